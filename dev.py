@@ -1,0 +1,253 @@
+"""The two commands of this project, for a machine that has only Python 3.11+ and git.
+
+    python3 dev.py demo [options]       train, walk and draw real models; pictures go to out/
+    python3 dev.py test [pytest args]   ruff, mypy and the tests
+
+Both make their own environment in .venv the first time (a minute or two, with a network) and renew
+it when pyproject.toml changes. Nothing is installed outside this folder; root is never needed.
+"""
+
+import contextlib
+import difflib
+import hashlib
+import importlib.util
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+OLDEST_PYTHON = (3, 11)
+if sys.version_info < OLDEST_PYTHON:
+    sys.exit(
+        "dev.py: this is Python {}.{}; kerascope needs 3.11 or newer. "
+        "Run it with a newer one, for example: python3.12 dev.py demo".format(*sys.version_info[:2])
+    )
+
+ROOT = Path(__file__).resolve().parent
+ENVIRONMENT = ROOT / ".venv"
+STAMP = ENVIRONMENT / "kerascope-environment.json"
+WINDOWS = os.name == "nt"
+PYTHON = ENVIRONMENT / ("Scripts/python.exe" if WINDOWS else "bin/python")
+INTERRUPTED = 130
+
+
+class Failure(Exception):
+    """A step failed: what to print, and the code to exit with."""
+
+    def __init__(self, message: str, code: int = 1) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+# --- steps ----------------------------------------------------------------------------------------
+
+
+def say(text: str) -> None:
+    """Print one line per step, at once, in front of what the step itself prints."""
+    print(f"[dev] {text}", flush=True)
+
+
+def child_environment() -> dict[str, str]:
+    """Return the environment variables of every command: ours, without what would mislead pip."""
+    variables = dict(os.environ)
+    for misleading in ("PYTHONHOME", "__PYVENV_LAUNCHER__", "PIP_USER", "PIP_TARGET", "PIP_PREFIX"):
+        variables.pop(misleading, None)
+    variables["PYTHONUTF8"] = "1"
+    return variables
+
+
+def run(*command: object) -> int:
+    """Run a command from the project's root and return its exit code.
+
+    After Ctrl-C the command, which heard it too, gets the time to tidy up.
+    """
+    process = subprocess.Popen([str(part) for part in command], cwd=ROOT, env=child_environment())
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        try:
+            process.wait(timeout=20)
+        except (KeyboardInterrupt, subprocess.TimeoutExpired):
+            process.kill()
+            process.wait()
+        raise
+
+
+# --- the environment ------------------------------------------------------------------------------
+
+
+def wanted_stamp(extra: str) -> dict[str, str]:
+    """Return what a finished environment writes down: it is renewed when one of these changes."""
+    content = (ROOT / "pyproject.toml").read_bytes().replace(b"\r\n", b"\n")
+    return {"pyproject": hashlib.sha256(content).hexdigest(), "root": str(ROOT), "extra": extra}
+
+
+def read_stamp() -> dict[str, str]:
+    """Return what the last finished (or begun) installation wrote; empty if there was none."""
+    try:
+        stamp = json.loads(STAMP.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return stamp if isinstance(stamp, dict) else {}
+
+
+def write_stamp(stamp: dict[str, str]) -> None:
+    """Write the stamp; an empty one removes the file."""
+    if not stamp:
+        STAMP.unlink(missing_ok=True)
+        return
+    STAMP.write_text(json.dumps(stamp, indent=1) + "\n", encoding="utf-8")
+
+
+def environment_works() -> bool:
+    """Tell whether .venv holds a new enough Python with pip, and no installation broke off."""
+    if "installing" in read_stamp():
+        return False
+    question = f"import pip, sys; sys.exit(sys.version_info < {OLDEST_PYTHON})"
+    try:
+        answer = subprocess.run(
+            [str(PYTHON), "-c", question], capture_output=True, env=child_environment()
+        )
+    except OSError:
+        return False
+    return answer.returncode == 0
+
+
+def require_venv_module() -> None:
+    """Say what to do where Python came without what makes environments (Debian)."""
+    missing = [name for name in ("venv", "ensurepip") if importlib.util.find_spec(name) is None]
+    if not missing:
+        return
+    version = "{}.{}".format(*sys.version_info[:2])
+    raise Failure(
+        f"this Python has no {' and no '.join(missing)} module, so it cannot make .venv. Either\n"
+        f"  - Debian, Ubuntu: sudo apt install python{version}-venv\n"
+        f"  - without root: install uv (https://docs.astral.sh/uv/), then: uv venv --seed .venv\n"
+        f"  - or use a Python from https://www.python.org\n"
+        f"and run the same command again."
+    )
+
+
+def make_environment() -> None:
+    """Make .venv afresh; what an interrupted run left of it goes first."""
+    require_venv_module()
+    if ENVIRONMENT.exists():
+        say(".venv is half made or too old: making it again")
+        with contextlib.suppress(OSError):
+            shutil.rmtree(ENVIRONMENT)
+    say(f"python -m venv .venv   (Python {sys.version.split()[0]})")
+    code = run(sys.executable, "-m", "venv", "--clear", ENVIRONMENT)
+    if code:
+        raise Failure(f"python -m venv failed; delete {ENVIRONMENT} and try again.", code)
+
+
+def install(extra: str) -> None:
+    """Install kerascope, editable, with one of its extras ("" for none)."""
+    target = f"{ROOT}[{extra}]" if extra else str(ROOT)
+    say(f"pip install -e .{f'[{extra}]' if extra else ''}   (the first time: a minute or two)")
+    before = read_stamp()
+    write_stamp({"installing": target})
+    code = run(
+        *(PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
+        *("--editable", target),
+    )
+    if code:
+        write_stamp(before)
+        raise Failure(
+            "pip install failed; its message is above. The first run needs a network "
+            "(behind a proxy: set HTTPS_PROXY). Run the same command again to go on.",
+            code,
+        )
+    write_stamp(wanted_stamp(extra))
+
+
+def prepare(extra: str) -> None:
+    """Make or renew .venv with kerascope and one extra; often there is nothing to do."""
+    if not environment_works():
+        make_environment()
+    richer = [extra] if extra else ["", "dev"]  # whoever has the tools has the demo's needs too
+    if any(read_stamp() == wanted_stamp(name) for name in richer):
+        return
+    # A student who ran the tests once keeps the tools when pyproject.toml changes.
+    install(extra or read_stamp().get("extra", ""))
+
+
+# --- the commands ---------------------------------------------------------------------------------
+
+
+def demo(arguments: list[str]) -> int:
+    """Run examples/demo.py in the project's environment."""
+    script = ROOT / "examples" / "demo.py"
+    if not script.is_file():
+        raise Failure(f"{script} is missing; is this a whole clone of the project?")
+    prepare("")
+    say(shlex.join(["python", "examples/demo.py", *arguments]))
+    return run(PYTHON, script, *arguments)
+
+
+def usable_processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def pytest_command(arguments: list[str]) -> list[str]:
+    """Return the pytest command: one worker per processor (8 at most), unless told otherwise."""
+    told = any(word.startswith(("-n", "--numprocesses", "--pdb", "--trace")) for word in arguments)
+    workers = min(usable_processors(), 8)
+    if told or workers == 1:
+        return ["pytest", *arguments]
+    return ["pytest", "-n", str(workers), "--dist", "worksteal", *arguments]
+
+
+def test(arguments: list[str]) -> int:
+    """Run every check, also after one has failed; return the first failing one's exit code."""
+    prepare("dev")
+    commands = [
+        ["ruff", "check", "."],
+        ["ruff", "format", "--check", "."],
+        ["mypy"],
+        pytest_command(arguments),
+    ]
+    failed = []
+    for command in commands:
+        say(shlex.join(command))
+        code = run(PYTHON, "-m", *command)
+        if code:
+            failed.append((shlex.join(command), code))
+    for name, code in failed:
+        say(f"FAILED with code {code}: {name}")
+    if not failed:
+        say("all checks passed")
+    return failed[0][1] if failed else 0
+
+
+COMMANDS = {"demo": demo, "test": test}
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command that the first word names; the rest belongs to it."""
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(__doc__)
+        return 0
+    name, *rest = arguments
+    if name not in COMMANDS:
+        near = difflib.get_close_matches(name.lower(), COMMANDS, n=1, cutoff=0.4)
+        hint = f"Did you mean '{near[0]}'?" if near else f"Known: {', '.join(COMMANDS)}."
+        raise Failure(f"unknown command {name!r}. {hint} (python3 dev.py prints the help)", 2)
+    return COMMANDS[name](rest)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        print("\n[dev] interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    except Failure as failure:
+        print(f"[dev] {failure}", file=sys.stderr)
+        sys.exit(failure.code)

@@ -1,0 +1,151 @@
+"""The symbolic reverse sweep: from a loss to its derivatives, each of them again a graph.
+
+The sweep visits every op between the loss and the tensors asked for, last one first. At each op it
+holds d loss / d output, asks the op for d loss / d input, and adds that to what other users of the
+same input have sent. Nothing is computed here; the graph that comes out can be run, drawn, stepped
+through and differentiated again. Theano's `T.grad` and TensorFlow's `tf.gradients` do the same.
+
+Lesson: chapter 13.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any, NamedTuple
+
+from kerascope.backend.graph import Apply, Tensor, as_tensor, is_float
+from kerascope.backend.ops.broadcasting import ones_like, zeros_like
+from kerascope.backend.ops.elementwise import add
+from kerascope.backend.scopes import name_scope, root_scope
+from kerascope.backend.traversal import applies_between
+from kerascope.errors import GradientError, ShapeError
+from kerascope.stage import Stage
+
+__all__ = ["gradients"]
+
+
+class Seeded(NamedTuple):
+    """The sweep has begun: d loss / d loss is one."""
+
+    loss: Tensor
+    gradient: Tensor
+
+
+class Swept(NamedTuple):
+    """One op was asked for its derivatives.
+
+    Attributes
+    ----------
+    apply : Apply
+        The call whose inputs received gradients.
+    output_grads : list of Tensor
+        d loss / d output, as it stood when the op was reached: complete.
+    terms : list of Tensor or None
+        What the op sends to each of its inputs.
+    """
+
+    apply: Apply
+    output_grads: list[Tensor]
+    terms: list[Tensor | None]
+
+
+def gradients(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> list[Tensor | None]:
+    """Return the symbolic derivatives of `loss` with respect to `variables`.
+
+    Parameters
+    ----------
+    loss : Tensor, float
+        Usually a scalar. For a larger tensor the derivative is that of the sum of its elements.
+    variables : Tensor or list of Tensor
+        Anything in the graph: variables, placeholders, or tensors between.
+
+    Returns
+    -------
+    list of Tensor or None
+        One for each variable, of its shape; None where the loss does not depend on it (or only
+        through an op that has no derivative, such as `argmax`).
+
+    Raises
+    ------
+    GradientError
+        The loss is not a tensor of floats.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> x = K.variable(3.0)
+    >>> first = K.gradients(x ** 3, x)[0]
+    >>> second = K.gradients(first, x)[0]
+    >>> float(K.eval(first)), float(K.eval(second))
+    (27.0, 18.0)
+
+    Notes
+    -----
+    The chain rule, summed over the ops that use x:  d loss / d x = sum over y of (d loss / d y) (d
+    y / d x).
+    """
+    return gradient_stage(loss, variables).run()
+
+
+def gradient_stage(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> Stage:
+    """Return the sweep as a stage; its events are `Seeded` and `Swept`."""
+    wrt = [variables] if isinstance(variables, Tensor) else list(variables)
+    return Stage("gradients", backpropagate(as_tensor(loss), wrt), loss)
+
+
+def backpropagate(loss: Tensor, wrt: list[Tensor]) -> Generator[Any, Any, list[Tensor | None]]:
+    """Sweep from `loss` back to `wrt`."""
+    if not is_float(loss.dtype):
+        raise GradientError(
+            f"gradients: the loss '{loss.name}' is of type {loss.dtype}; expected floats. "
+            f"K.cast() it first.",
+            subject=loss,
+        )
+    with root_scope(), name_scope("gradients"):
+        grads = {loss: ones_like(loss)}
+    yield Seeded(loss, grads[loss])
+    for apply in reversed(applies_between(wrt, [loss])):
+        if not any(y in grads for y in apply.outputs):
+            continue
+        with (
+            root_scope(),
+            name_scope("gradients"),
+            name_scope(apply.scope.name, apply.scope.made_at),
+        ):
+            output_grads = [grads[y] if y in grads else zeros_like(y) for y in apply.outputs]
+            terms = list(apply.op.grad(apply.inputs, apply.outputs, output_grads))
+            _check_terms(apply, terms)
+            for x, term in zip(apply.inputs, terms, strict=True):
+                if term is not None and is_float(x.dtype):
+                    grads[x] = add(grads[x], term) if x in grads else term
+        yield Swept(apply, output_grads, terms)
+    return [grads.get(x) for x in wrt]
+
+
+def _check_terms(apply: Apply, terms: Sequence[Tensor | None]) -> None:
+    """Hold an op to its contract: one gradient for each input, of the input's rank."""
+    if len(terms) != len(apply.inputs):
+        raise GradientError(
+            f"{apply!r}: grad returned {len(terms)} tensors; "
+            f"expected one for each of {len(apply.inputs)} inputs.",
+            subject=apply,
+        )
+    for x, term in zip(apply.inputs, terms, strict=True):
+        if term is not None and term.ndim != x.ndim:
+            raise ShapeError(
+                f"{apply!r}: gradient of '{x.name}' has shape {term.shape}; expected {x.shape}.",
+                subject=apply,
+            )
+
+
+def blocking_ops(loss: Tensor, variable: Tensor) -> list[Apply]:
+    """Return the calls on the way from `variable` to `loss` at which every gradient stops.
+
+    Empty when the loss does not depend on the variable at all.
+    """
+    stops = []
+    for apply in applies_between([variable], [loss]):
+        ones = [ones_like(y) for y in apply.outputs]
+        if all(term is None for term in apply.op.grad(apply.inputs, apply.outputs, ones)):
+            stops.append(apply)
+    return stops

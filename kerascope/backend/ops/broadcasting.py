@@ -1,0 +1,170 @@
+"""Fitting shapes and types to each other: what every gradient of a broadcasting op needs.
+
+Shapes may hold None, so how far a gradient must be summed is sometimes known only at run time:
+`SumTo` takes the tensor whose shape is wanted as a second input and decides when it has arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerascope.backend.graph import Op, Tensor, as_tensor, checked_dtype, common_dtype, is_float
+from kerascope.backend.shapes import reduced_shape
+
+__all__ = ["cast", "ones_like", "zeros_like"]
+
+
+@dataclass(frozen=True)
+class Cast(Op):
+    """Convert `x` to another element type."""
+
+    dtype: str
+
+    def infer_shape(self, x):
+        return x.shape
+
+    def infer_dtype(self, x):
+        return self.dtype
+
+    def perform(self, x):
+        return np.asarray(x).astype(self.dtype)
+
+    def grad(self, inputs, outputs, output_grads):
+        return [cast(output_grads[0], inputs[0].dtype) if is_float(inputs[0].dtype) else None]
+
+
+def cast(x, dtype):
+    """Convert a tensor to another element type; the same type returns `x` itself.
+
+    Parameters
+    ----------
+    x : Tensor
+    dtype : str
+        "float32", "int64", "bool", ...
+
+    Raises
+    ------
+    DtypeError
+        `dtype` is no numeric type.
+    """
+    x, dtype = as_tensor(x), checked_dtype(dtype)
+    return x if x.dtype == dtype else Cast(dtype)(x)
+
+
+def promoted(*values):
+    """Return the values as tensors of their common type: floats win over integers."""
+    first = next((v for v in values if isinstance(v, Tensor)), None)
+    tensors = [as_tensor(value, like=first) for value in values]
+    dtype = common_dtype(*(x.dtype for x in tensors))
+    return [cast(x, dtype) for x in tensors]
+
+
+@dataclass(frozen=True)
+class FullLike(Op):
+    """A tensor of one repeated value, with the shape of `x`."""
+
+    value: float
+    dtype: str
+
+    def infer_shape(self, x):
+        return x.shape
+
+    def infer_dtype(self, x):
+        return self.dtype
+
+    def perform(self, x):
+        return np.full(np.shape(x), self.value, self.dtype)
+
+
+def zeros_like(x, dtype=None, name=None):
+    """Return zeros with the shape of `x` (and its dtype, unless another is given)."""
+    x = as_tensor(x)
+    return FullLike(0.0, checked_dtype(dtype or x.dtype))(x, name=name or "zeros_like")
+
+
+def ones_like(x, dtype=None, name=None):
+    """Return ones with the shape of `x` (and its dtype, unless another is given)."""
+    x = as_tensor(x)
+    return FullLike(1.0, checked_dtype(dtype or x.dtype))(x, name=name or "ones_like")
+
+
+@dataclass(frozen=True)
+class SumTo(Op):
+    """Sum `x` over the axes along which `like` was broadcast, down to the shape of `like`."""
+
+    def infer_shape(self, x, like):
+        return like.shape
+
+    def perform(self, x, like):
+        if x.shape == like.shape:
+            return x
+        extra = x.ndim - like.ndim
+        stretched = [a + extra for a, n in enumerate(like.shape) if n == 1 != x.shape[a + extra]]
+        return x.sum(axis=(*range(extra), *stretched), keepdims=True).reshape(like.shape)
+
+    def grad(self, inputs, outputs, output_grads):
+        return [BroadcastLike(None)(output_grads[0], inputs[0]), None]
+
+
+@dataclass(frozen=True)
+class BroadcastLike(Op):
+    """Stretch `x` to the shape of `like`, after putting back the `axes` that a reduction dropped.
+
+    `axes` None means that none was dropped: plain broadcasting.
+    """
+
+    axes: tuple[int, ...] | None
+
+    def infer_shape(self, x, like):
+        return like.shape
+
+    def perform(self, x, like):
+        x = np.asarray(x)
+        if self.axes is not None:
+            x = np.expand_dims(x, self.axes)
+        return np.broadcast_to(x, like.shape)
+
+    def grad(self, inputs, outputs, output_grads):
+        x, _ = inputs
+        if self.axes is None:
+            return [unbroadcast(output_grads[0], x, outputs[0]), None]
+        return [Sum(self.axes)(output_grads[0]), None]
+
+
+@dataclass(frozen=True)
+class Sum(Op):
+    """The sum of `x` over `axes` (sorted, counted from the front), dropped or kept as 1."""
+
+    axes: tuple[int, ...]
+    keepdims: bool = False
+
+    def infer_shape(self, x):
+        return reduced_shape(x.shape, self.axes, keepdims=self.keepdims)
+
+    def perform(self, x):
+        return x.sum(axis=self.axes, keepdims=self.keepdims, dtype=x.dtype)
+
+    def grad(self, inputs, outputs, output_grads):
+        dropped = None if self.keepdims else self.axes
+        return [BroadcastLike(dropped)(output_grads[0], inputs[0])]
+
+
+def unbroadcast(gradient, x, *others):
+    """Return `gradient` summed down to the shape of `x`, which the `others` may have stretched.
+
+    What the static shapes decide costs nothing at run time; an axis that may or may not have been
+    stretched, because a size is unknown, is left to `SumTo`.
+    """
+    extra = gradient.ndim - x.ndim
+    if any(_may_be_stretched(x, axis, others) for axis in range(-x.ndim, 0)):
+        return SumTo()(gradient, x)
+    return Sum(tuple(range(extra)))(gradient) if extra else gradient
+
+
+def _may_be_stretched(x, axis, others):
+    """Tell whether another operand may be longer than `x` along an axis, counted from the end."""
+    if x.shape[axis] not in (1, None):
+        return False
+    return any(other.ndim >= -axis and other.shape[axis] != 1 for other in others)

@@ -1,0 +1,154 @@
+"""Comparisons, element by element: their results are booleans, through which no gradient flows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerascope.backend.graph import OPERATORS, Op
+from kerascope.backend.ops.broadcasting import promoted
+from kerascope.backend.shapes import broadcast_shapes
+
+__all__ = [
+    "equal",
+    "greater",
+    "greater_equal",
+    "less",
+    "less_equal",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "not_equal",
+]
+
+
+@dataclass(frozen=True)
+class Comparison(Op):
+    """A function of two tensors (broadcast against each other) whose result is true or false."""
+
+    def infer_shape(self, *inputs):
+        return broadcast_shapes(*(x.shape for x in inputs), where=self.name)
+
+    def infer_dtype(self, *inputs):
+        return "bool"
+
+
+@dataclass(frozen=True)
+class Equal(Comparison):
+    """`x == y`."""
+
+    def perform(self, x, y):
+        return np.equal(x, y)
+
+
+def equal(x, y):
+    """Return where two tensors are equal: a bool tensor of their broadcast shape."""
+    return Equal()(*promoted(x, y))
+
+
+@dataclass(frozen=True)
+class NotEqual(Comparison):
+    """`x != y`."""
+
+    def perform(self, x, y):
+        return np.not_equal(x, y)
+
+
+def not_equal(x, y):
+    """Return where two tensors differ: a bool tensor of their broadcast shape."""
+    return NotEqual()(*promoted(x, y))
+
+
+@dataclass(frozen=True)
+class Greater(Comparison):
+    """`x > y`."""
+
+    def perform(self, x, y):
+        return np.greater(x, y)
+
+
+def greater(x, y):
+    """Return where x > y: a bool tensor of their broadcast shape."""
+    return Greater()(*promoted(x, y))
+
+
+@dataclass(frozen=True)
+class GreaterEqual(Comparison):
+    """`x >= y`."""
+
+    def perform(self, x, y):
+        return np.greater_equal(x, y)
+
+
+def greater_equal(x, y):
+    """Return where x >= y: a bool tensor of their broadcast shape."""
+    return GreaterEqual()(*promoted(x, y))
+
+
+@dataclass(frozen=True)
+class Less(Comparison):
+    """`x < y`."""
+
+    def perform(self, x, y):
+        return np.less(x, y)
+
+
+def less(x, y):
+    """Return where x < y: a bool tensor of their broadcast shape."""
+    return Less()(*promoted(x, y))
+
+
+@dataclass(frozen=True)
+class LessEqual(Comparison):
+    """`x <= y`."""
+
+    def perform(self, x, y):
+        return np.less_equal(x, y)
+
+
+def less_equal(x, y):
+    """Return where x <= y: a bool tensor of their broadcast shape."""
+    return LessEqual()(*promoted(x, y))
+
+
+@dataclass(frozen=True)
+class LogicalAnd(Comparison):
+    """`x and y`; a number counts as true unless it is 0."""
+
+    def perform(self, x, y):
+        return np.logical_and(x, y)
+
+
+def logical_and(x, y):
+    """Return where both tensors are true."""
+    return LogicalAnd()(*promoted(x, y))
+
+
+@dataclass(frozen=True)
+class LogicalOr(Comparison):
+    """`x or y`; a number counts as true unless it is 0."""
+
+    def perform(self, x, y):
+        return np.logical_or(x, y)
+
+
+def logical_or(x, y):
+    """Return where at least one of two tensors is true."""
+    return LogicalOr()(*promoted(x, y))
+
+
+@dataclass(frozen=True)
+class LogicalNot(Comparison):
+    """`not x`."""
+
+    def perform(self, x):
+        return np.logical_not(x)
+
+
+def logical_not(x):
+    """Return where a tensor is false."""
+    return LogicalNot()(x)
+
+
+OPERATORS.update(gt=greater, ge=greater_equal, lt=less, le=less_equal)

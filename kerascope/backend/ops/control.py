@@ -1,0 +1,96 @@
+"""A choice inside the graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerascope.backend.graph import Op, as_tensor
+from kerascope.backend.ops.broadcasting import promoted, unbroadcast, zeros_like
+from kerascope.backend.ops.shaping import ExpandDims
+from kerascope.backend.shapes import broadcast_shapes
+from kerascope.errors import ShapeError
+
+__all__ = ["switch"]
+
+
+@dataclass(frozen=True)
+class Switch(Op):
+    """The whole of `x` if the scalar `condition` is true, else the whole of `y`."""
+
+    def infer_shape(self, condition, x, y):
+        return tuple(a if a == b else None for a, b in zip(x.shape, y.shape, strict=True))
+
+    def infer_dtype(self, condition, x, y):
+        return x.dtype
+
+    def perform(self, condition, x, y):
+        return x if condition else y
+
+    def grad(self, inputs, outputs, output_grads):
+        condition, x, y = inputs
+        g = output_grads[0]
+        return [None, Switch()(condition, g, zeros_like(x)), Switch()(condition, zeros_like(y), g)]
+
+
+@dataclass(frozen=True)
+class Where(Op):
+    """Element by element that of `x` where `condition` is true, else that of `y`."""
+
+    def infer_shape(self, *inputs):
+        return broadcast_shapes(*(x.shape for x in inputs), where="where")
+
+    def infer_dtype(self, condition, x, y):
+        return x.dtype
+
+    def perform(self, condition, x, y):
+        return np.where(condition, x, y)
+
+    def grad(self, inputs, outputs, output_grads):
+        condition, x, y = inputs
+        g = output_grads[0]
+        zero = as_tensor(0, like=g)
+        to_x, to_y = Where()(condition, g, zero), Where()(condition, zero, g)
+        return [None, unbroadcast(to_x, x, condition, y), unbroadcast(to_y, y, condition, x)]
+
+
+def switch(condition, then_expression, else_expression):
+    """Return one of two tensors, or of each pair of elements, as a condition says at run time.
+
+    Parameters
+    ----------
+    condition : Tensor
+        A scalar chooses for the whole; a larger one for each element. With fewer axes than the
+        expressions it speaks of their first ones.
+    then_expression, else_expression : Tensor or callable
+        A callable is called without arguments. Both are computed; the gradient flows into the
+        chosen one.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> x = K.constant([-1.0, 2.0])
+    >>> K.eval(K.switch(x > 0, x, 10 * x)).tolist()
+    [-10.0, 2.0]
+    """
+    condition = as_tensor(condition)
+    x = then_expression() if callable(then_expression) else then_expression
+    y = else_expression() if callable(else_expression) else else_expression
+    x, y = promoted(x, y)
+    if condition.ndim == 0 and x.ndim == y.ndim:
+        return Switch()(condition, x, y)
+    ndim = max(x.ndim, y.ndim)
+    if condition.ndim > ndim:
+        raise ShapeError(
+            f"K.switch: condition of shape {condition.shape} for expressions of shapes {x.shape} "
+            f"and {y.shape}; expected no more axes than theirs.",
+            subject=condition,
+        )
+    if 0 < condition.ndim < ndim:
+        condition = ExpandDims(tuple(range(condition.ndim, ndim)))(condition)
+    return Where()(condition, x, y)

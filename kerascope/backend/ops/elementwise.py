@@ -1,0 +1,397 @@
+"""Arithmetic and the common functions, element by element.
+
+Two operands of different shapes are broadcast as NumPy does; the gradient of a stretched operand is
+summed back (`unbroadcast`). Operands of different types are cast to a common one first, visibly, by
+a `Cast` in the graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerascope.backend.graph import OPERATORS, Op, as_tensor, is_float
+from kerascope.backend.ops.broadcasting import cast, promoted, unbroadcast
+from kerascope.backend.ops.comparison import greater_equal, less_equal, logical_and
+from kerascope.backend.shapes import broadcast_shapes
+from kerascope.settings import config
+
+__all__ = [
+    "abs",
+    "clip",
+    "cos",
+    "exp",
+    "identity",
+    "log",
+    "maximum",
+    "minimum",
+    "pow",
+    "round",
+    "sign",
+    "sin",
+    "sqrt",
+    "square",
+    "stop_gradient",
+]
+
+
+@dataclass(frozen=True)
+class Elementwise(Op):
+    """A function of one or two tensors, computed element by element."""
+
+    def infer_shape(self, *inputs):
+        return broadcast_shapes(*(x.shape for x in inputs), where=self.name)
+
+
+def floating(x):
+    """Return a tensor of floats: integers and booleans are cast to `config.floatx`."""
+    x = as_tensor(x)
+    return x if is_float(x.dtype) else cast(x, config.floatx)
+
+
+@dataclass(frozen=True)
+class Add(Elementwise):
+    """`x + y`."""
+
+    def perform(self, x, y):
+        return np.add(x, y)
+
+    def grad(self, inputs, outputs, output_grads):
+        x, y = inputs
+        return [unbroadcast(output_grads[0], x, y), unbroadcast(output_grads[0], y, x)]
+
+
+def add(x, y):
+    """Return x + y."""
+    return Add()(*promoted(x, y))
+
+
+@dataclass(frozen=True)
+class Subtract(Elementwise):
+    """`x - y`."""
+
+    def perform(self, x, y):
+        return np.subtract(x, y)
+
+    def grad(self, inputs, outputs, output_grads):
+        x, y = inputs
+        return [unbroadcast(output_grads[0], x, y), unbroadcast(-output_grads[0], y, x)]
+
+
+def subtract(x, y):
+    """Return x - y."""
+    return Subtract()(*promoted(x, y))
+
+
+@dataclass(frozen=True)
+class Multiply(Elementwise):
+    """`x * y`."""
+
+    def perform(self, x, y):
+        return np.multiply(x, y)
+
+    def grad(self, inputs, outputs, output_grads):
+        x, y = inputs
+        return [unbroadcast(output_grads[0] * y, x, y), unbroadcast(output_grads[0] * x, y, x)]
+
+
+def multiply(x, y):
+    """Return x * y."""
+    return Multiply()(*promoted(x, y))
+
+
+@dataclass(frozen=True)
+class Divide(Elementwise):
+    """`x / y`."""
+
+    def perform(self, x, y):
+        return np.divide(x, y)
+
+    def grad(self, inputs, outputs, output_grads):
+        x, y = inputs
+        slope = output_grads[0] / y
+        return [unbroadcast(slope, x, y), unbroadcast(-slope * outputs[0], y, x)]
+
+
+def divide(x, y):
+    """Return x / y, in floats."""
+    return Divide()(*(floating(operand) for operand in promoted(x, y)))
+
+
+@dataclass(frozen=True)
+class Power(Elementwise):
+    """`x ** y`."""
+
+    def perform(self, x, y):
+        return np.power(x, y)
+
+    def grad(self, inputs, outputs, output_grads):
+        x, y = inputs
+        to_base = output_grads[0] * y * Power()(x, y - 1)
+        to_exponent = output_grads[0] * outputs[0] * log(x)
+        return [unbroadcast(to_base, x, y), unbroadcast(to_exponent, y, x)]
+
+
+def pow(x, a):
+    """Return x ** a, element by element."""
+    return Power()(*promoted(x, a))
+
+
+@dataclass(frozen=True)
+class Maximum(Elementwise):
+    """The greater of `x` and `y`; at a tie the gradient goes to `x`."""
+
+    def perform(self, x, y):
+        return np.maximum(x, y)
+
+    def grad(self, inputs, outputs, output_grads):
+        return _to_the_chosen(inputs, output_grads[0], greater_equal(*inputs))
+
+
+def maximum(x, y):
+    """Return the greater of two tensors, element by element."""
+    return Maximum()(*promoted(x, y))
+
+
+@dataclass(frozen=True)
+class Minimum(Elementwise):
+    """The lesser of `x` and `y`; at a tie the gradient goes to `x`."""
+
+    def perform(self, x, y):
+        return np.minimum(x, y)
+
+    def grad(self, inputs, outputs, output_grads):
+        return _to_the_chosen(inputs, output_grads[0], less_equal(*inputs))
+
+
+def minimum(x, y):
+    """Return the lesser of two tensors, element by element."""
+    return Minimum()(*promoted(x, y))
+
+
+def _to_the_chosen(inputs, gradient, first_is_chosen):
+    x, y = inputs
+    chosen = cast(first_is_chosen, gradient.dtype)
+    return [unbroadcast(gradient * chosen, x, y), unbroadcast(gradient * (1 - chosen), y, x)]
+
+
+@dataclass(frozen=True)
+class Negative(Elementwise):
+    """`-x`."""
+
+    def perform(self, x):
+        return np.negative(x)
+
+    def grad(self, inputs, outputs, output_grads):
+        return [-output_grads[0]]
+
+
+def negative(x):
+    """Return -x."""
+    return Negative()(x)
+
+
+@dataclass(frozen=True)
+class Abs(Elementwise):
+    """`|x|`; its slope at 0 is taken as 0."""
+
+    def perform(self, x):
+        return np.abs(x)
+
+    def grad(self, inputs, outputs, output_grads):
+        return [output_grads[0] * sign(inputs[0])]
+
+
+def abs(x):
+    """Return |x|, element by element."""
+    return Abs()(x)
+
+
+@dataclass(frozen=True)
+class Sign(Elementwise):
+    """-1, 0 or 1."""
+
+    def perform(self, x):
+        return np.sign(x)
+
+
+def sign(x):
+    """Return -1, 0 or 1 as each element is negative, zero or positive; its gradient is none."""
+    return Sign()(x)
+
+
+@dataclass(frozen=True)
+class Round(Elementwise):
+    """The nearest whole number, halves to the even one."""
+
+    def perform(self, x):
+        return np.round(x)
+
+
+def round(x):
+    """Return the nearest whole numbers, halves to the even one: 0.5 becomes 0, 1.5 becomes 2."""
+    return Round()(x)
+
+
+@dataclass(frozen=True)
+class Square(Elementwise):
+    """`x * x`."""
+
+    def perform(self, x):
+        return np.square(x)
+
+    def grad(self, inputs, outputs, output_grads):
+        return [output_grads[0] * (2 * inputs[0])]
+
+
+def square(x):
+    """Return x * x, element by element."""
+    return Square()(x)
+
+
+@dataclass(frozen=True)
+class Sqrt(Elementwise):
+    """The square root of `x`."""
+
+    def perform(self, x):
+        return np.sqrt(x)
+
+    def grad(self, inputs, outputs, output_grads):
+        return [output_grads[0] / (2 * outputs[0])]
+
+
+def sqrt(x):
+    """Return the square root of each element; a negative one counts as 0, as in Keras."""
+    x = floating(x)
+    return Sqrt()(maximum(x, 0.0))
+
+
+@dataclass(frozen=True)
+class Exp(Elementwise):
+    """`e ** x`."""
+
+    def perform(self, x):
+        return np.exp(x)
+
+    def grad(self, inputs, outputs, output_grads):
+        return [output_grads[0] * outputs[0]]
+
+
+def exp(x):
+    """Return e ** x, element by element."""
+    return Exp()(floating(x))
+
+
+@dataclass(frozen=True)
+class Log(Elementwise):
+    """The natural logarithm of `x`: -inf at 0, NaN below."""
+
+    def perform(self, x):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.log(x)
+
+    def grad(self, inputs, outputs, output_grads):
+        return [output_grads[0] / inputs[0]]
+
+
+def log(x):
+    """Return the natural logarithm of each element: -inf at 0, NaN below."""
+    return Log()(floating(x))
+
+
+@dataclass(frozen=True)
+class Sin(Elementwise):
+    """The sine of `x`, in radians."""
+
+    def perform(self, x):
+        return np.sin(x)
+
+    def grad(self, inputs, outputs, output_grads):
+        return [output_grads[0] * cos(inputs[0])]
+
+
+def sin(x):
+    """Return the sine of each element, in radians."""
+    return Sin()(floating(x))
+
+
+@dataclass(frozen=True)
+class Cos(Elementwise):
+    """The cosine of `x`, in radians."""
+
+    def perform(self, x):
+        return np.cos(x)
+
+    def grad(self, inputs, outputs, output_grads):
+        return [-output_grads[0] * sin(inputs[0])]
+
+
+def cos(x):
+    """Return the cosine of each element, in radians."""
+    return Cos()(floating(x))
+
+
+@dataclass(frozen=True)
+class Clip(Elementwise):
+    """`x` brought into [low, high]; outside it no gradient flows."""
+
+    low: float
+    high: float
+
+    def perform(self, x):
+        return np.clip(x, self.low, self.high)
+
+    def grad(self, inputs, outputs, output_grads):
+        inside = logical_and(greater_equal(inputs[0], self.low), less_equal(inputs[0], self.high))
+        return [output_grads[0] * cast(inside, output_grads[0].dtype)]
+
+
+def clip(x, min_value, max_value):
+    """Return each element brought into [min_value, max_value].
+
+    Parameters
+    ----------
+    x : Tensor
+    min_value, max_value : float or None
+        None means no bound; a `max_value` below `min_value` is taken as equal to it.
+    """
+    low = -np.inf if min_value is None else float(min_value)
+    high = np.inf if max_value is None else float(max_value)
+    return Clip(low, low if high < low else high)(floating(x))
+
+
+@dataclass(frozen=True)
+class Identity(Elementwise):
+    """`x` itself, as a tensor of its own."""
+
+    def perform(self, x):
+        return x
+
+    def grad(self, inputs, outputs, output_grads):
+        return [output_grads[0]]
+
+
+def identity(x, name=None):
+    """Return a new tensor with the value of `x`."""
+    return Identity()(x, name=name)
+
+
+@dataclass(frozen=True)
+class StopGradient(Elementwise):
+    """`x` itself, but constant for every derivative."""
+
+    def perform(self, x):
+        return x
+
+
+def stop_gradient(variables):
+    """Return the tensor (or each of a list) with its value, through which no gradient flows."""
+    if isinstance(variables, (list, tuple)):
+        return [StopGradient()(x) for x in variables]
+    return StopGradient()(variables)
+
+
+OPERATORS.update(
+    add=add, sub=subtract, mul=multiply, truediv=divide, pow=pow, neg=negative, abs=abs
+)

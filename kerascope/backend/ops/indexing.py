@@ -1,0 +1,415 @@
+"""Taking parts of a tensor: `x[1:, 0]`, rows by number, one-hot codes.
+
+The gradient of a part is the whole, zero outside the part: `PutItem` for slices, where every place
+is taken at most once, and `AddRows` for `gather`, where one row may be taken many times and its
+gradients add up.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope.backend.graph import OPERATORS, Constant, Op, Tensor, as_tensor, checked_dtype
+from kerascope.backend.ops.broadcasting import cast
+from kerascope.backend.ops.sizes import known_values
+from kerascope.errors import ArgumentError, DtypeError, ShapeError
+from kerascope.settings import config
+
+__all__ = ["arange", "gather", "in_top_k", "one_hot", "slice"]
+
+
+class Span(NamedTuple):
+    """A slice that can be hashed (Python's own cannot before 3.12) and prints as it is written."""
+
+    start: int | None = None
+    stop: int | None = None
+    step: int | None = None
+
+    def __repr__(self) -> str:
+        shown = ["" if bound is None else str(bound) for bound in self]
+        return ":".join(shown if self.step is not None else shown[:2])
+
+    def size(self, length: int | None) -> int | None:
+        """Return how many places of an axis of `length` it takes."""
+        if length is not None:
+            return len(range(*builtins.slice(*self).indices(length)))
+        return 0 if self.start is not None and self.start == self.stop else None
+
+
+def _numpy_index(index):
+    """Return the index that NumPy understands."""
+    return tuple(builtins.slice(*i) if isinstance(i, Span) else i for i in index)
+
+
+@dataclass(frozen=True)
+class GetItem(Op):
+    """`x[index]`: for each axis of `x` an int or a `Span`; None makes a new axis."""
+
+    index: tuple[Any, ...]
+
+    def infer_shape(self, x):
+        sizes = iter(x.shape)
+        result: list[int | None] = []
+        for i in self.index:
+            if i is None:
+                result.append(1)
+            elif isinstance(i, Span):
+                result.append(i.size(next(sizes)))
+            else:
+                _check_place(i, next(sizes), x)
+        return tuple(result)
+
+    def perform(self, x):
+        return x[_numpy_index(self.index)]
+
+    def grad(self, inputs, outputs, output_grads):
+        return [PutItem(self.index)(output_grads[0], inputs[0])]
+
+    def known_values(self, x):
+        values = known_values(x)
+        return None if values is None else values[_numpy_index(self.index)[0]]
+
+
+@dataclass(frozen=True)
+class PutItem(Op):
+    """Zeros with the shape of `like`, and `x` at `index`."""
+
+    index: tuple[Any, ...]
+
+    def infer_shape(self, x, like):
+        return like.shape
+
+    def perform(self, x, like):
+        whole = np.zeros(like.shape, x.dtype)
+        whole[_numpy_index(self.index)] = x
+        return whole
+
+    def grad(self, inputs, outputs, output_grads):
+        return [GetItem(self.index)(output_grads[0]), None]
+
+
+def _check_place(place, size, x):
+    if size is not None and not -size <= place < size:
+        raise ShapeError(
+            f"index of tensor '{x.name}' of shape {x.shape}: expected {-size} to {size - 1}, "
+            f"got {place}.",
+            subject=x,
+        )
+
+
+def get_item(x, index):
+    """Return `x[index]`: ints, slices, None and Ellipsis, or the rows that an int tensor names."""
+    x = as_tensor(x)
+    if isinstance(index, (Tensor, np.ndarray, list)):
+        return gather(x, index)
+    items = index if isinstance(index, tuple) else (index,)
+    return GetItem(_full_index(x, tuple(_checked_item(x, i) for i in items)))(x)
+
+
+def _checked_item(x, item):
+    if item is None or item is Ellipsis:
+        return item
+    try:
+        if isinstance(item, builtins.slice):
+            bounds = (item.start, item.stop, item.step)
+            return Span(*(None if b is None else operator.index(b) for b in bounds))
+        if not isinstance(item, (bool, np.bool_)):
+            return operator.index(item)
+    except TypeError:
+        pass
+    raise DtypeError(
+        f"index of tensor '{x.name}': got {item!r}; expected ints, slices of ints, None and '...', "
+        f"or one tensor of ints alone. K.gather and K.slice take tensors.",
+        subject=x,
+    )
+
+
+def _full_index(x, items):
+    """Return the index with one entry for each axis: Ellipsis and the end filled with `:`."""
+    missing = x.ndim - sum(1 for i in items if i is not None and i is not Ellipsis)
+    dots = sum(1 for i in items if i is Ellipsis)
+    if missing < 0 or dots > 1:
+        raise ArgumentError(
+            f"index of tensor '{x.name}': {len(items)} entries, {dots} of them '...'; "
+            f"expected at most one for each of {x.ndim} axes and at most one '...'.",
+            subject=x,
+        )
+    where = next((n for n, i in enumerate(items) if i is Ellipsis), len(items))
+    return (*items[:where], *(Span(),) * missing, *items[where + dots :])
+
+
+@dataclass(frozen=True)
+class GetSlice(Op):
+    """The part of `x` that starts at `start` and has `size`, both vectors known at run time."""
+
+    def infer_shape(self, x, start, size):
+        firsts, sizes = known_values(start), known_values(size)
+        if firsts is None or sizes is None:
+            return (None,) * x.ndim
+        return tuple(_part_size(*facts) for facts in zip(firsts, sizes, x.shape, strict=True))
+
+    def perform(self, x, start, size):
+        return x[_run_time_slices(start, size)]
+
+    def grad(self, inputs, outputs, output_grads):
+        x, start, size = inputs
+        return [PutSlice()(output_grads[0], start, size, x), None, None]
+
+
+@dataclass(frozen=True)
+class PutSlice(Op):
+    """Zeros with the shape of `like`, and `x` from `start` on."""
+
+    def infer_shape(self, x, start, size, like):
+        return like.shape
+
+    def perform(self, x, start, size, like):
+        whole = np.zeros(like.shape, x.dtype)
+        whole[_run_time_slices(start, size)] = x
+        return whole
+
+    def grad(self, inputs, outputs, output_grads):
+        _, start, size, _ = inputs
+        return [GetSlice()(output_grads[0], start, size), None, None, None]
+
+
+def _part_size(first, size, length):
+    """Return how many places a slice takes, -1 meaning all that follow; None if that is unknown."""
+    if size != -1:
+        return size
+    return None if first is None or length is None else length - first
+
+
+def _run_time_slices(start, size):
+    return tuple(
+        builtins.slice(int(s), None if n == -1 else int(s + n))
+        for s, n in zip(start, size, strict=True)
+    )
+
+
+def slice(x, start, size):
+    """Return the part of a tensor that begins at `start` and has the shape `size`.
+
+    Parameters
+    ----------
+    x : Tensor
+    start : list of int, or int Tensor of shape (ndim,)
+        First place along each axis.
+    size : list of int, or int Tensor of shape (ndim,)
+        How many places; -1 means all that follow.
+
+    Raises
+    ------
+    ArgumentError
+        A part lies outside the tensor, as far as its sizes are known.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> K.eval(K.slice(K.constant([[1, 2, 3], [4, 5, 6]]), [0, 1], [2, 2])).tolist()
+    [[2.0, 3.0], [5.0, 6.0]]
+    """
+    x = as_tensor(x)
+    if isinstance(start, Tensor) or isinstance(size, Tensor):
+        return GetSlice()(x, start, size)
+    if len(start) != x.ndim or len(size) != x.ndim:
+        raise ArgumentError(
+            f"K.slice: start {start!r} and size {size!r} for shape {x.shape}; expected one number "
+            f"for each of {x.ndim} axes."
+        )
+    for first, count, length in zip(start, size, x.shape, strict=True):
+        if first < 0 or count < -1 or (length is not None and first + max(count, 0) > length):
+            raise ArgumentError(
+                f"K.slice: start {start!r} and size {size!r} reach outside of shape {x.shape}."
+            )
+    spans = (Span(s, None if n == -1 else s + n) for s, n in zip(start, size, strict=True))
+    return GetItem(tuple(spans))(x)
+
+
+@dataclass(frozen=True)
+class Gather(Op):
+    """The rows of `x` that `indices` name."""
+
+    def infer_shape(self, x, indices):
+        return (*indices.shape, *x.shape[1:])
+
+    def perform(self, x, indices):
+        return np.take(x, indices, axis=0)
+
+    def grad(self, inputs, outputs, output_grads):
+        x, indices = inputs
+        return [AddRows()(output_grads[0], indices, x), None]
+
+
+@dataclass(frozen=True)
+class AddRows(Op):
+    """Zeros with the shape of `like`, to whose row `indices[i]` each `x[i]` is added."""
+
+    def infer_shape(self, x, indices, like):
+        return like.shape
+
+    def perform(self, x, indices, like):
+        total = np.zeros(like.shape, x.dtype)
+        places = np.ravel(indices) % max(len(like), 1)
+        if places.size:
+            rows = x.reshape(places.size, *like.shape[1:])
+            order = np.argsort(places, kind="stable")
+            in_order = places[order]
+            starts = np.flatnonzero(np.diff(in_order, prepend=-1))
+            total[in_order[starts]] = np.add.reduceat(rows[order], starts, axis=0)
+        return total
+
+    def grad(self, inputs, outputs, output_grads):
+        return [Gather()(output_grads[0], inputs[1]), None, None]
+
+
+def gather(reference, indices):
+    """Return the rows of `reference` that `indices` name.
+
+    Parameters
+    ----------
+    reference : Tensor, shape (rows, ...)
+    indices : int Tensor, any shape
+        Negative ones count from the end.
+
+    Returns
+    -------
+    Tensor, shape indices.shape + (...)
+
+    Notes
+    -----
+    The gradient of a row that was taken several times is the sum of its gradients.
+    """
+    indices = as_tensor(indices)
+    if not indices.dtype.startswith(("int", "uint")):
+        raise DtypeError(
+            f"K.gather: indices '{indices.name}' are of type {indices.dtype}; expected ints. "
+            f"K.cast(indices, 'int32') them first.",
+            subject=indices,
+        )
+    return Gather()(reference, indices)
+
+
+@dataclass(frozen=True)
+class OneHot(Op):
+    """For each index a row of zeros with a 1 at that place; no 1 if the place does not exist."""
+
+    num_classes: int
+    dtype: str
+
+    def infer_shape(self, indices):
+        return (*indices.shape, self.num_classes)
+
+    def infer_dtype(self, indices):
+        return self.dtype
+
+    def perform(self, indices):
+        return (np.asarray(indices)[..., None] == np.arange(self.num_classes)).astype(self.dtype)
+
+
+def one_hot(indices, num_classes):
+    """Return rows of zeros with a single 1, at the place that each index names.
+
+    Parameters
+    ----------
+    indices : int Tensor, any shape
+    num_classes : int
+
+    Returns
+    -------
+    Tensor, shape indices.shape + (num_classes,), floatx
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> K.eval(K.one_hot(K.constant([2, 0], "int32"), 3)).tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+    return OneHot(int(num_classes), config.floatx)(indices)
+
+
+@dataclass(frozen=True)
+class InTopK(Op):
+    """Whether fewer than `k` predictions of a row exceed that of its target; ties count as in."""
+
+    k: int
+
+    def infer_shape(self, predictions, targets):
+        return predictions.shape[:1] if predictions.shape[0] is not None else targets.shape[:1]
+
+    def infer_dtype(self, predictions, targets):
+        return "bool"
+
+    def perform(self, predictions, targets):
+        chosen = np.take_along_axis(predictions, targets[:, None], axis=1)
+        above = np.count_nonzero(predictions > chosen, axis=1)
+        return (above < self.k) & np.isfinite(chosen[:, 0])
+
+
+def in_top_k(predictions, targets, k):
+    """Return whether each target is among the `k` greatest predictions of its row.
+
+    Parameters
+    ----------
+    predictions : Tensor, shape (batch, classes), float
+    targets : int Tensor, shape (batch,)
+    k : int
+
+    Returns
+    -------
+    Tensor, shape (batch,), bool
+    """
+    return InTopK(int(k))(predictions, cast(targets, "int64"))
+
+
+@dataclass(frozen=True)
+class Arange(Op):
+    """Numbers from `start` up to, but without, `stop`."""
+
+    dtype: str
+
+    def infer_shape(self, start, stop, step):
+        known = [known_values(bound) for bound in (start, stop, step)]
+        return (None,) if None in known else (len(range(*known)),)
+
+    def infer_dtype(self, start, stop, step):
+        return self.dtype
+
+    def perform(self, start, stop, step):
+        return np.arange(start, stop, step, dtype=self.dtype)
+
+
+def arange(start, stop=None, step=1, dtype="int32"):
+    """Return the numbers from `start` up to, but without, `stop`.
+
+    Parameters
+    ----------
+    start, stop, step : int or scalar int Tensor
+        With `stop` left out, the numbers from 0 to `start`.
+    dtype : str
+
+    Returns
+    -------
+    Tensor, shape (n,)
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> K.eval(K.arange(2, 8, 2)).tolist()
+    [2, 4, 6]
+    """
+    start, stop = (0, start) if stop is None else (start, stop)
+    dtype = checked_dtype(dtype)
+    if not any(isinstance(bound, Tensor) for bound in (start, stop, step)):
+        return Constant(np.arange(start, stop, step, dtype=dtype), name="arange")
+    return Arange(dtype)(*(as_tensor(bound, like=_INDEX) for bound in (start, stop, step)))
+
+
+_INDEX = Constant(0, "int32")  # beside it a Python number becomes an int32
+
+OPERATORS.update(getitem=get_item)

@@ -1,0 +1,239 @@
+"""Products of matrices and of tensors: sums over a pair of axes.
+
+`TensorDot` and `BatchDot` sum over any pairs of axes; the derivative of such a contraction is a
+contraction again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kerascope.backend.graph import OPERATORS, Op
+from kerascope.backend.ops.broadcasting import promoted, unbroadcast
+from kerascope.backend.ops.shaping import Transpose, expand_dims, transpose
+from kerascope.backend.shapes import broadcast_shapes, merge_shapes, normalize_axis
+from kerascope.errors import ArgumentError, ShapeError
+
+__all__ = ["batch_dot", "dot"]
+
+
+def _check_inner(where, x, y, x_size, y_size):
+    if x_size is None or y_size is None or x_size == y_size:
+        return
+    raise ShapeError(
+        f"{where}: shapes {x.shape} and {y.shape}; expected equal inner sizes, "
+        f"got {x_size} and {y_size}.",
+        subject=x,
+    )
+
+
+@dataclass(frozen=True)
+class Contraction(Op):
+    """The sum of the products over pairs of axes of `x` and `y`.
+
+    Axes of the result: the `batch` first ones, which both have, then what is left of `x`, then of
+    `y`.
+    """
+
+    x_axes: tuple[int, ...]
+    y_axes: tuple[int, ...]
+    batch: ClassVar[int] = 0
+
+    def free(self, ndim, taken):
+        """Return the axes that are neither batch nor summed over."""
+        return tuple(axis for axis in range(self.batch, ndim) if axis not in taken)
+
+    def infer_shape(self, x, y):
+        for a, b in zip(self.x_axes, self.y_axes, strict=True):
+            _check_inner(self.name, x, y, x.shape[a], y.shape[b])
+        batch = merge_shapes(x.shape[: self.batch], y.shape[: self.batch])
+        if batch is None:
+            raise ShapeError(
+                f"{self.name}: shapes {x.shape} and {y.shape} differ in the batch.", subject=x
+            )
+        rest = [x.shape[a] for a in self.free(x.ndim, self.x_axes)]
+        return (*batch, *rest, *(y.shape[b] for b in self.free(y.ndim, self.y_axes)))
+
+    def grad(self, inputs, outputs, output_grads):
+        x, y = inputs
+        kind, g = type(self), output_grads[0]
+        x_free, y_free = self.free(x.ndim, self.x_axes), self.free(y.ndim, self.y_axes)
+        middle = self.batch + len(x_free)
+        to_x = kind(tuple(range(middle, g.ndim)), y_free)(g, y)
+        to_y = kind(x_free, tuple(range(self.batch, middle)))(x, g)
+        x_left = [self.x_axes[self.y_axes.index(b)] for b in sorted(self.y_axes)]
+        y_left = [self.y_axes[self.x_axes.index(a)] for a in sorted(self.x_axes)]
+        common = tuple(range(self.batch))
+        return [
+            _in_place(to_x, (*common, *x_free, *x_left)),
+            _in_place(to_y, (*common, *y_left, *y_free)),
+        ]
+
+
+def _in_place(tensor, meant_for):
+    """Return the tensor with its axes in rising order of the places that they are meant for."""
+    pattern = tuple(meant_for.index(axis) for axis in range(len(meant_for)))
+    return tensor if pattern == tuple(range(tensor.ndim)) else Transpose(pattern)(tensor)
+
+
+@dataclass(frozen=True)
+class TensorDot(Contraction):
+    """The sum of the products over pairs of axes: NumPy's `tensordot`."""
+
+    def perform(self, x, y):
+        return np.tensordot(x, y, (self.x_axes, self.y_axes))
+
+
+@dataclass(frozen=True)
+class BatchDot(Contraction):
+    """For each sample the sum of the products over pairs of axes; axis 0 counts the samples."""
+
+    batch: ClassVar[int] = 1
+
+    def perform(self, x, y):
+        x_free, y_free = self.free(x.ndim, self.x_axes), self.free(y.ndim, self.y_axes)
+        x_sizes, y_sizes = [x.shape[a] for a in x_free], [y.shape[b] for b in y_free]
+        rows, columns = np.prod(x_sizes, dtype=int), np.prod(y_sizes, dtype=int)
+        inner = np.prod([x.shape[a] for a in self.x_axes], dtype=int)
+        left = x.transpose(0, *x_free, *self.x_axes).reshape(len(x), rows, inner)
+        right = y.transpose(0, *self.y_axes, *y_free).reshape(len(y), inner, columns)
+        return np.matmul(left, right).reshape(len(x), *x_sizes, *y_sizes)
+
+
+@dataclass(frozen=True)
+class Dot(Op):
+    """The last axis of `x` times the last but one of `y` (or its only one)."""
+
+    def infer_shape(self, x, y):
+        if x.ndim == 0 or y.ndim == 0:
+            raise ShapeError(
+                f"dot: shapes {x.shape} and {y.shape}; expected at least one axis each.", subject=x
+            )
+        inner = max(y.ndim - 2, 0)
+        _check_inner("dot", x, y, x.shape[-1], y.shape[inner])
+        return (*x.shape[:-1], *y.shape[:inner], *y.shape[inner + 1 :])
+
+    def perform(self, x, y):
+        if x.ndim <= 2 and y.ndim <= 2:
+            return np.dot(x, y)
+        return np.tensordot(x, y, (x.ndim - 1, max(y.ndim - 2, 0)))
+
+    def grad(self, inputs, outputs, output_grads):
+        x, y = inputs
+        if x.ndim == 2 and y.ndim == 2:
+            return [Dot()(output_grads[0], transpose(y)), Dot()(transpose(x), output_grads[0])]
+        as_contraction = TensorDot((x.ndim - 1,), (max(y.ndim - 2, 0),))
+        return as_contraction.grad(inputs, outputs, output_grads)
+
+
+def dot(x, y):
+    """Return the product of two matrices, or of tensors along one axis.
+
+    Parameters
+    ----------
+    x : Tensor, shape (..., n)
+    y : Tensor, shape (..., n, m)
+        Its last axis but one meets the last of `x`.
+
+    Returns
+    -------
+    Tensor, shape x.shape[:-1] + y.shape without its last axis but one
+
+    Raises
+    ------
+    ShapeError
+        The inner sizes differ.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> K.dot(K.placeholder((None, 5, 20)), K.zeros((20, 64))).shape
+    (None, 5, 64)
+    """
+    return Dot()(*promoted(x, y))
+
+
+@dataclass(frozen=True)
+class MatMul(Op):
+    """Matrices in the last two axes, multiplied pair by pair; the axes before them broadcast."""
+
+    def infer_shape(self, x, y):
+        _check_inner("matmul", x, y, x.shape[-1], y.shape[-2])
+        batch = broadcast_shapes(x.shape[:-2], y.shape[:-2], where="matmul")
+        return (*batch, x.shape[-2], y.shape[-1])
+
+    def perform(self, x, y):
+        return np.matmul(x, y)
+
+    def grad(self, inputs, outputs, output_grads):
+        x, y = inputs
+        to_x = MatMul()(output_grads[0], _flipped(y))
+        to_y = MatMul()(_flipped(x), output_grads[0])
+        return [unbroadcast(to_x, x, to_x), unbroadcast(to_y, y, to_y)]
+
+
+def _flipped(x):
+    """Return the tensor with its last two axes exchanged."""
+    return Transpose((*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))(x)
+
+
+def matmul(x, y):
+    """Return `x @ y`: NumPy's rule, in which the axes before the last two are broadcast."""
+    x, y = promoted(x, y)
+    if x.ndim == y.ndim == 2 or 1 in (x.ndim, y.ndim):
+        return Dot()(x, y)
+    if 0 in (x.ndim, y.ndim):
+        raise ShapeError(
+            f"matmul: shapes {x.shape} and {y.shape}; expected at least one axis each. "
+            f"Use * for scalars."
+        )
+    return MatMul()(x, y)
+
+
+def batch_dot(x, y, axes=None):
+    """Return for each sample the product of `x` and `y` along one axis of each.
+
+    Parameters
+    ----------
+    x, y : Tensor, shape (batch, ...)
+        At least two axes.
+    axes : int or pair of int, optional
+        Axis of `x` and axis of `y`, neither of them the batch. By default the last of `x` and the
+        last but one of `y` (its last, if it has two).
+
+    Returns
+    -------
+    Tensor, shape (batch, rest of x, rest of y)
+        (batch, 1) where nothing is left.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> x, y = K.placeholder((None, 20)), K.placeholder((None, 30, 20))
+    >>> K.batch_dot(x, y, axes=(1, 2)).shape
+    (None, 30)
+    """
+    x, y = promoted(x, y)
+    if x.ndim < 2 or y.ndim < 2:
+        raise ShapeError(
+            f"K.batch_dot: shapes {x.shape} and {y.shape}; expected at least 2 axes each."
+        )
+    if axes is None:
+        axes = (x.ndim - 1, max(y.ndim - 2, 1))
+    pair = (axes, axes) if isinstance(axes, int) else tuple(axes)
+    if len(pair) != 2:
+        raise ArgumentError(f"K.batch_dot: axes {axes!r}; expected an int or a pair of ints.")
+    x_axis = normalize_axis(pair[0], x.ndim, "K.batch_dot")
+    y_axis = normalize_axis(pair[1], y.ndim, "K.batch_dot")
+    if 0 in (x_axis, y_axis):
+        raise ArgumentError(
+            f"K.batch_dot: axes {axes!r}; expected axes other than 0, which counts the samples."
+        )
+    product = BatchDot((x_axis,), (y_axis,))(x, y)
+    return expand_dims(product, 1) if product.ndim == 1 else product
+
+
+OPERATORS.update(matmul=matmul)

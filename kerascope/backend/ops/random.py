@@ -1,0 +1,273 @@
+"""Random numbers as pure functions of a seed and a count of draws.
+
+The count is a variable that every completed call of a function moves on by one (its
+`default_update`). So two calls draw different numbers, while a call that was abandoned half way, or
+stepped through in a debugger, draws the same ones when it is repeated.
+
+Without a seed, one is drawn from NumPy's global generator when the op is made: `np.random.seed(0)`
+at the top of a script makes all of it repeatable.
+
+References
+----------
+.. [1] J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1,
+   2, 3", 2011.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerascope.backend.graph import (
+    Apply,
+    Constant,
+    Op,
+    Tensor,
+    Variable,
+    as_tensor,
+    checked_dtype,
+    is_float,
+    scoped,
+)
+from kerascope.backend.ops.elementwise import Add
+from kerascope.backend.ops.shaping import shape_vector
+from kerascope.backend.ops.sizes import known_values
+from kerascope.backend.ops.sizes import shape as shape_of
+from kerascope.errors import ArgumentError, DtypeError, ShapeError
+from kerascope.settings import config
+
+__all__ = [
+    "dropout",
+    "random_binomial",
+    "random_normal",
+    "random_normal_variable",
+    "random_uniform",
+    "random_uniform_variable",
+    "truncated_normal",
+]
+
+
+def fresh_seed():
+    """Return a seed drawn from NumPy's global generator, which `np.random.seed` sets."""
+    return int(np.random.randint(2**31 - 1))  # noqa: NPY002
+
+
+@dataclass(frozen=True)
+class RandomOp(Op):
+    """Random numbers of a given shape; `draws` counts the calls before."""
+
+    seed: int
+    dtype: str
+
+    def infer_shape(self, shape, draws):
+        sizes = known_values(shape)
+        if sizes is None:
+            raise ShapeError(
+                f"{self.name}: the shape '{shape.name}' has an unknown number of sizes; "
+                f"expected a vector of known length.",
+                subject=shape,
+            )
+        return sizes
+
+    def infer_dtype(self, shape, draws):
+        return self.dtype
+
+    def perform(self, shape, draws):
+        counter = np.array([0, 0, 0, draws], "uint64")
+        generator = np.random.Generator(np.random.Philox(key=self.seed, counter=counter))
+        return self.draw(generator, tuple(shape))
+
+    def draw(self, generator, shape):
+        """Return the numbers, of this shape, from a generator."""
+        raise NotImplementedError(f"op {type(self).__name__} does not define draw")
+
+
+def _uniform(generator, shape, dtype):
+    """Return numbers in [0, 1), all of which the type holds exactly."""
+    if dtype == "float16":
+        return (generator.integers(0, 2048, shape, "uint16") / np.float32(2048)).astype(dtype)
+    return generator.random(shape, dtype)
+
+
+def _normal(generator, shape, dtype):
+    if dtype == "float16":
+        return generator.standard_normal(shape, "float32").astype(dtype)
+    return generator.standard_normal(shape, dtype)
+
+
+@dataclass(frozen=True)
+class RandomUniform(RandomOp):
+    """Numbers spread evenly over [low, high)."""
+
+    low: float
+    high: float
+
+    def draw(self, generator, shape):
+        return _uniform(generator, shape, self.dtype) * (self.high - self.low) + self.low
+
+
+@dataclass(frozen=True)
+class RandomNormal(RandomOp):
+    """Normally distributed numbers."""
+
+    mean: float
+    stddev: float
+
+    def draw(self, generator, shape):
+        return _normal(generator, shape, self.dtype) * self.stddev + self.mean
+
+
+@dataclass(frozen=True)
+class TruncatedNormal(RandomOp):
+    """Normally distributed numbers; those beyond two standard deviations are drawn again."""
+
+    mean: float
+    stddev: float
+
+    def draw(self, generator, shape):
+        z = np.asarray(_normal(generator, shape, self.dtype))
+        while (far := np.abs(z) > 2).any():
+            z[far] = _normal(generator, (int(far.sum()),), self.dtype)
+        return z * self.stddev + self.mean
+
+
+@dataclass(frozen=True)
+class RandomBinomial(RandomOp):
+    """1 with probability `p`, else 0."""
+
+    p: float
+
+    def draw(self, generator, shape):
+        return (generator.random(shape, "float32") < self.p).astype(self.dtype)
+
+
+def _random(op_class, shape, dtype, seed, *parameters):
+    """Apply a random op, with a count of draws of its own."""
+    op = op_class(_checked_seed(seed), _float_dtype(dtype), *map(float, parameters))
+    sizes = shape_vector(shape)
+    if not isinstance(sizes, Tensor):
+        sizes = Constant(np.array(sizes, "int32"))
+    draws = Variable(0, "int64", scoped(f"{op.name}/draws"))
+    # Made by hand: in eager mode `draws + 1` would be the number 1, not a graph.
+    draws.default_update = Apply(Add(), [draws, Constant(1, "int64")]).outputs[0]
+    return op(sizes, draws)
+
+
+def _checked_seed(seed):
+    return fresh_seed() if seed is None else operator.index(seed) % 2**64
+
+
+def _float_dtype(dtype):
+    dtype = checked_dtype(dtype or config.floatx)
+    if not is_float(dtype):
+        raise DtypeError(f"random numbers: dtype {dtype!r}; expected a type of floats.")
+    return dtype
+
+
+def random_uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
+    """Return random numbers spread evenly over [minval, maxval).
+
+    Parameters
+    ----------
+    shape : tuple of int, or int Tensor of shape (ndim,)
+    minval, maxval : float
+    dtype : str, optional
+        Default `floatx()`.
+    seed : int, optional
+        Default: drawn from NumPy's global generator.
+
+    Returns
+    -------
+    Tensor
+        Other numbers at each call of a function.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> draw = K.function([], [K.random_uniform((3,), seed=1)])
+    >>> first, second = draw([])[0], draw([])[0]
+    >>> bool((first != second).all()), first.dtype.name
+    (True, 'float32')
+    """
+    return _random(RandomUniform, shape, dtype, seed, minval, maxval)
+
+
+def random_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
+    """Return normally distributed random numbers; arguments as for `random_uniform`."""
+    return _random(RandomNormal, shape, dtype, seed, mean, stddev)
+
+
+def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
+    """Return normally distributed numbers of which none is further than 2 * stddev from the mean.
+
+    Arguments as for `random_uniform`. Numbers that are too far away are drawn again.
+    """
+    return _random(TruncatedNormal, shape, dtype, seed, mean, stddev)
+
+
+def random_binomial(shape, p=0.0, dtype=None, seed=None):
+    """Return ones with probability `p`, else zeros; arguments as for `random_uniform`."""
+    return _random(RandomBinomial, shape, dtype, seed, p)
+
+
+def _random_variable(op_class, shape, dtype, name, seed, *parameters):
+    op = op_class(_checked_seed(seed), _float_dtype(dtype), *map(float, parameters))
+    numbers = op.perform(np.array(shape_vector(shape), "int64"), 0)
+    return Variable(numbers, op.dtype, name)
+
+
+def random_uniform_variable(shape, low, high, dtype=None, name=None, seed=None):
+    """Return a variable that starts with random numbers spread evenly over [low, high)."""
+    return _random_variable(RandomUniform, shape, dtype, name, seed, low, high)
+
+
+def random_normal_variable(shape, mean, scale, dtype=None, name=None, seed=None):
+    """Return a variable that starts with normally distributed numbers of deviation `scale`."""
+    return _random_variable(RandomNormal, shape, dtype, name, seed, mean, scale)
+
+
+def dropout(x, level, noise_shape=None, seed=None):
+    """Return `x` with a random share of its elements set to 0 and the others scaled up.
+
+    Parameters
+    ----------
+    x : Tensor
+    level : float
+        Share that is dropped: in [0, 1).
+    noise_shape : tuple of int or None, optional
+        Shape of the random choices, broadcast against `x`: a 1 drops along a whole axis at once;
+        None stands for the size that `x` has.
+    seed : int, optional
+
+    Notes
+    -----
+    y = x * keep / (1 - level), where keep is 1 with probability 1 - level: the mean stays that of
+    x.
+    """
+    x = as_tensor(x)
+    if not 0 <= level < 1:
+        raise ArgumentError(f"K.dropout: level {level!r}; expected at least 0 and below 1.")
+    if level == 0:
+        return x
+    keep = random_binomial(_noise_shape(x, noise_shape), 1 - level, x.dtype, seed)
+    return x * (keep * (1 / (1 - level)))
+
+
+def _noise_shape(x, noise_shape):
+    if noise_shape is None:
+        noise_shape = (None,) * x.ndim
+    if isinstance(noise_shape, Tensor):
+        return noise_shape
+    if len(noise_shape) != x.ndim:
+        raise ArgumentError(
+            f"K.dropout: noise_shape {tuple(noise_shape)} for shape {x.shape}; "
+            f"expected one entry for each of {x.ndim} axes."
+        )
+    sizes = [own if n is None else n for n, own in zip(noise_shape, x.shape, strict=True)]
+    if None not in sizes:
+        return tuple(sizes)
+    if sizes == list(x.shape):
+        return shape_of(x)
+    return tuple(shape_of(x)[axis] if n is None else n for axis, n in enumerate(sizes))

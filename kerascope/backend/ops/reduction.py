@@ -1,0 +1,372 @@
+"""Sums, means, extremes, running sums: functions that make one number of many along some axes.
+
+`axis` is None (all axes), an int or a list of ints, and may be negative. With `keepdims` the axes
+stay, with size 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerascope.backend.graph import Op, as_tensor
+from kerascope.backend.ops.broadcasting import BroadcastLike, Sum, cast
+from kerascope.backend.ops.comparison import equal
+from kerascope.backend.ops.elementwise import exp, floating, sqrt, square
+from kerascope.backend.shapes import normalize_axes, normalize_axis, product, reduced_shape
+
+__all__ = [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "cumprod",
+    "cumsum",
+    "logsumexp",
+    "max",
+    "mean",
+    "min",
+    "prod",
+    "std",
+    "sum",
+    "var",
+]
+
+
+@dataclass(frozen=True)
+class Reduction(Op):
+    """A function that makes one number of those along `axes` (sorted, counted from the front)."""
+
+    axes: tuple[int, ...]
+    keepdims: bool
+
+    def infer_shape(self, x):
+        return reduced_shape(x.shape, self.axes, keepdims=self.keepdims)
+
+    def spread(self, y, x):
+        """Return a tensor of the result's shape, stretched to the shape of `x`."""
+        return BroadcastLike(None if self.keepdims else self.axes)(y, x)
+
+
+def _reduce(op_class, x, axis, keepdims):
+    x = as_tensor(x)
+    axes = normalize_axes(axis, x.ndim, f"K.{op_class.__name__.lower()}")
+    return op_class(axes, bool(keepdims))(x)
+
+
+def _countable(x):
+    """Return a tensor of numbers: booleans are cast to int32."""
+    x = as_tensor(x)
+    return cast(x, "int32") if x.dtype == "bool" else x
+
+
+def sum(x, axis=None, keepdims=False):
+    """Return the sum over `axis`; booleans are counted.
+
+    Parameters
+    ----------
+    x : Tensor
+    axis : int, list of int or None
+        None means all axes.
+    keepdims : bool
+        Keep the axes, with size 1.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> K.eval(K.sum(K.constant([[1, 2], [3, 4]]), axis=-1)).tolist()
+    [3.0, 7.0]
+    """
+    return _reduce(Sum, _countable(x), axis, keepdims)
+
+
+@dataclass(frozen=True)
+class CountOver(Op):
+    """How many elements of `x` lie along `axes`, as a scalar."""
+
+    axes: tuple[int, ...]
+    dtype: str
+
+    def infer_shape(self, x):
+        return ()
+
+    def infer_dtype(self, x):
+        return self.dtype
+
+    def perform(self, x):
+        return np.asarray(product(x.shape[axis] for axis in self.axes), self.dtype)
+
+
+@dataclass(frozen=True)
+class Mean(Reduction):
+    """The arithmetic mean over `axes`."""
+
+    def perform(self, x):
+        return x.mean(axis=self.axes, keepdims=self.keepdims)
+
+    def grad(self, inputs, outputs, output_grads):
+        x = inputs[0]
+        count = product(x.shape[axis] for axis in self.axes)
+        if count is None:
+            count = CountOver(self.axes, x.dtype)(x)
+        return [self.spread(output_grads[0] / count, x)]
+
+
+def mean(x, axis=None, keepdims=False):
+    """Return the mean over `axis`; integers and booleans are cast to `floatx` first.
+
+    Parameters and shapes as for `sum`.
+    """
+    return _reduce(Mean, floating(x), axis, keepdims)
+
+
+def var(x, axis=None, keepdims=False):
+    """Return the variance over `axis`: the mean of the squared distances from the mean."""
+    x = floating(x)
+    return mean(square(x - mean(x, axis, keepdims=True)), axis, keepdims)
+
+
+def std(x, axis=None, keepdims=False):
+    """Return the standard deviation over `axis`: the square root of `var`."""
+    return sqrt(var(x, axis, keepdims))
+
+
+@dataclass(frozen=True)
+class Prod(Reduction):
+    """The product over `axes`."""
+
+    def perform(self, x):
+        return x.prod(axis=self.axes, keepdims=self.keepdims, dtype=x.dtype)
+
+    def grad(self, inputs, outputs, output_grads):
+        x = inputs[0]
+        return [self.spread(output_grads[0], x) * ProductOfOthers(self.axes)(x)]
+
+
+@dataclass(frozen=True)
+class ProductOfOthers(Op):
+    """For each element the product of all others along `axes`: right for zeros too.
+
+    Its own derivative (the second one of a product) divides by the elements: they must not be 0.
+    """
+
+    axes: tuple[int, ...]
+
+    def infer_shape(self, x):
+        return x.shape
+
+    def perform(self, x):
+        last = np.moveaxis(x, self.axes, range(x.ndim - len(self.axes), x.ndim))
+        rows = last.reshape(*last.shape[: x.ndim - len(self.axes)], -1)
+        before, after = np.ones_like(rows), np.ones_like(rows)
+        np.cumprod(rows[..., :-1], axis=-1, out=before[..., 1:])
+        np.cumprod(rows[..., :0:-1], axis=-1, out=after[..., -2::-1])
+        others = (before * after).reshape(last.shape)
+        return np.moveaxis(others, range(x.ndim - len(self.axes), x.ndim), self.axes)
+
+    def grad(self, inputs, outputs, output_grads):
+        x = inputs[0]
+        sent = output_grads[0] * outputs[0]
+        return [(sum(sent, self.axes, keepdims=True) - sent) / x]
+
+
+def prod(x, axis=None, keepdims=False):
+    """Return the product over `axis`."""
+    return _reduce(Prod, _countable(x), axis, keepdims)
+
+
+@dataclass(frozen=True)
+class Extreme(Reduction):
+    """The greatest or least element; the gradient is shared equally among equal ones."""
+
+    def grad(self, inputs, outputs, output_grads):
+        x = inputs[0]
+        chosen = cast(equal(x, self.spread(outputs[0], x)), x.dtype)
+        share = output_grads[0] / Sum(self.axes, self.keepdims)(chosen)
+        return [self.spread(share, x) * chosen]
+
+
+@dataclass(frozen=True)
+class Max(Extreme):
+    """The greatest element along `axes`."""
+
+    def perform(self, x):
+        return x.max(axis=self.axes, keepdims=self.keepdims)
+
+
+def max(x, axis=None, keepdims=False):
+    """Return the greatest element over `axis`; where several are equal they share the gradient."""
+    return _reduce(Max, x, axis, keepdims)
+
+
+@dataclass(frozen=True)
+class Min(Extreme):
+    """The least element along `axes`."""
+
+    def perform(self, x):
+        return x.min(axis=self.axes, keepdims=self.keepdims)
+
+
+def min(x, axis=None, keepdims=False):
+    """Return the least element over `axis`; where several are equal they share the gradient."""
+    return _reduce(Min, x, axis, keepdims)
+
+
+@dataclass(frozen=True)
+class Any(Reduction):
+    """Whether at least one element along `axes` is true."""
+
+    def infer_dtype(self, x):
+        return "bool"
+
+    def perform(self, x):
+        return np.any(x, axis=self.axes, keepdims=self.keepdims)
+
+
+def any(x, axis=None, keepdims=False):
+    """Return whether at least one element over `axis` is true (not 0)."""
+    return _reduce(Any, x, axis, keepdims)
+
+
+@dataclass(frozen=True)
+class All(Reduction):
+    """Whether every element along `axes` is true."""
+
+    def infer_dtype(self, x):
+        return "bool"
+
+    def perform(self, x):
+        return np.all(x, axis=self.axes, keepdims=self.keepdims)
+
+
+def all(x, axis=None, keepdims=False):
+    """Return whether every element over `axis` is true (not 0)."""
+    return _reduce(All, x, axis, keepdims)
+
+
+@dataclass(frozen=True)
+class LogSumExp(Reduction):
+    """`log(sum(exp(x)))` over `axes`, computed from the distances to the greatest element."""
+
+    def perform(self, x):
+        top = x.max(axis=self.axes, keepdims=True)
+        top = np.where(np.isfinite(top), top, np.zeros_like(top))
+        total = np.exp(x - top).sum(axis=self.axes, keepdims=True)
+        result = np.log(total) + top
+        return result if self.keepdims else np.squeeze(result, self.axes)
+
+    def grad(self, inputs, outputs, output_grads):
+        x = inputs[0]
+        return [self.spread(output_grads[0], x) * exp(x - self.spread(outputs[0], x))]
+
+
+def logsumexp(x, axis=None, keepdims=False):
+    """Return log(sum(exp(x))) over `axis`, without overflow.
+
+    Notes
+    -----
+    With m = max(x):  log(sum(exp(x))) = m + log(sum(exp(x - m))).
+    """
+    return _reduce(LogSumExp, floating(x), axis, keepdims)
+
+
+@dataclass(frozen=True)
+class ArgExtreme(Op):
+    """Place of the greatest or least element along `axis`, the first of equal ones; no gradient."""
+
+    axis: int
+
+    def infer_shape(self, x):
+        return reduced_shape(x.shape, (self.axis,), keepdims=False)
+
+    def infer_dtype(self, x):
+        return "int64"
+
+
+@dataclass(frozen=True)
+class Argmax(ArgExtreme):
+    """Place of the greatest element along `axis`."""
+
+    def perform(self, x):
+        return np.argmax(x, self.axis).astype("int64", copy=False)
+
+
+def argmax(x, axis=-1):
+    """Return the place of the greatest element along `axis`, as int64."""
+    x = as_tensor(x)
+    return Argmax(normalize_axis(axis, x.ndim, "K.argmax"))(x)
+
+
+@dataclass(frozen=True)
+class Argmin(ArgExtreme):
+    """Place of the least element along `axis`."""
+
+    def perform(self, x):
+        return np.argmin(x, self.axis).astype("int64", copy=False)
+
+
+def argmin(x, axis=-1):
+    """Return the place of the least element along `axis`, as int64."""
+    x = as_tensor(x)
+    return Argmin(normalize_axis(axis, x.ndim, "K.argmin"))(x)
+
+
+@dataclass(frozen=True)
+class CumulativeSum(Op):
+    """At each place along `axis` the sum up to it, or, from the end, the sum from it on."""
+
+    axis: int
+    from_end: bool = False
+
+    def infer_shape(self, x):
+        return x.shape
+
+    def perform(self, x):
+        if self.from_end:
+            backwards = np.cumsum(np.flip(x, self.axis), self.axis, dtype=x.dtype)
+            return np.flip(backwards, self.axis)
+        return np.cumsum(x, self.axis, dtype=x.dtype)
+
+    def grad(self, inputs, outputs, output_grads):
+        return [CumulativeSum(self.axis, not self.from_end)(output_grads[0])]
+
+
+def cumsum(x, axis=0):
+    """Return at each place the sum of the elements along `axis` up to it.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> K.eval(K.cumsum(K.constant([1, 2, 3]))).tolist()
+    [1.0, 3.0, 6.0]
+    """
+    x = _countable(x)
+    return CumulativeSum(normalize_axis(axis, x.ndim, "K.cumsum"))(x)
+
+
+@dataclass(frozen=True)
+class CumulativeProduct(Op):
+    """At each place along `axis` the product up to it; its gradient wants elements other than 0."""
+
+    axis: int
+
+    def infer_shape(self, x):
+        return x.shape
+
+    def perform(self, x):
+        return np.cumprod(x, self.axis, dtype=x.dtype)
+
+    def grad(self, inputs, outputs, output_grads):
+        return [CumulativeSum(self.axis, True)(output_grads[0] * outputs[0]) / inputs[0]]
+
+
+def cumprod(x, axis=0):
+    """Return at each place the product of the elements along `axis` up to it.
+
+    Notes
+    -----
+    The gradient divides by the elements: where one is 0 it is NaN.
+    """
+    x = _countable(x)
+    return CumulativeProduct(normalize_axis(axis, x.ndim, "K.cumprod"))(x)

@@ -1,0 +1,135 @@
+"""The schedule of a function: which ops to perform, in which order, and where each array lies.
+
+Every tensor of the function gets a *slot*, a place in one list of arrays. A step performs one op:
+it takes arrays from its input slots and puts the result into its output slots. The order and the
+slots are fixed once, when the function is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, Variable
+from kerascope.backend.traversal import applies_in_order
+from kerascope.errors import DisconnectedGraphError
+
+
+class Step(NamedTuple):
+    """One op of the schedule.
+
+    Attributes
+    ----------
+    apply : Apply
+        The call in the op graph.
+    perform : callable
+        The op's `perform`.
+    inputs, outputs : tuple of int
+        Slots.
+    last_uses : tuple of int
+        Slots that no later step reads: their arrays are let go.
+    """
+
+    apply: Apply
+    perform: Any
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    last_uses: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return repr(self.apply)
+
+
+class Schedule:
+    """Steps and slots for computing `results` from `inputs`.
+
+    Parameters
+    ----------
+    inputs : list of Tensor
+        Fed at each call. Any tensor can be fed; what computes it is then left out.
+    results : list of Tensor
+        Outputs and new values of variables.
+
+    Attributes
+    ----------
+    steps : list of Step
+    slots : dict of Tensor to int
+    variables : list of (int, Variable)
+        Read at the start of each call.
+
+    Raises
+    ------
+    DisconnectedGraphError
+        A result needs a placeholder that is not among the inputs.
+    """
+
+    def __init__(self, inputs: Sequence[Tensor], results: Sequence[Tensor]) -> None:
+        self.inputs = list(inputs)
+        self.slots: dict[Tensor, int] = {}
+        for tensor in inputs:
+            self._slot(tensor)
+        self.variables: list[tuple[int, Variable]] = []
+        self._fixed: list[tuple[int, np.ndarray]] = []
+        applies = applies_in_order(results, fed=inputs)
+        for apply in applies:
+            for x in apply.inputs:
+                self._admit(x, apply)
+            for y in apply.outputs:
+                self._slot(y)
+        for tensor in results:
+            self._admit(tensor, None)
+        self.results = [self.slots[tensor] for tensor in results]
+        self.steps = self._with_last_uses(applies)
+
+    def _slot(self, tensor: Tensor) -> int:
+        return self.slots.setdefault(tensor, len(self.slots))
+
+    def _admit(self, tensor: Tensor, apply: Apply | None) -> None:
+        """Give a slot to a tensor that is read, and find out where its array will come from."""
+        if tensor in self.slots:
+            return
+        if isinstance(tensor, Variable):
+            self.variables.append((self._slot(tensor), tensor))
+        elif isinstance(tensor, Constant):
+            self._fixed.append((self._slot(tensor), tensor.value))
+        elif isinstance(tensor, Placeholder) and tensor.default is not None:
+            self._fixed.append((self._slot(tensor), np.asarray(tensor.default, tensor.dtype)))
+        else:
+            needed_by = f"{apply!r}" if apply is not None else "an output"
+            listed = ", ".join(x.name for x in self.inputs) or "none"
+            raise DisconnectedGraphError(
+                f"function: '{tensor.name}' is needed by {needed_by} but is not fed; "
+                f"inputs are: {listed}. Add it to the inputs.",
+                subject=tensor,
+            )
+
+    def _with_last_uses(self, applies: Iterable[Apply]) -> list[Step]:
+        kept = set(self.results)
+        steps: list[Step] = []
+        for apply in reversed(list(applies)):
+            inputs = tuple(self.slots[x] for x in apply.inputs)
+            outputs = tuple(self.slots[y] for y in apply.outputs)
+            last = tuple(slot for slot in dict.fromkeys((*inputs, *outputs)) if slot not in kept)
+            kept.update(last)
+            steps.append(Step(apply, apply.op.perform, inputs, outputs, last))
+        steps.reverse()
+        return steps
+
+    def start(self, arrays: Sequence[np.ndarray]) -> list[Any]:
+        """Return the slots at the start of a call: inputs, constants and variables filled in."""
+        values: list[Any] = [None] * len(self.slots)
+        values[: len(arrays)] = arrays
+        for slot, array in self._fixed:
+            values[slot] = array
+        for slot, variable in self.variables:
+            values[slot] = variable.get_value(borrow=True)
+        return values
+
+    def foreign(self, values: list[Any]) -> set[int]:
+        """Return the ids of the arrays that belong to callers, variables and constants."""
+        ids = {id(values[slot]) for slot in range(len(self.inputs))}
+        ids.update(id(values[slot]) for slot, _ in self.variables)
+        ids.update(id(array) for _, array in self._fixed)
+        return ids

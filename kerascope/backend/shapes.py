@@ -1,0 +1,201 @@
+"""Arithmetic on shapes in which a size may be unknown.
+
+A shape is a tuple of sizes; `None` is a size that only a run will tell (most often the batch).
+NumPy's own `broadcast_shapes` rejects None, so the few rules that we need stand here as plain
+functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from kerascope.errors import ArgumentError, ShapeError
+
+Size = int | None
+Shape = tuple[Size, ...]
+
+
+def as_shape(shape: Iterable[int | None] | int) -> Shape:
+    """Return a shape as a tuple of plain ints and None.
+
+    Raises
+    ------
+    ArgumentError
+        A size is negative or no whole number.
+    """
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    checked: list[Size] = []
+    for size in sizes:
+        try:
+            whole = None if size is None else int(size)
+        except (TypeError, ValueError):
+            whole = -1
+        if whole is not None and (whole < 0 or whole != size):
+            raise ArgumentError(
+                f"shape {sizes}: bad size {size!r}; expected a whole number >= 0 or None."
+            )
+        checked.append(whole)
+    return tuple(checked)
+
+
+def product(shape: Iterable[Size]) -> Size:
+    """Return the number of elements, None if a size is unknown."""
+    total = 1
+    for size in shape:
+        if size is None:
+            return None
+        total *= size
+    return total
+
+
+def normalize_axis(axis: int, ndim: int, where: str = "axis") -> int:
+    """Return a possibly negative axis as one in [0, ndim).
+
+    Raises
+    ------
+    ArgumentError
+        There is no such axis.
+    """
+    if not -ndim <= axis < ndim:
+        raise ArgumentError(
+            f"{where}: no axis {axis} in a tensor of {ndim} axes; expected {-ndim} to {ndim - 1}."
+        )
+    return axis % ndim
+
+
+def normalize_axes(axis: int | Sequence[int] | None, ndim: int, where: str) -> tuple[int, ...]:
+    """Return axes as a sorted tuple; None means all of them."""
+    if axis is None:
+        return tuple(range(ndim))
+    listed = (axis,) if isinstance(axis, int) else tuple(axis)
+    return tuple(sorted({normalize_axis(int(a), ndim, where) for a in listed}))
+
+
+def broadcast_size(a: Size, b: Size) -> Size:
+    """Return the size of two axes laid over each other.
+
+    An unknown size against 1 stays unknown; against n > 1 it must be n (or 1), so the result is n.
+
+    Raises
+    ------
+    ValueError
+        Both are known, differ, and neither is 1.
+    """
+    if a == b or b == 1:
+        return a
+    if a == 1 or a is None:
+        return b
+    if b is None:
+        return a
+    raise ValueError(f"{a} against {b}")
+
+
+def broadcast_shapes(*shapes: Shape, where: str = "broadcast") -> Shape:
+    """Return the shape of an elementwise operation on tensors of these shapes.
+
+    Raises
+    ------
+    ShapeError
+        Two sizes of one axis differ and neither is 1.
+
+    Examples
+    --------
+    >>> broadcast_shapes((None, 3), (3,))
+    (None, 3)
+    >>> broadcast_shapes((None, 1), (4, 5))
+    (4, 5)
+    """
+    ndim = max((len(shape) for shape in shapes), default=0)
+    result: list[Size] = [1] * ndim
+    for shape in shapes:
+        for axis, size in enumerate(shape, start=ndim - len(shape)):
+            try:
+                result[axis] = broadcast_size(result[axis], size)
+            except ValueError:
+                listed = " and ".join(map(str, shapes))
+                raise ShapeError(
+                    f"{where}: shapes {listed} do not fit at axis {axis - ndim}; expected equal "
+                    f"sizes or 1, got {result[axis]} and {size}."
+                ) from None
+    return tuple(result)
+
+
+def merge_shapes(a: Shape, b: Shape) -> Shape | None:
+    """Return the shape that says what both say, None if they contradict each other."""
+    if len(a) != len(b):
+        return None
+    if any(x is not None and y is not None and x != y for x, y in zip(a, b, strict=True)):
+        return None
+    return tuple(y if x is None else x for x, y in zip(a, b, strict=True))
+
+
+def reduced_shape(shape: Shape, axes: Sequence[int], *, keepdims: bool) -> Shape:
+    """Return the shape after a reduction over `axes` (non-negative).
+
+    Examples
+    --------
+    >>> reduced_shape((None, 3, 4), (1,), keepdims=False)
+    (None, 4)
+    """
+    if keepdims:
+        return tuple(1 if axis in axes else size for axis, size in enumerate(shape))
+    return tuple(size for axis, size in enumerate(shape) if axis not in axes)
+
+
+def concatenated_shape(shapes: Sequence[Shape], axis: int, where: str) -> Shape:
+    """Return the shape of tensors joined along `axis` (non-negative).
+
+    Raises
+    ------
+    ShapeError
+        The tensors differ in another axis.
+    """
+    merged: list[Size] = list(shapes[0])
+    for shape in shapes[1:]:
+        rest = merge_shapes(
+            (*merged[:axis], *merged[axis + 1 :]), (*shape[:axis], *shape[axis + 1 :])
+        )
+        if rest is None:
+            listed = ", ".join(map(str, shapes))
+            raise ShapeError(
+                f"{where}: shapes {listed} differ outside axis {axis}; "
+                f"expected equal sizes there. Reshape or crop them first."
+            )
+        merged = [*rest[:axis], _sum_sizes(merged[axis], shape[axis]), *rest[axis:]]
+    return tuple(merged)
+
+
+def _sum_sizes(a: Size, b: Size) -> Size:
+    return None if a is None or b is None else a + b
+
+
+def reshaped_shape(shape: Shape, target: Shape, where: str = "reshape") -> Shape:
+    """Return `target` with its -1 replaced by what `shape` leaves for it, if that is known.
+
+    Raises
+    ------
+    ShapeError
+        The numbers of elements differ.
+
+    Examples
+    --------
+    >>> reshaped_shape((4, 6), (-1, 3))
+    (8, 3)
+    >>> reshaped_shape((None, 6), (-1, 3))
+    (None, 3)
+    """
+    total = product(shape)
+    known = product(size for size in target if size != -1)
+    if total is None or known is None:
+        return tuple(None if size == -1 else size for size in target)
+    if -1 not in target:
+        fits = total == known
+        rest = -1
+    else:
+        fits = known != 0 and total % known == 0
+        rest = total // known if fits else -1
+    if not fits:
+        raise ShapeError(
+            f"{where}: {total} elements of shape {shape} do not fill the target shape {target}."
+        )
+    return tuple(rest if size == -1 else size for size in target)

@@ -1,0 +1,386 @@
+"""What the backend remembers: unique names, the learning phase, and the numbers in variables.
+
+Keras keeps these in each backend file. All of it lives in one object, so `clear_session` forgets
+everything at once.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.eager import is_eager, value_of
+from kerascope.backend.function import function
+from kerascope.backend.graph import (
+    Constant,
+    Placeholder,
+    Tensor,
+    Variable,
+    as_tensor,
+    checked_dtype,
+    placeholder_shape,
+    scoped,
+)
+from kerascope.backend.shapes import Shape
+from kerascope.errors import ArgumentError, DtypeError, UnavailableError
+from kerascope.settings import config
+
+__all__ = [
+    "batch_get_value",
+    "batch_set_value",
+    "cast_to_floatx",
+    "clear_session",
+    "constant",
+    "count_params",
+    "dtype",
+    "epsilon",
+    "eval",
+    "eye",
+    "floatx",
+    "get_uid",
+    "get_value",
+    "get_variable_shape",
+    "image_data_format",
+    "int_shape",
+    "is_keras_tensor",
+    "is_placeholder",
+    "is_sparse",
+    "is_tensor",
+    "is_variable",
+    "learning_phase",
+    "learning_phase_scope",
+    "ndim",
+    "ones",
+    "placeholder",
+    "reset_uids",
+    "set_epsilon",
+    "set_floatx",
+    "set_image_data_format",
+    "set_learning_phase",
+    "set_value",
+    "update",
+    "update_add",
+    "update_sub",
+    "variable",
+    "zeros",
+]
+
+
+class _State:
+    """Everything that `clear_session` forgets."""
+
+    def __init__(self) -> None:
+        self.uids: defaultdict[str, int] = defaultdict(int)
+        self.phase: Placeholder | int = _phase_placeholder()
+
+
+def _phase_placeholder() -> Placeholder:
+    phase = Placeholder((), "float32", "keras_learning_phase", default=0.0)
+    phase._uses_learning_phase = True
+    return phase
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+
+def floatx() -> str:
+    """Return the type of new float tensors: "float32" unless it was set otherwise."""
+    return config.floatx
+
+
+def set_floatx(floatx: str) -> None:
+    """Set the type of new float tensors: "float16", "float32" or "float64"."""
+    config.floatx = floatx
+
+
+def epsilon() -> float:
+    """Return the fuzz factor that keeps logarithms and divisions finite."""
+    return config.epsilon
+
+
+def set_epsilon(e: float) -> None:
+    """Set the fuzz factor."""
+    config.epsilon = e
+
+
+def image_data_format() -> str:
+    """Return "channels_last" or "channels_first"."""
+    return config.image_data_format
+
+
+def set_image_data_format(data_format: str) -> None:
+    """Set the layout of images: "channels_last" or "channels_first"."""
+    config.image_data_format = data_format
+
+
+def cast_to_floatx(x: Any) -> np.ndarray:
+    """Return an array converted to the float type of the settings."""
+    return np.asarray(x, dtype=config.floatx)
+
+
+# --- names and the learning phase -----------------------------------------------------------------
+
+
+def get_uid(prefix: str = "") -> int:
+    """Return 1, then 2, ...: a number not given before for this prefix."""
+    _state.uids[prefix] += 1
+    return _state.uids[prefix]
+
+
+def reset_uids() -> None:
+    """Start again counting names from 1."""
+    _state.uids.clear()
+
+
+def clear_session() -> None:
+    """Forget names and the learning phase, as if kerascope had just been imported."""
+    global _state
+    _state = _State()
+
+
+_phase_in_scope: ContextVar[int | None] = ContextVar("learning_phase", default=None)
+
+
+def learning_phase() -> Placeholder | int:
+    """Return the flag that is 0 in test mode and 1 in training.
+
+    It is a scalar placeholder, unless `set_learning_phase` has fixed it to a number.
+    """
+    fixed = _phase_in_scope.get()
+    if fixed is not None:
+        return fixed
+    return 0 if is_eager() and isinstance(_state.phase, Placeholder) else _state.phase
+
+
+@contextmanager
+def learning_phase_scope(value: int) -> Iterator[None]:
+    """Fix the learning phase to 0 or 1 for what is built inside the `with` block."""
+    token = _phase_in_scope.set(value)
+    try:
+        yield
+    finally:
+        _phase_in_scope.reset(token)
+
+
+def set_learning_phase(value: int) -> None:
+    """Fix the learning phase to 0 (test) or 1 (train) for all that is built from now on.
+
+    Raises
+    ------
+    ArgumentError
+        `value` is neither 0 nor 1.
+    """
+    if value not in (0, 1):
+        raise ArgumentError(f"K.set_learning_phase: expected 0 (test) or 1 (train), got {value!r}.")
+    _state.phase = int(value)
+
+
+# --- making tensors -------------------------------------------------------------------------------
+
+
+def placeholder(
+    shape: Iterable[int | None] | None = None,
+    ndim: int | None = None,
+    dtype: str | None = None,
+    sparse: bool = False,
+    name: str | None = None,
+) -> Placeholder:
+    """Return a tensor that is fed at each call.
+
+    Parameters
+    ----------
+    shape : tuple of int or None, optional
+        None marks a free size.
+    ndim : int, optional
+        Number of axes, where the shape is not known.
+    dtype : str, optional
+        Default `floatx()`.
+    sparse : bool
+        Not supported: True raises.
+    name : str, optional
+
+    Raises
+    ------
+    ArgumentError
+        Neither `shape` nor `ndim` was given.
+    UnavailableError
+        `sparse` is True.
+    """
+    if sparse:
+        raise UnavailableError(
+            "K.placeholder: sparse tensors are not supported. Feed dense arrays."
+        )
+    dtype = checked_dtype(dtype or config.floatx)
+    return Placeholder(placeholder_shape(shape, ndim), dtype, name or scoped("placeholder"))
+
+
+def variable(
+    value: Any,
+    dtype: str | None = None,
+    name: str | None = None,
+    constraint: Callable[..., Any] | None = None,
+) -> Variable:
+    """Return a tensor that holds state, starting with a copy of `value`."""
+    if isinstance(value, Tensor):
+        value = eval(value)
+    return Variable(value, dtype, name, constraint)
+
+
+def constant(
+    value: Any,
+    dtype: str | None = None,
+    shape: Sequence[int] | None = None,
+    name: str | None = None,
+) -> Constant:
+    """Return a tensor of fixed value, repeated to fill `shape` if one is given."""
+    array = np.asarray(value, dtype=checked_dtype(dtype or config.floatx))
+    if shape is not None:
+        array = np.full(tuple(shape), array) if array.ndim == 0 else array.reshape(tuple(shape))
+    return Constant(array, name=name)
+
+
+def zeros(shape: Sequence[int], dtype: str | None = None, name: str | None = None) -> Variable:
+    """Return a variable full of zeros."""
+    return Variable(np.zeros(tuple(shape)), dtype, name)
+
+
+def ones(shape: Sequence[int], dtype: str | None = None, name: str | None = None) -> Variable:
+    """Return a variable full of ones."""
+    return Variable(np.ones(tuple(shape)), dtype, name)
+
+
+def eye(size: int, dtype: str | None = None, name: str | None = None) -> Variable:
+    """Return a variable that holds the identity matrix of `size` rows."""
+    return Variable(np.eye(size), dtype, name)
+
+
+# --- asking tensors -------------------------------------------------------------------------------
+
+
+def is_tensor(x: Any) -> bool:
+    """Tell whether `x` is a symbolic tensor."""
+    return isinstance(x, Tensor)
+
+
+def is_variable(x: Any) -> bool:
+    """Tell whether `x` holds state."""
+    return isinstance(x, Variable)
+
+
+def is_placeholder(x: Any) -> bool:
+    """Tell whether `x` is fed at each call."""
+    return isinstance(x, Placeholder)
+
+
+def is_sparse(tensor: Any) -> bool:
+    """Tell whether a tensor is sparse: none is here."""
+    return False
+
+
+def is_keras_tensor(x: Any) -> bool:
+    """Tell whether `x` was made by `Input` or by a layer.
+
+    Raises
+    ------
+    DtypeError
+        `x` is no symbolic tensor at all.
+    """
+    if not isinstance(x, Tensor):
+        raise DtypeError(
+            f"K.is_keras_tensor: unexpectedly found an instance of type {type(x).__name__}; "
+            f"expected a symbolic tensor."
+        )
+    return x._keras_history is not None
+
+
+def int_shape(x: Any) -> Shape:
+    """Return the shape as a tuple of int and None."""
+    return tuple(as_tensor(x).shape)
+
+
+def ndim(x: Any) -> int:
+    """Return the number of axes."""
+    return as_tensor(x).ndim
+
+
+def dtype(x: Any) -> str:
+    """Return the element type: "float32", ..."""
+    return as_tensor(x).dtype
+
+
+def count_params(x: Variable) -> int:
+    """Return the number of numbers in a variable."""
+    return x.get_value(borrow=True).size
+
+
+def get_variable_shape(x: Variable) -> tuple[int, ...]:
+    """Return the shape of a variable."""
+    return x.get_value(borrow=True).shape
+
+
+# --- numbers in variables -------------------------------------------------------------------------
+
+
+def get_value(x: Any) -> Any:
+    """Return the numbers of a variable or constant, as an array."""
+    return x.get_value() if isinstance(x, Variable) else eval(x)
+
+
+def set_value(x: Variable, value: Any) -> None:
+    """Replace the numbers of a variable; a wrong shape raises ShapeError and changes nothing."""
+    x.set_value(value)
+
+
+def batch_get_value(xs: Iterable[Variable]) -> list[np.ndarray]:
+    """Return the numbers of several variables."""
+    return [get_value(x) for x in xs]
+
+
+def batch_set_value(tuples: Iterable[tuple[Variable, Any]]) -> None:
+    """Replace the numbers of several variables: all of them, or with a wrong shape none."""
+    tuples = list(tuples)
+    before = [x.get_value(borrow=True) for x, _ in tuples]
+    try:
+        for x, value in tuples:
+            x.set_value(value)
+    except Exception:
+        for (x, _), array in zip(tuples, before, strict=True):
+            x.commit(array)
+        raise
+
+
+def eval(x: Any) -> Any:
+    """Return the numbers of a tensor that depends on no placeholder.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> float(K.eval(K.constant(2.0) * 3))
+    6.0
+    """
+    if is_eager() or not isinstance(x, Tensor):
+        return value_of(x)
+    return function([], x, name="eval")([])
+
+
+def update(x: Variable, new_x: Any) -> tuple[Variable, Any]:
+    """Return the pair (variable, new value): what a function's `updates` and `add_update` take."""
+    return (x, new_x)
+
+
+def update_add(x: Variable, increment: Any) -> tuple[Variable, Any]:
+    """Return the pair (x, x + increment)."""
+    return (x, x + increment)
+
+
+def update_sub(x: Variable, decrement: Any) -> tuple[Variable, Any]:
+    """Return the pair (x, x - decrement)."""
+    return (x, x - decrement)
+
+
+_state = _State()

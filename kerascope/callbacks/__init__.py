@@ -1,0 +1,38 @@
+"""Callbacks: what `fit` tells about every batch, epoch and run; Keras's `keras.callbacks`.
+
+Each file holds callbacks of one purpose: `base` the interface, `callback_list` what `fit` talks to,
+`recording` the records of a run, `progress` the bar, `stopping`, `learning_rate` and `checkpoint`
+those that act on the model. `registry` knows them by name; `get("EarlyStopping")` makes one.
+"""
+
+from kerascope.callbacks.base import Callback, LambdaCallback, get, registry
+from kerascope.callbacks.callback_list import CallbackList, checked_callbacks
+from kerascope.callbacks.checkpoint import ModelCheckpoint
+from kerascope.callbacks.learning_rate import LearningRateScheduler, ReduceLROnPlateau
+from kerascope.callbacks.progress import Progbar, ProgbarLogger, Progress, progress_lines
+from kerascope.callbacks.recording import BaseLogger, CSVLogger, History
+from kerascope.callbacks.stopping import EarlyStopping, TerminateOnNaN
+from kerascope.callbacks.unavailable import RemoteMonitor, TensorBoard
+
+__all__ = [
+    "BaseLogger",
+    "CSVLogger",
+    "Callback",
+    "CallbackList",
+    "EarlyStopping",
+    "History",
+    "LambdaCallback",
+    "LearningRateScheduler",
+    "ModelCheckpoint",
+    "Progbar",
+    "ProgbarLogger",
+    "Progress",
+    "ReduceLROnPlateau",
+    "RemoteMonitor",
+    "TensorBoard",
+    "TerminateOnNaN",
+    "checked_callbacks",
+    "get",
+    "progress_lines",
+    "registry",
+]

@@ -1,0 +1,226 @@
+"""The one object that the training loop talks to; it passes everything on to the callbacks.
+
+`CallbackList.for_training` puts the callbacks of `fit` in order. Batches are many and most
+callbacks care only for epochs, so the list calls, at a batch, only those that wrote the hook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from kerascope.callbacks.base import HOOKS, Callback, Logs, is_callback, missing_hooks
+from kerascope.callbacks.progress import ProgbarLogger
+from kerascope.callbacks.recording import BaseLogger, History
+from kerascope.errors import DtypeError
+
+OLD_PARAMETERS = {"epochs": "nb_epoch", "samples": "nb_sample"}
+
+
+def checked_callbacks(callbacks: Any) -> list[Any]:
+    """Return the callbacks as a list; one alone makes a list of one, None an empty list.
+
+    Raises
+    ------
+    DtypeError
+        Something is no callback; the message has its position and type.
+
+    Examples
+    --------
+    >>> checked_callbacks([History()])
+    [<kerascope.callbacks.recording.History object at ...>]
+    >>> checked_callbacks([History])
+    Traceback (most recent call last):
+        ...
+    kerascope.errors.DtypeError: callbacks[0]: it is the class History; expected an instance. ...
+    """
+    if callbacks is None:
+        return []
+    if is_callback(callbacks):
+        return [callbacks]
+    if isinstance(callbacks, (str, bytes, Mapping)) or not isinstance(callbacks, Iterable):
+        raise DtypeError(
+            f"callbacks: not a list; expected a list of callbacks, got {_described(callbacks)}."
+        )
+    found = list(callbacks)
+    for index, callback in enumerate(found):
+        _check(callback, f"callbacks[{index}]")
+    return found
+
+
+def _described(item: Any) -> str:
+    return f"the class {item.__name__}" if isinstance(item, type) else f"a {type(item).__name__}"
+
+
+def _check(item: Any, where: str) -> None:
+    """Raise DtypeError if `item` has not all the methods of a callback."""
+    if is_callback(item):
+        return
+    if isinstance(item, type) and not missing_hooks(item):
+        raise DtypeError(
+            f"{where}: it is the class {item.__name__}; expected an instance. "
+            f"Write {item.__name__}().",
+            subject=item,
+        )
+    missing = missing_hooks(item)
+    lacks = "" if len(missing) == len(HOOKS) else f" It lacks {', '.join(missing)}."
+    remedy = (
+        "Wrap a function: LambdaCallback(on_epoch_end=function)."
+        if callable(item) and len(missing) == len(HOOKS)
+        else "Inherit from kerascope.callbacks.Callback."
+    )
+    raise DtypeError(
+        f"{where}: no callback; expected an object with the methods of Callback, "
+        f"got {_described(item)}.{lacks} {remedy}",
+        subject=item,
+    )
+
+
+class CallbackList:
+    """Callbacks in the order in which they are told.
+
+    Parameters
+    ----------
+    callbacks : list of Callback, optional
+        Any object with the methods of a callback will do.
+
+    Attributes
+    ----------
+    callbacks : list of Callback
+
+    Raises
+    ------
+    DtypeError
+        Something in the list is no callback.
+
+    Examples
+    --------
+    >>> history = History()
+    >>> callbacks = CallbackList([history])
+    >>> callbacks.on_train_begin()
+    >>> callbacks.on_epoch_end(0, {"loss": 0.5})
+    >>> history.history
+    {'loss': [0.5]}
+    """
+
+    def __init__(self, callbacks: Any = None) -> None:
+        self.callbacks = checked_callbacks(callbacks)
+        self.params: dict[str, Any] = {}
+        self.model: Any = None
+        self._find_batch_hooks()
+
+    @classmethod
+    def for_training(
+        cls,
+        callbacks: Any,
+        *,
+        model: Any,
+        params: Mapping[str, Any],
+        history: Any = None,
+        count_mode: str = "samples",
+    ) -> CallbackList:
+        """Return the list that `fit` uses: averages, progress, the caller's callbacks, history.
+
+        Parameters
+        ----------
+        callbacks : list of Callback, Callback or None
+            What the caller of `fit` gave.
+        model : Model
+            Read: `stateful_metric_names`.
+        params : mapping
+            See `Callback.params`; `verbose` 0 leaves the progress out.
+        history : History, optional
+            Comes last, so that it records what the others write into the logs.
+        count_mode : {"samples", "steps"}
+            What the progress counts.
+
+        Raises
+        ------
+        DtypeError
+            Something is no callback. No callback has been told anything yet.
+        """
+        own = checked_callbacks(callbacks)
+        stateful = list(getattr(model, "stateful_metric_names", ()))
+        ordered: list[Any] = [BaseLogger(stateful_metrics=stateful)]
+        if params.get("verbose"):
+            ordered.append(ProgbarLogger(count_mode, stateful_metrics=stateful))
+        ordered += [*own, History() if history is None else history]
+        callback_list = cls(ordered)
+        callback_list.set_model(model)
+        callback_list.set_params(params)
+        return callback_list
+
+    def append(self, callback: Any) -> None:
+        """Add a callback at the end."""
+        _check(callback, f"callbacks[{len(self.callbacks)}]")
+        self.callbacks.append(callback)
+        self._find_batch_hooks()
+
+    def set_params(self, params: Mapping[str, Any]) -> None:
+        """Tell the facts of the run; Keras 1's names for them are added."""
+        self.params = dict(params)
+        for name, old_name in OLD_PARAMETERS.items():
+            if name in self.params:
+                self.params.setdefault(old_name, self.params[name])
+        for callback in self.callbacks:
+            callback.set_params(self.params)
+
+    def set_model(self, model: Any) -> None:
+        """Tell which model will be trained."""
+        self.model = model
+        for callback in self.callbacks:
+            callback.set_model(model)
+
+    def on_train_begin(self, logs: Logs | None = None) -> None:
+        """Tell that training begins."""
+        logs = {} if logs is None else logs
+        for callback in self.callbacks:
+            callback.on_train_begin(logs)
+        self._find_batch_hooks()
+
+    def on_train_end(self, logs: Logs | None = None) -> None:
+        """Tell that training ended."""
+        logs = {} if logs is None else logs
+        for callback in self.callbacks:
+            callback.on_train_end(logs)
+
+    def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
+        """Tell that an epoch begins."""
+        logs = {} if logs is None else logs
+        for callback in self.callbacks:
+            callback.on_epoch_begin(epoch, logs)
+        self._find_batch_hooks()
+
+    def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
+        """Tell that an epoch ended; the callbacks may add to `logs`, one after the other."""
+        logs = {} if logs is None else logs
+        for callback in self.callbacks:
+            callback.on_epoch_end(epoch, logs)
+
+    def on_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
+        """Tell that a batch begins."""
+        if not self._batch_begin_hooks:
+            return
+        logs = {} if logs is None else logs
+        for hook in self._batch_begin_hooks:
+            hook(batch, logs)
+
+    def on_batch_end(self, batch: int, logs: Logs | None = None) -> None:
+        """Tell that a batch ended."""
+        if not self._batch_end_hooks:
+            return
+        logs = {} if logs is None else logs
+        for hook in self._batch_end_hooks:
+            hook(batch, logs)
+
+    def _find_batch_hooks(self) -> None:
+        """Note who wants to hear of batches; again at every epoch, since hooks may be assigned."""
+        self._batch_begin_hooks = _written_hooks(self.callbacks, "on_batch_begin")
+        self._batch_end_hooks = _written_hooks(self.callbacks, "on_batch_end")
+
+
+def _written_hooks(callbacks: list[Any], name: str) -> list[Callable[..., None]]:
+    """Return the hooks called `name` that differ from the empty one of `Callback`."""
+    empty = getattr(Callback, name)
+    hooks = [getattr(callback, name) for callback in callbacks]
+    return [hook for hook in hooks if getattr(hook, "__func__", None) is not empty]

@@ -1,0 +1,34 @@
+"""Finding the user's line: the innermost caller that is not kerascope itself.
+
+Warnings point at it, and every layer remembers the one that made it.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+from kerascope.errors import KerascopeWarning
+
+_PACKAGE = str(Path(__file__).resolve().parent)
+
+
+def line_outside_the_package() -> tuple[str, int] | None:
+    """Return file and line of the innermost caller outside kerascope."""
+    return _outside()[0]
+
+
+def warn(message: str, category: type[Warning] = KerascopeWarning) -> None:
+    """Warn at the user's own line, however deep in the package we are."""
+    warnings.warn(message, category, stacklevel=_outside()[1])
+
+
+def _outside() -> tuple[tuple[str, int] | None, int]:
+    frame, level = sys._getframe(2), 2
+    while frame is not None:
+        path = frame.f_code.co_filename
+        if not path.startswith((_PACKAGE, "<frozen")):
+            return (path, frame.f_lineno), level
+        frame, level = frame.f_back, level + 1  # type: ignore[assignment]
+    return None, 2

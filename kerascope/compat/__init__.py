@@ -1,0 +1,1 @@
+"""Names of older Keras versions, in one place."""

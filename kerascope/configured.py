@@ -1,0 +1,112 @@
+"""Objects that can be made again from the arguments of their constructor.
+
+`get_config` is derived from the constructor's signature here, once, for initializers, regularizers,
+constraints and optimizers: each argument is an attribute of the same name. Keras writes these
+methods out in every class.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Self
+
+import numpy as np
+
+from kerascope.errors import ConfigError
+
+
+class Configured:
+    """Gives a class `get_config`, `from_config` and a readable `repr`.
+
+    A subclass stores each argument of its constructor as an attribute of the same name.
+
+    Examples
+    --------
+    >>> class Scale(Configured):
+    ...     def __init__(self, factor=2.0):
+    ...         self.factor = factor
+    >>> Scale(3.0).get_config()
+    {'factor': 3.0}
+    >>> Scale.from_config({"factor": 4.0})
+    Scale(factor=4.0)
+    """
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments as plain numbers, strings, lists and booleans.
+
+        Raises
+        ------
+        ConfigError
+            An argument was not stored under its own name.
+        """
+        config = {}
+        for name in constructor_arguments(type(self)):
+            if not hasattr(self, name):
+                raise ConfigError(
+                    f"{type(self).__name__}: get_config() needs the argument {name!r}, which is "
+                    f"no attribute. Store it as self.{name}, or write get_config() yourself.",
+                    subject=self,
+                )
+            config[name] = plain(getattr(self, name))
+        return config
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Make an object from what `get_config` returned.
+
+        An argument that this class does not know is left out if it is None: what another version
+        of Keras stores for an option that is off.
+
+        Raises
+        ------
+        ConfigError
+            The class does not know an argument, and it is not None.
+        """
+        known = constructor_arguments(cls)
+        unknown = [] if takes_any_keyword(cls) else [n for n in config if n not in known]
+        for name in unknown:
+            if config[name] is not None:
+                raise ConfigError(
+                    f"{cls.__name__}: configuration has {name}={config[name]!r}; "
+                    f"expected only {', '.join(known) or 'no arguments'}."
+                )
+        return cls(**{name: value for name, value in config.items() if name not in unknown})
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{name}={value!r}" for name, value in self.get_config().items())
+        return f"{type(self).__name__}({inner})"
+
+
+def constructor_arguments(cls: type) -> list[str]:
+    """Return the names of the constructor's arguments, without `self`, `*args` and `**kwargs`."""
+    if cls.__init__ is object.__init__:  # type: ignore[misc]
+        return []
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    parameters = list(inspect.signature(cls).parameters.values())
+    return [parameter.name for parameter in parameters if parameter.kind in named]
+
+
+def takes_any_keyword(cls: type) -> bool:
+    """Tell whether the constructor has `**kwargs`."""
+    parameters = inspect.signature(cls).parameters.values()
+    return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON knows it: variables and arrays become numbers and lists.
+
+    A float32 becomes the shortest number that reads back as the same float32: 0.01, not
+    0.009999999776482582.
+
+    Examples
+    --------
+    >>> plain(np.float32(0.01)), plain(np.array([1, 2]))
+    (0.01, [1, 2])
+    """
+    if hasattr(value, "get_value"):
+        value = value.get_value()
+    if isinstance(value, np.ndarray) and value.ndim:
+        return value.tolist()
+    if isinstance(value, np.ndarray | np.generic):
+        return float(str(value)) if value.dtype.kind == "f" else value.item()
+    return value

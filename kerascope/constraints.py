@@ -1,0 +1,147 @@
+"""Constraints: functions that bring a weight back to where it may be, after each update.
+
+A layer passes one to `add_weight` (`kernel_constraint`); the optimizer applies it to the new value
+before that is written. A constraint is a function from a tensor to a tensor of the same shape.
+Keras keeps them in `keras.constraints`.
+
+Which axis? A constraint on norms sums over `axis`. For a Dense kernel (inputs, units) axis 0 gives
+each unit a norm of its own; for the kernel of a 2-D convolution (rows, columns, channels, filters)
+`[0, 1, 2]` does so for each filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor
+from kerascope.configured import Configured
+from kerascope.registry import Registry
+
+_registry = Registry("constraint")
+
+Axis = int | Sequence[int]
+
+
+class Constraint(Configured):
+    """Base of the constraints; itself it changes nothing."""
+
+    def __call__(self, w: Tensor) -> Tensor:
+        """Return what `w` becomes."""
+        return w
+
+
+def _norms(w: Tensor, axis: Axis) -> Tensor:
+    """Return the Euclidean norms along `axis`, which stays with size 1."""
+    return K.sqrt(K.sum(K.square(w), axis=axis, keepdims=True))
+
+
+@_registry.alias("max_norm", "maxnorm")
+class MaxNorm(Constraint):
+    """Shorten each vector that is longer than `max_value`.
+
+    Parameters
+    ----------
+    max_value : float
+        The greatest norm.
+    axis : int or list of int
+        Over which axes a norm is taken.
+
+    Notes
+    -----
+    w * min(|w|, max_value) / (epsilon + |w|)
+
+    References
+    ----------
+    1. Srivastava, Hinton, Krizhevsky, Sutskever, Salakhutdinov: Dropout, JMLR 2014.
+
+    Examples
+    --------
+    >>> K.eval(MaxNorm(2.0)(K.constant([[6.0, 0.3], [8.0, 0.4]]))).round(2).tolist()
+    [[1.2..., 0.3...], [1.6..., 0.4...]]
+    """
+
+    def __init__(self, max_value: float = 2, axis: Axis = 0) -> None:
+        self.max_value = max_value
+        self.axis = axis
+
+    def __call__(self, w: Tensor) -> Tensor:
+        """Return `w` with its vectors shortened."""
+        norms = _norms(w, self.axis)
+        desired = K.clip(norms, 0, self.max_value)
+        return w * (desired / (K.epsilon() + norms))
+
+
+@_registry.alias("non_neg", "nonneg")
+class NonNeg(Constraint):
+    """Replace negative numbers by 0."""
+
+    def __call__(self, w: Tensor) -> Tensor:
+        """Return `w` with negative elements set to 0."""
+        return w * K.cast(K.greater_equal(w, 0.0), K.dtype(w))
+
+
+@_registry.alias("unit_norm", "unitnorm")
+class UnitNorm(Constraint):
+    """Give each vector the length 1.
+
+    Parameters
+    ----------
+    axis : int or list of int
+        Over which axes a norm is taken.
+    """
+
+    def __init__(self, axis: Axis = 0) -> None:
+        self.axis = axis
+
+    def __call__(self, w: Tensor) -> Tensor:
+        """Return `w / (epsilon + |w|)`."""
+        return w / (K.epsilon() + _norms(w, self.axis))
+
+
+@_registry.alias("min_max_norm", "minmaxnorm")
+class MinMaxNorm(Constraint):
+    """Bring the length of each vector towards the range from `min_value` to `max_value`.
+
+    Parameters
+    ----------
+    min_value, max_value : float
+        The range.
+    rate : float
+        How far towards the range one update goes: 1 goes all the way.
+    axis : int or list of int
+        Over which axes a norm is taken.
+
+    Notes
+    -----
+    With n = |w|: w * (rate * clip(n, min_value, max_value) + (1 - rate) * n) / (epsilon + n)
+    """
+
+    def __init__(
+        self,
+        min_value: float = 0.0,
+        max_value: float = 1.0,
+        rate: float = 1.0,
+        axis: Axis = 0,
+    ) -> None:
+        self.min_value = min_value
+        self.max_value = max_value
+        self.rate = rate
+        self.axis = axis
+
+    def __call__(self, w: Tensor) -> Tensor:
+        """Return `w` with its vectors stretched or shortened."""
+        norms = _norms(w, self.axis)
+        nearest = K.clip(norms, self.min_value, self.max_value)
+        desired = self.rate * nearest + (1 - self.rate) * norms
+        return w * (desired / (K.epsilon() + norms))
+
+
+max_norm = maxnorm = MaxNorm
+non_neg = nonneg = NonNeg
+unit_norm = unitnorm = UnitNorm
+min_max_norm = MinMaxNorm
+
+get = _registry.get
+serialize = _registry.serialize
+deserialize = _registry.deserialize

@@ -1,0 +1,26 @@
+"""Data sets: `digits` comes with the package; the others are Keras's and are fetched once.
+
+Each is a module with `load_data()`. Keras calls this package `keras.datasets`.
+"""
+
+from kerascope.datasets import (
+    boston_housing,
+    cifar10,
+    cifar100,
+    digits,
+    fashion_mnist,
+    imdb,
+    mnist,
+    reuters,
+)
+
+__all__ = [
+    "boston_housing",
+    "cifar10",
+    "cifar100",
+    "digits",
+    "fashion_mnist",
+    "imdb",
+    "mnist",
+    "reuters",
+]

@@ -1,0 +1,53 @@
+"""What CIFAR-10 and CIFAR-100 share: one batch file is a pickled dictionary of pixels and labels.
+
+Keras calls this file `keras.datasets.cifar`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from kerascope.datasets.local_files import read_pickled_dict, unreadable
+from kerascope.settings import config
+
+
+def load_batch(where: str, path: Path, label_key: str = "labels") -> tuple[np.ndarray, np.ndarray]:
+    """Return the images and labels of one batch file.
+
+    Parameters
+    ----------
+    where : str
+        Who asks, for the message.
+    path : Path
+        The file.
+    label_key : {"labels", "fine_labels", "coarse_labels"}
+        Which labels.
+
+    Returns
+    -------
+    images : ndarray, shape (n, 3, 32, 32), uint8
+        Red, green and blue planes, as the file holds them.
+    labels : ndarray, shape (n, 1), uint8
+
+    Raises
+    ------
+    DataError
+        If the file is missing from its folder, or cannot be read.
+    """
+    batch = read_pickled_dict(where, path)
+    try:
+        images = np.asarray(batch[b"data"], np.uint8).reshape(-1, 3, 32, 32)
+        labels = np.asarray(batch[label_key.encode()], np.uint8).reshape(len(images), 1)
+    except (KeyError, ValueError, TypeError, OverflowError) as error:
+        expected = f"images of 3x32x32 bytes under 'data' and as many '{label_key}'"
+        raise unreadable(where, path, expected, f"{type(error).__name__}: {error}") from error
+    return images, labels
+
+
+def in_image_data_format(images: np.ndarray) -> np.ndarray:
+    """Move the colours to the last axis if `config.image_data_format` says so."""
+    if config.image_data_format == "channels_last":
+        return images.transpose(0, 2, 3, 1)
+    return images

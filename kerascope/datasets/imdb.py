@@ -1,0 +1,99 @@
+"""IMDB: 50,000 film reviews as lists of word numbers, each good (1) or bad (0).
+
+Keras calls it `keras.datasets.imdb`. Source: A. Maas and others, *Learning Word Vectors for
+Sentiment Analysis*, 2011, https://ai.stanford.edu/~amaas/data/sentiment/
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kerascope.datasets.local_files import find_file, read_npz, read_word_index
+from kerascope.datasets.shuffling import shuffled
+from kerascope.datasets.word_lists import WordChoice, choose_words, with_old_spelling
+
+ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/imdb.npz"
+SHA256 = "69664113be75683a8fe16e3ed0ab59fda8886cb3cd7ada244f7d9544e4676b9f"
+INDEX_ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/imdb_word_index.json"
+INDEX_MD5 = "bfafd718b763782e994055a2d397834f"
+
+Samples = tuple[np.ndarray, np.ndarray]
+
+
+def load_data(
+    path: str = "imdb.npz",
+    num_words: int | None = None,
+    skip_top: int = 0,
+    maxlen: int | None = None,
+    seed: int = 113,
+    start_char: int | None = 1,
+    oov_char: int | None = 2,
+    index_from: int | None = 3,
+    **old_spellings: Any,
+) -> tuple[Samples, Samples]:
+    """Return the film reviews, fetching them the first time.
+
+    Parameters
+    ----------
+    path : str
+        An absolute path to the file, or its name in the cache (`~/.keras/datasets`).
+    num_words, skip_top, maxlen, start_char, oov_char, index_from
+        Which words and texts are kept: see `kerascope.datasets.word_lists.WordChoice`.
+    seed : int
+        Seed of the shuffle.
+    **old_spellings
+        Keras 1's `nb_words`.
+
+    Returns
+    -------
+    (x_train, y_train), (x_test, y_test) : tuples of arrays
+        `x`: shape (25000,), of lists of int. `y`: shape (25000,), int.
+
+    Raises
+    ------
+    UnavailableError
+        If the file is not here and cannot be fetched.
+    DataError
+        If the file cannot be read, or no text is shorter than `maxlen`.
+
+    Notes
+    -----
+    Where Keras 2 slips, this loader does not: without `num_words` it keeps the rarest word too, and
+    with `maxlen` the test set keeps to the test texts.
+    """
+    where = "imdb.load_data"
+    num_words = with_old_spelling(where, num_words, old_spellings)
+    choice = WordChoice(num_words, skip_top, maxlen, start_char, oov_char, index_from)
+    file = find_file(where, path, ORIGIN, SHA256)
+    names = ("x_train", "y_train", "x_test", "y_test")
+    x_train, y_train, x_test, y_test = read_npz(where, file, names)
+    random_state = np.random.RandomState(seed)
+    train = shuffled(random_state, x_train, y_train)
+    test = shuffled(random_state, x_test, y_test)
+    return choose_words(where, *train, choice), choose_words(where, *test, choice)
+
+
+def get_word_index(path: str = "imdb_word_index.json") -> dict[str, int]:
+    """Return the number of each word, 1 for the most frequent; fetch it the first time.
+
+    Parameters
+    ----------
+    path : str
+        An absolute path to the file, or its name in the cache (`~/.keras/datasets`).
+
+    Returns
+    -------
+    dict of str to int
+        The numbers before `load_data` adds `index_from`.
+
+    Raises
+    ------
+    UnavailableError
+        If the file is not here and cannot be fetched.
+    DataError
+        If the file cannot be read.
+    """
+    where = "imdb.get_word_index"
+    return read_word_index(where, find_file(where, path, INDEX_ORIGIN, INDEX_MD5))

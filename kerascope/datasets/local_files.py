@@ -1,0 +1,224 @@
+"""Read the files of data sets without trusting them. The loaders beside this file call it.
+
+Old data sets are pickles (CIFAR) or arrays of Python lists inside .npz files (IMDB, Reuters), which
+are pickles too. An ordinary unpickler runs whatever code the file names; ours builds arrays and
+plain containers and refuses the rest.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pickle
+import struct
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from kerascope.errors import DataError, UnavailableError
+from kerascope.utils.data_utils import cache_folder, get_file
+
+DIGITS_HINT = "kerascope.datasets.digits needs no file."
+
+_UNREADABLE = (
+    *(OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError),
+    *(MemoryError, RuntimeError),
+    *(pickle.UnpicklingError, zipfile.BadZipFile, zlib.error, struct.error),
+)
+
+
+# --- where the file is ----------------------------------------------------------------------------
+
+
+def find_file(where: str, path: str | Path, origin: str, file_hash: str) -> Path:
+    """Return the path of a data set's file.
+
+    Parameters
+    ----------
+    where : str
+        Who asks, for the message: "mnist.load_data".
+    path : path
+        An absolute path is the reader's own file and is taken as it is. A relative one lies in the
+        cache (`~/.keras/datasets`), is fetched if it is missing, and has to have the checksum.
+    origin, file_hash : str
+        URL and checksum of the file.
+
+    Raises
+    ------
+    UnavailableError
+        If the file is not here and cannot be fetched.
+    """
+    own = Path(path).expanduser()
+    if not own.is_absolute():
+        return Path(get_file(str(path), origin, file_hash=file_hash))
+    if own.is_file():
+        return own
+    raise UnavailableError(
+        f"{where}: there is no file {own}; expected the file of {origin}, got nothing. "
+        f"Put it there, or give a name without a folder to keep it in {cache_folder()}. "
+        f"{DIGITS_HINT}"
+    )
+
+
+def unreadable(where: str, path: Path, expected: str, got: object) -> DataError:
+    """Return the error for a file that is not what it should be."""
+    return DataError(
+        f"{where}: {path} cannot be read; expected {expected}, got: {got}. "
+        f"Delete it and fetch it again. {DIGITS_HINT}"
+    )
+
+
+# --- arrays ---------------------------------------------------------------------------------------
+
+
+def read_npz(where: str, path: Path, names: Sequence[str]) -> list[np.ndarray]:
+    """Return named arrays of an .npz file, in the order of `names`.
+
+    Raises
+    ------
+    DataError
+        If the file is truncated, is no .npz file, lacks a name, or holds more than arrays.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return [_read_member(archive, name) for name in names]
+    except _UNREADABLE as error:
+        raise unreadable(
+            where, path, f"an .npz file with {', '.join(names)}", _words(error)
+        ) from error
+
+
+def _read_member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    with archive.open(f"{name}.npy") as file:
+        version = np.lib.format.read_magic(file)
+        read_header = {
+            (1, 0): np.lib.format.read_array_header_1_0,
+            (2, 0): np.lib.format.read_array_header_2_0,
+        }[version]
+        shape, _, dtype = read_header(file)
+        if dtype.hasobject:
+            return np.asarray(ArrayUnpickler(file).load(), dtype=object).reshape(shape)
+    with archive.open(f"{name}.npy") as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def read_idx(where: str, path: Path, axes: int) -> np.ndarray:
+    """Return the array of bytes in a gzip-packed idx file, the form in which MNIST was published.
+
+    Parameters
+    ----------
+    where : str
+        Who asks, for the message.
+    path : Path
+        The file: two zero bytes, 8 (the type: unsigned bytes), the number of axes, the length of
+        each axis as a big-endian 32-bit number, the values.
+    axes : int
+        How many axes it must have.
+
+    Returns
+    -------
+    ndarray, uint8
+
+    Raises
+    ------
+    DataError
+        If the file is truncated or is no such file.
+    """
+    try:
+        content = gzip.decompress(path.read_bytes())
+        zeros, kind, found_axes = struct.unpack_from(">HBB", content)
+        shape = struct.unpack_from(f">{axes}I", content, 4)
+        if (zeros, kind, found_axes) != (0, 8, axes):
+            raise ValueError(f"the first bytes {content[:4].hex()}")
+        values = np.frombuffer(content, np.uint8, offset=4 + 4 * axes)
+        return values.reshape(shape).copy()
+    except _UNREADABLE as error:
+        expected = f"a gzip-packed idx file with {axes} axes"
+        raise unreadable(where, path, expected, _words(error)) from error
+
+
+def read_word_index(where: str, path: Path) -> dict[str, int]:
+    """Return the dictionary word -> number of a JSON file.
+
+    Raises
+    ------
+    DataError
+        If the file holds something else.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return {word: int(number) for word, number in content.items()}
+    except _UNREADABLE as error:
+        raise unreadable(where, path, "a JSON dictionary of numbers", _words(error)) from error
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+# --- pickles --------------------------------------------------------------------------------------
+
+
+def _encode(text: str, encoding: str) -> bytes:
+    """Stand in for `_codecs.encode`, with which old pickles write bytes."""
+    if encoding != "latin1":
+        raise pickle.UnpicklingError(f"bytes written in the encoding {encoding!r}")
+    return text.encode("latin1")
+
+
+_ARRAY_FUNCTIONS = {
+    "_reconstruct": np.empty(0).__reduce__()[0],
+    "scalar": np.float64(0).__reduce__()[0],
+    "ndarray": np.ndarray,
+    "dtype": np.dtype,
+    "_frombuffer": np.empty(0).__reduce_ex__(5)[0],
+}
+_ARRAY_MODULES = {
+    "numpy",
+    *(
+        f"numpy.{core}.{module}"
+        for core in ("core", "_core")
+        for module in ("multiarray", "numeric")
+    ),
+}
+
+
+class ArrayUnpickler(pickle.Unpickler):
+    """An unpickler that makes arrays, numbers, text and plain containers, and nothing else."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return what a pickle may call under this name; refuse everything else."""
+        if module in _ARRAY_MODULES and name in _ARRAY_FUNCTIONS:
+            return _ARRAY_FUNCTIONS[name]
+        if (module, name) == ("_codecs", "encode"):
+            return _encode
+        raise pickle.UnpicklingError(f"the file wants to run {module}.{name}, which is no array")
+
+
+def read_pickled_dict(where: str, path: Path) -> dict[bytes, Any]:
+    """Return the dictionary of a pickle that Python 2 wrote; its strings come as bytes.
+
+    Raises
+    ------
+    DataError
+        If the file is truncated, is no pickle of a dictionary, or wants to run code.
+    """
+    try:
+        with path.open("rb") as file:
+            return _expect_dict(_load(file))
+    except _UNREADABLE as error:
+        raise unreadable(where, path, "a pickled dictionary of arrays", _words(error)) from error
+
+
+def _load(file: IO[bytes]) -> Any:
+    return ArrayUnpickler(file, encoding="bytes").load()
+
+
+def _expect_dict(content: Any) -> dict[bytes, Any]:
+    if isinstance(content, dict):
+        return {key.encode() if isinstance(key, str) else key: content[key] for key in content}
+    raise TypeError(f"a {type(content).__name__}")

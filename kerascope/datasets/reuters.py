@@ -1,0 +1,102 @@
+"""Reuters: 11,228 news wires as lists of word numbers, in 46 topics.
+
+Keras calls it `keras.datasets.reuters`. Source: the Reuters-21578 collection of 1987
+(D. Lewis), turned into word numbers by the authors of Keras.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kerascope.datasets.local_files import find_file, read_npz, read_word_index
+from kerascope.datasets.shuffling import checked_test_split, shuffled
+from kerascope.datasets.word_lists import WordChoice, choose_words, with_old_spelling
+
+ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/reuters.npz"
+SHA256 = "d6586e694ee56d7a4e65172e12b3e987c03096cb01eab99753921ef915959916"
+INDEX_ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/reuters_word_index.json"
+INDEX_MD5 = "4d44cc38712099c9e383dc6e5f11a921"
+
+Samples = tuple[np.ndarray, np.ndarray]
+
+
+def load_data(
+    path: str = "reuters.npz",
+    num_words: int | None = None,
+    skip_top: int = 0,
+    maxlen: int | None = None,
+    test_split: float = 0.2,
+    seed: int = 113,
+    start_char: int | None = 1,
+    oov_char: int | None = 2,
+    index_from: int | None = 3,
+    **old_spellings: Any,
+) -> tuple[Samples, Samples]:
+    """Return the news wires, fetching them the first time.
+
+    Parameters
+    ----------
+    path : str
+        An absolute path to the file, or its name in the cache (`~/.keras/datasets`).
+    num_words, skip_top, maxlen, start_char, oov_char, index_from
+        Which words and texts are kept: see `kerascope.datasets.word_lists.WordChoice`.
+    test_split : float, from 0 to less than 1
+        Share of the texts that becomes the test set.
+    seed : int
+        Seed of the shuffle before the split.
+    **old_spellings
+        Keras 1's `nb_words`.
+
+    Returns
+    -------
+    (x_train, y_train), (x_test, y_test) : tuples of arrays
+        `x`: shape (texts,), of lists of int. `y`: shape (texts,), int.
+
+    Raises
+    ------
+    ArgumentError
+        If `test_split` is out of its range.
+    UnavailableError
+        If the file is not here and cannot be fetched.
+    DataError
+        If the file cannot be read, or no text is shorter than `maxlen`.
+
+    Notes
+    -----
+    Without `num_words` this loader keeps the rarest word too, which Keras 2 replaces by `oov_char`.
+    """
+    where = "reuters.load_data"
+    num_words = with_old_spelling(where, num_words, old_spellings)
+    checked_test_split(where, test_split)
+    choice = WordChoice(num_words, skip_top, maxlen, start_char, oov_char, index_from)
+    file = find_file(where, path, ORIGIN, SHA256)
+    texts, labels = shuffled(np.random.RandomState(seed), *read_npz(where, file, ("x", "y")))
+    x, y = choose_words(where, texts, labels, choice)
+    train_count = int(len(x) * (1 - test_split))
+    return (x[:train_count], y[:train_count]), (x[train_count:], y[train_count:])
+
+
+def get_word_index(path: str = "reuters_word_index.json") -> dict[str, int]:
+    """Return the number of each word, 1 for the most frequent; fetch it the first time.
+
+    Parameters
+    ----------
+    path : str
+        An absolute path to the file, or its name in the cache (`~/.keras/datasets`).
+
+    Returns
+    -------
+    dict of str to int
+        The numbers before `load_data` adds `index_from`.
+
+    Raises
+    ------
+    UnavailableError
+        If the file is not here and cannot be fetched.
+    DataError
+        If the file cannot be read.
+    """
+    where = "reuters.get_word_index"
+    return read_word_index(where, find_file(where, path, INDEX_ORIGIN, INDEX_MD5))

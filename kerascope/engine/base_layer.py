@@ -1,0 +1,479 @@
+"""Layer: weights and a function of tensors, callable as often as you like.
+
+A layer of your own writes up to four methods: `build` makes the weights, `call` says what is computed, `compute_output_shape`
+answers what shape will come out (only needed where `call` cannot be asked), `get_config` is derived. Calling the layer
+(`__call__`, in `calling.py`) builds it once, runs `call`, and enters a `Node`.
+
+Keras has it in `engine/topology.py` (1.x), `engine/base_layer.py` (2.x) and `layers/layer.py` (3). Lesson: chapter 6.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import Any
+
+import numpy as np
+
+from kerascope import constraints, initializers, regularizers
+from kerascope.backend.eager import graph_mode, is_eager
+from kerascope.backend.graph import Tensor, Variable
+from kerascope.backend.scopes import Scope, name_scope
+from kerascope.backend.shapes import Shape, as_shape
+from kerascope.backend.state import (
+    batch_get_value,
+    batch_set_value,
+    count_params,
+    floatx,
+    get_uid,
+    int_shape,
+    placeholder,
+    variable,
+)
+from kerascope.engine.calling import call_layer, commit_eagerly
+from kerascope.engine.input_spec import InputSpec, check_inputs
+from kerascope.engine.layer_config import derived_config
+from kerascope.engine.layer_type import LayerType, layer_registry
+from kerascope.engine.nesting import accepts, to_list, unpack_singleton
+from kerascope.engine.node import Node
+from kerascope.engine.node_access import NodeAccess
+from kerascope.engine.per_input import PerInput
+from kerascope.errors import ArgumentError, DtypeError, NotBuiltError, ShapeError
+from kerascope.registry import did_you_mean
+from kerascope.spellings import habits, weight_name
+
+_BASE_KEYWORDS = (
+    "name", "trainable", "dtype", "input_shape", "batch_input_shape", "batch_size", "weights",
+    "input_dim", "input_length", "activity_regularizer", "autocast",
+)  # fmt: skip
+
+
+class Layer(NodeAccess, metaclass=LayerType):
+    """Base of all layers.
+
+    Parameters
+    ----------
+    name : str, optional
+        Unique in a model; by default made from the class: `dense_1`.
+    trainable : bool
+        Whether training changes the weights. Default True.
+    dtype : str, optional
+        Type of the weights; default `K.floatx()`.
+    input_shape : tuple of int or None, optional
+        Shape of a sample: lets a Sequential build at once. Or `batch_input_shape`, or `input_dim=n` for `(n,)`.
+    weights : list of np.ndarray, optional
+        Values for the weights when they are made.
+
+    Attributes
+    ----------
+    inbound_nodes : list of Node
+        Calls of this layer. A new layer has none.
+    outbound_nodes : list of Node
+        Calls of other layers on outputs of this one.
+    input_spec : InputSpec, list of InputSpec, or None
+        What each input must look like.
+    built : bool
+        Whether the weights exist.
+    made_at : tuple of (str, int) or None
+        File and line of the script that made the layer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Scale(Layer):
+    ...     def __init__(self, start=1.0, **kwargs):
+    ...         super().__init__(**kwargs)
+    ...         self.start = start
+    ...     def build(self, input_shape):
+    ...         self.factor = self.add_weight("factor", (input_shape[-1],), initializer="ones")
+    ...     def call(self, inputs):
+    ...         return inputs * self.factor * self.start
+    >>> Scale(start=3.0)(np.ones((1, 2))).tolist()
+    [[3.0, 3.0]]
+    """
+
+    _arguments: dict[str, Any]
+    made_at: tuple[str, int] | None
+
+    def __init__(self, **kwargs: Any) -> None:
+        name = kwargs.pop("name", None)
+        self.name: str = name or self._default_name()
+        self.trainable: bool = kwargs.pop("trainable", True)
+        self.dtype: str = kwargs.pop("dtype", None) or floatx()
+        self.batch_input_shape = _batch_input_shape(kwargs)
+        self.built = False
+        self.stateful = False
+        self.supports_masking = False
+        self.input_spec: Any = None
+        self.inbound_nodes: list[Node] = []
+        self.outbound_nodes: list[Node] = []
+        self._trainable_weights: list[Variable] = []
+        self._non_trainable_weights: list[Variable] = []
+        self._losses = PerInput()
+        self._updates = PerInput()
+        self._initial_weights = kwargs.pop("weights", None)
+        if "activity_regularizer" in kwargs:
+            self.activity_regularizer = regularizers.get(kwargs.pop("activity_regularizer"))
+        if kwargs:
+            unknown = sorted(kwargs)[0]
+            known = (*self._arguments, *_BASE_KEYWORDS)
+            raise DtypeError(
+                f"{self.label}: keyword argument not understood: {unknown!r}. {did_you_mean(unknown, known)}",
+                subject=self,
+            )
+
+    def _default_name(self) -> str:
+        """Return the class's name in lower case with a number: `dense_1`."""
+        prefix = snake_case(type(self).__name__)
+        number = get_uid(prefix)
+        if not habits().counts_from_zero:
+            return f"{prefix}_{number}"
+        return prefix if number == 1 else f"{prefix}_{number - 1}"
+
+    @property
+    def label(self) -> str:
+        """How errors call the layer: `Dense 'dense_1'`."""
+        return f"{type(self).__name__} '{self.name}'"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
+    # --- what a layer of your own writes ------------------------------------------------------------------------
+
+    def build(self, input_shape: Any) -> None:
+        """Make the weights for inputs of this shape (a list of shapes for several inputs)."""
+        self.built = True
+
+    def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Say what is computed; the base class returns its inputs."""
+        return inputs
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """Return the output's shape for an input of this shape.
+
+        By default `call` is tried out on placeholders of that shape.
+
+        Raises
+        ------
+        NotBuiltError
+            `call` needs weights that do not exist yet.
+        """
+        if type(self).get_output_shape_for is not Layer.get_output_shape_for:
+            return self.get_output_shape_for(input_shape)
+        if not self.built and type(self).build is not Layer.build:
+            raise NotBuiltError(
+                f"{self.label}: its output shape is not known before it is built. "
+                f"Call it once, or write compute_output_shape.",
+                subject=self,
+            )
+        shapes = input_shape if _is_list_of_shapes(input_shape) else [input_shape]
+        inputs = [placeholder(shape, dtype=self.dtype) for shape in shapes]
+        losses, updates = self._losses.copy(), self._updates.copy()
+        with graph_mode(), self._scope():
+            outputs = to_list(self.call(unpack_singleton(inputs)))
+        self._losses, self._updates = losses, updates
+        return unpack_singleton([int_shape(y) for y in outputs])
+
+    def get_output_shape_for(self, input_shape: Any) -> Any:
+        """Keras 1's name of `compute_output_shape`."""
+        return self.compute_output_shape(input_shape)
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """Return the mask of the outputs: that of the input if the layer supports masking.
+
+        Raises
+        ------
+        DtypeError
+            A mask came and the layer does not support masking.
+        """
+        if self.supports_masking:
+            return mask
+        if any(m is not None for m in to_list(mask)):
+            raise DtypeError(
+                f"{self.label}: does not support masking, but was passed an input mask. "
+                f"Leave out mask_zero or Masking before it.",
+                subject=self,
+            )
+        return None
+
+    def get_config(self) -> dict[str, Any]:
+        """Return what the constructor needs to make this layer again, ready for JSON."""
+        config: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
+        if self.batch_input_shape is not None:
+            config["batch_input_shape"] = list(self.batch_input_shape)
+        config["dtype"] = self.dtype
+        return {**config, **derived_config(self)}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Layer:
+        """Make a layer from what `get_config` returned."""
+        return cls(**config)
+
+    # --- calling ------------------------------------------------------------------------------------------------
+
+    def __call__(self, inputs: Any, **kwargs: Any) -> Any:
+        """Call the layer: on symbolic tensors, on arrays, or inside a function (see `calling.py`).
+
+        Parameters
+        ----------
+        inputs : Tensor, array_like, or list of them
+        **kwargs
+            Passed on to `call`: `training`, `mask`, ...
+
+        Returns
+        -------
+        Tensor or np.ndarray, or a list of them
+
+        Raises
+        ------
+        DtypeError
+            `inputs` is neither a tensor nor numbers.
+        ShapeError
+            It does not fit the layer's `input_spec`.
+        """
+        return call_layer(self, inputs, kwargs)
+
+    def create_input_layer(
+        self, batch_input_shape: Any, input_dtype: str | None = None, name: str | None = None
+    ) -> None:
+        """Make an Input of this shape and call the layer on it; Keras 1's way to start a Sequential."""
+        input_layer = layer_registry.lookup("InputLayer")(
+            batch_input_shape=batch_input_shape, dtype=input_dtype or self.dtype, name=name
+        )
+        self.batch_input_shape = as_shape(batch_input_shape)
+        self(input_layer.inbound_nodes[0].output_tensors[0])
+
+    def assert_input_compatibility(self, inputs: Any) -> None:
+        """Hold tensors against `input_spec`; see `InputSpec`."""
+        check_inputs(self, to_list(inputs))
+
+    def _scope(self) -> Any:
+        return name_scope(self.name, self.made_at)
+
+    def _declared_output_shape(self, input_shape: Any) -> Any:
+        """Return what a `compute_output_shape` that the class itself wrote says, else None."""
+        cls = type(self)
+        if cls.compute_output_shape is not Layer.compute_output_shape:
+            return self.compute_output_shape(input_shape)
+        if cls.get_output_shape_for is not Layer.get_output_shape_for:
+            return self.get_output_shape_for(input_shape)
+        return None
+
+    # --- weights ------------------------------------------------------------------------------------------------
+
+    def add_weight(
+        self,
+        name: Any = None,
+        shape: Any = None,
+        dtype: str | None = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        trainable: bool = True,
+        constraint: Any = None,
+    ) -> Variable:
+        """Make a weight and enter it in the layer's books.
+
+        Parameters
+        ----------
+        name : str, optional
+            The weight's own word: "kernel". Its full name follows `config.dialect`: `dense_1/kernel`.
+        shape : tuple of int
+            Keras 1 and 3 pass it first, which is understood.
+        dtype : str, optional
+            Default: the layer's.
+        initializer : str, callable or object
+            Default "glorot_uniform".
+        regularizer : callable, optional
+            Its penalty is added to the layer's losses.
+        trainable : bool
+            Whether training changes it.
+        constraint : callable, optional
+            Applied by the optimizer to each new value.
+        """
+        if isinstance(name, (tuple, list)):
+            name, shape = shape, name
+        if shape is None or any(size is None for size in shape):
+            raise ShapeError(
+                f"{self.label}: weight {name!r} has shape {shape}; expected known sizes. "
+                f"Give the input's last axes a size.",
+                subject=self,
+            )
+        word = name or f"weight_{len(self.weights) + 1}"
+        dtype = dtype or self.dtype
+        initializer = initializers.get(initializer or "glorot_uniform")
+        value = initializer(tuple(shape), dtype=dtype) if accepts_dtype(initializer) else initializer(tuple(shape))
+        with graph_mode():
+            weight = variable(value, dtype, weight_name(self.name, word), constraints.get(constraint))
+            if regularizer is not None:
+                with name_scope("weight_regularizer"):
+                    self.add_loss(regularizers.get(regularizer)(weight))
+        (self._trainable_weights if trainable else self._non_trainable_weights).append(weight)
+        return weight
+
+    @property
+    def _sublayers(self) -> list[Layer]:
+        """Layers that this one holds as attributes, alone or in lists and dicts."""
+        found: dict[Layer, None] = {}
+        for value in vars(self).values():
+            items = value.values() if isinstance(value, dict) else value
+            for item in items if isinstance(items, (list, tuple)) or items is not value else [items]:
+                if isinstance(item, Layer) and item is not self:
+                    found[item] = None
+        return list(found)
+
+    @property
+    def trainable_weights(self) -> list[Variable]:
+        """Weights that training changes; empty when the layer is frozen."""
+        if not self.trainable:
+            return []
+        inner = [w for layer in self._sublayers for w in layer.trainable_weights]
+        return _distinct([*self._trainable_weights, *inner]) if inner else self._trainable_weights
+
+    @trainable_weights.setter
+    def trainable_weights(self, weights: list[Variable]) -> None:
+        self._trainable_weights = weights
+
+    @property
+    def non_trainable_weights(self) -> list[Variable]:
+        """Weights that training leaves alone; all of them when the layer is frozen."""
+        inner = [w for layer in self._sublayers for w in layer.non_trainable_weights]
+        if not self.trainable:
+            frozen = [w for layer in self._sublayers for w in layer.trainable_weights]
+            return _distinct([*self._trainable_weights, *frozen, *self._non_trainable_weights, *inner])
+        return _distinct([*self._non_trainable_weights, *inner]) if inner else self._non_trainable_weights
+
+    @non_trainable_weights.setter
+    def non_trainable_weights(self, weights: list[Variable]) -> None:
+        self._non_trainable_weights = weights
+
+    @property
+    def weights(self) -> list[Variable]:
+        """All weights: the trainable ones, then the others."""
+        return [*self.trainable_weights, *self.non_trainable_weights]
+
+    def get_weights(self) -> list[np.ndarray]:
+        """Return the numbers of all weights, in the order of `weights`."""
+        return batch_get_value(self.weights)
+
+    def set_weights(self, weights: list[Any]) -> None:
+        """Replace the numbers of all weights, or raise and replace none.
+
+        Raises
+        ------
+        ArgumentError
+            There are too many arrays or too few.
+        ShapeError
+            One has another shape than its weight.
+        """
+        if len(weights) != len(self.weights):
+            raise ArgumentError(
+                f"{self.label}: set_weights got {len(weights)} arrays; expected {len(self.weights)}: {self.weights}.",
+                subject=self,
+            )
+        batch_set_value(zip(self.weights, weights, strict=True))
+
+    def count_params(self) -> int:
+        """Return how many numbers the weights hold.
+
+        Raises
+        ------
+        NotBuiltError
+            The layer has no weights yet.
+        """
+        if not self.built:
+            raise NotBuiltError(
+                f"{self.label}: count_params needs the weights, and it is not built yet. "
+                f"Call it, or give it an input_shape.",
+                subject=self,
+            )
+        return sum(count_params(w) for w in self.weights)
+
+    # --- losses and updates -------------------------------------------------------------------------------------
+
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+        """Add scalar penalties; those that depend on `inputs` belong to the call on them."""
+        self._losses.add(losses, inputs)
+
+    def add_update(self, updates: Any, inputs: Any = None) -> None:
+        """Add update pairs `(variable, new_value)`, run after each training step that contains the call on `inputs`."""
+        pairs = [updates] if isinstance(updates, tuple) else to_list(updates)
+        if is_eager():
+            commit_eagerly(pairs)
+        else:
+            self._updates.add(pairs, inputs)
+
+    @property
+    def losses(self) -> list[Tensor]:
+        """All penalties of the layer and of layers inside it."""
+        return self._losses.all() + [loss for layer in self._sublayers for loss in layer.losses]
+
+    @property
+    def updates(self) -> list[tuple[Variable, Any]]:
+        """All update pairs of the layer; none when it is frozen."""
+        if not self.trainable and not self.stateful:
+            return []
+        return self._updates.all() + [pair for layer in self._sublayers for pair in layer.updates]
+
+    def get_losses_for(self, inputs: Any) -> list[Tensor]:
+        """Return the penalties that depend on exactly these inputs; None gives the unconditional ones."""
+        return self._losses.of(inputs) + [
+            loss for layer in self._sublayers for loss in layer.get_losses_for(inputs)
+        ]
+
+    def get_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
+        """Return the update pairs that depend on exactly these inputs; None gives the unconditional ones."""
+        if not self.trainable and not self.stateful:
+            return []
+        return self._updates.of(inputs) + [
+            pair for layer in self._sublayers for pair in layer.get_updates_for(inputs)
+        ]
+
+    @property
+    def uses_learning_phase(self) -> bool:
+        """Tell whether an output differs between training and test."""
+        return any(y._uses_learning_phase for node in self.inbound_nodes for y in node.output_tensors)
+
+    # --- undoing a failed first call ----------------------------------------------------------------------------
+
+    def _snapshot(self) -> dict[str, Any]:
+        containers = (list, dict, PerInput)
+        return {k: copy.copy(v) if isinstance(v, containers) else v for k, v in vars(self).items()}
+
+    def _restore(self, snapshot: dict[str, Any]) -> None:
+        vars(self).clear()
+        vars(self).update(snapshot)
+
+
+def _distinct(weights: list[Variable]) -> list[Variable]:
+    """Return the weights without repetitions: a layer may be reached by two ways."""
+    return list(dict.fromkeys(weights))
+
+
+def snake_case(name: str) -> str:
+    """Return a class name as Keras turns it into a layer's: `BatchNormalization` is `batch_normalization`."""
+    words = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name.lstrip("_"))
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", words).lower()
+
+
+def accepts_dtype(initializer: Any) -> bool:
+    """Tell whether an initializer (an object or a plain function) takes `dtype`."""
+    return accepts(initializer if hasattr(initializer, "__name__") else type(initializer).__call__, "dtype")
+
+
+def _is_list_of_shapes(shape: Any) -> bool:
+    return bool(shape) and isinstance(shape[0], (list, tuple))
+
+
+def _batch_input_shape(kwargs: dict[str, Any]) -> Shape | None:
+    """Return the shape that the keywords `input_shape`, `batch_input_shape`, `input_dim`, ... say."""
+    batch_size = kwargs.pop("batch_size", None)
+    input_dim, input_length = kwargs.pop("input_dim", None), kwargs.pop("input_length", None)
+    input_shape, batch_input_shape = kwargs.pop("input_shape", None), kwargs.pop("batch_input_shape", None)
+    if batch_input_shape is not None:
+        return as_shape(batch_input_shape)
+    if input_shape is None and input_dim is not None:
+        input_shape = (input_dim,) if input_length is None else (input_length, input_dim)
+    return None if input_shape is None else (batch_size, *as_shape(input_shape))
+
+
+__all__ = ["InputSpec", "Layer", "Node", "Scope"]

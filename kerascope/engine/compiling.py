@@ -1,0 +1,299 @@
+"""What `Model.compile` does: from losses and metrics by name to one symbolic number, the total loss.
+
+Nothing is computed and nothing is trained here; the train function is made at the first `fit`. All results are gathered in
+one `Compilation` before the model takes them over, so a `compile` that fails leaves the model as it was.
+
+Lesson: chapter 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kerascope import losses, metrics, optimizers
+from kerascope.backend.graph import Tensor, Variable, as_tensor
+from kerascope.backend.ops.broadcasting import cast
+from kerascope.backend.ops.comparison import not_equal
+from kerascope.backend.ops.reduction import mean
+from kerascope.backend.scopes import name_scope
+from kerascope.backend.state import floatx, placeholder
+from kerascope.engine.nesting import to_list
+from kerascope.errors import ArgumentError
+from kerascope.registry import did_you_mean
+from kerascope.spellings import habits
+
+if TYPE_CHECKING:
+    from kerascope.engine.model import Model
+
+Loss = Callable[[Any, Any], Any]
+
+
+class LossTerm(NamedTuple):
+    """The loss of one output was added to the total."""
+
+    output_name: str
+    function: Loss
+    weight: float
+    loss: Tensor
+
+
+class PenaltyTerm(NamedTuple):
+    """The penalties of the layers (regularizers) were added to the total."""
+
+    penalties: list[Tensor]
+
+
+class MetricTerm(NamedTuple):
+    """A metric was made: reported, never differentiated."""
+
+    name: str
+    tensor: Tensor
+
+
+@dataclass
+class Compilation:
+    """What `compile` makes.
+
+    Attributes
+    ----------
+    optimizer : Optimizer
+    loss, loss_weights, metrics, weighted_metrics, sample_weight_mode : object
+        As the user gave them.
+    loss_functions : list of callable or None
+        One for each output; None where an output is not trained.
+    loss_weights_list : list of float
+    targets, sample_weights : list of Tensor
+        One for each trained output; fed with the labels and their weights.
+    total_loss : Tensor, scalar
+    metrics_names : list of str
+        "loss", then a loss for each of several outputs, then the metrics.
+    metrics_tensors : list of Tensor
+        What `metrics_names` names, without the total loss.
+    """
+
+    optimizer: Any
+    loss: Any = None
+    loss_weights: Any = None
+    metrics: Any = None
+    weighted_metrics: Any = None
+    sample_weight_mode: Any = None
+    loss_functions: list[Loss | None] = field(default_factory=list)
+    loss_weights_list: list[float] = field(default_factory=list)
+    sample_weight_modes: list[str | None] = field(default_factory=list)
+    targets: list[Tensor] = field(default_factory=list)
+    sample_weights: list[Tensor] = field(default_factory=list)
+    target_tensors: list[Tensor | None] = field(default_factory=list)
+    total_loss: Any = None
+    metrics_names: list[str] = field(default_factory=lambda: ["loss"])
+    metrics_tensors: list[Tensor] = field(default_factory=list)
+    trainable_weights: list[Variable] = field(default_factory=list)
+
+    @property
+    def trained(self) -> list[int]:
+        """Indices of the outputs that have a loss."""
+        return [i for i, function in enumerate(self.loss_functions) if function is not None]
+
+
+def compile_events(model: Model, arguments: dict[str, Any]) -> Generator[Any, Any, Compilation]:
+    """Build the loss graph of a model; yield a term at a time and return the `Compilation`."""
+    target_tensors = arguments.pop("target_tensors", None)
+    compiled = Compilation(**{**arguments, "optimizer": optimizers.get(arguments["optimizer"])})
+    names = model.output_names
+    compiled.loss_functions = _loss_functions(compiled.loss, names)
+    compiled.loss_weights_list = _loss_weights(compiled.loss_weights, names)
+    compiled.sample_weight_modes = _sample_weight_modes(compiled.sample_weight_mode, names)
+    compiled.target_tensors = _target_tensors(target_tensors, names)
+    _make_placeholders(model, compiled)
+    yield from _add_losses(model, compiled)
+    yield from _add_metrics(model, compiled)
+    compiled.trainable_weights = list(model.trainable_weights)
+    return compiled
+
+
+# --- one for each output ----------------------------------------------------------------------------------------
+
+
+def per_output(value: Any, names: list[str], what: str, default: Any = None) -> list[Any]:
+    """Spread a single value, a list or a dict over the outputs.
+
+    Raises
+    ------
+    ArgumentError
+        A list has another length, or a dict names an output that there is not.
+    """
+    if isinstance(value, dict):
+        for name in value:
+            if name not in names:
+                raise ArgumentError(
+                    f"compile: {what} names {name!r}, which is no output. {did_you_mean(name, names)}"
+                    f"Outputs: {', '.join(names)}."
+                )
+        return [value.get(name, default) for name in names]
+    if isinstance(value, (list, tuple)):
+        if len(value) != len(names):
+            raise ArgumentError(
+                f"compile: {what} has {len(value)} entries; expected one for each of the {len(names)} outputs {names}."
+            )
+        return list(value)
+    return [value] * len(names)
+
+
+def _loss_functions(loss: Any, names: list[str]) -> list[Loss | None]:
+    return [losses.get(one) for one in per_output(loss, names, "loss")]
+
+
+def _loss_weights(loss_weights: Any, names: list[str]) -> list[float]:
+    if loss_weights is not None and not isinstance(loss_weights, (list, tuple, dict)):
+        raise ArgumentError(
+            f"compile: loss_weights must be a list or a dict, one weight for each output; got {loss_weights!r}."
+        )
+    weights = per_output(loss_weights, names, "loss_weights", default=1.0)
+    return [1.0 if weight is None else float(weight) for weight in weights]
+
+
+def _sample_weight_modes(mode: Any, names: list[str]) -> list[str | None]:
+    modes = per_output(mode, names, "sample_weight_mode")
+    for one in modes:
+        if one not in (None, "temporal"):
+            raise ArgumentError(f"compile: sample_weight_mode {one!r}; expected None or 'temporal'.")
+    return modes
+
+
+def _target_tensors(target_tensors: Any, names: list[str]) -> list[Tensor | None]:
+    tensors = per_output(target_tensors, names, "target_tensors")
+    return [None if x is None else as_tensor(x) for x in tensors]
+
+
+def _make_placeholders(model: Model, compiled: Compilation) -> None:
+    """Make the placeholders that labels and sample weights are fed through: `dense_3_target`, ..."""
+    for i in compiled.trained:
+        name, output = model.output_names[i], model.outputs[i]
+        target = compiled.target_tensors[i]
+        if target is None:
+            target = placeholder(ndim=output.ndim, dtype=output.dtype, name=f"{name}_target")
+        weight_ndim = 2 if compiled.sample_weight_modes[i] == "temporal" else 1
+        compiled.targets.append(target)
+        compiled.sample_weights.append(
+            placeholder(ndim=weight_ndim, dtype=floatx(), name=f"{name}_sample_weights")
+        )
+
+
+# --- losses -----------------------------------------------------------------------------------------------------
+
+
+def weighted_masked_objective(function: Loss) -> Callable[..., Tensor]:
+    """Return a scalar version of a loss (or metric) that heeds sample weights and a mask.
+
+    Notes
+    -----
+    With losses l_i, weights w_i and n of the weights different from zero:  sum(w_i l_i) / n. A mask m_i divides by the
+    share of samples that it keeps.
+    """
+
+    def weighted(y_true: Tensor, y_pred: Tensor, weights: Tensor | None, mask: Tensor | None) -> Tensor:
+        score = function(y_true, y_pred)
+        if mask is not None:
+            mask = cast(mask, score.dtype)
+            score = score * mask / mean(mask)
+        if weights is not None:
+            score = mean(score, axis=list(range(weights.ndim, score.ndim))) if score.ndim > weights.ndim else score
+            score = score * weights / mean(cast(not_equal(weights, 0), score.dtype))
+        return mean(score)
+
+    return weighted
+
+
+def _add_losses(model: Model, compiled: Compilation) -> Generator[Any, Any, None]:
+    masks = model.output_masks_of_graph
+    total_loss: Any = None
+    for k, i in enumerate(compiled.trained):
+        name, function = model.output_names[i], compiled.loss_functions[i]
+        assert function is not None
+        with name_scope(f"{name}_loss"):
+            output_loss = weighted_masked_objective(function)(
+                compiled.targets[k], model.outputs[i], compiled.sample_weights[k], masks[i]
+            )
+            if len(model.outputs) > 1:
+                compiled.metrics_tensors.append(output_loss)
+                compiled.metrics_names.append(f"{name}_loss")
+        with name_scope("loss"):
+            term = output_loss * compiled.loss_weights_list[i]
+            total_loss = term if total_loss is None else total_loss + term
+        yield LossTerm(name, function, compiled.loss_weights_list[i], output_loss)
+    penalties = model.losses
+    with name_scope("loss"):
+        for penalty in penalties:
+            total_loss = penalty if total_loss is None else total_loss + penalty
+    if penalties:
+        yield PenaltyTerm(penalties)
+    if total_loss is None:
+        raise ArgumentError(
+            f"{model.label}: the model cannot be compiled because it has no loss to optimize; expected "
+            f"loss='mse', a function, a list or a dict, or a penalty by add_loss."
+        )
+    compiled.total_loss = total_loss
+
+
+# --- metrics ----------------------------------------------------------------------------------------------------
+
+
+def _add_metrics(model: Model, compiled: Compilation) -> Generator[Any, Any, None]:
+    names = model.output_names
+    plain, weighted = (
+        _metrics_of_outputs(given, names) for given in (compiled.metrics, compiled.weighted_metrics)
+    )
+    masks = model.output_masks_of_graph
+    for k, i in enumerate(compiled.trained):
+        for metric, weights in [
+            *((m, None) for m in plain[i]),
+            *((m, compiled.sample_weights[k]) for m in weighted[i]),
+        ]:
+            name, function = resolve_metric(metric, compiled.loss_functions[i], model.outputs[i])
+            with name_scope(f"{names[i]}_metrics"):
+                tensor = weighted_masked_objective(function)(
+                    compiled.targets[k], model.outputs[i], weights, masks[i]
+                )
+            name = _free_name(f"{names[i]}_{name}" if len(names) > 1 else name, compiled.metrics_names)
+            compiled.metrics_names.append(name)
+            compiled.metrics_tensors.append(tensor)
+            yield MetricTerm(name, tensor)
+
+
+def _metrics_of_outputs(given: Any, names: list[str]) -> list[list[Any]]:
+    """Return the list of metrics of each output: a flat list means all outputs, a nested one each its own."""
+    if isinstance(given, dict):
+        return [to_list(one) for one in per_output(given, names, "metrics", default=[])]
+    listed = to_list(given)
+    if any(isinstance(one, (list, tuple)) for one in listed):
+        return [to_list(one) for one in per_output(listed, names, "metrics")]
+    return [listed for _ in names]
+
+
+def resolve_metric(metric: Any, loss: Any, output: Tensor) -> tuple[str, Any]:
+    """Return a metric's name in the logs, and its function.
+
+    "accuracy" depends on the output and its loss: rounding for one unit or binary_crossentropy, the index of the label for
+    sparse_categorical_crossentropy, else the largest entry.
+    """
+    if metric not in ("accuracy", "acc", "crossentropy", "ce"):
+        function = metrics.get(metric)
+        return getattr(function, "__name__", type(function).__name__), function
+    is_binary = output.shape[-1] == 1 or loss is losses.binary_crossentropy
+    if is_binary:
+        functions = metrics.binary_accuracy, metrics.binary_crossentropy
+    elif loss is losses.sparse_categorical_crossentropy:
+        functions = metrics.sparse_categorical_accuracy, metrics.sparse_categorical_crossentropy
+    else:
+        functions = metrics.categorical_accuracy, metrics.categorical_crossentropy
+    if metric in ("accuracy", "acc"):
+        return habits().accuracy, functions[0]
+    return metric, functions[1]
+
+
+def _free_name(name: str, taken: list[str]) -> str:
+    candidate, number = name, 1
+    while candidate in taken:
+        candidate, number = f"{name}_{number}", number + 1
+    return candidate

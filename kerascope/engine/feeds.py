@@ -1,0 +1,219 @@
+"""Where batches come from: arrays in memory, or a generator.
+
+A feed answers one question, "the batches of one epoch, please", with pairs (number of samples, arrays for the function). The
+loops in `training_loop` do not know which kind they have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.ops.random import fresh_seed
+from kerascope.engine.nesting import to_list
+from kerascope.errors import ArgumentError, DataError
+
+Batch = tuple[int, list[Any]]
+
+
+def make_batches(size: int, batch_size: int) -> list[tuple[int, int]]:
+    """Return (start, end) of each batch; the last one may be smaller.
+
+    Examples
+    --------
+    >>> make_batches(50, 32)
+    [(0, 32), (32, 50)]
+    """
+    return [(start, min(size, start + batch_size)) for start in range(0, size, batch_size)]
+
+
+def batch_shuffle(index_array: np.ndarray, batch_size: int, rng: np.random.Generator) -> np.ndarray:
+    """Shuffle whole batches, each of which stays together; a smaller last one stays last."""
+    whole = len(index_array) // batch_size * batch_size
+    batches = index_array[:whole].reshape(-1, batch_size)
+    return np.concatenate([rng.permutation(batches).reshape(-1), index_array[whole:]])
+
+
+def slice_arrays(arrays: list[Any], start_or_ids: Any, end: int | None = None) -> list[Any]:
+    """Return the same rows of each array: `start` to `end`, or a list of ids."""
+    if end is not None:
+        return [a[start_or_ids:end] for a in arrays]
+    return [a[start_or_ids] for a in arrays]
+
+
+class ArrayFeed:
+    """Batches of arrays that lie in memory (or in a file that can be sliced).
+
+    Parameters
+    ----------
+    ins : list
+        Arrays of equal length: inputs, targets, sample weights. A float at the end is the flag of the learning
+        phase, which is handed on whole.
+    batch_size : int
+    shuffle : {True, False, "batch"}
+        Anew for each epoch; "batch" keeps the rows of a batch together, as HDF5 needs it.
+
+    Raises
+    ------
+    ArgumentError
+        The batch size is no positive whole number, or `shuffle` is something else.
+    """
+
+    def __init__(self, ins: list[Any], batch_size: int, shuffle: bool | str = False) -> None:
+        if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
+            raise ArgumentError(f"batch_size is {batch_size!r}; expected a whole number >= 1.")
+        if shuffle not in (True, False, "batch"):
+            raise ArgumentError(f"shuffle is {shuffle!r}; expected True, False or 'batch'.")
+        self.flags = [ins[-1]] if ins and isinstance(ins[-1], float) else []
+        self.arrays = ins[: len(ins) - len(self.flags)]
+        self.batch_size = int(batch_size)
+        self.shuffle = shuffle
+        self.samples = int(self.arrays[0].shape[0])
+        self.steps = -(-self.samples // self.batch_size)
+
+    def epoch(self) -> Iterator[Batch]:
+        """Yield (size, arrays) for each batch of one epoch."""
+        index_array = self._index_array()
+        for start, end in make_batches(self.samples, self.batch_size):
+            if index_array is None:
+                yield end - start, slice_arrays(self.arrays, start, end) + self.flags
+                continue
+            batch_ids = index_array[start:end]
+            try:
+                ins_batch = slice_arrays(self.arrays, batch_ids)
+            except TypeError as error:
+                raise TypeError(
+                    "TypeError while preparing batch. If using HDF5 input data, pass shuffle=\"batch\"."
+                ) from error
+            yield end - start, ins_batch + self.flags
+
+    def _index_array(self) -> np.ndarray | None:
+        if not self.shuffle:
+            return None
+        index_array = np.arange(self.samples)
+        rng = np.random.default_rng(fresh_seed())
+        if self.shuffle == "batch":
+            return batch_shuffle(index_array, self.batch_size, rng)
+        return rng.permutation(index_array)
+
+
+class StepFeed:
+    """The same arrays (or none: the model reads variables) a number of times."""
+
+    samples = None
+
+    def __init__(self, ins: list[Any], steps: int) -> None:
+        self.ins = ins
+        self.steps = steps
+
+    def epoch(self) -> Iterator[Batch]:
+        """Yield the arrays once for each step."""
+        size = int(self.ins[0].shape[0]) if self.ins and not isinstance(self.ins[0], float) else 1
+        for _ in range(self.steps):
+            yield size, self.ins
+
+
+class GeneratorFeed:
+    """Batches that a generator or a `Sequence` makes.
+
+    Parameters
+    ----------
+    source : generator, iterator or Sequence
+        Yields `x`, `(x, y)` or `(x, y, sample_weight)`. A Sequence has a length and can be indexed.
+    steps : int, optional
+        Batches in an epoch; needed unless the source has a length.
+    standardize : callable
+        Turns what the source yields into the function's arrays.
+    shuffle : bool
+        Read a Sequence's batches in another order each epoch.
+
+    Raises
+    ------
+    ArgumentError
+        The number of steps is not known.
+    """
+
+    samples = None
+
+    def __init__(
+        self,
+        source: Any,
+        steps: int | None,
+        standardize: Callable[[Any], list[Any]],
+        shuffle: bool = False,
+    ) -> None:
+        self.source = source
+        self.is_sequence = hasattr(source, "__getitem__") and hasattr(source, "__len__")
+        if steps is None and self.is_sequence:
+            steps = len(source)
+        if steps is None:
+            raise ArgumentError(
+                "a generator does not tell how many batches make an epoch; expected steps_per_epoch=... "
+                "(or steps=...), or a Sequence, which has a length."
+            )
+        self.steps = int(steps)
+        self.standardize = standardize
+        self.shuffle = shuffle
+        self._iterator = None if self.is_sequence else iter(source)
+
+    def epoch(self) -> Iterator[Batch]:
+        """Yield (size, arrays) for each step of one epoch."""
+        for item in self._items():
+            ins = self.standardize(item)
+            yield (int(ins[0].shape[0]) if ins else 1), ins
+        if self.is_sequence and hasattr(self.source, "on_epoch_end"):
+            self.source.on_epoch_end()
+
+    def _items(self) -> Iterator[Any]:
+        if self.is_sequence:
+            order = np.arange(len(self.source))
+            if self.shuffle:
+                order = np.random.default_rng(fresh_seed()).permutation(order)
+            for step in range(self.steps):
+                yield self.source[int(order[step % len(order)])]
+            return
+        assert self._iterator is not None
+        for step in range(self.steps):
+            try:
+                yield next(self._iterator)
+            except StopIteration:
+                raise DataError(
+                    f"the generator ended after {step} of {self.steps} batches of the epoch; "
+                    f"expected one that goes on for ever, or steps_per_epoch={step}."
+                ) from None
+
+
+def split_item(item: Any, *, with_targets: bool) -> tuple[Any, Any, Any]:
+    """Take apart what a generator yielded: x, y and sample weights.
+
+    Raises
+    ------
+    DataError
+        It is no tuple `(x, y)` or `(x, y, sample_weight)`.
+    """
+    if isinstance(item, tuple) and len(item) in (2, 3):
+        return item[0], item[1], (item[2] if len(item) == 3 else None)
+    if not with_targets:
+        return item, None, None
+    raise DataError(
+        f"generator: expected a tuple (x, y) or (x, y, sample_weight); got {type(item).__name__} "
+        f"of length {len(to_list(item))}."
+    )
+
+
+def feed_of(ins: list[Any], batch_size: int | None, steps: int | None, shuffle: bool | str) -> Any:
+    """Return a feed of arrays, in batches of 32 unless said otherwise.
+
+    Raises
+    ------
+    ArgumentError
+        There are no arrays (the model reads variables) and the number of steps is not given.
+    """
+    has_arrays = bool(ins) and not isinstance(ins[0], float)
+    if has_arrays and steps is None:
+        return ArrayFeed(ins, 32 if batch_size is None else batch_size, shuffle)
+    if steps is None:
+        raise ArgumentError("no arrays tell how many batches there are; expected steps_per_epoch (or steps).")
+    return StepFeed(ins, steps)

@@ -1,0 +1,141 @@
+"""Input and InputLayer: where a graph begins.
+
+`Input(shape=(20,))` makes an InputLayer, whose one Node has the same placeholder going in and coming out, and returns that
+placeholder. Lesson: chapter 4.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kerascope.backend.graph import Tensor, as_tensor
+from kerascope.backend.shapes import Shape, as_shape
+from kerascope.backend.state import floatx, get_uid, is_keras_tensor, placeholder
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.nesting import unpack_singleton
+from kerascope.engine.node import Node
+from kerascope.errors import ArgumentError
+
+
+class InputLayer(Layer):
+    """The layer that a model is fed through.
+
+    Parameters
+    ----------
+    input_shape : tuple of int or None, optional
+        Shape of a sample, without the batch.
+    batch_size : int, optional
+        Size of the batch, where it is fixed.
+    batch_input_shape : tuple of int or None, optional
+        Both together.
+    dtype : str, optional
+        Default `K.floatx()`, or the tensor's.
+    input_tensor : Tensor, optional
+        Wrapped instead of a new placeholder.
+    sparse : bool
+        Not supported: True raises.
+    name : str, optional
+
+    Raises
+    ------
+    ArgumentError
+        No shape was given, or two of them.
+    """
+
+    def __init__(
+        self,
+        input_shape: Any = None,
+        batch_size: int | None = None,
+        batch_input_shape: Any = None,
+        dtype: str | None = None,
+        input_tensor: Tensor | None = None,
+        sparse: bool = False,
+        name: str | None = None,
+    ) -> None:
+        if input_shape is not None and batch_input_shape is not None:
+            raise ArgumentError("InputLayer: give input_shape or batch_input_shape, not both.")
+        super().__init__(name=name, dtype=dtype or (input_tensor.dtype if input_tensor is not None else floatx()))
+        if input_shape is not None:
+            batch_input_shape = (batch_size, *as_shape(input_shape))
+        if batch_input_shape is None and input_tensor is None:
+            raise ArgumentError(
+                f"{self.label}: expected input_shape=(20,) or batch_input_shape=(None, 20); got neither."
+            )
+        self.trainable = False
+        self.built = True
+        self.sparse = sparse
+        self.supports_masking = True
+        self.is_placeholder = input_tensor is None
+        tensor = self._tensor(input_tensor, batch_input_shape)
+        self.batch_input_shape: Shape = tensor.shape
+        Node(self, [tensor], [tensor], [None], [None], begins=True)
+
+    def _default_name(self) -> str:
+        return f"input_{get_uid('input')}"
+
+    def _tensor(self, given: Tensor | None, batch_input_shape: Any) -> Tensor:
+        if given is None:
+            return placeholder(batch_input_shape, dtype=self.dtype, sparse=self.sparse, name=self.name)
+        tensor = as_tensor(given)
+        if is_keras_tensor(tensor):
+            raise ArgumentError(
+                f"{self.label}: '{tensor.name}' is already the output of {tensor._keras_history.layer.label}. "
+                f"Pass a K.placeholder or K.variable."
+            )
+        return tensor
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the shape, type and name."""
+        return {
+            "batch_input_shape": list(self.batch_input_shape),
+            "dtype": self.dtype,
+            "sparse": self.sparse,
+            "name": self.name,
+        }
+
+
+def Input(
+    shape: Any = None,
+    batch_shape: Any = None,
+    name: str | None = None,
+    dtype: str | None = None,
+    sparse: bool = False,
+    tensor: Tensor | None = None,
+) -> Any:
+    """Return the symbolic tensor that a model begins with.
+
+    Parameters
+    ----------
+    shape : tuple of int or None
+        Shape of a sample, without the batch: `(20,)`.
+    batch_shape : tuple of int or None
+        Shape with the batch: `(None, 20)`.
+    name : str, optional
+        Of the InputLayer and its placeholder; default `input_1`.
+    dtype : str, optional
+        Default `K.floatx()`.
+    sparse : bool
+        Not supported: True raises.
+    tensor : Tensor, optional
+        Returned itself, with a history, instead of a new placeholder.
+
+    Returns
+    -------
+    Tensor, shape (batch, ...)
+
+    Examples
+    --------
+    >>> Input(shape=(20,), name="pixels").shape
+    (None, 20)
+    """
+    if shape is None and batch_shape is None and tensor is None:
+        raise ArgumentError(
+            "Please provide to Input either a `shape` or a `batch_shape` argument: Input(shape=(20,)), "
+            "without the batch size."
+        )
+    if shape is not None and batch_shape is None:
+        batch_shape = (None, *as_shape(shape))
+    input_layer = InputLayer(
+        batch_input_shape=batch_shape, name=name, dtype=dtype, sparse=sparse, input_tensor=tensor
+    )
+    return unpack_singleton(input_layer.inbound_nodes[0].output_tensors)

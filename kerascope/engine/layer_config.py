@@ -1,0 +1,82 @@
+"""A layer's configuration, derived from its constructor.
+
+Every layer stores each argument of its constructor under its own name, so its configuration is: read the signature, look
+the names up. A layer class of your own gets a working `get_config` in the same way and needs to write none.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kerascope.errors import ConfigError
+
+if TYPE_CHECKING:
+    from kerascope.engine.base_layer import Layer
+
+
+@lru_cache(maxsize=1024)
+def constructor_parameters(cls: type) -> tuple[str, ...]:
+    """Return the names of a constructor's own parameters, without self, *args and **kwargs."""
+    parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]  # type: ignore[misc]
+    return tuple(p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
+
+
+@lru_cache(maxsize=1024)
+def constructor_keywords(cls: type) -> frozenset[str]:
+    """Return every keyword that the constructors of a class and its bases name."""
+    return frozenset(name for base in cls.__mro__ for name in constructor_parameters(base))
+
+
+def derived_config(layer: Layer) -> dict[str, Any]:
+    """Return the constructor's arguments as they stand now, ready for JSON.
+
+    Raises
+    ------
+    ConfigError
+        An argument is stored nowhere, or its value cannot be written.
+    """
+    config = {}
+    for name in constructor_parameters(type(layer)):
+        if name in ("name", "trainable", "dtype"):
+            continue
+        if not hasattr(layer, name) and name not in layer._arguments:
+            raise ConfigError(
+                f"{layer.label}: get_config cannot find the constructor's argument {name!r}; "
+                f"expected an attribute of that name. Store it (self.{name} = {name}) or write get_config.",
+                subject=layer,
+            )
+        value = getattr(layer, name) if hasattr(layer, name) else layer._arguments[name]
+        config[name] = serialized(value, f"{layer.label}: argument {name!r}")
+    return config
+
+
+def serialized(value: Any, where: str) -> Any:
+    """Return a value in a form that JSON can hold and the constructor understands again.
+
+    Raises
+    ------
+    ConfigError
+        There is no such form.
+    """
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [serialized(item, where) for item in value]
+    if isinstance(value, dict):
+        return {key: serialized(item, where) for key, item in value.items()}
+    if hasattr(value, "get_config"):
+        return {"class_name": type(value).__name__, "config": value.get_config()}
+    if callable(value) and getattr(value, "__name__", "<lambda>") != "<lambda>":
+        return value.__name__
+    raise ConfigError(
+        f"{where}: {value!r} cannot be written in a configuration; "
+        f"expected numbers, strings, lists or objects with get_config()."
+    )

@@ -1,0 +1,134 @@
+"""A graph network as data: which layers, and how their calls are connected. And back.
+
+The form is Keras 2's: each layer with its own configuration and, for each of its calls, where the inputs come from, as
+`[layer name, node index, tensor index, arguments]`. Node indices count only the calls that belong to this network.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.layer_config import serialized
+from kerascope.engine.layer_type import layer_registry
+from kerascope.engine.nesting import unpack_singleton
+from kerascope.engine.node import KerasHistory, Node
+from kerascope.errors import ConfigError
+from kerascope.registry import custom_object_scope
+
+if TYPE_CHECKING:
+    from kerascope.engine.network import Network
+
+NodeIndices = dict[tuple[str, int], int]
+
+
+def config_of_graph(network: Network) -> dict[str, Any]:
+    """Return the configuration of a graph network, ready for JSON."""
+    indices = _indices_inside(network)
+    return {
+        "name": network.name,
+        "trainable": network.trainable,
+        "layers": [_layer_entry(layer, indices) for layer in network.layers],
+        "input_layers": [_reference(x._keras_history, indices) for x in network.inputs],
+        "output_layers": [_reference(x._keras_history, indices) for x in network.outputs],
+    }
+
+
+def _indices_inside(network: Network) -> NodeIndices:
+    """Number the calls of each layer, counting only those inside the network."""
+    inside = set(network.network_nodes)
+    indices: NodeIndices = {}
+    for layer in network.layers:
+        kept = [node for node in layer.inbound_nodes if node.name in inside]
+        indices.update({(layer.name, node.node_index): i for i, node in enumerate(kept)})
+    return indices
+
+
+def _layer_entry(layer: Layer, indices: NodeIndices) -> dict[str, Any]:
+    return {
+        "name": layer.name,
+        "class_name": type(layer).__name__,
+        "config": layer.get_config(),
+        "inbound_nodes": [
+            _call_entry(node, indices)
+            for node in layer.inbound_nodes
+            if (layer.name, node.node_index) in indices and not node.is_input
+        ],
+    }
+
+
+def _call_entry(node: Node, indices: NodeIndices) -> list[Any]:
+    arguments = serialized(node.arguments, f"{node.outbound_layer.label}: call {node.node_index}")
+    entry = []
+    for history in node.histories:
+        if history is None:
+            raise ConfigError(
+                f"{node.outbound_layer.label}: was called on a tensor that no layer made; "
+                f"such a call cannot be written in a configuration. Wrap the tensor in Input(tensor=...)."
+            )
+        entry.append([*_reference(history, indices), arguments])
+    return entry
+
+
+def _reference(history: KerasHistory, indices: NodeIndices) -> list[Any]:
+    layer, node_index, tensor_index = history
+    return [layer.name, indices[layer.name, node_index], tensor_index]
+
+
+def network_from_config(
+    cls: type, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
+) -> Any:
+    """Make a network from what `config_of_graph` returned.
+
+    Raises
+    ------
+    ConfigError
+        The configuration names calls that do not exist.
+    UnknownNameError
+        It names a layer class that is not known; pass it in `custom_objects`.
+    """
+    with custom_object_scope(custom_objects or {}):
+        layers = {
+            entry["name"]: layer_registry.deserialize(entry) for entry in config["layers"]
+        }
+    waiting = [(entry["name"], call) for entry in config["layers"] for call in entry["inbound_nodes"]]
+    _repeat_calls(layers, waiting)
+    inputs = [_tensor(layers, reference) for reference in config["input_layers"]]
+    outputs = [_tensor(layers, reference) for reference in config["output_layers"]]
+    network = cls(inputs=inputs, outputs=outputs, name=config.get("name"))
+    network.trainable = config.get("trainable", True)
+    return network
+
+
+def _repeat_calls(layers: dict[str, Layer], waiting: list[tuple[str, list[Any]]]) -> None:
+    """Call the layers again, each call as soon as its inputs exist and the calls before it are made."""
+    while waiting:
+        still_waiting = []
+        blocked: set[str] = set()
+        for name, call in waiting:
+            if name in blocked or not all(_exists(layers, reference) for reference in call):
+                blocked.add(name)
+                still_waiting.append((name, call))
+                continue
+            arguments = dict(call[0][3]) if call and len(call[0]) > 3 else {}
+            layers[name](unpack_singleton([_tensor(layers, r) for r in call]), **arguments)
+        if len(still_waiting) == len(waiting):
+            raise ConfigError(
+                f"network configuration: the inputs of {sorted(blocked)} are made by no call in it."
+            )
+        waiting = still_waiting
+
+
+def _exists(layers: dict[str, Layer], reference: list[Any]) -> bool:
+    name, node_index, *_ = reference
+    return name in layers and node_index < len(_calls(layers[name]))
+
+
+def _calls(layer: Layer) -> list[Node]:
+    """Return a layer's calls; a nested network's first node is its own making, not a call."""
+    return [node for node in layer.inbound_nodes if node.is_input or not node.begins]
+
+
+def _tensor(layers: dict[str, Layer], reference: list[Any]) -> Any:
+    name, node_index, tensor_index, *_ = reference
+    return _calls(layers[name])[node_index].output_tensors[tensor_index]

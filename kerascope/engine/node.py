@@ -1,0 +1,179 @@
+"""Node: one call of one layer.
+
+`Dense(3)` makes no Node; `dense(x)` makes one; `dense(y)` makes a second. The layers are what has weights, the Nodes are
+what makes a graph: S(D(S(x))) visits the layer S twice, but its three Nodes form a chain. (The source documents call a Node
+now a vertex, now a connector. It is both: a vertex of the node graph that connects its inbound layers to its own.)
+
+A Node stores only what happened: layer, tensors, masks, arguments. Everything else (`inbound_layers`, `node_indices`, ...)
+is derived from the `KerasHistory` on its input tensors. Keras 2 stores these in parallel lists; Keras 3 derives them as we do.
+
+Lesson: chapter 5.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kerascope.backend.graph import Tensor
+from kerascope.backend.shapes import Shape
+
+if TYPE_CHECKING:
+    from kerascope.engine.base_layer import Layer
+
+
+class KerasHistory(NamedTuple):
+    """Where a tensor comes from: output `tensor_index` of call `node_index` of `layer`."""
+
+    layer: Layer
+    node_index: int
+    tensor_index: int
+
+    @property
+    def node(self) -> Node:
+        """The call that made the tensor."""
+        return self.layer.inbound_nodes[self.node_index]
+
+
+class Node:
+    """One call of one layer.
+
+    Making a Node enters it in the books: it is appended to `outbound_layer.inbound_nodes`, to the `outbound_nodes` of every
+    layer that its inputs come from, and each output tensor receives its `_keras_history`.
+
+    Parameters
+    ----------
+    outbound_layer : Layer
+        The layer that was called.
+    input_tensors, output_tensors : list of Tensor
+        What it was called on and what came out; an InputLayer's only node has the same tensor in both.
+    input_masks, output_masks : list of (Tensor or None)
+        One mask for each tensor.
+    arguments : dict, optional
+        Further keyword arguments of the call.
+    begins : bool
+        True for a node that has no parents: an InputLayer's, and the one that a graph network is born with.
+
+    Attributes
+    ----------
+    node_index : int
+        Place among the layer's calls: 0 for the first.
+    """
+
+    def __init__(
+        self,
+        outbound_layer: Layer,
+        input_tensors: list[Tensor],
+        output_tensors: list[Tensor],
+        input_masks: list[Tensor | None],
+        output_masks: list[Tensor | None],
+        arguments: dict[str, Any] | None = None,
+        begins: bool = False,
+    ) -> None:
+        self.outbound_layer = outbound_layer
+        self.input_tensors = input_tensors
+        self.output_tensors = output_tensors
+        self.input_masks = input_masks
+        self.output_masks = output_masks
+        self.arguments = arguments or {}
+        self.begins = begins
+        self.node_index = len(outbound_layer.inbound_nodes)
+        for layer in dict.fromkeys(self.inbound_layers):
+            if layer is not None:
+                layer.outbound_nodes.append(self)
+        outbound_layer.inbound_nodes.append(self)
+        for tensor_index, tensor in enumerate(output_tensors):
+            if tensor._keras_history is None:  # a network's outputs keep the history that they have
+                tensor._keras_history = KerasHistory(outbound_layer, self.node_index, tensor_index)
+
+    @classmethod
+    def create_node(
+        cls,
+        outbound_layer: Layer,
+        inbound_layers: Layer | list[Layer],
+        node_indices: list[int] | None = None,
+        tensor_indices: list[int] | None = None,
+    ) -> Node:
+        """Call `outbound_layer` on outputs of `inbound_layers` and return the Node; Keras 1's way to connect layers.
+
+        Parameters
+        ----------
+        outbound_layer : Layer
+            The layer to call.
+        inbound_layers : Layer or list of Layer
+            Whose outputs to call it on.
+        node_indices, tensor_indices : list of int, optional
+            Which call, and which output of it, of each inbound layer; by default the first.
+        """
+        layers = inbound_layers if isinstance(inbound_layers, (list, tuple)) else [inbound_layers]
+        node_indices = node_indices or [0] * len(layers)
+        tensor_indices = tensor_indices or [0] * len(layers)
+        tensors = [
+            layer.inbound_nodes[node_index].output_tensors[tensor_index]
+            for layer, node_index, tensor_index in zip(
+                layers, node_indices, tensor_indices, strict=True
+            )
+        ]
+        outbound_layer(tensors[0] if len(tensors) == 1 else tensors)
+        return outbound_layer.inbound_nodes[-1]
+
+    @property
+    def layer(self) -> Layer:
+        """The layer that was called; Keras calls it `outbound_layer`."""
+        return self.outbound_layer
+
+    @property
+    def name(self) -> str:
+        """The key of the node, from its layer's name and its index: `dense_1_ib-0`."""
+        return f"{self.outbound_layer.name}_ib-{self.node_index}"
+
+    @property
+    def is_input(self) -> bool:
+        """True for the node of an InputLayer: its tensor comes from nowhere."""
+        return self.begins and self.input_tensors == self.output_tensors
+
+    @property
+    def histories(self) -> list[KerasHistory | None]:
+        """The history of each input tensor, None for one that no layer made; empty for a node that begins."""
+        return [] if self.begins else [x._keras_history for x in self.input_tensors]
+
+    @property
+    def inbound_layers(self) -> list[Layer | None]:
+        """The layer that each input tensor comes from."""
+        return [history.layer if history else None for history in self.histories]
+
+    @property
+    def node_indices(self) -> list[int | None]:
+        """Which call of its inbound layer made each input tensor."""
+        return [history.node_index if history else None for history in self.histories]
+
+    @property
+    def tensor_indices(self) -> list[int | None]:
+        """Which output of that call each input tensor is."""
+        return [history.tensor_index if history else None for history in self.histories]
+
+    @property
+    def parent_nodes(self) -> list[Node]:
+        """The calls that made the input tensors."""
+        return [history.node for history in self.histories if history]
+
+    @property
+    def input_shapes(self) -> list[Shape]:
+        """The shape of each input tensor."""
+        return [x.shape for x in self.input_tensors]
+
+    @property
+    def output_shapes(self) -> list[Shape]:
+        """The shape of each output tensor."""
+        return [x.shape for x in self.output_tensors]
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the node's connections by names and indices."""
+        return {
+            "outbound_layer": self.outbound_layer.name,
+            "inbound_layers": [layer.name if layer else None for layer in self.inbound_layers],
+            "node_indices": self.node_indices,
+            "tensor_indices": self.tensor_indices,
+        }
+
+    def __repr__(self) -> str:
+        return f"<Node {self.name}: {self.input_tensors} -> {self.output_tensors}>"

@@ -1,0 +1,45 @@
+"""Losses and updates of a layer, kept by the inputs that they belong to.
+
+A layer that is called on two inputs makes two sets of updates; a model that contains only one of the calls must run only
+its own. So each item is entered under the tensors that it depends on, or under none if it holds whatever is fed (a penalty
+on a weight). The key is the tuple of tensors themselves: Keras 1 and 2 use their `id()`, which a dead tensor's successor may get.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kerascope.backend.graph import Tensor
+from kerascope.engine.nesting import to_list
+
+Key = tuple[Tensor, ...]
+
+
+class PerInput:
+    """Lists of items, each under the inputs that they depend on."""
+
+    def __init__(self) -> None:
+        self._items: dict[Key, list[Any]] = {}
+
+    def add(self, items: Any, inputs: Any = None) -> None:
+        """Enter one item or a list of them under `inputs`."""
+        items = to_list(items)
+        if items:
+            self._items.setdefault(tuple(to_list(inputs)), []).extend(items)
+
+    def of(self, inputs: Any) -> list[Any]:
+        """Return the items of exactly these inputs; None gives those that depend on no input."""
+        return list(self._items.get(tuple(to_list(inputs)), ()))
+
+    def all(self) -> list[Any]:
+        """Return every item."""
+        return [item for items in self._items.values() for item in items]
+
+    def copy(self) -> PerInput:
+        """Return a copy that can be put back if a call fails."""
+        twin = PerInput()
+        twin._items = {key: list(items) for key, items in self._items.items()}
+        return twin
+
+    def __len__(self) -> int:
+        return sum(map(len, self._items.values()))

@@ -1,0 +1,177 @@
+"""Sequential: a model whose layers form one line.
+
+The graph is made layer by layer as they are added, as soon as the shape of the input is known: from the first layer's
+`input_shape`, from `build(input_shape)`, or from the first data. Until then the model is *deferred*.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.shapes import as_shape
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.input_layer import Input, InputLayer
+from kerascope.engine.layer_type import layer_registry
+from kerascope.engine.model import Model
+from kerascope.engine.network import Network
+from kerascope.errors import ArgumentError, DtypeError
+from kerascope.registry import custom_object_scope
+
+
+class Sequential(Model):
+    """A line of layers.
+
+    Parameters
+    ----------
+    layers : list of Layer, optional
+        Added one after the other.
+    name : str, optional
+
+    Examples
+    --------
+    >>> from kerascope.layers import Dense
+    >>> model = Sequential([Dense(32, input_shape=(500,)), Dense(10, activation="softmax")])
+    >>> model.count_params()
+    16362
+    """
+
+    def __init__(self, layers: list[Layer] | None = None, name: str | None = None) -> None:
+        super().__init__(name=name)
+        self._line: list[Layer] = []
+        for layer in layers or []:
+            self.add(layer)
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers in order, without the InputLayer."""
+        return [layer for layer in self._line if not isinstance(layer, InputLayer)]
+
+    @property
+    def model(self) -> Sequential:
+        """The model itself; Keras 1 kept another one inside."""
+        return self
+
+    def add(self, layer: Layer) -> None:
+        """Add a layer at the end.
+
+        Raises
+        ------
+        DtypeError
+            It is no layer.
+        ShapeError
+            It does not fit what the last layer gives; the model stays as it was.
+        """
+        if not isinstance(layer, Layer):
+            remedy = f"Write {layer.__name__}(...)." if isinstance(layer, type) else ""
+            raise DtypeError(f"{self.label}: add: expected a layer, got {layer!r}. {remedy}", subject=self)
+        if any(layer.name == other.name and layer is not other for other in self._line):
+            raise ArgumentError(
+                f'{self.label}: The name "{layer.name}" is used 2 times in the model. All layer names should be unique.'
+            )
+        if self.outputs:
+            self._extend(self.inputs, layer)
+        elif not self._line:
+            self._begin(layer)
+        self._line.append(layer)
+
+    def _begin(self, layer: Layer) -> None:
+        """Start the graph if the first layer knows the shape of its input."""
+        if isinstance(layer, InputLayer):
+            x = layer.inbound_nodes[0].output_tensors[0]
+            self._begin_graph([x], [x])
+        elif isinstance(layer, Network) and layer.inputs:
+            first = layer.inputs[0]
+            self._extend([Input(batch_shape=first.shape, dtype=first.dtype, name=f"{layer.name}_input")], layer)
+        elif layer.batch_input_shape is not None:
+            name = f"{layer.name}_input"
+            self._extend([Input(batch_shape=layer.batch_input_shape, dtype=layer.dtype, name=name)], layer)
+
+    def _extend(self, inputs: list[Any], layer: Layer) -> None:
+        output = layer(self.outputs[0] if self.outputs else inputs[0])
+        if isinstance(output, list):
+            raise ArgumentError(
+                f"{self.label}: {layer.label} gives {len(output)} outputs; all layers of a Sequential should have "
+                f"a single output tensor. For several, use Model(inputs, outputs).",
+                subject=layer,
+            )
+        self._begin_graph(inputs, [output])
+        self.train_function = self.test_function = self.predict_function = None
+
+    def pop(self) -> None:
+        """Remove the last layer.
+
+        Raises
+        ------
+        ArgumentError
+            There is none.
+        """
+        if not self.layers:
+            raise ArgumentError(f"{self.label}: pop: there are no layers in the model.")
+        last = self._line.pop()
+        if not self.outputs:
+            return
+        if not self._line:
+            self.inputs, self.outputs, self._graph_map = [], [], None
+            self.built = self._is_graph_network = False
+            return
+        node = self.outputs[0]._keras_history.node
+        last.inbound_nodes = [n for n in last.inbound_nodes if n is not node]
+        self._begin_graph(self.inputs, [node.input_tensors[0]])
+
+    def build(self, input_shape: Any = None) -> None:
+        """Make the graph, and so the weights, of a deferred model.
+
+        Parameters
+        ----------
+        input_shape : tuple of int or None
+            With the batch: `(None, 500)`.
+        """
+        if self.outputs:
+            return
+        if input_shape is None or not self._line:
+            missing = "an input_shape" if self._line else "layers; add() one first"
+            raise ArgumentError(f"{self.label}: build needs {missing}.", subject=self)
+        first = self._line[0]
+        x = y = Input(batch_shape=as_shape(input_shape), dtype=first.dtype, name=f"{first.name}_input")
+        for layer in self._line:
+            y = layer(y)
+        self._begin_graph([x], [y])
+
+    def _build_on(self, shapes: list[Any]) -> None:
+        if len(shapes) != 1:
+            raise ArgumentError(f"{self.label}: {len(shapes)} arrays came; a Sequential takes one.", subject=self)
+        self.build(shapes[0])
+
+    def predict_proba(self, x: Any, batch_size: int | None = None, verbose: int = 0) -> Any:
+        """Return `predict(x)`; Keras's other name for a classifier's probabilities."""
+        return self.predict(x, batch_size=batch_size, verbose=verbose)
+
+    def predict_classes(self, x: Any, batch_size: int | None = None, verbose: int = 0) -> np.ndarray:
+        """Return the number of the most likely class of each sample; with one unit, 1 where it is above 0.5."""
+        probabilities = self.predict(x, batch_size=batch_size, verbose=verbose)
+        if probabilities.shape[-1] > 1:
+            return probabilities.argmax(axis=-1)
+        return (probabilities > 0.5).astype("int32")
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the layers' configurations in order, ready for JSON."""
+        layers = [{"class_name": type(layer).__name__, "config": layer.get_config()} for layer in self._line]
+        config: dict[str, Any] = {"name": self.name, "layers": layers}
+        if self.inputs:
+            config["build_input_shape"] = list(self.inputs[0].shape)
+        return config
+
+    @classmethod
+    def from_config(cls, config: Any, custom_objects: dict[str, Any] | None = None) -> Sequential:
+        """Make a model of the same layers, with fresh weights."""
+        entries = config if isinstance(config, list) else config["layers"]
+        facts: dict[str, Any] = {} if isinstance(config, list) else config
+        model = cls(name=facts.get("name"))
+        with custom_object_scope(custom_objects or {}):
+            for entry in entries:
+                model.add(layer_registry.deserialize(entry))
+        if not model.outputs and facts.get("build_input_shape"):
+            model.build(facts["build_input_shape"])
+        return model

@@ -1,0 +1,257 @@
+"""Training on arrays: fit, evaluate, predict, and the same for one batch.
+
+Each makes the data fit the model (`training_data.py`), makes the function that it needs, and hands both to a loop
+(`training_loop.py`). Keras 2 has this in `engine/training.py` and `engine/training_arrays.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from kerascope.callbacks import CallbackList, History, checked_callbacks
+from kerascope.engine.compiled_network import CompiledNetwork
+from kerascope.engine.feeds import feed_of
+from kerascope.engine.nesting import unpack_singleton
+from kerascope.engine.training_data import (
+    as_arrays,
+    check_lengths,
+    check_targets,
+    per_output_data,
+    split_off_validation,
+    weights_of_samples,
+)
+from kerascope.engine.training_loop import fit_events, predict_events, test_events
+from kerascope.errors import ArgumentError, DataError
+from kerascope.registry import did_you_mean
+from kerascope.spellings import habits, translate
+from kerascope.stage import Stage
+
+_FIT = (
+    "x", "y", "batch_size", "epochs", "verbose", "callbacks", "validation_split", "validation_data", "shuffle",
+    "class_weight", "sample_weight", "initial_epoch", "steps_per_epoch", "validation_steps",
+)  # fmt: skip
+
+
+class ArrayTraining(CompiledNetwork):
+    """The part of `Model` that trains on arrays."""
+
+    # --- data ---------------------------------------------------------------------------------------------------
+
+    def _standardize_inputs(self, x: Any) -> list[Any]:
+        names = [t._keras_history.layer.name for t in self._feed_inputs]
+        return as_arrays(x, names, [t.shape for t in self._feed_inputs], "x")
+
+    def _standardize_user_data(
+        self, x: Any, y: Any, sample_weight: Any = None, class_weight: Any = None, where: str = "fit"
+    ) -> tuple[list[Any], list[Any], list[Any]]:
+        """Return arrays for the inputs, the targets and the sample weights, checked against each other."""
+        names = [self.output_names[i] for i in self.trained]
+        fed = [k for k, target in enumerate(self.targets) if target in self._feed_targets]
+        x_arrays = self._standardize_inputs(x)
+        y_arrays = as_arrays(y, [names[k] for k in fed], [None] * len(fed), "y")
+        functions = [self.loss_functions[self.trained[k]] for k in fed]
+        check_lengths(x_arrays, y_arrays, [], where)
+        check_targets(y_arrays, functions, [self.outputs[self.trained[k]] for k in fed])
+        given = per_output_data(sample_weight, names, "sample_weight")
+        classes = per_output_data(class_weight, names, "class_weight")
+        weights = []
+        for k, name in enumerate(names):
+            reference = y_arrays[fed.index(k)] if k in fed else (x_arrays or y_arrays)[0]
+            mode = self.sample_weight_modes[self.trained[k]]
+            weights.append(weights_of_samples(reference, given[k], classes[k], mode, name))
+        return x_arrays, y_arrays, weights
+
+    def _ins(
+        self, x: Any, y: Any, sample_weight: Any, class_weight: Any, phase: float, where: str
+    ) -> list[Any]:
+        x, y, weights = self._standardize_user_data(x, y, sample_weight, class_weight, where)
+        return x + y + weights + self._flags(phase)
+
+    # --- fit ----------------------------------------------------------------------------------------------------
+
+    def fit(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> History:
+        """Train for a number of epochs.
+
+        Parameters
+        ----------
+        x, y : array_like, list of array_like, or dict by name
+            Samples along the first axis.
+        batch_size : int
+            Default 32.
+        epochs : int
+            Number of the last epoch. Default 1 (in dialect "1.2": 10).
+        verbose : {0, 1, 2}
+            0 silent, 1 a bar in a terminal and lines elsewhere, 2 lines.
+        callbacks : list of Callback, optional
+        validation_split : float
+            Share of the data, taken from the end, that is only evaluated.
+        validation_data : tuple (x, y) or (x, y, sample_weight), optional
+        shuffle : {True, False, "batch"}
+            Anew for each epoch. Default True.
+        class_weight : dict of int to float, optional
+        sample_weight : array_like, optional
+        initial_epoch : int
+            To go on with an earlier run.
+        steps_per_epoch, validation_steps : int, optional
+            Batches in an epoch where no array tells.
+
+        Returns
+        -------
+        History
+            `history.history["loss"]` has a number for each epoch.
+
+        Raises
+        ------
+        NotCompiledError
+            There is no loss yet.
+        DataError
+            The data do not fit the model or each other. Nothing was trained.
+
+        Warns
+        -----
+        NumericsWarning
+            The loss became NaN or infinite; the message names the batch.
+        """
+        return self.fit_stage(x, y, *args, **kwargs).run()
+
+    def fit_stage(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Stage:
+        """Return `fit` as a stage; its events are those of `engine.training_loop`."""
+        given = translate("fit", {**dict(zip(_FIT[2:], args, strict=False)), **kwargs})
+        for name in given:
+            if name not in _FIT:
+                raise ArgumentError(f"{self.label}: fit: unknown argument {name!r}. {did_you_mean(name, _FIT)}")
+        return Stage("fit", self._fit_events(x, y, **given), self)
+
+    def _fit_events(
+        self,
+        x: Any,
+        y: Any,
+        batch_size: int | None = None,
+        epochs: int | None = None,
+        verbose: int = 1,
+        callbacks: Any = None,
+        validation_split: float = 0.0,
+        validation_data: Any = None,
+        shuffle: bool | str = True,
+        class_weight: Any = None,
+        sample_weight: Any = None,
+        initial_epoch: int = 0,
+        steps_per_epoch: int | None = None,
+        validation_steps: int | None = None,
+    ) -> Generator[Any, Any, History]:
+        callbacks = checked_callbacks(callbacks)
+        self._make_ready(x, to_train=True)
+        ins = self._ins(x, y, sample_weight, class_weight, 1.0, "fit")
+        ins, val_ins = self._with_validation(ins, validation_data, validation_split)
+        feed = feed_of(ins, batch_size, steps_per_epoch, shuffle)
+        val_feed = feed_of(val_ins, batch_size, validation_steps, False) if val_ins else None
+        return (yield from self._training(
+            feed, val_feed, epochs=habits().epochs if epochs is None else epochs, batch_size=batch_size or 32,
+            verbose=verbose, callbacks=callbacks, initial_epoch=initial_epoch,
+        ))  # fmt: skip
+
+    def _with_validation(
+        self, ins: list[Any], validation_data: Any, validation_split: float
+    ) -> tuple[list[Any], list[Any]]:
+        """Return the arrays to train on and those to evaluate on."""
+        if validation_data is not None:
+            if not isinstance(validation_data, (list, tuple)) or len(validation_data) not in (2, 3):
+                raise DataError("fit: validation_data: expected a tuple (x, y) or (x, y, sample_weight).")
+            x, y, *weights = validation_data
+            return ins, self._ins(x, y, weights[0] if weights else None, None, 0.0, "validation_data")
+        if validation_split:
+            flags = self._flags(1.0)
+            arrays, held_out = split_off_validation(ins[: len(ins) - len(flags)], validation_split)
+            return arrays + flags, held_out + self._flags(0.0)
+        return ins, []
+
+    def _training(
+        self,
+        feed: Any,
+        val_feed: Any,
+        *,
+        epochs: int,
+        batch_size: int | None,
+        verbose: int,
+        callbacks: Any,
+        initial_epoch: int,
+    ) -> Generator[Any, Any, History]:
+        """Make the functions and run the loop: what `fit` and `fit_generator` share."""
+        f = yield self.train_function_stage()
+        val_f = self._make_test_function() if val_feed else None
+        labels = self.metrics_names
+        params = {
+            "batch_size": batch_size,
+            "epochs": epochs,
+            "steps": feed.steps,
+            "samples": feed.samples,
+            "verbose": verbose,
+            "do_validation": val_feed is not None,
+            "metrics": labels + ([f"val_{label}" for label in labels] if val_feed else []),
+        }
+        self.history = History()
+        told = CallbackList.for_training(
+            callbacks,
+            model=self,
+            params=params,
+            history=self.history,
+            count_mode="samples" if feed.samples else "steps",
+        )
+        yield from fit_events(
+            self, f, feed, told, epochs=epochs, initial_epoch=initial_epoch, val_f=val_f, val_feed=val_feed
+        )
+        return self.history
+
+    # --- evaluate and predict -----------------------------------------------------------------------------------
+
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: int = 1,
+        sample_weight: Any = None,
+        steps: int | None = None,
+    ) -> Any:
+        """Return the loss, or the list [loss, metrics...] in the order of `metrics_names`, without training."""
+        self._make_ready(x, to_train=True)
+        ins = self._ins(x, y, sample_weight, None, 0.0, "evaluate")
+        feed = feed_of(ins, batch_size, steps, False)
+        events = test_events(self._make_test_function(), feed, self.metrics_names, verbose)
+        return unpack_singleton(Stage("evaluate", events, self).run())
+
+    def predict(
+        self, x: Any, batch_size: int | None = None, verbose: int = 0, steps: int | None = None
+    ) -> Any:
+        """Return the outputs for `x`: an array, or a list of them, with a row for each sample."""
+        self._make_ready(x, to_train=False)
+        arrays = self._standardize_inputs(x)
+        check_lengths(arrays, [], [], "predict")
+        feed = feed_of(arrays + self._flags(0.0), batch_size, steps, False)
+        events = predict_events(self._make_predict_function(), feed, verbose)
+        return Stage("predict", events, self).run()
+
+    # --- one batch ----------------------------------------------------------------------------------------------
+
+    def train_on_batch(
+        self, x: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
+    ) -> Any:
+        """Train on one batch; return its loss, or the list [loss, metrics...], as before the update."""
+        self._make_ready(x, to_train=True)
+        ins = self._ins(x, y, sample_weight, class_weight, 1.0, "train_on_batch")
+        self._make_train_function()
+        assert self.train_function is not None
+        return unpack_singleton(self.train_function(ins))
+
+    def test_on_batch(self, x: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Return the loss of one batch, or the list [loss, metrics...], without training."""
+        self._make_ready(x, to_train=True)
+        ins = self._ins(x, y, sample_weight, None, 0.0, "test_on_batch")
+        return unpack_singleton(self._make_test_function()(ins))
+
+    def predict_on_batch(self, x: Any) -> Any:
+        """Return the outputs for one batch."""
+        self._make_ready(x, to_train=False)
+        ins = self._standardize_inputs(x) + self._flags(0.0)
+        return unpack_singleton(self._make_predict_function()(ins))

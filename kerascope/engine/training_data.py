@@ -1,0 +1,243 @@
+"""From what users pass as data to lists of arrays that fit the model, or an error that says what does not.
+
+`x` and `y` may be an array, a list of arrays or a dict by name; labels of shape (50,) become (50, 1); weights of classes and
+samples become one array of weights for each output. Keras keeps this in `engine/training_utils.py`. Lesson: chapter 15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kerascope import losses
+from kerascope.backend.graph import Tensor
+from kerascope.backend.shapes import Shape, merge_shapes
+from kerascope.errors import ArgumentError, DataError, DtypeError
+from kerascope.registry import did_you_mean
+from kerascope.settings import config
+
+
+def as_arrays(data: Any, names: list[str], shapes: list[Shape | None], what: str) -> list[Any]:
+    """Return one array for each name, each with as many axes as its shape.
+
+    Parameters
+    ----------
+    data : array_like, list of array_like, or dict by name
+        HDF5 data sets and other things with `shape` and `__getitem__` are kept as they are, and read batch by batch.
+    names : list of str
+        What the arrays are for.
+    shapes : list of (tuple or None)
+        What each array must look like; None is not checked.
+    what : str
+        For errors: "x" or "y".
+
+    Raises
+    ------
+    DataError
+        Too many arrays, too few, or one that does not fit.
+    """
+    arrays = [_as_array(one, f"{what} for '{name}'") for one, name in zip(_listed(data, names, what), names, strict=True)]
+    return [
+        _fitted(array, name, shape, what)
+        for array, name, shape in zip(arrays, names, shapes, strict=True)
+    ]
+
+
+def _listed(data: Any, names: list[str], what: str) -> list[Any]:
+    if not names:
+        if data is not None and len(np.shape(data)) and len(data):
+            raise DataError(f"{what}: the model takes no {what}, but some was given.")
+        return []
+    if data is None:
+        raise DataError(f"{what}: no data; expected arrays for {names}.")
+    if isinstance(data, dict):
+        for name in data:
+            if name not in names:
+                raise DataError(f"{what}: no array called {name!r} is expected. {did_you_mean(name, names)}Names: {names}.")
+        missing = [name for name in names if name not in data]
+        if missing:
+            raise DataError(f"{what}: no data for {missing}; expected a key for each of {names}.")
+        return [data[name] for name in names]
+    if isinstance(data, (list, tuple)) and _is_list_of_arrays(data, len(names)):
+        if len(data) != len(names):
+            raise DataError(
+                f"{what}: {len(data)} arrays came for {len(names)} tensors {names}; expected one for each."
+            )
+        return list(data)
+    if len(names) > 1:
+        raise DataError(
+            f"{what}: one array came for {len(names)} tensors {names}; expected a list of {len(names)} arrays."
+        )
+    return [data]
+
+
+def _is_list_of_arrays(data: Sequence[Any], number: int) -> bool:
+    """Tell a list of arrays from one array written as nested lists."""
+    if not len(data):
+        return number > 1
+    return hasattr(data[0], "shape") and np.ndim(data[0]) > 0 or (number > 1 and len(data) == number)
+
+
+def _as_array(data: Any, where: str) -> Any:
+    if isinstance(data, Tensor):
+        raise DtypeError(f"{where}: a symbolic tensor holds no numbers. Pass arrays.")
+    is_lazy = hasattr(data, "shape") and hasattr(data, "dtype") and hasattr(data, "__getitem__")
+    if is_lazy and not hasattr(data, "iloc"):
+        return data
+    try:
+        array = np.asarray(data)
+    except ValueError as error:
+        raise DataError(f"{where}: the rows have different lengths ({error}). Pad them first.") from None
+    if array.dtype.kind not in "fiub":
+        raise DtypeError(f"{where}: values of type {array.dtype}; expected numbers.")
+    return array
+
+
+def _fitted(array: Any, name: str, shape: Shape | None, what: str) -> Any:
+    if array.ndim == 1 and isinstance(array, np.ndarray):
+        array = array[:, np.newaxis]
+    if shape is None:
+        return array
+    if len(array.shape) != len(shape):
+        raise DataError(
+            f"{what} for '{name}': array has {len(array.shape)} axes {tuple(array.shape)}; expected {len(shape)}: {shape}."
+        )
+    if merge_shapes(tuple(array.shape[1:]), shape[1:]) is None:
+        raise DataError(
+            f"{what} for '{name}': array of shape {tuple(array.shape)}; expected {shape}."
+        )
+    return array
+
+
+def check_lengths(x: list[Any], y: list[Any], weights: list[Any], where: str) -> int:
+    """Return the common number of samples.
+
+    Raises
+    ------
+    DataError
+        Two arrays differ, or there are no samples.
+    """
+    for what, arrays in (("x", x), ("y", y), ("sample_weight", weights)):
+        lengths = sorted({int(a.shape[0]) for a in arrays})
+        if len(lengths) > 1:
+            raise DataError(f"{where}: the arrays of {what} have different numbers of samples: {lengths}.")
+    first = {what: int(a[0].shape[0]) for what, a in (("x", x), ("y", y), ("sample_weight", weights)) if a}
+    if len(set(first.values())) > 1:
+        listed = ", ".join(f"{what} has {n}" for what, n in first.items())
+        raise DataError(f"{where}: x and y must have the same number of samples; {listed}.")
+    number = next(iter(first.values()), 0)
+    if first and number == 0:
+        raise DataError(f"{where}: the data set is empty; expected at least one sample.")
+    return number
+
+
+def check_targets(targets: list[Any], functions: list[Any], outputs: list[Tensor]) -> None:
+    """Catch labels in the wrong form for their loss, the most common mistake.
+
+    Raises
+    ------
+    DataError
+        Class numbers were given to categorical_crossentropy, or the shape of the labels is not that of the output.
+    """
+    for y, function, output in zip(targets, functions, outputs, strict=True):
+        if function is losses.categorical_crossentropy and y.shape[-1] == 1 and output.shape[-1] != 1:
+            raise DataError(
+                f"y: targets of shape {tuple(y.shape)} with the loss categorical_crossentropy, which expects one-hot rows "
+                f"of {output.shape[-1]} entries. Use to_categorical(y), or the loss 'sparse_categorical_crossentropy'."
+            )
+        named = getattr(function, "__module__", "") == losses.__name__
+        if not named or function is losses.sparse_categorical_crossentropy:
+            continue
+        if merge_shapes(tuple(y.shape[1:]), output.shape[1:]) is None:
+            raise DataError(
+                f"y: targets of shape {tuple(y.shape)} for the output '{output.name}' of shape {output.shape}; "
+                f"with the loss {function.__name__} they must agree."
+            )
+
+
+def weights_of_samples(
+    y: Any, sample_weight: Any, class_weight: dict[int, float] | None, mode: str | None, name: str
+) -> np.ndarray:
+    """Return the weight of each sample (or time step) of one output: ones unless something is given.
+
+    Raises
+    ------
+    DataError
+        The weights do not fit the labels.
+    ArgumentError
+        A class has no weight.
+    """
+    shape = tuple(y.shape[:2]) if mode == "temporal" else (int(y.shape[0]),)
+    if mode == "temporal" and len(y.shape) < 3:
+        raise DataError(
+            f"y for '{name}': sample_weight_mode='temporal' needs targets of 3 axes (samples, times, features); got {tuple(y.shape)}."
+        )
+    weights = np.ones(shape, dtype=config.floatx)
+    if sample_weight is not None:
+        given = np.asarray(sample_weight, dtype=config.floatx)
+        if given.shape != shape:
+            raise DataError(
+                f"sample_weight for '{name}': array of shape {given.shape}; expected {shape}, one for each "
+                f"{'time step' if mode == 'temporal' else 'sample'}."
+            )
+        weights = weights * given
+    if class_weight:
+        weights = weights * _weights_by_class(np.asarray(y), class_weight, name)
+    return weights
+
+
+def _weights_by_class(y: np.ndarray, class_weight: dict[int, float], name: str) -> np.ndarray:
+    if y.ndim > 2:
+        raise DataError(f"class_weight for '{name}': not possible for targets of {y.ndim} axes.")
+    classes = y.argmax(axis=1) if y.ndim == 2 and y.shape[1] > 1 else y.reshape(-1)
+    missing = sorted({int(c) for c in classes} - {int(k) for k in class_weight})
+    if missing:
+        raise ArgumentError(f"class_weight for '{name}': no weight for the classes {missing} that occur in the targets.")
+    lookup = {int(k): float(v) for k, v in class_weight.items()}
+    return np.array([lookup[int(c)] for c in classes], dtype=config.floatx)
+
+
+def split_off_validation(arrays: list[Any], share: float) -> tuple[list[Any], list[Any]]:
+    """Return the arrays without, and with only, their last `share`; the data are not shuffled before.
+
+    Raises
+    ------
+    ArgumentError
+        The share is not between 0 and 1, or leaves nothing on one side.
+    """
+    if not 0 < share < 1:
+        raise ArgumentError(f"fit: validation_split is {share!r}; expected a share between 0 and 1.")
+    number = int(arrays[0].shape[0])
+    at = int(number * (1 - share))
+    if not 0 < at < number:
+        raise ArgumentError(
+            f"fit: validation_split={share} of {number} samples leaves one side empty."
+        )
+    return [a[:at] for a in arrays], [a[at:] for a in arrays]
+
+
+def per_output_data(value: Any, names: list[str], what: str) -> list[Any]:
+    """Spread sample or class weights over the outputs.
+
+    With one output the value is that output's; with several it must be a list or a dict by the outputs' names.
+
+    Raises
+    ------
+    DataError
+        It is neither, or has another length.
+    """
+    if value is None:
+        return [None] * len(names)
+    if isinstance(value, dict) and value.keys() & set(names):
+        return [value.get(name) for name in names]
+    if len(names) == 1:
+        is_list_of_one = isinstance(value, (list, tuple)) and len(value) == 1 and np.ndim(value[0]) > 0
+        return [value[0]] if is_list_of_one else [value]
+    if isinstance(value, (list, tuple)) and len(value) == len(names):
+        return list(value)
+    raise DataError(
+        f"{what}: the model has {len(names)} outputs; expected a list of {len(names)} entries or a dict with "
+        f"keys among {names}."
+    )

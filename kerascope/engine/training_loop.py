@@ -1,0 +1,131 @@
+"""The loops over epochs and batches: fit, evaluate and predict.
+
+`fit_events` is the whole of training: for every batch it calls the train function, which computes the loss and commits the
+new weights, and tells the callbacks before and after. No layer is called here and no graph is walked; that was done once, when
+the function was made. Lesson: chapter 15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kerascope.backend.function import Function
+from kerascope.callbacks import CallbackList, Progbar
+from kerascope.callers import warn
+from kerascope.engine.nesting import to_list, unpack_singleton
+from kerascope.errors import NumericsWarning
+
+if TYPE_CHECKING:
+    from kerascope.engine.model import Model
+
+
+class EpochBegun(NamedTuple):
+    """An epoch begins."""
+
+    epoch: int
+
+
+class BatchBegun(NamedTuple):
+    """A batch is about to be trained on."""
+
+    epoch: int
+    batch_index: int
+    size: int
+    ins_batch: list[Any]
+
+
+class BatchEnded(NamedTuple):
+    """A batch was trained on; `outs` are its loss and metrics."""
+
+    epoch: int
+    batch_index: int
+    outs: list[Any]
+
+
+class EpochEnded(NamedTuple):
+    """An epoch ended; `logs` has its means, and those of the validation data."""
+
+    epoch: int
+    logs: dict[str, Any]
+
+
+def fit_events(
+    model: Model,
+    f: Function,
+    feed: Any,
+    callbacks: CallbackList,
+    *,
+    epochs: int,
+    initial_epoch: int = 0,
+    val_f: Function | None = None,
+    val_feed: Any = None,
+) -> Generator[Any, Any, None]:
+    """Train; yield an event before and after each epoch and batch, and the function's stage in between."""
+    out_labels = model.metrics_names
+    warned = False
+    model.stop_training = False
+    callbacks.on_train_begin()
+    for epoch in range(initial_epoch, epochs):
+        callbacks.on_epoch_begin(epoch)
+        yield EpochBegun(epoch)
+        epoch_logs: dict[str, Any] = {}
+        for batch_index, (size, ins_batch) in enumerate(feed.epoch()):
+            batch_logs = {"batch": batch_index, "size": size}
+            callbacks.on_batch_begin(batch_index, batch_logs)
+            yield BatchBegun(epoch, batch_index, size, ins_batch)
+            outs = yield f.stage(ins_batch)
+            if not warned and not np.isfinite(outs[0]):
+                warned = _warn_of_loss(outs[0], epoch, batch_index)
+            batch_logs.update(zip(out_labels, outs, strict=True))
+            callbacks.on_batch_end(batch_index, batch_logs)
+            yield BatchEnded(epoch, batch_index, outs)
+            if model.stop_training:
+                break
+        if val_f is not None:
+            val_outs = yield from test_events(val_f, val_feed)
+            epoch_logs.update(("val_" + label, o) for label, o in zip(out_labels, val_outs, strict=True))
+        callbacks.on_epoch_end(epoch, epoch_logs)
+        yield EpochEnded(epoch, epoch_logs)
+        if model.stop_training:
+            break
+    callbacks.on_train_end()
+
+
+def _warn_of_loss(loss: Any, epoch: int, batch_index: int) -> bool:
+    warn(
+        f"fit: the loss became {loss} in epoch {epoch + 1}, batch {batch_index} (counted from 0). The weights are likely "
+        f"spoilt from here on; try a smaller learning rate, clipnorm=1.0, or look for NaN in the data.",
+        NumericsWarning,
+    )
+    return True
+
+
+def test_events(
+    f: Function, feed: Any, labels: list[str] | None = None, verbose: int = 0
+) -> Generator[Any, Any, list[float]]:
+    """Run a test function over a feed; return the mean of each output, weighted by the sizes of the batches."""
+    bar = Progbar(feed.samples or feed.steps, verbose=verbose)
+    totals: list[float] = []
+    seen = 0
+    for step, (size, ins_batch) in enumerate(feed.epoch()):
+        outs = yield f.stage(ins_batch)
+        totals = [t + float(o) * size for t, o in zip(totals or [0.0] * len(outs), outs, strict=True)]
+        seen += size
+        means = [total / seen for total in totals]
+        bar.update(seen if feed.samples else step + 1, list(zip(labels or [], outs, strict=False)))
+    return means
+
+
+def predict_events(f: Function, feed: Any, verbose: int = 0) -> Generator[Any, Any, Any]:
+    """Run a predict function over a feed; return its outputs joined along the samples."""
+    bar = Progbar(feed.samples or feed.steps, verbose=verbose)
+    batches: list[list[Any]] = []
+    seen = 0
+    for step, (size, ins_batch) in enumerate(feed.epoch()):
+        batches.append(to_list((yield f.stage(ins_batch))))
+        seen += size
+        bar.update(seen if feed.samples else step + 1, [])
+    return unpack_singleton([np.concatenate(parts) for parts in zip(*batches, strict=True)])

@@ -1,0 +1,146 @@
+"""Everything that kerascope raises, in one tree.
+
+Each class is also the built-in class that a Keras script would catch, so `except ValueError` keeps working::
+
+    KerascopeError
+    ├── ShapeError (ValueError)             a tensor or array has the wrong shape
+    ├── DtypeError (TypeError)              a value has the wrong type
+    ├── ArgumentError (ValueError)          an argument makes no sense
+    │   └── UnknownNameError                a name that no registry holds
+    ├── GraphError (ValueError)             the graph itself is wrong
+    │   ├── CycleError                      a node depends on itself
+    │   ├── DisconnectedGraphError          an output needs a tensor that no input feeds
+    │   └── GradientError                   a derivative was asked that does not exist
+    ├── IllDefinedError (AttributeError)    `layer.output` of a layer called twice
+    ├── NotCompiledError (RuntimeError)     fit before compile
+    ├── NotBuiltError (RuntimeError)        weights before the input shape is known
+    ├── DataError (ValueError)              arrays that do not fit the model
+    ├── ConfigError (ValueError)            a configuration that cannot be read or written
+    ├── MissingToolError (RuntimeError)     a picture needs a program that is not here
+    └── UnavailableError (OSError)          a file is neither here nor to be had
+
+A message says where, what was expected, what came, and what to do::
+
+    Dense 'dense_1': input has 3 axes (None, 4, 5); expected 2. Flatten() it first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class KerascopeError(Exception):
+    """Base of all errors of this package.
+
+    Attributes
+    ----------
+    subject : object or None
+        The layer, op or tensor that the message speaks of, so that a picture can mark it.
+    """
+
+    def __init__(self, message: str, *, subject: Any = None) -> None:
+        super().__init__(message)
+        self.subject = subject
+
+
+class ShapeError(KerascopeError, ValueError):
+    """A tensor or array has the wrong shape.
+
+    Cause: `K.dot` of (2, 3) with (4, 5). Fix: make the inner sizes agree.
+    """
+
+
+class DtypeError(KerascopeError, TypeError):
+    """A value has the wrong type.
+
+    Cause: a layer is called on a string. Fix: call it on a tensor or an array.
+    """
+
+
+class ArgumentError(KerascopeError, ValueError):
+    """An argument makes no sense.
+
+    Cause: `Dense(-3)`. Fix: give what the docstring of the function says.
+    """
+
+
+class UnknownNameError(ArgumentError):
+    """A name that no registry holds.
+
+    Cause: `activation="rellu"`. Fix: the message suggests the nearest known name.
+    """
+
+
+class GraphError(KerascopeError, ValueError):
+    """The graph itself is wrong; see the subclasses."""
+
+
+class CycleError(GraphError):
+    """A node depends on itself.
+
+    Attributes
+    ----------
+    cycle : list
+        The nodes (or applies) along the cycle, first repeated last.
+    """
+
+    def __init__(self, message: str, *, cycle: list[Any], subject: Any = None) -> None:
+        super().__init__(message, subject=subject)
+        self.cycle = cycle
+
+
+class DisconnectedGraphError(GraphError):
+    """An output needs a tensor that none of the inputs feeds.
+
+    Cause: `Model(a, f(b))`. Fix: pass every Input that the output depends on.
+    """
+
+
+class GradientError(GraphError):
+    """A derivative was asked that does not exist.
+
+    Cause: the loss reaches a weight only through `argmax`. Fix: the message names the op.
+    """
+
+
+class IllDefinedError(KerascopeError, AttributeError):
+    """A property that has one meaning per call of the layer, asked of a layer with several.
+
+    Cause: `layer.output` after two calls. Fix: `layer.get_output_at(node_index)`.
+    """
+
+
+class NotCompiledError(KerascopeError, RuntimeError):
+    """Training was asked of a model that has no loss yet. Fix: `model.compile(optimizer, loss)`."""
+
+
+class NotBuiltError(KerascopeError, RuntimeError):
+    """Weights were asked of a layer or model that does not know its input shape yet."""
+
+
+class DataError(KerascopeError, ValueError):
+    """Arrays that do not fit the model: their number, their shapes or their lengths."""
+
+
+class ConfigError(KerascopeError, ValueError):
+    """A configuration that cannot be written, or cannot be turned back into an object."""
+
+
+class MissingToolError(KerascopeError, RuntimeError):
+    """A picture needs a program or package that is not installed; the message names the remedies."""
+
+
+class UnavailableError(KerascopeError, OSError):
+    """A file is not on this machine and could not be fetched."""
+
+
+class KerascopeWarning(UserWarning):
+    """Base of all warnings of this package."""
+
+
+class SpellingWarning(KerascopeWarning):
+    """An old keyword or name was used; the message gives today's."""
+
+
+class NumericsWarning(KerascopeWarning):
+    """A loss became NaN or infinite; the message names the epoch and the batch."""

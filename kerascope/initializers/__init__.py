@@ -1,0 +1,112 @@
+"""Initializers: the first values of a weight.
+
+A layer hands one to `add_weight`, which calls it with the weight's shape. It returns a NumPy array
+(Keras: a tensor that a backend must evaluate first), so that first values can be looked at without
+any graph::
+
+    >>> GlorotUniform(seed=1)((2, 3)).shape
+    (2, 3)
+
+Any function of a shape that returns an array or a tensor may stand in its place. Keras 1 calls this
+module `initializations`.
+
+Random initializers with a `seed` return the same array at each call. Without one, each call takes a
+fresh seed from the backend, which draws it from NumPy's global generator: `np.random.seed(0)` at
+its top makes a script repeatable.
+
+Files: `fixed` (base, constants), `random`, `scaling` (by the number of inputs and outputs).
+"""
+
+from __future__ import annotations
+
+from kerascope.initializers.fixed import Constant, Identity, Initializer, Ones, Zeros
+from kerascope.initializers.random import Orthogonal, RandomNormal, RandomUniform, TruncatedNormal
+from kerascope.initializers.scaling import (
+    GlorotNormal,
+    GlorotUniform,
+    HeNormal,
+    HeUniform,
+    LecunNormal,
+    LecunUniform,
+    VarianceScaling,
+    compute_fans,
+)
+from kerascope.registry import Registry
+
+__all__ = [
+    "Constant",
+    "GlorotNormal",
+    "GlorotUniform",
+    "HeNormal",
+    "HeUniform",
+    "Identity",
+    "Initializer",
+    "LecunNormal",
+    "LecunUniform",
+    "Ones",
+    "Orthogonal",
+    "RandomNormal",
+    "RandomUniform",
+    "TruncatedNormal",
+    "VarianceScaling",
+    "Zeros",
+    "compute_fans",
+    "constant",
+    "deserialize",
+    "get",
+    "glorot_normal",
+    "glorot_uniform",
+    "he_normal",
+    "he_uniform",
+    "identity",
+    "lecun_normal",
+    "lecun_uniform",
+    "normal",
+    "one",
+    "ones",
+    "orthogonal",
+    "random_normal",
+    "random_uniform",
+    "serialize",
+    "truncated_normal",
+    "uniform",
+    "zero",
+    "zeros",
+]
+
+_registry = Registry("initializer")
+_registry.register(Zeros, "zeros", "zero")
+_registry.register(Ones, "ones", "one")
+_registry.register(Constant, "constant")
+_registry.register(Identity, "identity", "IdentityInitializer")
+_registry.register(RandomNormal, "random_normal", "normal")
+_registry.register(RandomUniform, "random_uniform", "uniform")
+_registry.register(TruncatedNormal, "truncated_normal")
+_registry.register(Orthogonal, "orthogonal", "OrthogonalInitializer")
+_registry.register(VarianceScaling)
+_registry.register(GlorotUniform, "glorot_uniform")
+_registry.register(GlorotNormal, "glorot_normal")
+_registry.register(HeUniform, "he_uniform")
+_registry.register(HeNormal, "he_normal")
+_registry.register(LecunUniform, "lecun_uniform")
+_registry.register(LecunNormal, "lecun_normal")
+
+# Keras's names in small letters are these same classes.
+zero = zeros = Zeros
+one = ones = Ones
+constant = Constant
+uniform = random_uniform = RandomUniform
+normal = random_normal = RandomNormal
+truncated_normal = TruncatedNormal
+identity = Identity
+orthogonal = Orthogonal
+glorot_uniform = GlorotUniform
+glorot_normal = GlorotNormal
+he_uniform = HeUniform
+he_normal = HeNormal
+lecun_uniform = LecunUniform
+lecun_normal = LecunNormal
+
+get = _registry.get
+serialize = _registry.serialize
+deserialize = _registry.deserialize

@@ -1,0 +1,47 @@
+"""Checks of the numbers that layers are made with: each returns the number or raises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kerascope.errors import ArgumentError
+
+
+def positive_int(value: Any, where: str) -> int:
+    """Return a whole number above 0 as an int.
+
+    Raises
+    ------
+    ArgumentError
+        It is none.
+
+    Examples
+    --------
+    >>> positive_int(64.0, "Dense 'dense_1': units")
+    64
+    """
+    try:
+        whole = int(value)
+    except (TypeError, ValueError):
+        whole = 0
+    if whole < 1 or whole != value:
+        raise ArgumentError(f"{where}: expected a whole number above 0, got {value!r}.")
+    return whole
+
+
+def share(value: Any, where: str) -> float:
+    """Return a number in [0, 1) as a float.
+
+    Raises
+    ------
+    ArgumentError
+        It is none.
+
+    Examples
+    --------
+    >>> share(0, "Dropout 'dropout_1': rate")
+    0.0
+    """
+    if isinstance(value, (str, bytes)) or value is None or not 0 <= value < 1:
+        raise ArgumentError(f"{where}: expected a number from 0 to below 1, got {value!r}.")
+    return float(value)

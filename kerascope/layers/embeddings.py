@@ -1,0 +1,126 @@
+"""Embedding: a table with one row of numbers for each word; a layer looks rows up.
+
+Lesson: the chapter on text. The gradient of a row is the sum over all places where its word stands.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kerascope import backend as K
+from kerascope import constraints, initializers, regularizers
+from kerascope.backend.graph import Tensor
+from kerascope.backend.shapes import Shape, as_shape, merge_shapes
+from kerascope.engine.base_layer import Layer
+from kerascope.errors import ShapeError
+from kerascope.layers.arguments import positive_int
+
+
+class Embedding(Layer):
+    """Turns whole numbers into rows of a table that is trained.
+
+    Parameters
+    ----------
+    input_dim : int
+        Number of words: the greatest number that may come, plus 1.
+    output_dim : int
+        Length of a row.
+    embeddings_initializer : str, callable or object
+        First values of the table.
+    embeddings_regularizer : str, callable or object, optional
+        Penalty on the table.
+    activity_regularizer : str, callable or object, optional
+        Penalty on the output.
+    embeddings_constraint : str, callable or object, optional
+        What the optimizer applies to each new table.
+    mask_zero : bool
+        Whether 0 means "no word": the output then carries a mask, and layers that understand it
+        skip these places.
+    input_length : int or tuple of int, optional
+        Length of a sample, where it is fixed; a Flatten and Dense behind it need it.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ShapeError
+        A sample has another length than `input_length`.
+
+    Notes
+    -----
+    Input (batch, ...) of whole numbers, output (batch, ..., output_dim): output[i] =
+    embeddings[inputs[i]]. Numbers of a float type are cast to int32 first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Embedding(1000, 64)(np.array([[4, 20], [7, 0]])).shape
+    (2, 2, 64)
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        output_dim: int,
+        embeddings_initializer: Any = "uniform",
+        embeddings_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        embeddings_constraint: Any = None,
+        mask_zero: bool = False,
+        input_length: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        lengths = (None,) if input_length is None else as_shape(input_length)
+        if "batch_input_shape" not in kwargs:
+            kwargs.setdefault("input_shape", lengths)
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        self.input_dim = positive_int(input_dim, f"{self.label}: input_dim")
+        self.output_dim = positive_int(output_dim, f"{self.label}: output_dim")
+        self.embeddings_initializer = initializers.get(embeddings_initializer)
+        self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
+        self.embeddings_constraint = constraints.get(embeddings_constraint)
+        self.mask_zero = bool(mask_zero)
+        self.supports_masking = self.mask_zero
+        self.input_length = lengths if isinstance(input_length, (list, tuple)) else input_length
+
+    def build(self, input_shape: Shape) -> None:
+        """Make the table `embeddings`."""
+        self.embeddings = self.add_weight(
+            name="embeddings",
+            shape=(self.input_dim, self.output_dim),
+            initializer=self.embeddings_initializer,
+            regularizer=self.embeddings_regularizer,
+            constraint=self.embeddings_constraint,
+        )
+        self.built = True
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the rows that the inputs name."""
+        self.compute_output_shape(K.int_shape(inputs))
+        if not K.dtype(inputs).startswith(("int", "uint")):
+            inputs = K.cast(inputs, "int32")
+        return K.gather(self.embeddings, inputs)
+
+    def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor | None:
+        """Return True where the input is not 0, if `mask_zero`."""
+        return K.not_equal(inputs, 0) if self.mask_zero else None
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the input's shape with `output_dim` behind it.
+
+        Raises
+        ------
+        ShapeError
+            A sample has another length than `input_length`.
+        """
+        if self.input_length is None:
+            return (*input_shape, self.output_dim)
+        lengths = merge_shapes(as_shape(self.input_length), input_shape[1:])
+        if lengths is None:
+            raise ShapeError(
+                f"{self.label}: input has shape {input_shape}; expected samples of input_length "
+                f"{self.input_length}. "
+                f"Pad the samples, or leave input_length out.",
+                subject=self,
+            )
+        return (input_shape[0], *lengths, self.output_dim)

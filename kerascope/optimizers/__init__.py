@@ -1,0 +1,108 @@
+"""Optimizers: how a weight's new value follows from its gradient.
+
+`model.compile("rmsprop")` finds them by name through `get`. Files: `base` (what all share),
+`gradients` (check and clipping), `sgd`, `accumulating` (RMSprop, Adagrad, Adadelta), `adaptive`
+(Adam, Adamax, Nadam). Keras keeps them in `keras.optimizers`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kerascope.errors import UnavailableError
+from kerascope.optimizers.accumulating import Adadelta, Adagrad, RMSprop
+from kerascope.optimizers.adaptive import Adam, Adamax, Nadam
+from kerascope.optimizers.base import Optimizer, ParameterUpdate
+from kerascope.optimizers.gradients import clip_norm
+from kerascope.optimizers.sgd import SGD
+from kerascope.registry import Registry
+
+__all__ = [
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "Adamax",
+    "Nadam",
+    "Optimizer",
+    "ParameterUpdate",
+    "RMSprop",
+    "TFOptimizer",
+    "adadelta",
+    "adagrad",
+    "adam",
+    "adamax",
+    "clip_norm",
+    "deserialize",
+    "get",
+    "nadam",
+    "rmsprop",
+    "serialize",
+    "sgd",
+]
+
+_registry = Registry("optimizer")
+for _optimizer in (SGD, RMSprop, Adagrad, Adadelta, Adam, Adamax, Nadam):
+    _registry.register(_optimizer, _optimizer.__name__.lower())
+
+sgd = SGD
+rmsprop = RMSprop
+adagrad = Adagrad
+adadelta = Adadelta
+adam = Adam
+adamax = Adamax
+nadam = Nadam
+
+
+class TFOptimizer(Optimizer):
+    """Keras 2's wrapper of a TensorFlow optimizer; without TensorFlow it only says so."""
+
+    def __init__(self, optimizer: Any) -> None:
+        raise UnavailableError(
+            f"TFOptimizer: {optimizer!r} is an optimizer of TensorFlow, which is not used here. "
+            f"Take the one of the same name from kerascope.optimizers."
+        )
+
+
+serialize = _registry.serialize
+
+
+def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Optimizer:
+    """Return an optimizer from a configuration; capitals in a name do not matter.
+
+    Raises
+    ------
+    UnknownNameError
+        No optimizer has this name; the message suggests the nearest one.
+    """
+    if isinstance(config, dict) and "class_name" in config:
+        config = {**config, "class_name": _known_name(config["class_name"])}
+    return _registry.deserialize(config, custom_objects)
+
+
+def get(identifier: Any) -> Optimizer:
+    """Return an optimizer by name, configuration or object; capitals in a name do not matter.
+
+    Raises
+    ------
+    UnknownNameError
+        No optimizer has this name; the message suggests the nearest one.
+    ArgumentError
+        `identifier` is no optimizer at all.
+
+    Examples
+    --------
+    >>> get("sgd")
+    SGD(lr=0.01, momentum=0.0, decay=0.0, nesterov=False)
+    """
+    if isinstance(identifier, str):
+        identifier = _known_name(identifier)
+    if isinstance(identifier, dict):
+        return deserialize(identifier)
+    return _registry.get(identifier)
+
+
+def _known_name(name: str) -> str:
+    """Return the class's name that differs from this one by capitals only, else the name."""
+    by_small_letters = {known.lower(): known for known in _registry.names()}
+    return by_small_letters.get(name.lower(), name)

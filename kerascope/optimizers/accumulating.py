@@ -1,0 +1,188 @@
+"""RMSprop, Adagrad and Adadelta: a weight's step is divided by the size of its past gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor, Variable
+from kerascope.optimizers.base import (
+    Constraints,
+    DecayingOptimizer,
+    Pair,
+    ParameterUpdate,
+    Updates,
+    accepts_spellings,
+    constrained,
+    naming,
+)
+
+
+class RMSprop(DecayingOptimizer):
+    """Divide the gradient by a moving root mean square of itself.
+
+    Parameters
+    ----------
+    lr : float
+        Learning rate (`learning_rate=` is accepted too).
+    rho : float
+        Share of the old mean square that is kept.
+    epsilon : float, optional
+        Keeps the division finite. Default `K.epsilon()`.
+    decay : float
+        Fall of the learning rate: lr / (1 + decay * t).
+    clipnorm, clipvalue : float, optional
+        See `Optimizer`.
+
+    Notes
+    -----
+    a = rho * a + (1 - rho) * g^2;  p = p - lr * g / (sqrt(a) + epsilon).
+    Slots: `a`, the accumulator. Keras 3 has epsilon under the root.
+
+    References
+    ----------
+    1. Tieleman, Hinton: Lecture 6.5 of Neural Networks for Machine Learning, 2012.
+    """
+
+    @accepts_spellings
+    def __init__(
+        self,
+        lr: float = 0.001,
+        rho: float = 0.9,
+        epsilon: float | None = None,
+        decay: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(lr, decay, **kwargs)
+        self.rho = self._hyperparameter("rho", rho)
+        self.epsilon = K.epsilon() if epsilon is None else epsilon
+
+    def _updates(
+        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
+    ) -> Updates:
+        grads = yield self.gradients_stage(loss, params)
+        lr = self._rate()
+        accumulators = self._make_slots("accumulator", params)
+        updates: list[Pair] = []
+        for p, g, a in zip(params, grads, accumulators, strict=True):
+            with naming(p):
+                new_a = self.rho * a + (1.0 - self.rho) * K.square(g)
+                new_p = p - lr * g / (K.sqrt(new_a) + self.epsilon)
+                new_p = constrained(constraints, p, new_p)
+            pairs = (K.update(a, new_a), K.update(p, new_p))
+            updates.extend(pairs)
+            yield ParameterUpdate(p, g, pairs)
+        return self._keep(accumulators, updates)
+
+
+class Adagrad(DecayingOptimizer):
+    """Divide the gradient by the root of the sum of all its squares so far.
+
+    Parameters
+    ----------
+    lr : float
+        Learning rate (`learning_rate=` is accepted too).
+    epsilon : float, optional
+        Keeps the division finite. Default `K.epsilon()`.
+    decay : float
+        Fall of the learning rate: lr / (1 + decay * t).
+    clipnorm, clipvalue : float, optional
+        See `Optimizer`.
+
+    Notes
+    -----
+    a = a + g^2;  p = p - lr * g / (sqrt(a) + epsilon).
+    Slots: `a`, the accumulator; it starts at 0 (in Keras 3 at 0.1).
+
+    References
+    ----------
+    1. Duchi, Hazan, Singer: Adaptive Subgradient Methods for Online Learning and Stochastic
+       Optimization, JMLR 2011.
+    """
+
+    @accepts_spellings
+    def __init__(
+        self, lr: float = 0.01, epsilon: float | None = None, decay: float = 0.0, **kwargs: Any
+    ) -> None:
+        super().__init__(lr, decay, **kwargs)
+        self.epsilon = K.epsilon() if epsilon is None else epsilon
+
+    def _updates(
+        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
+    ) -> Updates:
+        grads = yield self.gradients_stage(loss, params)
+        lr = self._rate()
+        accumulators = self._make_slots("accumulator", params)
+        updates: list[Pair] = []
+        for p, g, a in zip(params, grads, accumulators, strict=True):
+            with naming(p):
+                new_a = a + K.square(g)
+                new_p = p - lr * g / (K.sqrt(new_a) + self.epsilon)
+                new_p = constrained(constraints, p, new_p)
+            pairs = (K.update(a, new_a), K.update(p, new_p))
+            updates.extend(pairs)
+            yield ParameterUpdate(p, g, pairs)
+        return self._keep(accumulators, updates)
+
+
+class Adadelta(DecayingOptimizer):
+    """Scale the gradient by the size of past steps over the size of past gradients.
+
+    Parameters
+    ----------
+    lr : float
+        Learning rate (`learning_rate=` is accepted too); the paper has none, which is 1.
+    rho : float
+        Share of the old mean squares that is kept.
+    epsilon : float, optional
+        Keeps the division finite, and the first steps alive. Default `K.epsilon()`.
+    decay : float
+        Fall of the learning rate: lr / (1 + decay * t).
+    clipnorm, clipvalue : float, optional
+        See `Optimizer`.
+
+    Notes
+    -----
+    a = rho * a + (1 - rho) * g^2;  step = g * sqrt(d + epsilon) / sqrt(a + epsilon);  p = p - lr *
+    step;
+    d = rho * d + (1 - rho) * step^2.
+    Slots: `a` of all parameters, the accumulators, then `d` of all parameters, the delta
+    accumulators.
+
+    References
+    ----------
+    1. Zeiler: ADADELTA, an Adaptive Learning Rate Method, 2012.
+    """
+
+    @accepts_spellings
+    def __init__(
+        self,
+        lr: float = 1.0,
+        rho: float = 0.95,
+        epsilon: float | None = None,
+        decay: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(lr, decay, **kwargs)
+        self.rho = self._hyperparameter("rho", rho)
+        self.epsilon = K.epsilon() if epsilon is None else epsilon
+
+    def _updates(
+        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
+    ) -> Updates:
+        grads = yield self.gradients_stage(loss, params)
+        lr = self._rate()
+        accumulators = self._make_slots("accumulator", params)
+        deltas = self._make_slots("delta_accumulator", params)
+        updates: list[Pair] = []
+        for p, g, a, d in zip(params, grads, accumulators, deltas, strict=True):
+            with naming(p):
+                new_a = self.rho * a + (1.0 - self.rho) * K.square(g)
+                step = g * K.sqrt(d + self.epsilon) / K.sqrt(new_a + self.epsilon)
+                new_p = constrained(constraints, p, p - lr * step)
+                new_d = self.rho * d + (1.0 - self.rho) * K.square(step)
+            pairs = (K.update(a, new_a), K.update(p, new_p), K.update(d, new_d))
+            updates.extend(pairs)
+            yield ParameterUpdate(p, g, pairs)
+        return self._keep([*accumulators, *deltas], updates)

@@ -1,0 +1,173 @@
+"""Named objects that a configuration can speak of: activations, losses, layers, and so on.
+
+One `Registry` per kind; `activations.get`, `.serialize` and `.deserialize` are its bound methods. Nothing is ever
+looked up in a module's `globals()`, where every import and helper would be a valid "activation".
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from difflib import get_close_matches
+from typing import Any
+
+from kerascope.errors import ArgumentError, ConfigError, UnknownNameError
+
+_custom_objects: ContextVar[dict[str, Any]] = ContextVar("custom_objects", default={})
+
+
+@contextmanager
+def custom_object_scope(*objects: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Make your own classes and functions known by name inside the `with` block.
+
+    Parameters
+    ----------
+    *objects : dict
+        Maps names to classes or functions; later ones win over earlier ones.
+
+    Examples
+    --------
+    >>> from kerascope.registry import Registry, custom_object_scope
+    >>> registry = Registry("activation")
+    >>> with custom_object_scope({"twice": lambda x: 2 * x}):
+    ...     registry.get("twice")(21)
+    42
+    """
+    merged = dict(_custom_objects.get())
+    for mapping in objects:
+        merged.update(mapping)
+    token = _custom_objects.set(merged)
+    try:
+        yield merged
+    finally:
+        _custom_objects.reset(token)
+
+
+def did_you_mean(name: str, known: Any) -> str:
+    """Return "Did you mean 'relu'? " for a near miss, else an empty string."""
+    close = get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"Did you mean {close[0]!r}? " if close else ""
+
+
+class Registry:
+    """The objects of one kind, by name.
+
+    Parameters
+    ----------
+    kind : str
+        What one of them is called in an error: "activation", "loss", "layer".
+
+    Examples
+    --------
+    >>> registry = Registry("activation")
+    >>> @registry.register
+    ... def relu(x): ...
+    >>> registry.get("rellu")
+    Traceback (most recent call last):
+        ...
+    kerascope.errors.UnknownNameError: Unknown activation 'rellu'. Did you mean 'relu'? Known: relu.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._objects: dict[str, Any] = {}
+        self._aliases: dict[str, str] = {}
+
+    def register(self, item: Any, *aliases: str) -> Any:
+        """Add a class or function under its own name and its aliases; usable as a decorator."""
+        self._objects[item.__name__] = item
+        self._aliases.update(dict.fromkeys(aliases, item.__name__))
+        return item
+
+    def alias(self, *aliases: str) -> Callable[[Any], Any]:
+        """Return a decorator that registers under further names."""
+        return lambda item: self.register(item, *aliases)
+
+    def names(self) -> list[str]:
+        """Return the registered names, sorted, without aliases."""
+        return sorted(self._objects)
+
+    def items(self) -> list[tuple[str, Any]]:
+        """Return (name, object) pairs sorted by name."""
+        return sorted(self._objects.items())
+
+    def lookup(self, name: str, custom_objects: dict[str, Any] | None = None) -> Any:
+        """Return the object that is called `name`.
+
+        Raises
+        ------
+        UnknownNameError
+            Nothing is called so; the message suggests the nearest name.
+        """
+        for mapping in (custom_objects or {}, _custom_objects.get(), self._objects):
+            if name in mapping:
+                return mapping[name]
+        if name in self._aliases:
+            return self._objects[self._aliases[name]]
+        known = self.names()
+        hint = did_you_mean(name, [*known, *self._aliases, *_custom_objects.get()])
+        raise UnknownNameError(f"Unknown {self.kind} {name!r}. {hint}Known: {', '.join(known)}.")
+
+    def get(self, identifier: Any) -> Any:
+        """Turn a name, a configuration or an object into an object; None stays None.
+
+        A name that belongs to a class gives an instance with its default arguments.
+        """
+        if identifier is None:
+            return None
+        if isinstance(identifier, dict):
+            return self.deserialize(identifier)
+        if isinstance(identifier, str):
+            found = self.lookup(identifier)
+            return found() if inspect.isclass(found) else found
+        if inspect.isclass(identifier):
+            return identifier()
+        if callable(identifier) or hasattr(identifier, "get_config"):
+            return identifier
+        raise ArgumentError(
+            f"{self.kind}: cannot interpret {identifier!r}; expected a name, a configuration "
+            f"{{'class_name': ..., 'config': ...}}, a function or an object."
+        )
+
+    def serialize(self, item: Any) -> Any:
+        """Return the name of a function, or `{"class_name", "config"}` of an object."""
+        if item is None:
+            return None
+        if hasattr(item, "get_config") and not inspect.isclass(item):
+            return {"class_name": type(item).__name__, "config": item.get_config()}
+        name = getattr(item, "__name__", None)
+        if name is None:
+            raise ConfigError(
+                f"{self.kind}: {item!r} has neither a name nor get_config(); it cannot be saved."
+            )
+        return name
+
+    def deserialize(self, config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
+        """Undo `serialize`.
+
+        Raises
+        ------
+        ConfigError
+            The dict has no "class_name".
+        UnknownNameError
+            No such class or function; pass `custom_objects` or use `custom_object_scope`.
+        """
+        if not isinstance(config, (dict, str)):
+            return self.get(config)
+        with custom_object_scope(custom_objects or {}):
+            if isinstance(config, str):
+                return self.get(config)
+            if "class_name" not in config:
+                raise ConfigError(
+                    f"{self.kind}: configuration {config!r} has no 'class_name'; "
+                    f"expected {{'class_name': ..., 'config': ...}}."
+                )
+            found = self.lookup(config["class_name"])
+            if not inspect.isclass(found):
+                return found
+            arguments = config.get("config") or {}
+            if hasattr(found, "from_config"):
+                return found.from_config(arguments)
+            return found(**arguments)

@@ -1,0 +1,128 @@
+"""Regularizers: penalties on a weight or an output that are added to the loss.
+
+A layer keeps one for each of its weights (`kernel_regularizer`) and one for its output
+(`activity_regularizer`). A regularizer is a function from a tensor to a scalar tensor. Keras keeps
+them in `keras.regularizers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor
+from kerascope.configured import Configured
+from kerascope.registry import Registry
+
+_registry = Registry("regularizer")
+
+
+class Regularizer(Configured):
+    """Base of the regularizers; itself it asks for no penalty."""
+
+    def __call__(self, x: Tensor) -> Tensor | float:
+        """Return the penalty on `x`, a scalar."""
+        return 0.0
+
+
+@_registry.alias("WeightRegularizer", "ActivityRegularizer", "l1l2", "l1_l2", "activity_l1l2")
+class L1L2(Regularizer):
+    """Sum of absolute values, sum of squares, or both.
+
+    Parameters
+    ----------
+    l1 : float
+        Factor of the sum of absolute values.
+    l2 : float
+        Factor of the sum of squares.
+
+    Notes
+    -----
+    penalty(x) = l1 * sum |x_i| + l2 * sum x_i^2
+
+    Examples
+    --------
+    >>> float(K.eval(L1L2(l1=1.0, l2=0.5)(K.constant([3.0, -4.0]))))
+    19.5
+    """
+
+    def __init__(self, l1: float = 0.0, l2: float = 0.0) -> None:
+        self.l1 = float(l1)
+        self.l2 = float(l2)
+
+    def __call__(self, x: Tensor) -> Tensor | float:
+        """Return the penalty on `x`; 0.0 if both factors are zero."""
+        penalties = []
+        if self.l1:
+            penalties.append(self.l1 * K.sum(K.abs(x)))
+        if self.l2:
+            penalties.append(self.l2 * K.sum(K.square(x)))
+        if not penalties:
+            return 0.0
+        return penalties[0] if len(penalties) == 1 else penalties[0] + penalties[1]
+
+
+@_registry.alias("l1", "activity_l1")
+class L1(L1L2):
+    """`L1L2` with the sum of absolute values alone: what "l1" means, as Keras 3 stores it."""
+
+    def __init__(self, l1: float = 0.01) -> None:
+        super().__init__(l1=l1)
+
+
+@_registry.alias("l2", "activity_l2")
+class L2(L1L2):
+    """`L1L2` with the sum of squares alone: what "l2" means, as Keras 3 stores it."""
+
+    def __init__(self, l2: float = 0.01) -> None:
+        super().__init__(l2=l2)
+
+
+def l1(l: float = 0.01) -> L1L2:  # noqa: E741 - Keras's name
+    """Return the penalty `l * sum |x_i|`."""
+    return L1L2(l1=l)
+
+
+def l2(l: float = 0.01) -> L1L2:  # noqa: E741 - Keras's name
+    """Return the penalty `l * sum x_i^2`."""
+    return L1L2(l2=l)
+
+
+def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
+    """Return the penalty `l1 * sum |x_i| + l2 * sum x_i^2`."""
+    return L1L2(l1=l1, l2=l2)
+
+
+# Keras 1 knew weight and activity regularizers apart; today the argument of the layer tells which
+# one is meant.
+WeightRegularizer = ActivityRegularizer = L1L2
+activity_l1 = l1
+activity_l2 = l2
+l1l2 = activity_l1l2 = l1_l2
+
+serialize = _registry.serialize
+deserialize = _registry.deserialize
+
+
+def get(identifier: Any) -> Callable[[Tensor], Tensor | float] | None:
+    """Return a regularizer by name, configuration or object; None is None.
+
+    The names "l1_l2", "l1l2" and "activity_l1l2" give both factors 0.01, like the functions that
+    are called so.
+
+    Raises
+    ------
+    UnknownNameError
+        No regularizer has this name; the message suggests the nearest one.
+
+    Examples
+    --------
+    >>> get("l2")
+    L2(l2=0.01)
+    >>> get("l1_l2")
+    L1L2(l1=0.01, l2=0.01)
+    """
+    if identifier in ("l1_l2", "l1l2", "activity_l1l2"):
+        return l1_l2()
+    return _registry.get(identifier)

@@ -1,0 +1,194 @@
+"""The four dialects of Keras: how 1.2, 2.2, tf.keras and 3 spell the same thing, in one place.
+
+Two kinds of difference, two kinds of table:
+
+- *Spellings* can be told from the call (`nb_epoch=10` can only mean `epochs=10`). They are always accepted; `translate`
+  renames them and warns with today's word.
+- *Habits* cannot be told from the call (is the first Dense `dense_1` or `dense`?). They follow `config.dialect`, read
+  from `HABITS`; no layer and no engine file asks which dialect it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from kerascope.callers import warn
+from kerascope.errors import ArgumentError, SpellingWarning
+from kerascope.settings import config
+
+# --- spellings --------------------------------------------------------------------------------------------------
+
+KEYWORDS: dict[str, dict[str, str]] = {
+    # every layer
+    "Layer": {
+        "init": "kernel_initializer",
+        "W_regularizer": "kernel_regularizer",
+        "b_regularizer": "bias_regularizer",
+        "W_constraint": "kernel_constraint",
+        "b_constraint": "bias_constraint",
+        "bias": "use_bias",
+        "input_dtype": "dtype",
+        "batch_shape": "batch_input_shape",
+    },
+    "Dense": {"output_dim": "units"},
+    "Dropout": {"p": "rate"},
+    "SpatialDropout1D": {"p": "rate"},
+    "SpatialDropout2D": {"p": "rate", "dim_ordering": "data_format"},
+    "SpatialDropout3D": {"p": "rate", "dim_ordering": "data_format"},
+    "Embedding": {
+        "init": "embeddings_initializer",
+        "W_regularizer": "embeddings_regularizer",
+        "W_constraint": "embeddings_constraint",
+    },
+    "BatchNormalization": {
+        "beta_init": "beta_initializer",
+        "gamma_init": "gamma_initializer",
+    },
+    "Model": {"input": "inputs", "output": "outputs"},
+    "compile": {"objective": "loss"},
+    "fit": {"nb_epoch": "epochs"},
+    "fit_generator": {
+        "nb_epoch": "epochs",
+        "samples_per_epoch": "steps_per_epoch",
+        "nb_val_samples": "validation_steps",
+        "max_q_size": "max_queue_size",
+        "nb_worker": "workers",
+        "pickle_safe": "use_multiprocessing",
+    },
+    "evaluate_generator": {
+        "val_samples": "steps",
+        "max_q_size": "max_queue_size",
+        "nb_worker": "workers",
+        "pickle_safe": "use_multiprocessing",
+    },
+    "predict_generator": {
+        "val_samples": "steps",
+        "max_q_size": "max_queue_size",
+        "nb_worker": "workers",
+        "pickle_safe": "use_multiprocessing",
+    },
+    "optimizer": {"learning_rate": "lr"},
+    "imdb.load_data": {"nb_words": "num_words"},
+    "reuters.load_data": {"nb_words": "num_words"},
+    "ReduceLROnPlateau": {"epsilon": "min_delta"},
+}
+
+# Keras 3's words for arguments that we call by their Keras 2 names: accepted in silence, since they are not old.
+QUIET = {"learning_rate", "batch_shape"}
+
+ATTRIBUTES: dict[str, str] = {
+    "W": "kernel",
+    "b": "bias",
+    "output_dim": "units",
+    "p": "rate",
+    "bias": "use_bias",
+    "init": "kernel_initializer",
+    "W_regularizer": "kernel_regularizer",
+    "b_regularizer": "bias_regularizer",
+    "W_constraint": "kernel_constraint",
+    "b_constraint": "bias_constraint",
+    "running_mean": "moving_mean",
+    "running_std": "moving_variance",
+}
+
+
+def translate(where: str, arguments: Mapping[str, Any], kind: str | None = None) -> dict[str, Any]:
+    """Return `arguments` with every old keyword replaced by today's.
+
+    Parameters
+    ----------
+    where : str
+        The function or class that was called; picks the table and appears in the message.
+    arguments : mapping
+        Keyword arguments as the caller wrote them.
+    kind : str, optional
+        A more general table to use where the one of `where` is silent: "Layer" for every layer.
+
+    Raises
+    ------
+    ArgumentError
+        Both spellings of one argument were given.
+
+    Warns
+    -----
+    SpellingWarning
+        Once for each old keyword.
+    """
+    table = {**KEYWORDS.get(kind or "", {}), **KEYWORDS.get(where, {})}
+    if not table.keys() & arguments.keys():
+        return dict(arguments)
+    translated: dict[str, Any] = {}
+    for old, value in arguments.items():
+        new = table.get(old, old)
+        if new in translated or (new != old and new in arguments):
+            raise ArgumentError(f"{where}: {old!r} and {new!r} are the same argument; give one.")
+        if new != old and old not in QUIET:
+            message = f"{where}: {old!r} is Keras 1's word; today it is {new!r}."
+            warn(message, SpellingWarning)
+        translated[new] = value
+    return translated
+
+
+# --- habits -----------------------------------------------------------------------------------------------------
+
+
+class Habits(NamedTuple):
+    """What a dialect does where the call does not tell.
+
+    Attributes
+    ----------
+    weight_name : str
+        Pattern of a weight's name, from the layer's name and the weight's own word.
+    weight_words : dict
+        Own word of a weight in this dialect, where it differs from Keras 2's.
+    counts_from_zero : bool
+        Whether the first Dense is `dense` and the second `dense_1`.
+    accuracy : str
+        Key of the accuracy in logs and `metrics_names`.
+    epochs : int
+        How many epochs `fit` runs when nobody says.
+    map_flavour : {"1", "2"}
+        Which algorithm maps the graph of a model: see `engine.graph_map`.
+    """
+
+    weight_name: str
+    weight_words: dict[str, str]
+    counts_from_zero: bool
+    accuracy: str
+    epochs: int
+    map_flavour: str
+
+
+_KERAS_1_WORDS = {
+    "kernel": "W",
+    "bias": "b",
+    "embeddings": "W",
+    "moving_mean": "running_mean",
+    "moving_variance": "running_std",
+}
+
+HABITS: dict[str, Habits] = {
+    "1.2": Habits("{layer}_{weight}", _KERAS_1_WORDS, False, "acc", 10, "1"),
+    "2.2": Habits("{layer}/{weight}", {}, False, "acc", 1, "2"),
+    "3": Habits("{layer}/{weight}", {}, True, "accuracy", 1, "2"),
+}
+
+
+def habits() -> Habits:
+    """Return the habits of the dialect that is set now."""
+    return HABITS[config.dialect]
+
+
+def weight_name(layer_name: str, word: str) -> str:
+    """Return the full name of a layer's weight.
+
+    Examples
+    --------
+    >>> weight_name("dense_1", "kernel")
+    'dense_1/kernel'
+    """
+    habit = habits()
+    if word.startswith(layer_name):
+        return word
+    return habit.weight_name.format(layer=layer_name, weight=habit.weight_words.get(word, word))

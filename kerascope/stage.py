@@ -1,0 +1,202 @@
+"""A stage: a piece of work that you can finish in one go, or walk through event by event.
+
+Building a graph's map, running it, sweeping gradients, fitting a model: each is written once, as a generator that
+yields small events and returns its result. `Stage` drives it::
+
+    Stage("gradients", backpropagate(loss, wrt)).run()          # drain it: what K.gradients does
+    for event in Stage("gradients", backpropagate(loss, wrt)):  # walk it, one event at a time
+        ...
+    with observing(my_observer):                                # watch every stage that runs in here
+        model.fit(x, y)
+
+A stage may start another one by yielding it and receives its result as the value of that `yield`. Whoever walks may
+step *into* it (iterate it) or *over* it (ask for the next event): a stage that nobody iterated is drained.
+
+Nobody pays for what nobody watches: there is no `if tracing` in the engine. The rule for events: the engine yields
+references to what exists; an observer copies what it wants to keep. The names of a paused stage are those of its
+source: `stage.names["tensor_map"]` is the local variable that the reader sees in `network.py`.
+
+The model for this is httpx's authentication flow: one generator, two drivers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from enum import Enum
+from types import FrameType
+from typing import Any
+
+
+class Mark(Enum):
+    """What an observer hears of a stage beside its events."""
+
+    started = "started"
+    finished = "finished"
+    failed = "failed"
+
+
+Observer = Callable[["Stage", Any], None]
+_observers: ContextVar[tuple[Observer, ...]] = ContextVar("observers", default=())
+
+
+@contextmanager
+def observing(*observers: Observer) -> Iterator[None]:
+    """Call each observer as `observer(stage, event)` for every event of every stage run inside.
+
+    Parameters
+    ----------
+    *observers : callable
+        Receives the stage and one of its events, or a `Mark` when the stage starts, finishes or fails.
+
+    Examples
+    --------
+    >>> def count_to(n):
+    ...     for i in range(n):
+    ...         yield i
+    ...     return "done"
+    >>> heard = []
+    >>> with observing(lambda stage, event: heard.append(event)):
+    ...     Stage("count", count_to(2)).run()
+    'done'
+    >>> heard
+    [<Mark.started: 'started'>, 0, 1, <Mark.finished: 'finished'>]
+    """
+    token = _observers.set(_observers.get() + observers)
+    try:
+        yield
+    finally:
+        _observers.reset(token)
+
+
+class Stage:
+    """Drives one generator of events.
+
+    Parameters
+    ----------
+    name : str
+        What the work is called: "map_graph", "gradients", "function", "fit".
+    events : generator
+        Yields events or other stages; its return value is the result.
+    subject : object, optional
+        What is worked on: the layer, model, function or optimizer.
+    shortcut : callable, optional
+        A faster road to the same result, taken when nobody watches.
+
+    Attributes
+    ----------
+    result : object
+        What the generator returned; None before the end.
+    done : bool
+        True when the generator has returned.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        events: Generator[Any, Any, Any],
+        subject: Any = None,
+        shortcut: Callable[[], Any] | None = None,
+    ) -> None:
+        self.name = name
+        self.subject = subject
+        self.result: Any = None
+        self.done = False
+        self._events = events
+        self._started = False
+        self._shortcut = shortcut
+        self._inner: Stage | None = None
+
+    def __repr__(self) -> str:
+        state = "done" if self.done else "started" if self._started else "new"
+        return f"<Stage {self.name} {state}>"
+
+    def __iter__(self) -> Iterator[Any]:
+        """Walk: yield each event; an inner stage that the walker left alone is drained."""
+        while not self.done:
+            try:
+                event = self._advance()
+            except StopIteration as stop:
+                self.result, self.done = stop.value, True
+                return
+            self._inner = event if isinstance(event, Stage) else None
+            yield event
+
+    def _advance(self) -> Any:
+        """Resume the work, handing it the result (or the error) of the stage that it last yielded."""
+        self._started = True
+        inner, self._inner = self._inner, None
+        if inner is None:
+            return next(self._events)
+        try:
+            answer = inner.run()
+        except Exception as error:
+            return self._events.throw(error)
+        return self._events.send(answer)
+
+    def run(self) -> Any:
+        """Drain: run to the end, telling the observers, and return the result.
+
+        A stage that was walked part of the way is finished; one that is done returns its result again.
+        """
+        if self.done:
+            return self.result
+        if self._shortcut is not None and not self._started and not is_watched():
+            self.result, self.done = self._shortcut(), True
+            return self.result
+        self._tell(Mark.started)
+        try:
+            for event in self:
+                self._tell(event)
+        except BaseException:
+            self._tell(Mark.failed)
+            raise
+        self._tell(Mark.finished)
+        return self.result
+
+    def walk(self) -> Iterator[tuple[Stage, Any]]:
+        """Yield `(stage, event)` for every event of this stage and of all that it starts.
+
+        An inner stage is itself the event by which its parent announces it.
+        """
+        stack: list[tuple[Stage, Iterator[Any]]] = [(self, iter(self))]
+        while stack:
+            stage, events = stack[-1]
+            try:
+                event = next(events)
+            except StopIteration:
+                stack.pop()
+                continue
+            yield stage, event
+            if isinstance(event, Stage) and not event.done:
+                stack.append((event, iter(event)))
+
+    @property
+    def frame(self) -> FrameType | None:
+        """The paused frame of the work, innermost generator first; None when the stage is done."""
+        generator: Any = self._events
+        while getattr(generator.gi_yieldfrom, "gi_frame", None) is not None:
+            generator = generator.gi_yieldfrom
+        return generator.gi_frame
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """The local variables of the paused work, by the names of its source; live, so do not keep them."""
+        frame = self.frame
+        return dict(frame.f_locals) if frame is not None else {}
+
+    @property
+    def where(self) -> tuple[str, int] | None:
+        """(file, line) of the source at which the work is paused; None when the stage is done."""
+        frame = self.frame
+        return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else None
+
+    def _tell(self, event: Any) -> None:
+        for observer in _observers.get():
+            observer(self, event)
+
+
+def is_watched() -> bool:
+    """Tell whether any observer listens: a compiled road may be taken only if none does."""
+    return bool(_observers.get())

@@ -1,0 +1,252 @@
+"""Where data comes from: files that are fetched once and checked, and sequences of batches.
+
+The loaders of `kerascope.datasets` call `get_file`; `fit_generator` and its kin take a `Sequence`.
+Keras calls this file `keras.utils.data_utils`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from kerascope.edge import show
+from kerascope.errors import ArgumentError, DataError, UnavailableError
+from kerascope.utils.archives import extract_archive
+
+TIMEOUT_SECONDS = 30
+CHUNK_SIZE = 65535
+_HEX_LENGTHS = {"md5": 32, "sha256": 64}
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def cache_folder(cache_subdir: str = "datasets", cache_dir: str | Path | None = None) -> Path:
+    """Return the folder where fetched files are kept.
+
+    Parameters
+    ----------
+    cache_subdir : str
+        Folder inside the cache; an absolute path stands for itself.
+    cache_dir : path, optional
+        The cache. Default: the environment variable KERAS_HOME, or `~/.keras`.
+
+    Returns
+    -------
+    Path
+        The folder, which need not exist.
+    """
+    home = cache_dir or os.environ.get("KERAS_HOME") or Path.home() / ".keras"
+    return Path(home).expanduser() / cache_subdir
+
+
+def get_file(
+    fname: str,
+    origin: str,
+    untar: bool = False,
+    md5_hash: str | None = None,
+    file_hash: str | None = None,
+    cache_subdir: str = "datasets",
+    hash_algorithm: str = "auto",
+    extract: bool = False,
+    archive_format: str | Iterable[str] = "auto",
+    cache_dir: str | Path | None = None,
+) -> str:
+    """Return the path of a file in the cache; fetch it if it is not there.
+
+    Parameters
+    ----------
+    fname : str
+        Name of the file in the cache. With `untar`, name of the folder that the archive makes.
+    origin : str
+        URL of the file.
+    untar : bool
+        The file is `fname` + ".tar.gz"; unpack it and return the path of the folder `fname`.
+    md5_hash : str, optional
+        Older spelling of `file_hash`, for MD5.
+    file_hash : str, optional
+        Checksum that the file must have, in hexadecimal.
+    cache_subdir, cache_dir : str, path
+        See `cache_folder`.
+    hash_algorithm : {"auto", "md5", "sha256"}
+        "auto" tells by the length of `file_hash`.
+    extract : bool
+        Unpack the file beside itself after it was fetched, if it is an archive.
+    archive_format : {"auto", "tar", "zip"} or a list of them
+        See `kerascope.utils.archives.extract_archive`.
+
+    Returns
+    -------
+    str
+        Path of the file, or of the folder with `untar`.
+
+    Raises
+    ------
+    UnavailableError
+        If the file is not in the cache and cannot be fetched, or what came has another checksum.
+    DataError
+        If the archive is broken or, with `untar`, does not make the folder.
+
+    Notes
+    -----
+    A download goes to a temporary file and gets its name only when it is whole and its checksum
+    is right. A file in the cache with a wrong checksum is fetched again; till then it stays.
+    """
+    folder = cache_folder(cache_subdir, cache_dir)
+    target = folder / fname
+    if untar and target.is_dir():
+        return str(target)
+    path = folder / f"{fname}.tar.gz" if untar else target
+    checksum, algorithm = (md5_hash, "md5") if file_hash is None else (file_hash, hash_algorithm)
+    fetched = not (path.is_file() and _is_right(path, checksum, algorithm))
+    if fetched:
+        _fetch(origin, path, checksum, algorithm)
+    if untar:
+        extract_archive(path, folder, archive_format="tar")
+        _require_folder(target, path)
+    elif extract and fetched:
+        extract_archive(path, folder, archive_format)
+    return str(target)
+
+
+def validate_file(
+    fpath: str | Path, file_hash: str, algorithm: str = "auto", chunk_size: int = CHUNK_SIZE
+) -> bool:
+    """Tell whether a file has a checksum.
+
+    Parameters
+    ----------
+    fpath : path
+        The file.
+    file_hash : str
+        The checksum in hexadecimal.
+    algorithm : {"auto", "md5", "sha256"}
+        "auto" tells by the length of `file_hash`.
+    chunk_size : int
+        How many bytes are read at a time.
+
+    Returns
+    -------
+    bool
+        True if the checksum is that one.
+    """
+    name = _algorithm(file_hash, algorithm)
+    return _digest(Path(fpath), name, chunk_size) == file_hash.lower()
+
+
+def _algorithm(file_hash: str, algorithm: str) -> str:
+    if algorithm == "auto":
+        return "sha256" if len(file_hash) == _HEX_LENGTHS["sha256"] else "md5"
+    if algorithm in _HEX_LENGTHS:
+        return algorithm
+    raise ArgumentError(
+        f"validate_file: unknown algorithm; expected 'auto', 'md5' or 'sha256', got {algorithm!r}."
+    )
+
+
+def _digest(path: Path, name: str, chunk_size: int = CHUNK_SIZE) -> str:
+    hasher = hashlib.new(name, usedforsecurity=False)
+    with path.open("rb") as file:
+        while chunk := file.read(chunk_size):
+            hasher.update(chunk)
+    return hasher.hexdigest()
+
+
+def _is_right(path: Path, checksum: str | None, algorithm: str) -> bool:
+    return checksum is None or validate_file(path, checksum, algorithm)
+
+
+def _require_folder(target: Path, path: Path) -> None:
+    if not target.is_dir():
+        raise DataError(
+            f"get_file: {path} does not make the folder {target.name}; expected a tar archive that "
+            f"holds it, got another file. Delete it and fetch it again."
+        )
+
+
+def _fetch(origin: str, path: Path, checksum: str | None, algorithm: str) -> None:
+    show("download", f"Downloading {origin} to {path}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    except OSError as error:
+        raise _unavailable(origin, path, f"its folder cannot be written ({error})") from error
+    scratch = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            _download(origin, path, file)
+        if not _is_right(scratch, checksum, algorithm):
+            problem = f"what came has another checksum; expected {checksum}"
+            got = _digest(scratch, _algorithm(checksum or "", algorithm))
+            raise _unavailable(origin, path, f"{problem}, got {got}")
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def _download(origin: str, path: Path, file: IO[bytes]) -> None:
+    # Imported here because the modules of HTTP and TLS would double the time of `import kerascope`.
+    from http.client import HTTPException
+    from urllib.request import urlopen
+
+    try:
+        with urlopen(origin, timeout=TIMEOUT_SECONDS) as response:
+            while chunk := response.read(CHUNK_SIZE):
+                file.write(chunk)
+            announced = response.headers.get("Content-Length")
+    except (OSError, ValueError, HTTPException) as error:
+        raise _unavailable(origin, path, str(error)) from error
+    if announced is not None and file.tell() != int(announced):
+        problem = f"the download broke off; expected {announced} bytes, got {file.tell()}"
+        raise _unavailable(origin, path, problem)
+
+
+def _unavailable(origin: str, path: Path, problem: str) -> UnavailableError:
+    state = "is not the right file" if path.exists() else "is not here"
+    return UnavailableError(
+        f"get_file: {path} {state} and could not be fetched: {problem}. Fetch {origin} by any "
+        f"means and put it at {path}; kerascope.datasets.digits needs no network."
+    )
+
+
+# --- batches --------------------------------------------------------------------------------------
+
+
+class Sequence(ABC):
+    """A list of batches that are made when they are asked for.
+
+    A subclass defines `__getitem__` (batch number -> batch) and `__len__` (how many batches); it
+    may define `on_epoch_end`, to shuffle for example. `fit_generator` asks for each batch once an
+    epoch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Pairs(Sequence):
+    ...     def __len__(self):
+    ...         return 2
+    ...     def __getitem__(self, index):
+    ...         return np.full((3, 1), index), np.zeros(3)
+    >>> [x.shape for x, y in Pairs()]
+    [(3, 1), (3, 1)]
+    """
+
+    @abstractmethod
+    def __getitem__(self, index: int) -> Any:
+        """Return batch number `index`: inputs, or (inputs, targets), or with sample weights."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of batches."""
+
+    def on_epoch_end(self) -> None:  # noqa: B027 - a hook that a subclass may leave out
+        """Hear that an epoch is over. The base class has nothing to do."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield each batch once, in order."""
+        return (self[index] for index in range(len(self)))

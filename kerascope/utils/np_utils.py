@@ -1,0 +1,112 @@
+"""Two helpers on arrays that Keras scripts call before training: one-hot labels and unit vectors.
+
+Keras calls them `keras.utils.to_categorical` and `keras.utils.normalize`. They work on NumPy
+arrays, not on tensors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from kerascope.errors import ArgumentError
+
+
+def to_categorical(
+    y: ArrayLike, num_classes: int | None = None, dtype: DTypeLike = "float32"
+) -> np.ndarray:
+    """Turn class numbers into rows with a single one.
+
+    Parameters
+    ----------
+    y : array_like, shape (...) or (..., 1), whole numbers from 0 to num_classes - 1
+        The class of each sample.
+    num_classes : int, optional
+        Length of each row. Default: one more than the largest class in `y`.
+    dtype : dtype
+        Type of the result.
+
+    Returns
+    -------
+    ndarray, shape (..., num_classes)
+        One at the place of the class, zero elsewhere.
+
+    Raises
+    ------
+    ArgumentError
+        If a class is no whole number, is negative, or does not fit into `num_classes`.
+
+    Examples
+    --------
+    >>> to_categorical([0, 2, 1])
+    array([[1., 0., 0.],
+           [0., 0., 1.],
+           [0., 1., 0.]], dtype=float32)
+    """
+    classes = _whole_numbers(y)
+    if num_classes is None:
+        num_classes = _count_classes(classes)
+    outside = classes[(classes < 0) | (classes >= num_classes)]
+    if outside.size:
+        raise ArgumentError(
+            f"to_categorical: a class does not fit; expected 0 to {num_classes - 1}, "
+            f"got {int(outside.flat[0])}. Give a larger num_classes, or count the classes from 0."
+        )
+    if classes.ndim > 1 and classes.shape[-1] == 1:
+        classes = classes[..., 0]
+    one_hot = np.zeros((*classes.shape, num_classes), dtype=dtype)
+    np.put_along_axis(one_hot, classes[..., np.newaxis], 1, axis=-1)
+    return one_hot
+
+
+def _whole_numbers(y: ArrayLike) -> np.ndarray:
+    values = np.asarray(y)
+    if values.dtype.kind in "OSUV" or not np.all(np.equal(np.mod(values, 1), 0)):
+        raise ArgumentError(
+            f"to_categorical: classes are no whole numbers; expected 0, 1, 2, ..., "
+            f"got dtype {values.dtype}. Number the classes first."
+        )
+    return values.astype(np.int64)
+
+
+def _count_classes(classes: np.ndarray) -> int:
+    if classes.size:
+        return int(classes.max()) + 1
+    raise ArgumentError(
+        "to_categorical: y is empty and num_classes is not given; expected at least one label, "
+        "got none. Give num_classes."
+    )
+
+
+def normalize(x: ArrayLike, axis: int = -1, order: Any = 2) -> np.ndarray:
+    r"""Scale vectors to length one.
+
+    Parameters
+    ----------
+    x : array_like, float
+        The vectors.
+    axis : int
+        The axis along which a vector lies.
+    order : {1, 2, inf, ...}
+        Which norm, as `numpy.linalg.norm` counts them; 2 is the Euclidean length.
+
+    Returns
+    -------
+    ndarray, the shape of `x`
+        The scaled vectors; a vector of zeros stays as it is.
+
+    Notes
+    -----
+    :math:`x_i / \lVert x \rVert`
+
+    Examples
+    --------
+    >>> normalize([[3.0, 4.0], [0.0, 0.0]])
+    array([[0.6, 0.8],
+           [0. , 0. ]])
+    """
+    vectors = np.asarray(x)
+    lengths = np.linalg.norm(vectors, ord=order, axis=axis, keepdims=True)
+    return vectors / np.where(lengths == 0, 1, lengths)

@@ -1,0 +1,178 @@
+"""Graph: a model as plain boxes and arrows, the one form that every picture and export starts from.
+
+Extractors make it, renderers draw it, and neither knows of the other. It holds only text and numbers, no layer and no
+tensor, so it can be compared, written to a file and read again. Keras has no such form: `plot_model` goes from layers
+straight to pydot, and its node names are memory addresses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from kerascope.errors import ArgumentError, DtypeError
+
+Attribute = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class GraphNode:
+    """One box.
+
+    Parameters
+    ----------
+    id : str
+        Stable and unique in its graph; see `ids.py` for how it is made.
+    label : str
+        What the box is called: the layer's name.
+    kind : str
+        One of `kinds.KINDS`; decides colour and sign.
+    group : str
+        Id of the `GraphGroup` that holds the box, "" for none.
+    depth : int
+        Longest path to an output, within the box's own model; the outputs lie at 0.
+    attrs : mapping of str to (str, int, float or bool)
+    """
+
+    id: str
+    label: str
+    kind: str
+    group: str = ""
+    depth: int = 0
+    attrs: Mapping[str, Attribute] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class GraphEdge:
+    """One arrow, from the box `source` to the box `target`."""
+
+    source: str
+    target: str
+    label: str = ""
+    attrs: Mapping[str, Attribute] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class GraphGroup:
+    """A frame around boxes: one call of a nested model.
+
+    Parameters
+    ----------
+    id, label : str
+    parent : str
+        Id of the group around this one, "" for none.
+    depth : int
+        Depth of the call in the model around it.
+    attrs : mapping of str to (str, int, float or bool)
+    """
+
+    id: str
+    label: str
+    parent: str = ""
+    depth: int = 0
+    attrs: Mapping[str, Attribute] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Boxes, arrows and frames.
+
+    Parameters
+    ----------
+    name : str
+        The model's name.
+    nodes : tuple of GraphNode
+        In the order in which they are drawn: deepest first.
+    edges : tuple of GraphEdge
+    groups : tuple of GraphGroup
+        Outer groups before inner ones.
+    attrs : mapping of str to (str, int, float or bool)
+        Of the whole: `level`, `caption`, `parameters`.
+
+    Raises
+    ------
+    ArgumentError
+        Two boxes or two groups have one id, or something names a box or group that does not exist.
+    DtypeError
+        An attribute is neither text, number nor bool.
+
+    Examples
+    --------
+    >>> graph = Graph("chain", (GraphNode("a", "a", "input"), GraphNode("b", "b", "dense")), (GraphEdge("a", "b"),))
+    >>> [(edge.source, edge.target) for edge in graph.edges]
+    [('a', 'b')]
+    >>> Graph("broken", (), (GraphEdge("a", "b"),))
+    Traceback (most recent call last):
+        ...
+    kerascope.errors.ArgumentError: Graph 'broken': edge 'a' -> 'b' ends at an unknown box; expected one of [], got 'a'.
+    """
+
+    name: str
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+    groups: tuple[GraphGroup, ...] = ()
+    attrs: Mapping[str, Attribute] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        where = f"Graph {self.name!r}"
+        node_ids = _distinct(where, "boxes", (node.id for node in self.nodes))
+        group_ids = _distinct(where, "groups", (group.id for group in self.groups))
+        for edge in self.edges:
+            what = f"edge {edge.source!r} -> {edge.target!r} ends at an unknown box"
+            _check_known(where, what, (edge.source, edge.target), node_ids)
+        for node in self.nodes:
+            what = f"box {node.id!r} lies in an unknown group"
+            _check_known(where, what, (node.group,), {"": None, **group_ids})
+        outer: dict[str, None] = {"": None}
+        for group in self.groups:
+            what = f"group {group.id!r} lies in an unknown or later group"
+            _check_known(where, what, (group.parent,), outer)
+            outer[group.id] = None
+        for item in (self, *self.nodes, *self.edges, *self.groups):
+            _check_attributes(where, item.attrs)
+
+    def node(self, node_id: str) -> GraphNode:
+        """Return the box with this id.
+
+        Raises
+        ------
+        ArgumentError
+            There is none.
+        """
+        for node in self.nodes:
+            if node.id == node_id:
+                return node
+        raise ArgumentError(
+            f"Graph {self.name!r}: there is no box {node_id!r}; expected one of {[n.id for n in self.nodes]}."
+        )
+
+    def rows(self, group: str = "") -> dict[int, list[GraphNode]]:
+        """Return the boxes that lie directly in a group, by depth, deepest first."""
+        rows: dict[int, list[GraphNode]] = {}
+        for node in self.nodes:
+            if node.group == group:
+                rows.setdefault(node.depth, []).append(node)
+        return dict(sorted(rows.items(), reverse=True))
+
+
+def _distinct(where: str, what: str, ids: Iterable[str]) -> dict[str, None]:
+    seen: dict[str, None] = {}
+    for one in ids:
+        if one in seen:
+            raise ArgumentError(f"{where}: expected {what} with distinct ids, got {one!r} twice.")
+        seen[one] = None
+    return seen
+
+
+def _check_known(where: str, what: str, ids: Iterable[str], known: Mapping[str, None]) -> None:
+    for one in ids:
+        if one not in known:
+            raise ArgumentError(f"{where}: {what}; expected one of {list(known)}, got {one!r}.")
+
+
+def _check_attributes(where: str, attrs: Mapping[str, Attribute]) -> None:
+    for key, value in attrs.items():
+        if type(value) not in (str, int, float, bool):
+            raise DtypeError(
+                f"{where}: attribute {key!r} must be plain; expected str, int, float or bool, got {value!r}."
+            )

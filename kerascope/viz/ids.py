@@ -1,0 +1,95 @@
+"""The name of a call in every picture, table and export.
+
+A layer that is called once in a model gives its call its own name: `dense_1`. The calls of a layer that is called several
+times are counted from 0: `shared@0`, `shared@1`. Only calls inside the model count, in the order in which they were made.
+Inside an expanded nested model the names of the calls around stand in front: `encoder@1/dense_1`. Should two calls come
+to the same name (a layer may itself be named "shared@0"), the later one gets a `~2` behind it.
+
+Ids never hold `id()`, so that the same script gives the same ids at every run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+
+from kerascope.engine.network import Network
+from kerascope.engine.node import Node
+
+# What XML 1.0 cannot hold: GraphML and SVG could not be read again.
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def depths_of_calls(model: Network) -> dict[Node, int]:
+    """Return the depth of every call in a model, deepest first; within a depth in the order of the walk.
+
+    The walk goes from the outputs and so does not meet an input that no output needs. It is fed all the same, and is
+    drawn beside the deepest calls.
+    """
+    depths = model.graph_map.nodes_depths
+    deepest = max(depths.values())
+    inputs = [x._keras_history.node for x in model.inputs]
+    unused = {node: deepest for node in inputs if node not in depths}
+    found = {node: depths[node] for node in model.graph_map.nodes_in_decreasing_depth}
+    return dict(sorted({**found, **unused}.items(), key=lambda item: -item[1]))
+
+
+def calls_of_layers(model: Network) -> dict[str, list[Node]]:
+    """Return the calls that lie in a model's graph by the name of their layer, in the order in which they were made."""
+    calls: dict[str, list[Node]] = {}
+    for node in depths_of_calls(model):
+        calls.setdefault(node.outbound_layer.name, []).append(node)
+    for nodes in calls.values():
+        nodes.sort(key=lambda node: node.node_index)
+    return calls
+
+
+def call_ids(model: Network) -> dict[Node, str]:
+    """Return the id of every call in a model's graph.
+
+    Examples
+    --------
+    >>> from kerascope.engine.base_layer import Layer
+    >>> from kerascope.engine.input_layer import Input
+    >>> x, shared = Input(shape=(4,), name="x"), Layer(name="shared")
+    >>> model = Network(x, shared(Layer(name="between")(shared(x))))
+    >>> list(call_ids(model).values())
+    ['x', 'shared@0', 'between', 'shared@1']
+    """
+    wanted: dict[Node, str] = {}
+    for name, nodes in calls_of_layers(model).items():
+        names = [name] if len(nodes) == 1 else [f"{name}@{call}" for call in range(len(nodes))]
+        wanted.update(zip(nodes, names, strict=True))
+    ids: dict[Node, str] = {}
+    taken: dict[str, None] = {}
+    for node in depths_of_calls(model):
+        ids[node] = free_id(wanted[node], taken)
+        taken[ids[node]] = None
+    return ids
+
+
+def free_id(wanted: str, taken: Container[str]) -> str:
+    """Return `wanted`, with a number behind it if it is taken.
+
+    Examples
+    --------
+    >>> free_id("a", {"a", "a~2"})
+    'a~3'
+    """
+    wanted = clean(wanted)
+    candidate, number = wanted, 1
+    while candidate in taken:
+        number += 1
+        candidate = f"{wanted}~{number}"
+    return candidate
+
+
+def clean(text: str) -> str:
+    """Return text with every character that no XML file can hold replaced.
+
+    Examples
+    --------
+    >>> clean("a<b & ü") == "a<b & ü", clean("bell" + chr(7)) == "bell" + chr(0xFFFD)
+    (True, True)
+    """
+    return _NOT_IN_XML.sub("\ufffd", text)

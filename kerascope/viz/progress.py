@@ -1,0 +1,176 @@
+"""The progress bar of a terminal, drawn with rich.
+
+`show_progress` is registered at the edge for "progress"; `fit`, `evaluate` and `predict` feed it
+with `Progress` objects. In a pipe, a file or a notebook it prints plain lines instead. Keras draws
+its own in `utils.generic_utils`.
+
+The bar is one line that is drawn over itself. No thread and no open display stands behind it, so
+training may fail in the middle of an epoch, or print, and the terminal is as before.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.control import Control
+from rich.segment import ControlType
+from rich.text import Text
+
+from kerascope.callbacks.progress import Progress, progress_lines
+
+START_OF_LINE = Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2))
+BAR_CHARACTERS = ("━", "─")
+ASCII_BAR_CHARACTERS = ("=", ".")
+SHORTEST_INTERVAL = 0.1
+
+
+class TerminalProgress:
+    """Draws `Progress` objects, one after the other, on a console.
+
+    Parameters
+    ----------
+    console : rich.console.Console, optional
+        Default: a new one on `sys.stdout` for every bar.
+    clock : callable
+        Returns seconds; tests give their own.
+    """
+
+    def __init__(
+        self, console: Console | None = None, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        self._given_console = console
+        self._clock = clock
+        self._console: Console | None = None
+        self._started = self._drawn = clock()
+        self._line_is_open = False
+
+    def __call__(self, progress: Progress) -> None:
+        """Draw one moment: the title, the bar (at most ten times a second) or the last line."""
+        if progress.moment == "started":
+            self._start(progress)
+            return
+        now = self._clock()
+        if progress.moment == "finished":
+            self._draw(_last_line(progress, now - self._started, self._open_console()))
+            self.end_line()
+            return
+        if now - self._drawn < max(progress.interval, SHORTEST_INTERVAL):
+            return
+        self._drawn = now
+        console = self._open_console()
+        line = _running_line(progress, now - self._started, console)
+        # A line that wrapped could not be drawn over.
+        line.truncate(
+            console.width - 1, overflow="crop" if console.options.ascii_only else "ellipsis"
+        )
+        self._draw(line)
+
+    def end_line(self) -> None:
+        """Go to a new line if a bar stands on this one."""
+        if self._line_is_open:
+            self._open_console().print()
+        self._line_is_open = False
+
+    def _start(self, progress: Progress) -> None:
+        self.end_line()
+        self._console = self._given_console or Console(file=sys.stdout, highlight=False)
+        self._started = self._drawn = self._clock()
+        if progress.title is not None:
+            self._console.print(Text(progress.title, style="bold"))
+
+    def _open_console(self) -> Console:
+        if self._console is None:
+            self._console = self._given_console or Console(file=sys.stdout, highlight=False)
+        return self._console
+
+    def _draw(self, line: Text) -> None:
+        console = self._open_console()
+        console.control(START_OF_LINE)
+        console.print(line, end="", soft_wrap=True)
+        console.file.flush()
+        self._line_is_open = True
+
+
+def bar(progress: Progress, *, ascii_only: bool = False) -> Text:
+    """Return the bar itself; without a target there is none.
+
+    Examples
+    --------
+    >>> str(bar(Progress("running", 3, 6, width=8)))
+    '━━━━────'
+    """
+    if progress.target is None:
+        return Text()
+    done, rest = ASCII_BAR_CHARACTERS if ascii_only else BAR_CHARACTERS
+    share = min(progress.seen / progress.target, 1.0) if progress.target else 1.0
+    filled = int(progress.width * share)
+    color = "green" if progress.moment == "finished" else "cyan"
+    return Text.assemble((done * filled, color), (rest * (progress.width - filled), "dim"))
+
+
+def _running_line(progress: Progress, seconds: float, console: Console) -> Text:
+    return _line(progress, _remaining(progress, seconds), console)
+
+
+def _last_line(progress: Progress, seconds: float, console: Console) -> Text:
+    return _line(progress, duration(seconds), console)
+
+
+def _line(progress: Progress, time_words: str, console: Console) -> Text:
+    picture = bar(progress, ascii_only=console.options.ascii_only)
+    time_text = Text(time_words, style="dim")
+    parts = [Text(progress.count), picture, time_text, *map(_figure, progress.figures)]
+    return Text("  ").join(part for part in parts if part)
+
+
+def _figure(figure: str) -> Text:
+    name, _, value = figure.partition(": ")
+    return Text.assemble((f"{name} ", "dim"), value)
+
+
+def _remaining(progress: Progress, seconds: float) -> str:
+    """Return how long it will still take at the speed so far."""
+    if not progress.target or not progress.seen:
+        return duration(seconds)
+    return f"{duration(seconds * (progress.target - progress.seen) / progress.seen)} left"
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in words.
+
+    Examples
+    --------
+    >>> duration(0.0123), duration(2.5), duration(75), duration(3700)
+    ('12ms', '2.5s', '1:15', '1:01:40')
+    """
+    if seconds < 1:
+        return f"{seconds * 1000:.0f}ms"
+    if seconds < 60:
+        return f"{seconds:.1f}s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+_terminal = TerminalProgress()
+
+
+def show_progress(progress: Progress) -> None:
+    """Draw a bar in a terminal, plain lines elsewhere.
+
+    `edge.register("progress", show_progress)` makes it the one that is used.
+    """
+    draw = _terminal if sys.stdout.isatty() else progress_lines
+    draw(progress)
+
+
+def show_message(text: str) -> None:
+    """Print what a callback says, on a line of its own.
+
+    `edge.register("message", show_message)` makes it the one that is used.
+    """
+    _terminal.end_line()
+    print(text, flush=True)

@@ -1,0 +1,214 @@
+"""From a `Graph` to DOT, the language of Graphviz.
+
+Boxes of one depth stand in one row (`rank=same`). A box with several inputs has a cell for each along its upper side, one
+with several outputs along its lower side, so parallel arrows stay apart and say which operand they are. The text is the
+same at every run. `render.py` makes pictures of it; the boxes' texts are written in `dot_labels.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from kerascope.viz import theme
+from kerascope.viz.dot_labels import box_label, caption_label, group_label, has_ports
+from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
+
+# Above this many boxes dot's search for short edges is cut off: it would take minutes.
+MANY_BOXES = 150
+
+
+@dataclass(frozen=True)
+class DotOptions:
+    """What the picture shows.
+
+    Parameters
+    ----------
+    show_shapes, show_layer_names : bool
+        Whether boxes carry shapes and names.
+    depth_ranks : bool
+        Write the depth of each row at its side.
+    rankdir : {"TB", "LR"}
+        From top to bottom, or from left to right.
+    """
+
+    show_shapes: bool = True
+    show_layer_names: bool = True
+    depth_ranks: bool = False
+    rankdir: str = "TB"
+
+
+def to_dot(graph: Graph, options: DotOptions | None = None) -> str:
+    """Return a graph as DOT text.
+
+    Parameters
+    ----------
+    graph : Graph
+    options : DotOptions, optional
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> graph = Graph("pair", (GraphNode("a", "a", "input"), GraphNode("b", "b", "dense")), (GraphEdge("a", "b"),))
+    >>> [line.strip() for line in to_dot(graph).splitlines() if "->" in line]
+    ['"a" -> "b" [id="edge-0"]']
+    """
+    options = options or DotOptions()
+    lines = [f"digraph {quoted(graph.name)} {{", *_defaults(graph, options)]
+    if options.depth_ranks:
+        lines += _depth_axis(graph)
+    lines += _boxes(graph, "", options, "  ")
+    boxes = {node.id: node for node in graph.nodes}
+    lines += [_edge(edge, i, boxes, options) for i, edge in enumerate(graph.edges)]
+    return "\n".join([*lines, "}", ""])
+
+
+def _defaults(graph: Graph, options: DotOptions) -> Iterator[str]:
+    picture: dict[str, str] = {
+        "rankdir": options.rankdir,
+        "newrank": "true",
+        "bgcolor": theme.BACKGROUND,
+        "pad": "0.2",
+        "nodesep": "0.35",
+        "ranksep": "0.42" if options.rankdir == "TB" else "0.6",
+        "fontname": theme.FONT,
+        "fontcolor": theme.TEXT,
+        "labelloc": "t",
+        "label": caption_label(graph),
+        "tooltip": graph.name,
+    }
+    if len(graph.nodes) > MANY_BOXES:
+        picture |= {"nslimit": "1", "nslimit1": "1"}
+    box = {"fontname": theme.FONT, "fontcolor": theme.TEXT, "margin": "0", "penwidth": "1.1"}
+    arrow = {
+        "fontname": theme.FONT,
+        "fontsize": "10",
+        "fontcolor": theme.QUIET_TEXT,
+        "color": theme.EDGE,
+        "arrowsize": "0.6",
+    }
+    yield f"  graph {_attributes(picture)}"
+    yield f"  node {_attributes(box)}"
+    yield f"  edge {_attributes(arrow)}"
+
+
+# --- boxes ------------------------------------------------------------------------------------------------------
+
+
+def _boxes(graph: Graph, group: str, options: DotOptions, indent: str) -> Iterator[str]:
+    """Yield what lies directly in a group: its boxes row by row, then the groups inside it."""
+    for depth, row in graph.rows(group).items():
+        yield from (indent + _box(node, options) for node in row)
+        names = [quoted(node.id) for node in row]
+        if options.depth_ranks and not group:
+            names.insert(0, quoted(_axis_name(depth)))
+        if len(names) > 1:
+            yield f"{indent}{{ rank=same; {'; '.join(names)} }}"
+    for inner in graph.groups:
+        if inner.parent == group:
+            yield f"{indent}subgraph {quoted('cluster ' + inner.id)} {{"
+            yield f"{indent}  graph {_attributes(_group_attributes(inner))}"
+            yield from _boxes(graph, inner.id, options, indent + "  ")
+            yield f"{indent}}}"
+
+
+def _box(node: GraphNode, options: DotOptions) -> str:
+    style = theme.style_of(node.kind)
+    attributes = {
+        "id": f"node-{node.id}",
+        "label": box_label(node, options.show_shapes, options.show_layer_names, options.rankdir),
+        "shape": style.shape,
+        "style": style.outline,
+        "fillcolor": style.fill,
+        "color": style.line,
+        "tooltip": _tooltip(node),
+    }
+    if style.frames > 1:
+        attributes["peripheries"] = str(style.frames)
+    return f"{quoted(node.id)} {_attributes(attributes)}"
+
+
+def _tooltip(node: GraphNode) -> str:
+    class_name = node.attrs.get("class_name", node.kind)
+    shapes = f"{node.attrs.get('input_shapes', '')} to {node.attrs.get('output_shapes', '')}"
+    return f"{node.id}: {class_name}, depth {node.depth}, {shapes.removeprefix(' ')}"
+
+
+def _group_attributes(group: GraphGroup) -> dict[str, str]:
+    return {
+        "label": group_label(group),
+        "labeljust": "l",
+        "style": "rounded,filled,dashed",
+        "fillcolor": theme.GROUP_FILL,
+        "color": theme.GROUP_LINE,
+        "margin": "12",
+        "id": f"group-{group.id}",
+        "tooltip": f"{group.id}: one call of {group.label}",
+    }
+
+
+# --- depths at the side -----------------------------------------------------------------------------------------
+
+
+def _depth_axis(graph: Graph) -> Iterator[str]:
+    """Yield one small text per row, held in a column by invisible arrows."""
+    attributes = {"shape": "plaintext", "fontsize": "10", "fontcolor": theme.QUIET_TEXT}
+    depths = list(graph.rows())
+    for depth in depths:
+        label = f"depth {depth}"
+        own = {**attributes, "label": label, "id": f"depth-{depth}", "group": "depth axis"}
+        yield f"  {quoted(_axis_name(depth))} {_attributes(own)}"
+    for upper, lower in zip(depths, depths[1:], strict=False):
+        names = f"{quoted(_axis_name(upper))} -> {quoted(_axis_name(lower))}"
+        yield f"  {names} {_attributes({'style': 'invis', 'weight': '100'})}"
+
+
+def _axis_name(depth: int) -> str:
+    return f"depth axis {depth}"
+
+
+# --- arrows -----------------------------------------------------------------------------------------------------
+
+
+def _edge(
+    edge: GraphEdge, number: int, boxes: Mapping[str, GraphNode], options: DotOptions
+) -> str:
+    source, target = boxes[edge.source], boxes[edge.target]
+    leaves, enters = ("s", "n") if options.rankdir == "TB" else ("e", "w")
+    tail, head = quoted(source.id), quoted(target.id)
+    if "output" in edge.attrs and has_ports(source, "outputs"):
+        tail += f":o{edge.attrs['output']}:{leaves}"
+    if "operand" in edge.attrs and has_ports(target, "inputs"):
+        head += f":i{edge.attrs['operand']}:{enters}"
+    attributes = {"id": f"edge-{number}"}
+    if edge.label:
+        attributes["label"] = f" {edge.label} "
+    if source.group == target.group and source.depth <= target.depth:
+        attributes["constraint"] = "false"  # back to a shared layer: the rows stay as they are
+    return f"  {tail} -> {head} {_attributes(attributes)}"
+
+
+# --- text -------------------------------------------------------------------------------------------------------
+
+
+def quoted(text: str) -> str:
+    r"""Return text as a DOT string.
+
+    Examples
+    --------
+    >>> print(quoted('say "a\\b"'))
+    "say \"a\\b\""
+    """
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    return f'"{escaped}"'
+
+
+def _attributes(attributes: Mapping[str, str]) -> str:
+    texts = [
+        f"{key}={value if value.startswith('<<') else quoted(value)}"
+        for key, value in attributes.items()
+    ]
+    return f"[{' '.join(texts)}]"

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+
+from kerascope import backend as K
+from kerascope.backend.eager import eager_mode, graph_mode, is_eager, value_of
+from kerascope.backend.graph import Constant
+from kerascope.errors import DtypeError, ShapeError
+
+
+def test_ops_compute_at_once():
+    with eager_mode():
+        y = K.exp(K.constant([0.0, 1.0])) * 2
+        assert isinstance(y, Constant)
+        assert K.get_value(y).tolist() == pytest.approx([2.0, 2 * np.e])
+
+
+def test_the_mode_ends_with_its_block_even_by_an_exception():
+    with pytest.raises(ZeroDivisionError), eager_mode():
+        int(is_eager()) / 0
+    assert not is_eager()
+
+
+def test_a_graph_can_be_made_in_the_middle():
+    with eager_mode(), graph_mode():
+        assert (K.constant(1.0) + 1).owner is not None
+
+
+def test_numbers_of_every_kind_of_tensor():
+    v = K.variable([1.0, 2.0])
+    with eager_mode():
+        assert value_of(v).tolist() == [1.0, 2.0]
+        assert value_of(3.0) == 3.0
+    assert value_of(v * 2).tolist() == [2.0, 4.0]
+
+
+def test_a_placeholder_has_no_numbers():
+    x = K.placeholder((2,), name="x")
+    with eager_mode(), pytest.raises(DtypeError, match="placeholder 'x' has no numbers"):
+        K.exp(x)
+
+
+def test_errors_are_those_of_the_graph():
+    with eager_mode(), pytest.raises(ShapeError, match="do not fit"):
+        K.constant([1.0, 2.0]) + K.constant([1.0, 2.0, 3.0])
+
+
+def test_the_learning_phase_is_that_of_a_test():
+    with eager_mode():
+        assert K.learning_phase() == 0
+        assert K.get_value(K.in_train_phase(K.constant(1.0), K.constant(2.0))) == 2.0
+
+
+def test_types_are_those_of_the_graph():
+    with eager_mode():
+        assert (K.constant([1.0]) * np.float64(2)).dtype == "float32"
+        assert K.argmax(K.constant([[1.0, 2.0]])).dtype == "int64"
+        assert K.mean(K.constant([1, 2], dtype="int32")).dtype == "float32"
+
+
+def test_random_numbers_differ_between_calls():
+    with eager_mode():
+        first, second = (K.get_value(K.random_uniform((20,))) for _ in range(2))
+    assert (first != second).any()
+
+
+def test_a_random_tensor_of_a_graph_moves_on_when_eager_code_reads_it():
+    draw = K.random_uniform((20,), seed=1)
+    with eager_mode():
+        first, second = K.get_value(draw), K.get_value(draw)
+    assert (first != second).all()
+
+
+def test_a_variable_may_be_read_and_assigned():
+    v = K.variable([1.0, 2.0])
+    with eager_mode():
+        K.set_value(v, K.get_value(v * 3))
+    assert K.get_value(v).tolist() == [3.0, 6.0]

@@ -1,0 +1,199 @@
+import numpy as np
+import pytest
+
+from kerascope import backend as K
+from kerascope.backend.graph import Constant, Op, Tensor, Variable, as_tensor, common_dtype
+from kerascope.backend.scopes import name_scope
+from kerascope.errors import ArgumentError, DtypeError, ShapeError
+
+
+def test_an_expression_computes_nothing_but_remembers_its_op_and_inputs():
+    x = K.placeholder((None, 3), name="x")
+    y = x * 2
+    assert y.owner.op.name == "multiply"
+    assert y.owner.inputs[0] is x
+    assert y.owner.outputs == [y]
+    assert (y.shape, y.dtype, y.index) == ((None, 3), "float32", 0)
+
+
+def test_tensors_are_compared_and_hashed_by_identity():
+    x, same_facts = K.placeholder((3,), name="x"), K.placeholder((3,), name="x")
+    assert x != same_facts
+    assert x in [x]
+    assert x not in [same_facts]
+    assert {x: 1, same_facts: 2}[x] == 1
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        (lambda x: x + 1, 5.0),
+        (lambda x: 1 + x, 5.0),
+        (lambda x: x - 1, 3.0),
+        (lambda x: 1 - x, -3.0),
+        (lambda x: x * 3, 12.0),
+        (lambda x: 3 * x, 12.0),
+        (lambda x: x / 8, 0.5),
+        (lambda x: 8 / x, 2.0),
+        (lambda x: x**2, 16.0),
+        (lambda x: 2**x, 16.0),
+        (lambda x: -x, -4.0),
+        (lambda x: abs(-x), 4.0),
+        (lambda x: x > 3, True),
+        (lambda x: x >= 4, True),
+        (lambda x: x < 4, False),
+        (lambda x: x <= 4, True),
+    ],
+)
+def test_operators_of_python(expression, expected):
+    assert K.eval(expression(K.variable(4.0))) == expected
+
+
+def test_operators_of_matrices_and_parts():
+    x = K.variable([[1.0, 2.0], [3.0, 4.0]])
+    assert K.eval(x @ x).tolist() == [[7.0, 10.0], [15.0, 22.0]]
+    assert K.eval(np.ones((1, 2)) @ x).tolist() == [[4.0, 6.0]]
+    assert K.eval(x[1, ::-1]).tolist() == [4.0, 3.0]
+
+
+def test_an_array_on_the_left_leaves_the_operation_to_the_tensor():
+    x = K.variable([1.0, 2.0])
+    assert isinstance(np.ones(2) + x, Tensor)
+    assert isinstance(np.float64(3.0) * x, Tensor)
+    assert (np.ones(2) * x).dtype == "float32"
+
+
+@pytest.mark.parametrize("use", [bool, list, len, np.asarray, np.exp])
+def test_what_needs_numbers_is_refused_with_a_remedy(use):
+    with pytest.raises((DtypeError, TypeError)):
+        use(K.placeholder((2,), name="x"))
+
+
+def test_truth_of_a_tensor_names_k_switch():
+    with pytest.raises(DtypeError, match=r"tensor 'x'.*neither true nor false.*K\.switch"):
+        bool(K.placeholder((), name="x"))
+
+
+def test_python_numbers_take_the_type_of_the_tensor_beside_them():
+    whole = K.constant([1, 2], dtype="int64")
+    assert (whole + 1).dtype == "int64"
+    assert (K.placeholder((2,), dtype="float16") * 2.5).dtype == "float16"
+    assert (whole * K.placeholder((2,), dtype="float16")).dtype == "float16"
+    assert (K.placeholder((2,), dtype="float32") + np.ones(2)).dtype == "float32"
+    assert (whole / 2).dtype == "float32"
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "expected"),
+    [
+        (("float32", "int64"), "float32"),
+        (("float16", "float64"), "float64"),
+        (("int32", "int64"), "int64"),
+        (("bool", "int32"), "int32"),
+    ],
+)
+def test_floats_win_over_integers(dtypes, expected):
+    assert common_dtype(*dtypes) == expected
+
+
+def test_a_constant_is_a_copy_that_nobody_can_write():
+    source = np.array([1.0, 2.0])
+    constant = Constant(source)
+    source[0] = 9.0
+    assert constant.value.tolist() == [1.0, 2.0]
+    with pytest.raises(ValueError, match="read-only"):
+        constant.value[0] = 5.0
+
+
+@pytest.mark.parametrize("value", ["text", None, [object()], {"a": 1}])
+def test_what_is_no_number_makes_no_tensor(value):
+    with pytest.raises(DtypeError, match="cannot make one from"):
+        as_tensor(value)
+
+
+def test_ragged_lists_make_no_tensor():
+    with pytest.raises(DtypeError, match="no rectangular array"):
+        as_tensor([[1, 2], [3]])
+
+
+@pytest.mark.parametrize("dtype", ["text", "U5", "object", "complex64"])
+def test_a_variable_holds_numbers_only(dtype):
+    with pytest.raises(DtypeError, match="is no numeric type"):
+        Variable(0, dtype)
+
+
+def test_a_variable_keeps_its_own_copy():
+    source = np.zeros(2, "float32")
+    v = Variable(source)
+    source[0] = 5
+    v.get_value()[1] = 7
+    assert v.get_value().tolist() == [0.0, 0.0]
+
+
+def test_set_value_of_another_shape_changes_nothing():
+    v = Variable([1.0, 2.0], name="v")
+    with pytest.raises(ShapeError, match=r"variable 'v'.*\(3,\); expected \(2,\)"):
+        v.set_value([1.0, 2.0, 3.0])
+    assert v.get_value().tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("shape", [(-1, 3), (2.5,), ("a",)])
+def test_sizes_are_whole_numbers(shape):
+    with pytest.raises(ArgumentError, match="bad size"):
+        K.placeholder(shape)
+
+
+def test_names_follow_the_open_scopes():
+    with name_scope("outer"), name_scope("inner"):
+        y = K.exp(K.constant(1.0))
+        v = K.variable(0.0)
+    assert y.name == "outer/inner/exp"
+    assert y.owner.name == "outer/inner/exp"
+    assert v.name == "outer/inner/variable"
+
+
+def test_an_apply_prints_as_a_call():
+    x = K.placeholder((2,), name="x")
+    assert repr((x + 1).owner) == "add(x, 1) -> add"
+
+
+class Halves(Op):
+    """An op of two outputs."""
+
+    n_outputs = 2
+
+    def infer_shape(self, x):
+        half = None if x.shape[0] is None else x.shape[0] // 2
+        return (half,), (half,)
+
+    def perform(self, x):
+        return x[: len(x) // 2], x[len(x) // 2 :]
+
+    def grad(self, inputs, outputs, output_grads):
+        return [K.concatenate(output_grads, axis=0)]
+
+
+def test_an_op_may_have_several_outputs():
+    x = K.placeholder((4,), name="x")
+    first, second = Halves()(x)
+    assert (first.name, second.name) == ("halves:0", "halves:1")
+    assert second.owner is first.owner
+    assert second.index == 1
+    f = K.function([x], [first, second, K.gradients(K.sum(second) * 3, x)[0]])
+    a, b, g = f([[1, 2, 3, 4]])
+    assert (a.tolist(), b.tolist(), g.tolist()) == ([1, 2], [3, 4], [0, 0, 3, 3])
+
+
+def test_an_op_that_says_nothing_names_what_is_missing():
+    class Silent(Op):
+        pass
+
+    with pytest.raises(NotImplementedError, match="op Silent does not define infer_shape"):
+        Silent()(K.constant(1.0))
+
+
+def test_use_of_the_learning_phase_spreads_to_what_depends_on_it():
+    phase, x = K.learning_phase(), K.placeholder((2,))
+    assert (K.in_train_phase(x, 2 * x) + 1)._uses_learning_phase
+    assert not (x + 1)._uses_learning_phase
+    assert phase._uses_learning_phase

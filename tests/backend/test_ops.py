@@ -1,0 +1,261 @@
+"""Every row of `op_cases.py` through forward, shape, type and gradient tests."""
+
+import dataclasses
+import importlib
+import pkgutil
+from collections import Counter
+
+import numpy as np
+import pytest
+from op_cases import CASES, Case
+
+from kerascope import backend as K
+from kerascope.backend import ops
+from kerascope.backend.eager import eager_mode
+from kerascope.backend.graph import Constant, Op, Placeholder
+from kerascope.backend.shapes import merge_shapes
+
+STEP = 1e-5  # of the central differences
+
+
+def case_name(case):
+    shapes = ",".join("x".join(map(str, x.shape)) or "scalar" for x in case.arrays())
+    return f"{case.op!r}({shapes})"
+
+
+each_case = pytest.mark.parametrize("case", CASES, ids=case_name)
+smooth_case = pytest.mark.parametrize("case", [c for c in CASES if c.smooth], ids=case_name)
+
+
+def graph_inputs(case, dtype="float64", hidden=lambda axis: False):
+    """Return a tensor for each input: None for hidden axes, constants for the fixed inputs."""
+    tensors = []
+    for position, array in enumerate(case.arrays(dtype)):
+        if position in case.fixed:
+            tensors.append(Constant(array))
+            continue
+        shape = [None if hidden(axis) else size for axis, size in enumerate(array.shape)]
+        tensors.append(Placeholder(shape, array.dtype.name, f"input_{position}"))
+    return tensors
+
+
+def fed(case, tensors, dtype="float64"):
+    """Return the placeholders and their arrays."""
+    pairs = list(zip(tensors, case.arrays(dtype), strict=True))
+    pairs = [(x, array) for x, array in pairs if isinstance(x, Placeholder)]
+    return [x for x, _ in pairs], [array for _, array in pairs]
+
+
+# --- no op without a row --------------------------------------------------------------------------
+
+
+def op_classes():
+    """Return every op that can be applied: the classes in ops/ that have no subclasses there."""
+    for module in pkgutil.iter_modules(ops.__path__):
+        importlib.import_module(f"{ops.__name__}.{module.name}")
+    found, waiting = [], [Op]
+    while waiting:
+        inner = [k for k in waiting.pop().__subclasses__() if k.__module__.startswith(ops.__name__)]
+        waiting.extend(inner)
+        found.extend(k for k in inner if not k.__subclasses__())
+    return sorted(found, key=lambda k: k.__qualname__)
+
+
+def without_row(classes, cases):
+    covered = {type(case.op) for case in cases}
+    return [k.__name__ for k in classes if k not in covered]
+
+
+def test_every_op_has_a_row():
+    assert without_row(op_classes(), CASES) == []
+
+
+def test_an_op_whose_row_is_missing_is_found():
+    fewer = [case for case in CASES if case.op.name != "batch_dot"]
+    assert without_row(op_classes(), fewer) == ["BatchDot"]
+
+
+def test_no_two_ops_have_the_same_name():
+    names = Counter(k.__name__ for k in op_classes())
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+# --- every row ------------------------------------------------------------------------------------
+
+
+@each_case
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-12), ("float32", 2e-5)])
+def test_forward_agrees_with_plain_loops(case, dtype, tolerance):
+    arrays = case.arrays(dtype)
+    for array in arrays:
+        array.flags.writeable = False  # an op that writes into its input raises
+    with np.errstate(all="ignore"):
+        result = np.asarray(case.op.perform(*arrays))
+    expected = np.asarray(
+        case.expected(*(x.astype("float64") if x.dtype.kind == "f" else x for x in arrays))
+    )
+    assert result.shape == expected.shape
+    np.testing.assert_allclose(result, expected, rtol=tolerance, atol=tolerance)
+
+
+@each_case
+def test_function_and_eager_mode_give_the_same_numbers(case):
+    tensors = graph_inputs(case)
+    inputs, arrays = fed(case, tensors)
+    compiled = K.function(inputs, case.op(*tensors))(arrays)
+    with eager_mode():
+        eager = K.eval(case.op(*(Constant(x) for x in case.arrays())))
+    np.testing.assert_array_equal(compiled, eager)
+    assert np.asarray(compiled).dtype == np.asarray(eager).dtype
+
+
+HIDDEN = {
+    "nothing": lambda axis: False,
+    "the batch": lambda axis: axis == 0,
+    "all but the batch": lambda axis: axis != 0,
+    "every size": lambda axis: True,
+}
+
+
+@each_case
+@pytest.mark.parametrize("unknown", HIDDEN)
+def test_inferred_shape_is_that_of_the_run(case, unknown):
+    tensors = graph_inputs(case, hidden=HIDDEN[unknown])
+    inferred = case.op(*tensors).shape
+    actual = np.shape(case.op.perform(*case.arrays()))
+    if unknown == "nothing":
+        assert inferred == actual
+    assert merge_shapes(inferred, actual) == actual
+
+
+@each_case
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_inferred_dtype_is_that_of_the_run(case, dtype):
+    tensors = graph_inputs(case, dtype)
+    with np.errstate(all="ignore"):
+        result = case.op.perform(*case.arrays(dtype))
+    assert case.op(*tensors).dtype == result.dtype.name
+
+
+@each_case
+def test_scalars_of_numpy_keep_their_dtype(case):
+    arrays = case.arrays("float32")
+    if any(x.ndim for x in arrays):
+        arrays = [x[()] for x in arrays]
+    with np.errstate(all="ignore"):
+        result = case.op.perform(*(x[()] for x in arrays))
+    assert case.op(*graph_inputs(case, "float32")).dtype == result.dtype.name
+
+
+@each_case
+def test_op_is_a_value(case):
+    op = case.op
+    twin = dataclasses.replace(op)
+    assert twin == op
+    assert hash(twin) == hash(op)
+    assert op.parameters == {f.name: getattr(op, f.name) for f in dataclasses.fields(op)}
+    assert type(op)(**op.parameters) == op
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        op.new_parameter = 1
+
+
+def numeric_gradient(compute, arrays, position):
+    """Return d compute / d arrays[position] by central differences."""
+    result = np.zeros(arrays[position].shape)
+    for place in np.ndindex(result.shape):
+        values = []
+        for step in (STEP, -STEP):
+            moved = [np.array(x) for x in arrays]
+            moved[position][place] += step
+            values.append(compute(moved))
+        result[place] = (values[0] - values[1]) / (2 * STEP)
+    return result
+
+
+def assert_close(symbolic, numeric):
+    """Compare with a relative error of 1e-6, measured by the greatest entry."""
+    scale = max(1.0, np.abs(numeric).max(initial=0))
+    assert np.shape(symbolic) == numeric.shape
+    assert np.abs(symbolic - numeric).max(initial=0) < 1e-6 * scale
+
+
+def weighted_sum(y, seed):
+    """Return a scalar in which every element of y has another weight."""
+    weights = np.random.default_rng(seed).uniform(0.5, 1.5, y.shape)
+    return K.sum(y * Constant(weights))
+
+
+@smooth_case
+def test_gradient_agrees_with_finite_differences(case):
+    tensors = graph_inputs(case)
+    inputs, arrays = fed(case, tensors)
+    loss = weighted_sum(case.op(*tensors), seed=2)
+    grads = K.gradients(loss, [tensors[i] for i in case.smooth])
+    compute = K.function(inputs, loss)
+    numeric = [numeric_gradient(compute, arrays, inputs.index(tensors[i])) for i in case.smooth]
+    for g, expected in zip(grads, numeric, strict=True):
+        if g is None:
+            assert not expected.any()
+            continue
+        assert_close(K.function(inputs, g)(arrays), expected)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.smooth and c.twice], ids=case_name)
+def test_second_gradient_agrees_with_finite_differences_of_the_first(case):
+    tensors = graph_inputs(case)
+    inputs, arrays = fed(case, tensors)
+    smooth = [tensors[i] for i in case.smooth]
+    grads = K.gradients(weighted_sum(case.op(*tensors), seed=2), smooth)
+    terms = [weighted_sum(g, seed) for seed, g in enumerate(grads) if g is not None]
+    if not terms:
+        return
+    first = sum(terms[1:], start=terms[0])
+    compute = K.function(inputs, first)
+    for x, second in zip(smooth, K.gradients(first, smooth), strict=True):
+        numeric = numeric_gradient(compute, arrays, inputs.index(x))
+        symbolic = np.zeros(numeric.shape)
+        if second is not None:
+            symbolic = K.function(inputs, second)(arrays)
+        assert_close(symbolic, numeric)
+
+
+@smooth_case
+def test_gradient_through_unknown_sizes_is_the_same(case):
+    gradients = []
+    for hidden in (HIDDEN["nothing"], HIDDEN["every size"]):
+        tensors = graph_inputs(case, hidden=hidden)
+        inputs, arrays = fed(case, tensors)
+        loss = K.sum(K.square(case.op(*tensors)) * 0.5)
+        grads = K.gradients(loss, [tensors[i] for i in case.smooth])
+        grads = [g for g in grads if g is not None]
+        gradients.append(K.function(inputs, grads)(arrays))
+    for known, unknown in zip(*gradients, strict=True):
+        np.testing.assert_allclose(known, unknown, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@smooth_case
+def test_gradient_keeps_the_dtype_of_its_input(case, dtype):
+    tensors = graph_inputs(case, dtype)
+    inputs, arrays = fed(case, tensors, dtype)
+    for x in (tensors[i] for i in case.smooth):
+        g = K.gradients(K.sum(K.cast(case.op(*tensors), dtype)), x)[0]
+        if g is not None:
+            assert g.dtype == dtype
+            assert K.function(inputs, g)(arrays).dtype == dtype
+
+
+def test_the_tests_of_gradients_can_fail():
+    class WrongSquare(Op):
+        def infer_shape(self, x):
+            return x.shape
+
+        def perform(self, x):
+            return x**2
+
+        def grad(self, inputs, outputs, output_grads):
+            return [inputs[0] * output_grads[0]]
+
+    wrong = Case(WrongSquare(), lambda d: [d.normal(3)], np.square, (0,))
+    with pytest.raises(AssertionError):
+        test_gradient_agrees_with_finite_differences(wrong)

@@ -1,0 +1,134 @@
+"""`dev.py`, the two commands of the README: everything but the installation itself."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Return a folder with dev.py, a project file and a demo that tells what it was given."""
+    folder = tmp_path / "a project"
+    (folder / "examples").mkdir(parents=True)
+    shutil.copy(ROOT / "dev.py", folder)
+    (folder / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
+    script = "import sys\nprint(sys.argv[1:], flush=True)\nsys.exit(int(sys.argv[1]))\n"
+    (folder / "examples" / "demo.py").write_text(script, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def ready_project(project: Path) -> Path:
+    """Return a project whose environment is this very Python, already prepared."""
+    python = project / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    python.parent.mkdir(parents=True)
+    if os.name == "nt":
+        pytest.skip("needs a symbolic link to the running Python")
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    command = "import dev, json; print(json.dumps(dev.wanted_stamp('dev')))"
+    stamp = subprocess.check_output([sys.executable, "-c", command], cwd=project, text=True)
+    (project / ".venv" / "kerascope-environment.json").write_text(stamp, encoding="utf-8")
+    return project
+
+
+def dev(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "dev.py", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+
+
+def evaluate(folder: Path, expression: str):
+    command = [sys.executable, "-c", f"import dev, json; print(json.dumps({expression}))"]
+    return json.loads(subprocess.check_output(command, cwd=folder, text=True))
+
+
+@pytest.mark.parametrize("arguments", [[], ["-h"], ["--help"], ["help"]])
+def test_help_names_both_commands(project, arguments):
+    done = dev(project, *arguments)
+    assert done.returncode == 0
+    assert "dev.py demo" in done.stdout
+    assert "dev.py test" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("word", "answer"),
+    [("tset", "Did you mean 'test'?"), ("Demo", "'demo'?"), ("xyz", "Known: demo, test.")],
+)
+def test_a_misspelt_command_gets_a_suggestion(project, word, answer):
+    done = dev(project, word)
+    assert done.returncode == 2
+    assert answer in done.stderr
+    assert not (project / ".venv").exists()
+
+
+def test_the_demo_gets_its_arguments_and_gives_its_exit_code(ready_project):
+    done = dev(ready_project, "demo", "7", "two words")
+    assert done.stdout.splitlines()[-1] == "['7', 'two words']"
+    assert done.returncode == 7
+
+
+def test_a_missing_demo_is_named(project):
+    (project / "examples" / "demo.py").unlink()
+    done = dev(project, "demo")
+    assert done.returncode == 1
+    assert "demo.py is missing" in done.stderr
+
+
+def test_a_prepared_environment_is_used_as_it_is(ready_project):
+    assert "pip install" not in dev(ready_project, "demo", "0").stdout
+
+
+def test_an_interrupted_installation_makes_the_environment_unusable(ready_project):
+    assert evaluate(ready_project, "dev.environment_works()") is True
+    stamp = ready_project / ".venv" / "kerascope-environment.json"
+    stamp.write_text('{"installing": "."}', encoding="utf-8")
+    assert evaluate(ready_project, "dev.environment_works()") is False
+
+
+def test_a_half_made_environment_is_not_used(project):
+    assert evaluate(project, "dev.environment_works()") is False
+    (project / ".venv" / "bin").mkdir(parents=True)
+    assert evaluate(project, "dev.environment_works()") is False
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]"])
+def test_a_broken_stamp_counts_as_none(ready_project, text):
+    stamp = ready_project / ".venv" / "kerascope-environment.json"
+    stamp.write_text(text, encoding="utf-8")
+    assert evaluate(ready_project, "dev.read_stamp()") == {}
+
+
+def test_the_stamp_changes_with_the_project_file_but_not_with_its_line_ends(project):
+    first = evaluate(project, "dev.wanted_stamp('')")
+    (project / "pyproject.toml").write_bytes(b"[project]\r\n")
+    assert evaluate(project, "dev.wanted_stamp('')") == first
+    (project / "pyproject.toml").write_bytes(b"[project]\nname = 'x'\n")
+    assert evaluate(project, "dev.wanted_stamp('')") != first
+
+
+def test_pytest_gets_one_worker_per_processor_unless_told_otherwise(project):
+    setup = "[setattr(dev, 'usable_processors', lambda: 2), dev.pytest_command({})][1]"
+    assert evaluate(project, setup.format(["-x"]))[:3] == ["pytest", "-n", "2"]
+    assert evaluate(project, setup.format(["-n0"])) == ["pytest", "-n0"]
+    assert evaluate(project, setup.format(["--pdb"])) == ["pytest", "--pdb"]
+
+
+def test_a_python_without_venv_gets_told_what_to_install(project):
+    command = (
+        "import dev, importlib.util as util\n"
+        "util.find_spec = lambda name: None if name == 'ensurepip' else object()\n"
+        "dev.require_venv_module()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", command], cwd=project, capture_output=True, text=True
+    )
+    version = "{}.{}".format(*sys.version_info[:2])
+    assert f"sudo apt install python{version}-venv" in done.stderr
+    assert "no ensurepip module" in done.stderr

@@ -1,0 +1,357 @@
+"""The floor plan: which file may import which.
+
+Every file of the package has a row. It imports from lower rows, or from its own row without making
+a cycle. The checks are pure functions over `{path: source}`, so that the tests at the end can show
+that each of them can fail.
+
+An import under `if TYPE_CHECKING:` never runs, so it makes no cycle: two files of one row may name
+each other's types. It still may not name a type of an upper row.
+"""
+
+import ast
+from collections.abc import Callable, Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = "kerascope"
+DRAWING_PACKAGES = {"rich", "networkx", "graphviz", "pygraphviz"}
+DRAWING_ROWS = {6, 7}
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 60
+
+# Names below kerascope/: `callbacks` is the file callbacks.py or the folder callbacks/.
+FLOOR_PLAN: dict[int, list[str]] = {
+    row: names.split()
+    for row, names in {
+        0: "errors settings stage registry spellings edge files configured",
+        1: "backend",
+        2: "activations initializers regularizers constraints losses metrics optimizers callbacks",
+        3: "engine",
+        4: "layers models preprocessing datasets utils wrappers applications",
+        5: "trace",
+        6: "viz",
+        7: "__init__ __main__ cli demo debugger walkthrough compat lessons",
+    }.items()
+}
+
+Sources = dict[str, str]  # path below kerascope/ (with forward slashes) -> text
+Import = tuple[str, int]  # what is imported, full dotted name; line
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+@cache
+def parse(source: str) -> ast.Module:
+    return ast.parse(source)
+
+
+def row_of(path: str) -> int | None:
+    name = path.removesuffix(".py").split("/")[0]
+    return next((row for row, names in FLOOR_PLAN.items() if name in names), None)
+
+
+def module_name(path: str) -> str:
+    parts = [PACKAGE, *path.removesuffix(".py").split("/")]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports_of(path: str, tree: ast.AST) -> Iterator[Import]:
+    """Yield every import below `tree` with relative names made absolute.
+
+    `from a import b` yields `a.b`: whether b is a module is decided by who knows the modules.
+    """
+    package_parts = module_name(path).split(".")
+    if not path.endswith("__init__.py"):
+        package_parts = package_parts[:-1]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            start = package_parts[: len(package_parts) - node.level + 1] if node.level else []
+            base = ".".join([*start, *([node.module] if node.module else [])])
+            yield from ((f"{base}.{alias.name}", node.lineno) for alias in node.names)
+
+
+def imported_files(path: str, tree: ast.AST, sources: Sources) -> Iterator[tuple[str, int]]:
+    """Yield (path of the kerascope file, line) for each import below `tree`, a part of `path`."""
+    files = {module_name(other): other for other in sources}
+    for name, line in imports_of(path, tree):
+        if name.split(".")[0] != PACKAGE:
+            continue
+        while name not in files and "." in name:
+            name = name.rpartition(".")[0]
+        if name in files:
+            yield files[name], line
+
+
+class WithoutTypeChecking(ast.NodeTransformer):
+    """Leave out the bodies of `if TYPE_CHECKING:`."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        if ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+            return node.orelse
+        return self.generic_visit(node)
+
+
+def functions_of(tree: ast.AST) -> Iterator[FunctionNode]:
+    for node in ast.walk(tree):
+        if isinstance(node, FunctionNode):
+            yield node
+
+
+def length_without_docstring(function: FunctionNode) -> int:
+    lines = (function.end_lineno or function.lineno) - function.lineno + 1
+    if ast.get_docstring(function, clean=False) is None:
+        return lines
+    docstring = function.body[0]
+    return lines - ((docstring.end_lineno or docstring.lineno) - docstring.lineno + 1)
+
+
+# --- the checks: each returns its complaints ------------------------------------------------------
+
+
+def files_without_a_row(sources: Sources) -> list[str]:
+    return [f"{path}: has no row in FLOOR_PLAN" for path in sources if row_of(path) is None]
+
+
+def imports_from_upper_rows(sources: Sources) -> list[str]:
+    complaints = []
+    for path in sources:
+        row = row_of(path)
+        for target, line in imported_files(path, parse(sources[path]), sources):
+            target_row = row_of(target)
+            if row is not None and target_row is not None and target_row > row:
+                complaints.append(f"{path}:{line}: row {row} imports {target} of row {target_row}")
+    return complaints
+
+
+def import_cycles(sources: Sources) -> list[str]:
+    graph = {}
+    for path, source in sources.items():
+        running_part = WithoutTypeChecking().visit(ast.parse(source))
+        graph[path] = {target for target, _ in imported_files(path, running_part, sources)}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return ["import cycle: " + " <- ".join(error.args[1])]
+    return []
+
+
+def imports_inside_functions(sources: Sources) -> list[str]:
+    complaints = []
+    for path, source in sources.items():
+        for function in functions_of(parse(source)):
+            names = [*imports_of(path, function), *literal_dynamic_imports(function)]
+            complaints += [
+                f"{path}:{line}: {function.name}() imports {name}"
+                for name, line in names
+                if name.split(".")[0] in (PACKAGE, "")
+            ]
+    return complaints
+
+
+def literal_dynamic_imports(tree: ast.AST) -> Iterator[Import]:
+    """Yield `import_module("kerascope.x")` and `__import__("kerascope.x")`."""
+    for node in ast.walk(tree):
+        if not (
+            isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)
+        ):
+            continue
+        called = ast.unparse(node.func).rpartition(".")[2]
+        if called in ("import_module", "__import__"):
+            yield str(node.args[0].value), node.lineno
+
+
+def drawing_imports_below_row_six(sources: Sources) -> list[str]:
+    return [
+        f"{path}:{line}: row {row_of(path)} imports {name}"
+        for path, source in sources.items()
+        if row_of(path) not in DRAWING_ROWS
+        for name, line in imports_of(path, parse(source))
+        if name.split(".")[0] in DRAWING_PACKAGES
+    ]
+
+
+def too_long_files(sources: Sources) -> list[str]:
+    lengths = {path: len(source.splitlines()) for path, source in sources.items()}
+    return [
+        f"{path}: {length} lines; at most {LONGEST_FILE}"
+        for path, length in lengths.items()
+        if length > LONGEST_FILE
+    ]
+
+
+def too_long_functions(sources: Sources) -> list[str]:
+    return [
+        f"{path}:{function.lineno}: {function.name}() has {length} lines"
+        for path, source in sources.items()
+        for function in functions_of(parse(source))
+        if (length := length_without_docstring(function)) > LONGEST_FUNCTION
+    ]
+
+
+CHECKS: list[Callable[[Sources], list[str]]] = [
+    files_without_a_row,
+    imports_from_upper_rows,
+    import_cycles,
+    imports_inside_functions,
+    drawing_imports_below_row_six,
+    too_long_files,
+    too_long_functions,
+]
+
+
+# --- the package ----------------------------------------------------------------------------------
+
+
+@cache
+def package_sources() -> Sources:
+    folder = ROOT / PACKAGE
+    return {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(folder.rglob("*.py"))
+    }
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_the_package_has_none_of(check: Callable[[Sources], list[str]]) -> None:
+    complaints = check(package_sources())
+    assert not complaints, "\n" + "\n".join(complaints)
+
+
+def test_the_package_was_really_read() -> None:
+    sources = package_sources()
+    assert {"errors.py", "datasets/digits.py", "utils/data_utils.py"} <= sources.keys()
+    path = "datasets/mnist.py"
+    found = {target for target, _ in imported_files(path, parse(sources[path]), sources)}
+    assert found == {"datasets/local_files.py"}
+
+
+# --- each check can fail --------------------------------------------------------------------------
+
+LOWER: Sources = {"__init__.py": "", "errors.py": "class E(Exception): ..."}
+LONG_DOCSTRING = '    """Say.\n' + "\n" * LONGEST_FUNCTION + '    """\n'
+
+
+def function_with_body(lines: int, docstring: str = "") -> str:
+    return "def f():\n" + docstring + "    x = 1\n" * lines
+
+
+GOOD: list[Sources] = [
+    {"backend/graph.py": "from kerascope.errors import E"},
+    {"backend/graph.py": "from .. import errors", "backend/__init__.py": "from . import graph"},
+    {
+        "engine/a.py": "from .b import x",
+        "engine/b.py": "import kerascope.backend.graph",
+        "backend/graph.py": "",
+    },
+    {
+        "engine/a.py": "from . import b",
+        "engine/b.py": "import typing\nif typing.TYPE_CHECKING:\n    from .a import x",
+    },
+    {"viz/text.py": "import rich.table\ndef f():\n    from rich import print"},
+    {"engine/a.py": "import graphviz_like\nimport kerascopes"},
+    {"engine/a.py": "def f():\n    import json\n    open('kerascope')"},
+    {"engine/a.py": function_with_body(LONGEST_FUNCTION - 1, LONG_DOCSTRING)},
+    {"engine/a.py": "\n" * LONGEST_FILE},
+    {"cli.py": "import kerascope\nfrom kerascope import errors"},
+]
+
+BAD: list[tuple[Callable[[Sources], list[str]], Sources, str]] = [
+    (files_without_a_row, {"helpers.py": ""}, "helpers.py: has no row"),
+    (files_without_a_row, {"backend_extra/x.py": ""}, "backend_extra/x.py: has no row"),
+    (
+        imports_from_upper_rows,
+        {"backend/graph.py": "\nfrom kerascope.engine import node", "engine/node.py": ""},
+        "backend/graph.py:2: row 1 imports engine/node.py of row 3",
+    ),
+    (
+        imports_from_upper_rows,
+        {"backend/ops/nn.py": "from ...engine.node import Node", "engine/node.py": ""},
+        "row 1 imports engine/node.py",
+    ),
+    (
+        imports_from_upper_rows,
+        {"backend/__init__.py": "from .. import cli", "cli.py": ""},
+        "row 1 imports cli.py of row 7",
+    ),
+    (
+        imports_from_upper_rows,
+        {"losses.py": "from kerascope import config"},
+        "__init__.py of row 7",
+    ),
+    (
+        imports_from_upper_rows,
+        {"losses.py": "if True:\n    import kerascope.layers.core", "layers/core.py": ""},
+        "losses.py:2: row 2",
+    ),
+    (
+        import_cycles,
+        {"engine/a.py": "from . import b", "engine/b.py": "from kerascope.engine.a import x"},
+        "import cycle: engine/",
+    ),
+    (
+        imports_from_upper_rows,
+        {"losses.py": "if TYPE_CHECKING:\n    import kerascope.layers.core", "layers/core.py": ""},
+        "losses.py:2: row 2",
+    ),
+    (
+        import_cycles,
+        {
+            "engine/a.py": "from . import b",
+            "engine/b.py": "if TYPE_CHECKING:\n    x = 1\nelse:\n    from . import a",
+        },
+        "import cycle: engine/",
+    ),
+    (
+        imports_inside_functions,
+        {"engine/a.py": "class A:\n    def f(self):\n        from kerascope import errors"},
+        "engine/a.py:3: f() imports kerascope.errors",
+    ),
+    (
+        imports_inside_functions,
+        {"engine/a.py": "async def f():\n    from . import node"},
+        "f() imports kerascope.engine.node",
+    ),
+    (
+        imports_inside_functions,
+        {"engine/a.py": "def f():\n    importlib.import_module('.node', 'kerascope.engine')"},
+        "f() imports .node",
+    ),
+    (
+        drawing_imports_below_row_six,
+        {"trace/tape.py": "def f():\n    from rich.table import Table"},
+        "trace/tape.py:2: row 5 imports rich.table.Table",
+    ),
+    (
+        drawing_imports_below_row_six,
+        {"losses.py": "import networkx as nx"},
+        "row 2 imports networkx",
+    ),
+    (too_long_files, {"losses.py": "\n" * (LONGEST_FILE + 1)}, "losses.py: 401 lines"),
+    (too_long_functions, {"losses.py": function_with_body(LONGEST_FUNCTION)}, "f() has 61 lines"),
+]
+
+
+@pytest.mark.parametrize("sources", GOOD, ids=range(len(GOOD)))
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_a_sound_package_passes(check: Callable[[Sources], list[str]], sources: Sources) -> None:
+    assert check({**LOWER, **sources}) == []
+
+
+@pytest.mark.parametrize(("check", "sources", "words"), BAD)
+def test_a_broken_package_fails(
+    check: Callable[[Sources], list[str]], sources: Sources, words: str
+) -> None:
+    (complaint,) = check({**LOWER, **sources})
+    assert words in complaint
+
+
+def test_every_check_has_a_source_that_fails_it() -> None:
+    assert {check.__name__ for check, _, _ in BAD} == {check.__name__ for check in CHECKS}

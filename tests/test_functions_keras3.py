@@ -1,0 +1,182 @@
+"""Activations, losses, metrics, regularizers and constraints against the real Keras 3, on jax."""
+
+import numpy as np
+import pytest
+
+from kerascope import activations, constraints, losses, metrics, regularizers
+from kerascope import backend as K
+
+keras = pytest.importorskip("keras")
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(scale=3, size=(6, 4, 5)).astype("float32")
+NUMBERS = X, RNG.normal(size=X.shape).astype("float32")
+POSITIVE = tuple(RNG.uniform(0.1, 4, (2, 6, 4, 5)).astype("float32"))
+MARGINS = np.sign(X), NUMBERS[1]
+CLASSES = RNG.integers(0, 5, (6, 4))
+ONE_HOT = np.eye(5, dtype="float32")[CLASSES]
+SHARES = RNG.dirichlet(np.ones(5), (6, 4)).astype("float32")
+BITS = (X > 0).astype("float32"), RNG.random(X.shape, dtype="float32")
+
+CLOSE = {"rtol": 2e-5, "atol": 1e-6}
+
+
+def computed(function, *arrays):
+    placeholders = [K.placeholder(shape=(None, *array.shape[1:])) for array in arrays]
+    return K.function(placeholders, [function(*placeholders)])(list(arrays))[0]
+
+
+def theirs(function, *arrays):
+    return np.asarray(function(*(keras.ops.convert_to_tensor(array) for array in arrays)))
+
+
+# Keras 3 draws hard_sigmoid with slope 1/6 instead of 1/5: the same line of x * 6 / 5.
+@pytest.mark.parametrize(
+    "name",
+    [
+        "softmax",
+        "elu",
+        "selu",
+        "softplus",
+        "softsign",
+        "relu",
+        "tanh",
+        "sigmoid",
+        "exponential",
+        "linear",
+    ],
+)
+def test_activation_agrees_with_keras_3(name):
+    np.testing.assert_allclose(
+        computed(activations.get(name), X), theirs(keras.activations.get(name), X), **CLOSE
+    )
+
+
+def test_hard_sigmoid_is_that_of_keras_3_but_for_its_slope():
+    np.testing.assert_allclose(
+        computed(activations.hard_sigmoid, X),
+        theirs(keras.activations.hard_sigmoid, X * np.float32(6 / 5)),
+        **CLOSE,
+    )
+
+
+def test_softmax_along_another_axis_agrees_with_keras_3():
+    np.testing.assert_allclose(
+        computed(lambda x: activations.softmax(x, axis=1), X),
+        theirs(lambda x: keras.activations.softmax(x, axis=1), X),
+        **CLOSE,
+    )
+
+
+def test_leaky_capped_relu_with_a_threshold_agrees_with_keras_3():
+    np.testing.assert_allclose(
+        computed(lambda x: activations.relu(x, 0.1, 3.0, 0.5), X),
+        theirs(lambda x: keras.activations.relu(x, 0.1, 3.0, 0.5), X),
+        **CLOSE,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "arrays"),
+    [
+        ("mean_squared_error", NUMBERS),
+        ("mean_absolute_error", NUMBERS),
+        ("mean_absolute_percentage_error", POSITIVE),
+        ("mean_squared_logarithmic_error", POSITIVE),
+        # Keras 3 turns targets 0 and 1 into -1 and 1; these are -1 and 1 already.
+        ("squared_hinge", MARGINS),
+        ("hinge", MARGINS),
+        ("categorical_hinge", (ONE_HOT, SHARES)),
+        ("log_cosh", NUMBERS),
+        ("categorical_crossentropy", (ONE_HOT, SHARES)),
+        ("sparse_categorical_crossentropy", (CLASSES[..., None], SHARES)),
+        ("binary_crossentropy", BITS),
+        ("kl_divergence", (SHARES, SHARES[::-1])),
+        ("poisson", POSITIVE),
+        ("cosine_similarity", NUMBERS),
+    ],
+)
+def test_loss_agrees_with_keras_3(name, arrays):
+    result = computed(losses.get(name), *arrays)
+    np.testing.assert_allclose(result, theirs(getattr(keras.losses, name), *arrays), **CLOSE)
+
+
+@pytest.mark.parametrize(
+    ("name", "arrays"),
+    [
+        ("categorical_accuracy", (ONE_HOT, SHARES)),
+        ("sparse_categorical_accuracy", (CLASSES, SHARES)),
+        ("sparse_categorical_accuracy", (CLASSES[..., None], SHARES)),
+    ],
+)
+def test_metric_agrees_with_keras_3(name, arrays):
+    result = computed(metrics.get(name), *arrays)
+    np.testing.assert_allclose(result, theirs(getattr(keras.metrics, name), *arrays), **CLOSE)
+
+
+def test_binary_accuracy_is_the_mean_of_keras_3s_over_the_last_axis():
+    entries = theirs(keras.metrics.binary_accuracy, *BITS)
+    np.testing.assert_allclose(computed(metrics.binary_accuracy, *BITS), entries.mean(-1), **CLOSE)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_top_k_metrics_agree_with_keras_3(k):
+    for name, targets in [
+        ("top_k_categorical_accuracy", ONE_HOT[:, 0]),
+        ("sparse_top_k_categorical_accuracy", CLASSES[:, 0].astype("int32")),
+    ]:
+        ours, real = metrics.get(name), getattr(keras.metrics, name)
+        np.testing.assert_array_equal(
+            computed(lambda y, p, ours=ours: ours(y, p, k=k), targets, SHARES[:, 0]),
+            theirs(lambda y, p, real=real: real(y, p, k=k), targets, SHARES[:, 0]),
+        )
+
+
+@pytest.mark.parametrize("options", [{"l1": 0.3}, {"l2": 0.2}, {"l1": 0.3, "l2": 0.2}])
+def test_regularizer_agrees_with_keras_3(options):
+    np.testing.assert_allclose(
+        computed(regularizers.L1L2(**options), X),
+        theirs(keras.regularizers.L1L2(**options), X),
+        rtol=1e-5,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("MaxNorm", {"max_value": 3.0}),
+        ("MaxNorm", {"max_value": 3.0, "axis": [0, 1]}),
+        ("NonNeg", {}),
+        ("UnitNorm", {"axis": 1}),
+        ("MinMaxNorm", {"min_value": 2.0, "max_value": 5.0, "rate": 0.7}),
+    ],
+)
+def test_constraint_agrees_with_keras_3(name, options):
+    np.testing.assert_allclose(
+        computed(getattr(constraints, name)(**options), X),
+        theirs(getattr(keras.constraints, name)(**options), X),
+        **CLOSE,
+    )
+
+
+@pytest.mark.parametrize("short", ["mse", "mae", "mape", "msle"])
+def test_short_name_means_the_same_loss_as_in_keras_3(short):
+    assert keras.losses.get(short).__name__ == losses.get(short).__name__
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        alias
+        for aliases in losses.ALIASES.values()
+        for alias in aliases
+        if alias[0].isupper() and not alias.isupper()
+    ],
+)
+def test_configuration_of_a_keras_3_loss_is_read(name):
+    config = keras.losses.serialize(getattr(keras.losses, name)())
+    arrays = (CLASSES, SHARES) if name.startswith("Sparse") else (ONE_HOT, SHARES)
+    real = theirs(getattr(keras.losses, name)(reduction=None), *arrays)
+    if name in ("Hinge", "SquaredHinge"):
+        arrays = (2 * ONE_HOT - 1, SHARES)  # Keras 3 does this itself
+    np.testing.assert_allclose(computed(losses.get(config), *arrays), real, **CLOSE)

@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+
+from kerascope import backend as K
+from kerascope import losses, metrics
+from kerascope.errors import ConfigError, UnknownNameError
+
+RNG = np.random.default_rng(1)
+CLASSES = RNG.integers(0, 6, (7, 3))
+ONE_HOT = np.eye(6)[CLASSES]
+PREDICTED = RNG.dirichlet(np.ones(6), (7, 3))
+
+
+def computed(metric, y_true, y_pred, **options):
+    y = K.placeholder(shape=(None, *np.shape(y_true)[1:]))
+    p = K.placeholder(shape=(None, *np.shape(y_pred)[1:]))
+    return K.function([y, p], [metric(y, p, **options)])([y_true, y_pred])[0]
+
+
+def rank_of_right_class():
+    order = np.argsort(-PREDICTED, axis=-1)
+    return np.argmax(order == CLASSES[..., None], axis=-1)
+
+
+def test_binary_accuracy_is_the_mean_of_equal_after_rounding():
+    y = np.array([[1.0, 0.0, 1.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
+    p = np.array([[0.9, 0.2, 0.4, 0.5], [0.6, 0.7, 0.2, 0.51]])
+    result = computed(metrics.binary_accuracy, y, p)
+    assert result.tolist() == [0.75, 0.25]
+    assert result.dtype == "float32"
+
+
+def test_accuracy_under_binary_crossentropy_counts_entries_not_rows():
+    # One class of ten is predicted wrongly: 8 of 10 entries are right, and no row.
+    y, p = np.eye(10)[[3]], np.eye(10)[[4]]
+    assert computed(metrics.binary_accuracy, y, p).tolist() == pytest.approx([0.8])
+    assert computed(metrics.categorical_accuracy, y, p).tolist() == [0.0]
+
+
+def test_categorical_accuracy_compares_the_greatest():
+    result = computed(metrics.categorical_accuracy, ONE_HOT, PREDICTED)
+    assert result.tolist() == (PREDICTED.argmax(-1) == CLASSES).astype(float).tolist()
+
+
+@pytest.mark.parametrize(
+    "targets", [CLASSES, CLASSES[..., None]], ids=["without axis", "with axis"]
+)
+def test_sparse_categorical_accuracy_takes_class_numbers(targets):
+    result = computed(metrics.sparse_categorical_accuracy, targets, PREDICTED)
+    assert result.tolist() == (PREDICTED.argmax(-1) == CLASSES).astype(float).tolist()
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 6])
+def test_top_k_accuracy_asks_for_the_rank_of_the_right_class(k):
+    expected = (rank_of_right_class() < k).astype(float).tolist()
+    dense = computed(metrics.top_k_categorical_accuracy, ONE_HOT, PREDICTED, k=k)
+    sparse = computed(metrics.sparse_top_k_categorical_accuracy, CLASSES[..., None], PREDICTED, k=k)
+    assert dense.tolist() == expected
+    assert sparse.tolist() == expected
+
+
+def test_top_k_accuracy_agrees_with_in_top_k_on_rows():
+    p, classes = PREDICTED[:, 0], CLASSES[:, 0]
+    expected = K.eval(K.in_top_k(K.constant(p), K.constant(classes, dtype="int32"), 3))
+    result = computed(metrics.sparse_top_k_categorical_accuracy, classes, p, k=3)
+    assert result.astype(bool).tolist() == expected.tolist()
+
+
+def test_integer_targets_are_accepted():
+    y = K.placeholder(shape=(None,), dtype="int64")
+    p = K.placeholder(shape=(None, 6))
+    outputs = [
+        metrics.sparse_categorical_accuracy(y, p),
+        metrics.sparse_top_k_categorical_accuracy(y, p),
+    ]
+    right, near = K.function([y, p], outputs)([CLASSES[:, 0], PREDICTED[:, 0]])
+    assert right.shape == near.shape == (7,)
+    assert (right <= near).all()
+
+
+@pytest.mark.parametrize("name", losses._registry.names())
+def test_every_loss_is_a_metric(name):
+    assert metrics.get(name) is losses.get(name)
+    assert getattr(metrics, name) is losses.get(name)
+
+
+def test_short_names_are_those_of_the_losses():
+    for name in [
+        "mse",
+        "MSE",
+        "mae",
+        "MAE",
+        "mape",
+        "MAPE",
+        "msle",
+        "MSLE",
+        "kld",
+        "KLD",
+        "cosine",
+    ]:
+        assert metrics.get(name) is getattr(losses, name)
+        assert getattr(metrics, name) is getattr(losses, name)
+
+
+def test_cosine_similarity_of_keras_3_is_not_mistaken_for_its_negative():
+    with pytest.raises(UnknownNameError, match="Unknown metric 'cosine_similarity'"):
+        metrics.get("cosine_similarity")
+
+
+def test_keras_3_configuration_is_read_or_refused():
+    read = metrics.get({"class_name": "BinaryAccuracy", "config": {"threshold": 0.5}})
+    assert read is metrics.binary_accuracy
+    with pytest.raises(ConfigError, match=r"metric 'binary_accuracy': threshold=0.7 has no equal"):
+        metrics.get({"class_name": "BinaryAccuracy", "config": {"threshold": 0.7}})
+
+
+def test_unknown_metric_suggests_the_nearest():
+    with pytest.raises(UnknownNameError, match=r"Did you mean 'binary_accuracy'?"):
+        metrics.get("binary_acuracy")
