@@ -1,7 +1,8 @@
 """kerascope: the instrument with which people see inside a neural network library.
 
-A complete Keras-style engine on NumPy whose every stage can be walked, drawn and tested. `import kerascope as keras` runs a
-Keras script; `ks.draw(model)` draws its graph; `ks.walk(model, x)` goes through a forward pass event by event.
+A complete Keras-style engine on NumPy whose every stage can be walked, drawn and tested. `import
+kerascope as keras` runs a Keras script; `ks.draw(model)` draws its graph; `ks.walk(model, x)` goes
+through a forward pass event by event.
 
 The rows of the package, each importing only from those above it:
 
@@ -38,7 +39,8 @@ from kerascope import (
     regularizers,
     utils,
 )
-from kerascope.compat import modules as _old_modules
+from kerascope.backend.compiled import compiled
+from kerascope.compat import enter_old_modules
 from kerascope.engine.input_layer import Input
 from kerascope.engine.node import Node
 from kerascope.models import Container, Functional, Model, Network, Sequential
@@ -48,7 +50,8 @@ from kerascope.stage import Stage, observing
 
 __version__ = "0.1.0"
 
-# Pictures and tables need rich and networkx, which take longer to import than the engine: they come when they are used.
+# Pictures and tables need rich and networkx, which take longer to import than the engine: they come
+# when they are used.
 _LAZY = {
     "Drawing": "kerascope.viz.drawing",
     "draw": "kerascope.viz.drawing",
@@ -76,6 +79,7 @@ edge.register("progress", _renderer("kerascope.viz.progress", "show_progress"))
 edge.register("message", _renderer("kerascope.viz.progress", "show_message"))
 edge.register("summary", _renderer("kerascope.viz.tables", "print_summary"))
 
+enter_old_modules()
 K = backend
 objectives, initializations = losses, initializers
 
@@ -93,6 +97,7 @@ __all__ = [
     "activations",
     "backend",
     "callbacks",
+    "compiled",
     "config",
     "constraints",
     "custom_object_scope",

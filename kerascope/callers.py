@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
+from types import FrameType
 
 from kerascope.errors import KerascopeWarning
 
@@ -25,10 +26,11 @@ def warn(message: str, category: type[Warning] = KerascopeWarning) -> None:
 
 
 def _outside() -> tuple[tuple[str, int] | None, int]:
-    frame, level = sys._getframe(2), 2
+    frame: FrameType | None = sys._getframe(2)
+    level = 2
     while frame is not None:
         path = frame.f_code.co_filename
         if not path.startswith((_PACKAGE, "<frozen")):
             return (path, frame.f_lineno), level
-        frame, level = frame.f_back, level + 1  # type: ignore[assignment]
+        frame, level = frame.f_back, level + 1
     return None, 2

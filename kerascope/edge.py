@@ -1,8 +1,9 @@
 """The edge: where the engine's data leaves for a person's eyes.
 
-The engine makes plain data (the rows of a summary, the state of a progress bar) and hands it to `show`. The rows above
-register how each kind is drawn: `viz` with rich, a notebook with HTML. Where nobody registered, plain text is printed.
-This keeps rich out of the engine and printing out of everything else.
+The engine makes plain data (the rows of a summary, the state of a progress bar) and hands it to
+`show`. The rows above register how each kind is drawn: `viz` with rich, a notebook with HTML. Where
+nobody registered, plain text is printed. This keeps rich out of the engine and printing out of
+everything else.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Everything that kerascope raises, in one tree.
 
-Each class is also the built-in class that a Keras script would catch, so `except ValueError` keeps working::
+Each class is also the built-in class that a Keras script would catch, so `except ValueError` keeps
+working::
 
     KerascopeError
     ├── ShapeError (ValueError)             a tensor or array has the wrong shape
@@ -127,7 +128,7 @@ class ConfigError(KerascopeError, ValueError):
 
 
 class MissingToolError(KerascopeError, RuntimeError):
-    """A picture needs a program or package that is not installed; the message names the remedies."""
+    """A picture needs a program that is not installed; the message names the remedies."""
 
 
 class UnavailableError(KerascopeError, OSError):

@@ -1,4 +1,4 @@
-"""Models by the module name that Keras gives them: `from kerascope.models import Model, Sequential`."""
+"""Models where Keras keeps them: `from kerascope.models import Model, Sequential`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from kerascope.engine.network import Network
 from kerascope.engine.sequential import Sequential
 from kerascope.errors import ConfigError
 
-__all__ = ["Container", "Functional", "Model", "Network", "Sequential", "model_from_config", "model_from_json"]
+__all__ = [
+    "Container",
+    "Functional",
+    "Model",
+    "Network",
+    "Sequential",
+    "model_from_config",
+    "model_from_json",
+]
 
 Functional = Model  # tf.keras's and Keras 3's name
 Container = Network  # Keras 1's
@@ -29,7 +37,8 @@ def model_from_config(config: dict[str, Any], custom_objects: dict[str, Any] | N
     """
     if not isinstance(config, dict) or "class_name" not in config:
         raise ConfigError(
-            f"model_from_config: expected a dict with 'class_name' and 'config', got {type(config).__name__}. "
+            f"model_from_config: expected a dict with 'class_name' and 'config', got "
+            f"{type(config).__name__}. "
             f"model.to_json() and model_from_json keep both."
         )
     return layer_registry.deserialize(config, custom_objects)

@@ -1,21 +1,25 @@
 """Named objects that a configuration can speak of: activations, losses, layers, and so on.
 
-One `Registry` per kind; `activations.get`, `.serialize` and `.deserialize` are its bound methods. Nothing is ever
-looked up in a module's `globals()`, where every import and helper would be a valid "activation".
+One `Registry` per kind; `activations.get`, `.serialize` and `.deserialize` are its bound methods.
+Nothing is ever looked up in a module's `globals()`, where every import and helper would be a valid
+"activation".
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any
 
 from kerascope.errors import ArgumentError, ConfigError, UnknownNameError
 
-_custom_objects: ContextVar[dict[str, Any]] = ContextVar("custom_objects", default={})
+_custom_objects: ContextVar[Mapping[str, Any]] = ContextVar(
+    "custom_objects", default=MappingProxyType({})
+)
 
 
 @contextmanager

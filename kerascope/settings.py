@@ -1,7 +1,7 @@
 """The few settings that hold for the whole process: float type, fuzz factor, image layout, dialect.
 
-`kerascope.config` is the one instance of `Config`; `K.floatx()` and its kin read it. Keras keeps these in
-`backend/common.py`. The dialect is explained in `kerascope.spellings`.
+`kerascope.config` is the one instance of `Config`; `K.floatx()` and its kin read it. Keras keeps
+these in `backend/common.py`. The dialect is explained in `kerascope.spellings`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class Config:
     >>> Config(dialect="4")
     Traceback (most recent call last):
         ...
-    kerascope.errors.ArgumentError: config.dialect: no such value; expected '1.2', '2.2' or '3', got '4'.
+    kerascope.errors.ArgumentError: config.dialect: no such value; expected '1.2', '2.2' or '3', got
+    '4'.
     """
 
     floatx: str

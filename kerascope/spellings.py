@@ -2,10 +2,10 @@
 
 Two kinds of difference, two kinds of table:
 
-- *Spellings* can be told from the call (`nb_epoch=10` can only mean `epochs=10`). They are always accepted; `translate`
-  renames them and warns with today's word.
-- *Habits* cannot be told from the call (is the first Dense `dense_1` or `dense`?). They follow `config.dialect`, read
-  from `HABITS`; no layer and no engine file asks which dialect it is.
+- *Spellings* can be told from the call (`nb_epoch=10` can only mean `epochs=10`). They are always
+  accepted; `translate` renames them and warns with today's word.
+- *Habits* cannot be told from the call (is the first Dense `dense_1` or `dense`?). They follow
+  `config.dialect`, read from `HABITS`; no layer and no engine file asks which dialect it is.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kerascope.callers import warn
 from kerascope.errors import ArgumentError, SpellingWarning
 from kerascope.settings import config
 
-# --- spellings --------------------------------------------------------------------------------------------------
+# --- spellings ------------------------------------------------------------------------------------
 
 KEYWORDS: dict[str, dict[str, str]] = {
     # every layer
@@ -33,6 +33,8 @@ KEYWORDS: dict[str, dict[str, str]] = {
     },
     "Dense": {"output_dim": "units"},
     "Dropout": {"p": "rate"},
+    "Flatten": {"dim_ordering": "data_format"},
+    "Reshape": {"dims": "target_shape"},
     "SpatialDropout1D": {"p": "rate"},
     "SpatialDropout2D": {"p": "rate", "dim_ordering": "data_format"},
     "SpatialDropout3D": {"p": "rate", "dim_ordering": "data_format"},
@@ -74,7 +76,13 @@ KEYWORDS: dict[str, dict[str, str]] = {
     "ReduceLROnPlateau": {"epsilon": "min_delta"},
 }
 
-# Keras 3's words for arguments that we call by their Keras 2 names: accepted in silence, since they are not old.
+# Values that changed together with their argument.
+VALUES: dict[str, dict[str, str]] = {
+    "dim_ordering": {"tf": "channels_last", "th": "channels_first"},
+}
+
+# Keras 3's words for arguments that we call by their Keras 2 names: accepted in silence, since they
+# are not old.
 QUIET = {"learning_rate", "batch_shape"}
 
 ATTRIBUTES: dict[str, str] = {
@@ -126,11 +134,12 @@ def translate(where: str, arguments: Mapping[str, Any], kind: str | None = None)
         if new != old and old not in QUIET:
             message = f"{where}: {old!r} is Keras 1's word; today it is {new!r}."
             warn(message, SpellingWarning)
-        translated[new] = value
+        known = VALUES.get(old, {})
+        translated[new] = known.get(value, value) if isinstance(value, str) else value
     return translated
 
 
-# --- habits -----------------------------------------------------------------------------------------------------
+# --- habits ---------------------------------------------------------------------------------------
 
 
 class Habits(NamedTuple):

@@ -1,20 +1,23 @@
 """A stage: a piece of work that you can finish in one go, or walk through event by event.
 
-Building a graph's map, running it, sweeping gradients, fitting a model: each is written once, as a generator that
-yields small events and returns its result. `Stage` drives it::
+Building a graph's map, running it, sweeping gradients, fitting a model: each is written once, as a
+generator that yields small events and returns its result. `Stage` drives it::
 
     Stage("gradients", backpropagate(loss, wrt)).run()          # drain it: what K.gradients does
     for event in Stage("gradients", backpropagate(loss, wrt)):  # walk it, one event at a time
         ...
-    with observing(my_observer):                                # watch every stage that runs in here
+    with observing(my_observer):                                # watch every stage that runs in
+    here
         model.fit(x, y)
 
-A stage may start another one by yielding it and receives its result as the value of that `yield`. Whoever walks may
-step *into* it (iterate it) or *over* it (ask for the next event): a stage that nobody iterated is drained.
+A stage may start another one by yielding it and receives its result as the value of that `yield`.
+Whoever walks may step *into* it (iterate it) or *over* it (ask for the next event): a stage that
+nobody iterated is drained.
 
-Nobody pays for what nobody watches: there is no `if tracing` in the engine. The rule for events: the engine yields
-references to what exists; an observer copies what it wants to keep. The names of a paused stage are those of its
-source: `stage.names["tensor_map"]` is the local variable that the reader sees in `network.py`.
+Nobody pays for what nobody watches: there is no `if tracing` in the engine. The rule for events:
+the engine yields references to what exists; an observer copies what it wants to keep. The names of
+a paused stage are those of its source: `stage.names["tensor_map"]` is the local variable that the
+reader sees in `network.py`.
 
 The model for this is httpx's authentication flow: one generator, two drivers.
 """
@@ -48,7 +51,8 @@ def observing(*observers: Observer) -> Iterator[None]:
     Parameters
     ----------
     *observers : callable
-        Receives the stage and one of its events, or a `Mark` when the stage starts, finishes or fails.
+        Receives the stage and one of its events, or a `Mark` when the stage starts, finishes or
+        fails.
 
     Examples
     --------
@@ -107,6 +111,7 @@ class Stage:
         self._started = False
         self._shortcut = shortcut
         self._inner: Stage | None = None
+        self._error: BaseException | None = None
 
     def __repr__(self) -> str:
         state = "done" if self.done else "started" if self._started else "new"
@@ -115,16 +120,21 @@ class Stage:
     def __iter__(self) -> Iterator[Any]:
         """Walk: yield each event; an inner stage that the walker left alone is drained."""
         while not self.done:
+            if self._error is not None:
+                raise self._error
             try:
                 event = self._advance()
             except StopIteration as stop:
                 self.result, self.done = stop.value, True
                 return
+            except BaseException as error:
+                self._error = error
+                raise
             self._inner = event if isinstance(event, Stage) else None
             yield event
 
     def _advance(self) -> Any:
-        """Resume the work, handing it the result (or the error) of the stage that it last yielded."""
+        """Resume the work, handing it the result, or the error, of the stage it last yielded."""
         self._started = True
         inner, self._inner = self._inner, None
         if inner is None:
@@ -138,7 +148,8 @@ class Stage:
     def run(self) -> Any:
         """Drain: run to the end, telling the observers, and return the result.
 
-        A stage that was walked part of the way is finished; one that is done returns its result again.
+        A stage that was walked part of the way is finished; one that is done returns its result
+        again, and one that failed raises its error again.
         """
         if self.done:
             return self.result
@@ -182,7 +193,7 @@ class Stage:
 
     @property
     def names(self) -> dict[str, Any]:
-        """The local variables of the paused work, by the names of its source; live, so do not keep them."""
+        """The local variables of the paused work, by the names of its source; live: do not keep."""
         frame = self.frame
         return dict(frame.f_locals) if frame is not None else {}
 

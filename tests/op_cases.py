@@ -14,7 +14,18 @@ import reference
 from kerascope.backend.graph import Op
 from kerascope.backend.ops import broadcasting as b
 from kerascope.backend.ops import comparison as c
-from kerascope.backend.ops import control, indexing, linalg, nn, random, shaping, sizes
+from kerascope.backend.ops import (
+    control,
+    crossentropy,
+    gathering,
+    indexing,
+    joining,
+    linalg,
+    nn,
+    random,
+    shaping,
+    sizes,
+)
 from kerascope.backend.ops import elementwise as e
 from kerascope.backend.ops import reduction as r
 from kerascope.backend.ops.indexing import Span
@@ -248,27 +259,27 @@ SHAPING = [
     one(shaping.ExpandDims((0, 2)), (2, 3), lambda x: reference.reshape(x, (1, 2, 1, 3))),
     one(shaping.Squeeze((0, 2)), (1, 2, 1, 3), lambda x: reference.reshape(x, (2, 3))),
     Case(
-        shaping.Concatenate(1),
+        joining.Concatenate(1),
         lambda d: [d.normal(2, 3), d.normal(2, 1), d.normal(2, 2)],
         lambda *xs: reference.concatenate(xs, 1),
         (0, 1, 2),
     ),
     Case(
-        shaping.Part(1, 1),
+        joining.Part(1, 1),
         lambda d: [d.normal(2, 5), d.normal(2, 2), d.normal(2, 3)],
         lambda whole, *xs: reference.part(whole, 1, 2, 5),
         (0,),
     ),
     Case(
-        shaping.Stack(1),
+        joining.Stack(1),
         lambda d: [d.normal(2, 3), d.normal(2, 3)],
         lambda *xs: reference.stack(xs, 1),
         (0, 1),
     ),
-    one(shaping.Tile((2, 1, 3)), (1, 2, 2), lambda x: reference.tile(x, (2, 1, 3))),
-    one(shaping.SumTiles((2, 3)), (4, 3), lambda x: reference.sum_tiles(x, (2, 3))),
-    one(shaping.RepeatElements(2, 1), (2, 3), lambda x: reference.repeat_elements(x, 2, 1)),
-    one(shaping.SumRepeated(2, 0), (4, 3), lambda x: reference.sum_repeated(x, 2, 0)),
+    one(joining.Tile((2, 1, 3)), (1, 2, 2), lambda x: reference.tile(x, (2, 1, 3))),
+    one(joining.SumTiles((2, 3)), (4, 3), lambda x: reference.sum_tiles(x, (2, 3))),
+    one(joining.RepeatElements(2, 1), (2, 3), lambda x: reference.repeat_elements(x, 2, 1)),
+    one(joining.SumRepeated(2, 0), (4, 3), lambda x: reference.sum_repeated(x, 2, 0)),
     one(shaping.Reverse((0, 2)), (2, 3, 2), lambda x: reference.reverse(x, (0, 2))),
     one(
         shaping.Transpose((2, 0, 1)),
@@ -306,35 +317,35 @@ INDEXING = [
         fixed=(1, 2),
     ),
     Case(
-        indexing.Gather(),
+        gathering.Gather(),
         lambda d: [d.normal(4, 2, 3), np.array([[1, 1, 0], [-1, 3, 1]])],
         reference.gather,
         (0,),
     ),
-    Case(indexing.Gather(), lambda d: [d.normal(4), np.array(2)], reference.gather, (0,)),
+    Case(gathering.Gather(), lambda d: [d.normal(4), np.array(2)], reference.gather, (0,)),
     Case(
-        indexing.AddRows(),
+        gathering.AddRows(),
         lambda d: [d.normal(2, 3, 2), np.array([[1, 1, 0], [-1, 3, 1]]), d.normal(4, 2)],
         reference.add_rows,
         (0,),
     ),
     Case(
-        indexing.AddRows(),
+        gathering.AddRows(),
         lambda d: [d.normal(0, 2), np.zeros((0,), "int64"), d.normal(4, 2)],
         reference.add_rows,
     ),
     Case(
-        indexing.OneHot(3, "float32"),
+        gathering.OneHot(3, "float32"),
         lambda d: [np.array([[0, 2], [1, 3], [-1, 2]])],
         lambda x: reference.one_hot(x, 3),
     ),
     Case(
-        indexing.InTopK(2),
+        gathering.InTopK(2),
         lambda d: [d.digits(6, 4), d.below(4, 6)],
         lambda p, t: reference.in_top_k(p, t, 2),
     ),
     Case(
-        indexing.Arange("int32"),
+        gathering.Arange("int32"),
         lambda d: [np.array(7), np.array(-2), np.array(-3)],
         reference.arange,
         fixed=(0, 1, 2),
@@ -446,19 +457,19 @@ NN = [
     one(nn.LogSoftmax(1), (2, 4), lambda x: reference.log_softmax(x, 1)),
     one(nn.LogSoftmax(1), (2, 3, 2), lambda x: reference.log_softmax(x, 1)),
     Case(
-        nn.Pick(1),
+        crossentropy.Pick(1),
         lambda d: [d.normal(3, 4), np.array([0, 3, 1])],
         lambda x, places: reference.pick(x, places, 1),
         (0,),
     ),
     Case(
-        nn.Pick(1),
+        crossentropy.Pick(1),
         lambda d: [d.normal(2, 4, 3), d.below(4, 2, 3)],
         lambda x, places: reference.pick(x, places, 1),
         (0,),
     ),
     Case(
-        nn.PutPicked(1),
+        crossentropy.PutPicked(1),
         lambda d: [d.normal(3), np.array([0, 3, 1]), d.normal(3, 4)],
         lambda x, places, like: reference.put_picked(x, places, like, 1),
         (0,),

@@ -1,7 +1,7 @@
-"""Modules that older versions of Keras call otherwise: `kerascope.objectives` is `kerascope.losses`.
+"""Modules that older Keras versions call otherwise: `objectives` is `losses`.
 
-Each old path is entered in `sys.modules`, so that `from kerascope.objectives import mse` and the source documents'
-`from keras.engine.topology import Node` find today's module.
+Each old path is entered in `sys.modules`, so that `from kerascope.objectives import mse` and the
+source documents' `from keras.engine.topology import Node` find today's module.
 """
 
 from __future__ import annotations
@@ -40,6 +40,3 @@ def _merged(path: str, sources: tuple[ModuleType, ...]) -> ModuleType:
         vars(merged).update(public)
     vars(merged)["Container"] = network.Network
     return merged
-
-
-enter_old_modules()

@@ -1,10 +1,12 @@
 """Layer: weights and a function of tensors, callable as often as you like.
 
-A layer of your own writes up to four methods: `build` makes the weights, `call` says what is computed, `compute_output_shape`
-answers what shape will come out (only needed where `call` cannot be asked), `get_config` is derived. Calling the layer
-(`__call__`, in `calling.py`) builds it once, runs `call`, and enters a `Node`.
+A layer of your own writes up to four methods: `build` makes the weights, `call` says what is
+computed, `compute_output_shape` answers what shape will come out (only needed where `call` cannot
+be asked), `get_config` is derived. Calling the layer (`__call__`, in `calling.py`) builds it once,
+runs `call`, and enters a `Node`.
 
-Keras has it in `engine/topology.py` (1.x), `engine/base_layer.py` (2.x) and `layers/layer.py` (3). Lesson: chapter 6.
+Keras has it in `engine/topology.py` (1.x), `engine/base_layer.py` (2.x) and `layers/layer.py` (3).
+Lesson: chapter 6.
 """
 
 from __future__ import annotations
@@ -13,34 +15,23 @@ import copy
 import re
 from typing import Any
 
-import numpy as np
-
-from kerascope import constraints, initializers, regularizers
-from kerascope.backend.eager import graph_mode, is_eager
-from kerascope.backend.graph import Tensor, Variable
-from kerascope.backend.scopes import Scope, name_scope
+from kerascope import regularizers
+from kerascope.backend.eager import graph_mode
+from kerascope.backend.graph import Variable
+from kerascope.backend.scopes import name_scope
 from kerascope.backend.shapes import Shape, as_shape
-from kerascope.backend.state import (
-    batch_get_value,
-    batch_set_value,
-    count_params,
-    floatx,
-    get_uid,
-    int_shape,
-    placeholder,
-    variable,
-)
-from kerascope.engine.calling import call_layer, commit_eagerly
+from kerascope.backend.state import floatx, get_uid, int_shape, placeholder
+from kerascope.engine.calling import call_layer
 from kerascope.engine.input_spec import InputSpec, check_inputs
 from kerascope.engine.layer_config import derived_config
 from kerascope.engine.layer_type import LayerType, layer_registry
-from kerascope.engine.nesting import accepts, to_list, unpack_singleton
+from kerascope.engine.layer_weights import LayerWeights
+from kerascope.engine.nesting import to_list, unpack_singleton
 from kerascope.engine.node import Node
-from kerascope.engine.node_access import NodeAccess
 from kerascope.engine.per_input import PerInput
-from kerascope.errors import ArgumentError, DtypeError, NotBuiltError, ShapeError
+from kerascope.errors import DtypeError, NotBuiltError
 from kerascope.registry import did_you_mean
-from kerascope.spellings import habits, weight_name
+from kerascope.spellings import habits
 
 _BASE_KEYWORDS = (
     "name", "trainable", "dtype", "input_shape", "batch_input_shape", "batch_size", "weights",
@@ -48,7 +39,7 @@ _BASE_KEYWORDS = (
 )  # fmt: skip
 
 
-class Layer(NodeAccess, metaclass=LayerType):
+class Layer(LayerWeights, metaclass=LayerType):
     """Base of all layers.
 
     Parameters
@@ -60,7 +51,8 @@ class Layer(NodeAccess, metaclass=LayerType):
     dtype : str, optional
         Type of the weights; default `K.floatx()`.
     input_shape : tuple of int or None, optional
-        Shape of a sample: lets a Sequential build at once. Or `batch_input_shape`, or `input_dim=n` for `(n,)`.
+        Shape of a sample: lets a Sequential build at once. Or `batch_input_shape`, or `input_dim=n`
+        for `(n,)`.
     weights : list of np.ndarray, optional
         Values for the weights when they are made.
 
@@ -118,7 +110,8 @@ class Layer(NodeAccess, metaclass=LayerType):
             unknown = sorted(kwargs)[0]
             known = (*self._arguments, *_BASE_KEYWORDS)
             raise DtypeError(
-                f"{self.label}: keyword argument not understood: {unknown!r}. {did_you_mean(unknown, known)}",
+                f"{self.label}: keyword argument not understood: {unknown!r}. "
+                f"{did_you_mean(unknown, known)}",
                 subject=self,
             )
 
@@ -130,15 +123,10 @@ class Layer(NodeAccess, metaclass=LayerType):
             return f"{prefix}_{number}"
         return prefix if number == 1 else f"{prefix}_{number - 1}"
 
-    @property
-    def label(self) -> str:
-        """How errors call the layer: `Dense 'dense_1'`."""
-        return f"{type(self).__name__} '{self.name}'"
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
 
-    # --- what a layer of your own writes ------------------------------------------------------------------------
+    # --- what a layer of your own writes ----------------------------------------------------------
 
     def build(self, input_shape: Any) -> None:
         """Make the weights for inputs of this shape (a list of shapes for several inputs)."""
@@ -209,7 +197,7 @@ class Layer(NodeAccess, metaclass=LayerType):
         """Make a layer from what `get_config` returned."""
         return cls(**config)
 
-    # --- calling ------------------------------------------------------------------------------------------------
+    # --- calling ----------------------------------------------------------------------------------
 
     def __call__(self, inputs: Any, **kwargs: Any) -> Any:
         """Call the layer: on symbolic tensors, on arrays, or inside a function (see `calling.py`).
@@ -236,7 +224,7 @@ class Layer(NodeAccess, metaclass=LayerType):
     def create_input_layer(
         self, batch_input_shape: Any, input_dtype: str | None = None, name: str | None = None
     ) -> None:
-        """Make an Input of this shape and call the layer on it; Keras 1's way to start a Sequential."""
+        """Make an Input of this shape and call the layer on it: how Keras 1 starts a Sequential."""
         input_layer = layer_registry.lookup("InputLayer")(
             batch_input_shape=batch_input_shape, dtype=input_dtype or self.dtype, name=name
         )
@@ -259,181 +247,7 @@ class Layer(NodeAccess, metaclass=LayerType):
             return self.get_output_shape_for(input_shape)
         return None
 
-    # --- weights ------------------------------------------------------------------------------------------------
-
-    def add_weight(
-        self,
-        name: Any = None,
-        shape: Any = None,
-        dtype: str | None = None,
-        initializer: Any = None,
-        regularizer: Any = None,
-        trainable: bool = True,
-        constraint: Any = None,
-    ) -> Variable:
-        """Make a weight and enter it in the layer's books.
-
-        Parameters
-        ----------
-        name : str, optional
-            The weight's own word: "kernel". Its full name follows `config.dialect`: `dense_1/kernel`.
-        shape : tuple of int
-            Keras 1 and 3 pass it first, which is understood.
-        dtype : str, optional
-            Default: the layer's.
-        initializer : str, callable or object
-            Default "glorot_uniform".
-        regularizer : callable, optional
-            Its penalty is added to the layer's losses.
-        trainable : bool
-            Whether training changes it.
-        constraint : callable, optional
-            Applied by the optimizer to each new value.
-        """
-        if isinstance(name, (tuple, list)):
-            name, shape = shape, name
-        if shape is None or any(size is None for size in shape):
-            raise ShapeError(
-                f"{self.label}: weight {name!r} has shape {shape}; expected known sizes. "
-                f"Give the input's last axes a size.",
-                subject=self,
-            )
-        word = name or f"weight_{len(self.weights) + 1}"
-        dtype = dtype or self.dtype
-        initializer = initializers.get(initializer or "glorot_uniform")
-        value = initializer(tuple(shape), dtype=dtype) if accepts_dtype(initializer) else initializer(tuple(shape))
-        with graph_mode():
-            weight = variable(value, dtype, weight_name(self.name, word), constraints.get(constraint))
-            if regularizer is not None:
-                with name_scope("weight_regularizer"):
-                    self.add_loss(regularizers.get(regularizer)(weight))
-        (self._trainable_weights if trainable else self._non_trainable_weights).append(weight)
-        return weight
-
-    @property
-    def _sublayers(self) -> list[Layer]:
-        """Layers that this one holds as attributes, alone or in lists and dicts."""
-        found: dict[Layer, None] = {}
-        for value in vars(self).values():
-            items = value.values() if isinstance(value, dict) else value
-            for item in items if isinstance(items, (list, tuple)) or items is not value else [items]:
-                if isinstance(item, Layer) and item is not self:
-                    found[item] = None
-        return list(found)
-
-    @property
-    def trainable_weights(self) -> list[Variable]:
-        """Weights that training changes; empty when the layer is frozen."""
-        if not self.trainable:
-            return []
-        inner = [w for layer in self._sublayers for w in layer.trainable_weights]
-        return _distinct([*self._trainable_weights, *inner]) if inner else self._trainable_weights
-
-    @trainable_weights.setter
-    def trainable_weights(self, weights: list[Variable]) -> None:
-        self._trainable_weights = weights
-
-    @property
-    def non_trainable_weights(self) -> list[Variable]:
-        """Weights that training leaves alone; all of them when the layer is frozen."""
-        inner = [w for layer in self._sublayers for w in layer.non_trainable_weights]
-        if not self.trainable:
-            frozen = [w for layer in self._sublayers for w in layer.trainable_weights]
-            return _distinct([*self._trainable_weights, *frozen, *self._non_trainable_weights, *inner])
-        return _distinct([*self._non_trainable_weights, *inner]) if inner else self._non_trainable_weights
-
-    @non_trainable_weights.setter
-    def non_trainable_weights(self, weights: list[Variable]) -> None:
-        self._non_trainable_weights = weights
-
-    @property
-    def weights(self) -> list[Variable]:
-        """All weights: the trainable ones, then the others."""
-        return [*self.trainable_weights, *self.non_trainable_weights]
-
-    def get_weights(self) -> list[np.ndarray]:
-        """Return the numbers of all weights, in the order of `weights`."""
-        return batch_get_value(self.weights)
-
-    def set_weights(self, weights: list[Any]) -> None:
-        """Replace the numbers of all weights, or raise and replace none.
-
-        Raises
-        ------
-        ArgumentError
-            There are too many arrays or too few.
-        ShapeError
-            One has another shape than its weight.
-        """
-        if len(weights) != len(self.weights):
-            raise ArgumentError(
-                f"{self.label}: set_weights got {len(weights)} arrays; expected {len(self.weights)}: {self.weights}.",
-                subject=self,
-            )
-        batch_set_value(zip(self.weights, weights, strict=True))
-
-    def count_params(self) -> int:
-        """Return how many numbers the weights hold.
-
-        Raises
-        ------
-        NotBuiltError
-            The layer has no weights yet.
-        """
-        if not self.built:
-            raise NotBuiltError(
-                f"{self.label}: count_params needs the weights, and it is not built yet. "
-                f"Call it, or give it an input_shape.",
-                subject=self,
-            )
-        return sum(count_params(w) for w in self.weights)
-
-    # --- losses and updates -------------------------------------------------------------------------------------
-
-    def add_loss(self, losses: Any, inputs: Any = None) -> None:
-        """Add scalar penalties; those that depend on `inputs` belong to the call on them."""
-        self._losses.add(losses, inputs)
-
-    def add_update(self, updates: Any, inputs: Any = None) -> None:
-        """Add update pairs `(variable, new_value)`, run after each training step that contains the call on `inputs`."""
-        pairs = [updates] if isinstance(updates, tuple) else to_list(updates)
-        if is_eager():
-            commit_eagerly(pairs)
-        else:
-            self._updates.add(pairs, inputs)
-
-    @property
-    def losses(self) -> list[Tensor]:
-        """All penalties of the layer and of layers inside it."""
-        return self._losses.all() + [loss for layer in self._sublayers for loss in layer.losses]
-
-    @property
-    def updates(self) -> list[tuple[Variable, Any]]:
-        """All update pairs of the layer; none when it is frozen."""
-        if not self.trainable and not self.stateful:
-            return []
-        return self._updates.all() + [pair for layer in self._sublayers for pair in layer.updates]
-
-    def get_losses_for(self, inputs: Any) -> list[Tensor]:
-        """Return the penalties that depend on exactly these inputs; None gives the unconditional ones."""
-        return self._losses.of(inputs) + [
-            loss for layer in self._sublayers for loss in layer.get_losses_for(inputs)
-        ]
-
-    def get_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
-        """Return the update pairs that depend on exactly these inputs; None gives the unconditional ones."""
-        if not self.trainable and not self.stateful:
-            return []
-        return self._updates.of(inputs) + [
-            pair for layer in self._sublayers for pair in layer.get_updates_for(inputs)
-        ]
-
-    @property
-    def uses_learning_phase(self) -> bool:
-        """Tell whether an output differs between training and test."""
-        return any(y._uses_learning_phase for node in self.inbound_nodes for y in node.output_tensors)
-
-    # --- undoing a failed first call ----------------------------------------------------------------------------
+    # --- undoing a failed first call --------------------------------------------------------------
 
     def _snapshot(self) -> dict[str, Any]:
         containers = (list, dict, PerInput)
@@ -444,20 +258,10 @@ class Layer(NodeAccess, metaclass=LayerType):
         vars(self).update(snapshot)
 
 
-def _distinct(weights: list[Variable]) -> list[Variable]:
-    """Return the weights without repetitions: a layer may be reached by two ways."""
-    return list(dict.fromkeys(weights))
-
-
 def snake_case(name: str) -> str:
-    """Return a class name as Keras turns it into a layer's: `BatchNormalization` is `batch_normalization`."""
+    """Return a class name as a layer's: `BatchNormalization` is `batch_normalization`."""
     words = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name.lstrip("_"))
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", words).lower()
-
-
-def accepts_dtype(initializer: Any) -> bool:
-    """Tell whether an initializer (an object or a plain function) takes `dtype`."""
-    return accepts(initializer if hasattr(initializer, "__name__") else type(initializer).__call__, "dtype")
 
 
 def _is_list_of_shapes(shape: Any) -> bool:
@@ -465,10 +269,13 @@ def _is_list_of_shapes(shape: Any) -> bool:
 
 
 def _batch_input_shape(kwargs: dict[str, Any]) -> Shape | None:
-    """Return the shape that the keywords `input_shape`, `batch_input_shape`, `input_dim`, ... say."""
+    """Return the shape that `input_shape`, `batch_input_shape`, `input_dim`, ... say."""
     batch_size = kwargs.pop("batch_size", None)
     input_dim, input_length = kwargs.pop("input_dim", None), kwargs.pop("input_length", None)
-    input_shape, batch_input_shape = kwargs.pop("input_shape", None), kwargs.pop("batch_input_shape", None)
+    input_shape, batch_input_shape = (
+        kwargs.pop("input_shape", None),
+        kwargs.pop("batch_input_shape", None),
+    )
     if batch_input_shape is not None:
         return as_shape(batch_input_shape)
     if input_shape is None and input_dim is not None:
@@ -476,4 +283,4 @@ def _batch_input_shape(kwargs: dict[str, Any]) -> Shape | None:
     return None if input_shape is None else (batch_size, *as_shape(input_shape))
 
 
-__all__ = ["InputSpec", "Layer", "Node", "Scope"]
+__all__ = ["InputSpec", "Layer", "Node"]

@@ -1,10 +1,11 @@
 """What happens when a layer is called: the three modes of `__call__`.
 
-- on symbolic tensors that have a history (`Input()` or another layer's output): the body runs once, on symbols; a Node
-  records the call and the outputs receive their history. This is how models are built.
+- on symbolic tensors that have a history (`Input()` or another layer's output): the body runs once,
+  on symbols; a Node records the call and the outputs receive their history. This is how models are
+  built.
 - on arrays: the body runs at every call, on numbers, and arrays come out (`K` is in eager mode).
-- on tensors without a history, that is inside a function that is being traced or inside another layer's body: the body
-  runs on symbols, and nothing is recorded.
+- on tensors without a history, that is inside a function that is being traced or inside another
+  layer's body: the body runs on symbols, and nothing is recorded.
 
 Each is a stage or a plain call; `Layer.__call__` picks one. Lesson: chapters 6 and 17.
 """
@@ -76,13 +77,15 @@ def _with_tensors(layer: Layer, inputs: Any) -> Any:
         return [as_tensor(x) for x in inputs] if several else as_tensor(inputs)
     except DtypeError:
         raise DtypeError(
-            f"{layer.label}: was called with an input that isn't a symbolic tensor; expected a tensor "
-            f"or an array, got {type(inputs).__name__} {inputs!r}. Call it on Input(...) or on a layer's output.",
+            f"{layer.label}: was called with an input that isn't a symbolic tensor; expected a "
+            "tensor "
+            f"or an array, got {type(inputs).__name__} {inputs!r}. Call it on Input(...) or on a "
+            "layer's output.",
             subject=layer,
         ) from None
 
 
-# --- symbolic ---------------------------------------------------------------------------------------------------
+# --- symbolic -------------------------------------------------------------------------------------
 
 
 def _call_symbolically(
@@ -125,7 +128,11 @@ def _run_body(
     input_masks = [_mask_of(x) for x in to_list(inputs)]
     mask = unpack_singleton(input_masks) if input_masks else None
     kwargs, phase = _phase_of(layer, kwargs)
-    if accepts(layer.call, "mask") and "mask" not in kwargs and any(m is not None for m in input_masks):
+    if (
+        accepts(layer.call, "mask")
+        and "mask" not in kwargs
+        and any(m is not None for m in input_masks)
+    ):
         kwargs["mask"] = mask
     with layer._scope(), phase:
         outputs = [as_tensor(y) for y in to_list(layer.call(inputs, **kwargs))]
@@ -140,14 +147,15 @@ def _run_body(
 def _own(output: Tensor, inputs: list[Tensor]) -> Tensor:
     """Return the output, as a tensor of its own if it is an input or another layer's tensor.
 
-    Without the copy, a layer that passes its input through would overwrite the history of that input.
+    Without the copy, a layer that passes its input through would overwrite the history of that
+    input.
     """
     belongs_elsewhere = output.owner is None or output._keras_history is not None
     return identity(output) if belongs_elsewhere or any(output is x for x in inputs) else output
 
 
 def _phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Take `training=True` apart: an argument for a `call` that knows it, the learning phase for all that is inside."""
+    """Return the arguments of `call`, and the learning phase that `training=True` sets inside."""
     training = kwargs.get("training")
     if not accepts(layer.call, "training"):
         kwargs = {name: value for name, value in kwargs.items() if name != "training"}
@@ -164,7 +172,7 @@ def _mask_of(x: Tensor) -> Tensor | None:
 
 
 def _refine_shapes(layer: Layer, inputs: Any, outputs: list[Tensor]) -> None:
-    """Fill unknown sizes of the outputs with what the layer declares, and catch a declaration that is wrong.
+    """Fill unknown sizes of the outputs with what the layer declares; catch a wrong declaration.
 
     Raises
     ------
@@ -179,7 +187,8 @@ def _refine_shapes(layer: Layer, inputs: Any, outputs: list[Tensor]) -> None:
         merged = merge_shapes(output.shape, tuple(shape))
         if merged is None:
             raise ShapeError(
-                f"{layer.label}: compute_output_shape says {tuple(shape)}, but call made {output.shape} "
+                f"{layer.label}: compute_output_shape says {tuple(shape)}, but call made "
+                f"{output.shape} "
                 f"from {unpack_singleton(_shapes(inputs))}. Make them agree.",
                 subject=layer,
             )
@@ -199,11 +208,11 @@ def _shapes(inputs: Any) -> list[Shape]:
     return [x.shape for x in to_list(inputs)]
 
 
-# --- on arrays, and inside a function ---------------------------------------------------------------------------
+# --- on arrays, and inside a function -------------------------------------------------------------
 
 
 def _call_eagerly(layer: Layer, inputs: Any, kwargs: dict[str, Any]) -> Any:
-    """Run the body on numbers and return arrays; updates that the layer adds take effect at once."""
+    """Run the body on numbers and return arrays; the layer's updates take effect at once."""
     with eager_mode():
         outputs = _call_inside(layer, inputs, kwargs)
     return unpack_singleton([np.array(value_of(y)) for y in to_list(outputs)])
@@ -229,10 +238,3 @@ def _name_the_layer(error: BaseException, layer: Layer) -> None:
         return
     path, line = layer.made_at or ("?", 0)
     error.add_note(f"in {layer.label}, made at {path}, line {line}")
-
-
-def commit_eagerly(updates: list[Any]) -> None:
-    """Write update pairs at once; new values are computed before any is written."""
-    computed = [(v, value_of(nv)) for v, nv in updates]
-    for v, array in computed:
-        v.set_value(array)

@@ -1,7 +1,7 @@
 """A network with a loss: `compile`, and the three functions that it leads to.
 
-`compile` only builds the loss graph. `train_function`, `test_function` and `predict_function` are made when they are first
-needed, and made anew after the next `compile`.
+`compile` only builds the loss graph. `train_function`, `test_function` and `predict_function` are
+made when they are first needed, and made anew after the next `compile`.
 """
 
 from __future__ import annotations
@@ -156,13 +156,15 @@ class CompiledNetwork(Network):
             x._keras_history.node.output_masks[x._keras_history.tensor_index] for x in self.outputs
         ]
 
-    # --- inputs of a model that was not told its input shape ----------------------------------------------------
+    # --- inputs of a model that was not told its input shape --------------------------------------
 
     def _set_inputs(self, x: Any) -> None:
-        """Learn the shapes of the inputs from data: make Inputs, and call the model's own `call` on them."""
+        """Learn the input shapes from data, and build the graph on Inputs of these shapes."""
         if self.outputs:
             return
-        arrays = list(x.values()) if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else [x]
+        arrays = (
+            list(x.values()) if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else [x]
+        )
         if isinstance(x, (list, tuple)) and not any(hasattr(a, "shape") for a in x):
             arrays = [np.asarray(x)]
         shapes = [(None, *np.shape(a)[1:]) if np.ndim(a) > 1 else (None, 1) for a in arrays]
@@ -172,7 +174,8 @@ class CompiledNetwork(Network):
         """Make a subclassed model's graph by running its `call` on Inputs of these shapes."""
         if type(self).call is Network.call:
             raise NotBuiltError(
-                f"{self.label}: has neither inputs and outputs nor a call(self, inputs) of its own. "
+                f"{self.label}: has neither inputs and outputs nor a call(self, inputs) of its "
+                "own. "
                 f"Write Model(inputs, outputs), or define call.",
                 subject=self,
             )
@@ -183,7 +186,8 @@ class CompiledNetwork(Network):
         for output in outputs:
             if not isinstance(output, Tensor) or output._keras_history is None:
                 raise ArgumentError(
-                    f"{self.label}: call returned {output!r}, which no layer made; expected the output of a "
+                    f"{self.label}: call returned {output!r}, which no layer made; expected the "
+                    "output of a "
                     f"layer. Wrap the last operation in Lambda.",
                     subject=self,
                 )
@@ -208,7 +212,7 @@ class CompiledNetwork(Network):
         if to_train and self._waiting_to_compile is not None:
             self.compile_stage(self._waiting_to_compile).run()
 
-    # --- the three functions ------------------------------------------------------------------------------------
+    # --- the three functions ----------------------------------------------------------------------
 
     @property
     def _feed_inputs(self) -> list[Tensor]:
@@ -230,7 +234,7 @@ class CompiledNetwork(Network):
         self.train_function_stage().run()
 
     def train_function_stage(self) -> Stage:
-        """Return the making of `train_function` as a stage: the optimizer's stage, then nothing but bookkeeping."""
+        """Return the making of `train_function` as a stage, which starts the optimizer's."""
         return Stage("make_train_function", self._train_function_events(), self)
 
     def _train_function_events(self) -> Generator[Any, Any, Function]:
@@ -244,7 +248,10 @@ class CompiledNetwork(Network):
             count = (self.optimizer.iterations, self.optimizer.iterations + 1)
             updates = [*self.updates, *training_updates, count]
             self.train_function = function(
-                inputs, [self.total_loss, *self.metrics_tensors], updates=updates, name="train_function"
+                inputs,
+                [self.total_loss, *self.metrics_tensors],
+                updates=updates,
+                name="train_function",
             )
         return self.train_function
 
@@ -274,6 +281,8 @@ class CompiledNetwork(Network):
         gone = set(self._collected_trainable_weights) - set(self.trainable_weights)
         if now or gone:
             warn(
-                f"{self.label}: Discrepancy between trainable weights and collected trainable weights: "
-                f"`trainable` was changed after `compile`. Call `model.compile` again to make it count."
+                f"{self.label}: Discrepancy between trainable weights and collected trainable "
+                "weights: "
+                f"`trainable` was changed after `compile`. Call `model.compile` again to make it "
+                "count."
             )

@@ -1,7 +1,8 @@
-"""What `Model.compile` does: from losses and metrics by name to one symbolic number, the total loss.
+"""What `Model.compile` does: from losses and metrics by name to one tensor, the total loss.
 
-Nothing is computed and nothing is trained here; the train function is made at the first `fit`. All results are gathered in
-one `Compilation` before the model takes them over, so a `compile` that fails leaves the model as it was.
+Nothing is computed and nothing is trained here; the train function is made at the first `fit`. All
+results are gathered in one `Compilation` before the model takes them over, so a `compile` that
+fails leaves the model as it was.
 
 Lesson: chapter 12.
 """
@@ -25,7 +26,7 @@ from kerascope.registry import did_you_mean
 from kerascope.spellings import habits
 
 if TYPE_CHECKING:
-    from kerascope.engine.model import Model
+    from kerascope.engine.compiled_network import CompiledNetwork
 
 Loss = Callable[[Any, Any], Any]
 
@@ -96,7 +97,9 @@ class Compilation:
         return [i for i, function in enumerate(self.loss_functions) if function is not None]
 
 
-def compile_events(model: Model, arguments: dict[str, Any]) -> Generator[Any, Any, Compilation]:
+def compile_events(
+    model: CompiledNetwork, arguments: dict[str, Any]
+) -> Generator[Any, Any, Compilation]:
     """Build the loss graph of a model; yield a term at a time and return the `Compilation`."""
     target_tensors = arguments.pop("target_tensors", None)
     compiled = Compilation(**{**arguments, "optimizer": optimizers.get(arguments["optimizer"])})
@@ -112,7 +115,7 @@ def compile_events(model: Model, arguments: dict[str, Any]) -> Generator[Any, An
     return compiled
 
 
-# --- one for each output ----------------------------------------------------------------------------------------
+# --- one for each output --------------------------------------------------------------------------
 
 
 def per_output(value: Any, names: list[str], what: str, default: Any = None) -> list[Any]:
@@ -127,14 +130,16 @@ def per_output(value: Any, names: list[str], what: str, default: Any = None) -> 
         for name in value:
             if name not in names:
                 raise ArgumentError(
-                    f"compile: {what} names {name!r}, which is no output. {did_you_mean(name, names)}"
+                    f"compile: {what} names {name!r}, which is no output. "
+                    f"{did_you_mean(name, names)}"
                     f"Outputs: {', '.join(names)}."
                 )
         return [value.get(name, default) for name in names]
     if isinstance(value, (list, tuple)):
         if len(value) != len(names):
             raise ArgumentError(
-                f"compile: {what} has {len(value)} entries; expected one for each of the {len(names)} outputs {names}."
+                f"compile: {what} has {len(value)} entries; expected one for each of the "
+                f"{len(names)} outputs {names}."
             )
         return list(value)
     return [value] * len(names)
@@ -147,7 +152,8 @@ def _loss_functions(loss: Any, names: list[str]) -> list[Loss | None]:
 def _loss_weights(loss_weights: Any, names: list[str]) -> list[float]:
     if loss_weights is not None and not isinstance(loss_weights, (list, tuple, dict)):
         raise ArgumentError(
-            f"compile: loss_weights must be a list or a dict, one weight for each output; got {loss_weights!r}."
+            f"compile: loss_weights must be a list or a dict, one weight for each output; got "
+            f"{loss_weights!r}."
         )
     weights = per_output(loss_weights, names, "loss_weights", default=1.0)
     return [1.0 if weight is None else float(weight) for weight in weights]
@@ -157,7 +163,9 @@ def _sample_weight_modes(mode: Any, names: list[str]) -> list[str | None]:
     modes = per_output(mode, names, "sample_weight_mode")
     for one in modes:
         if one not in (None, "temporal"):
-            raise ArgumentError(f"compile: sample_weight_mode {one!r}; expected None or 'temporal'.")
+            raise ArgumentError(
+                f"compile: sample_weight_mode {one!r}; expected None or 'temporal'."
+            )
     return modes
 
 
@@ -166,8 +174,8 @@ def _target_tensors(target_tensors: Any, names: list[str]) -> list[Tensor | None
     return [None if x is None else as_tensor(x) for x in tensors]
 
 
-def _make_placeholders(model: Model, compiled: Compilation) -> None:
-    """Make the placeholders that labels and sample weights are fed through: `dense_3_target`, ..."""
+def _make_placeholders(model: CompiledNetwork, compiled: Compilation) -> None:
+    """Make the placeholders for labels and sample weights: `dense_3_target`, and so on."""
     for i in compiled.trained:
         name, output = model.output_names[i], model.outputs[i]
         target = compiled.target_tensors[i]
@@ -180,7 +188,7 @@ def _make_placeholders(model: Model, compiled: Compilation) -> None:
         )
 
 
-# --- losses -----------------------------------------------------------------------------------------------------
+# --- losses ---------------------------------------------------------------------------------------
 
 
 def weighted_masked_objective(function: Loss) -> Callable[..., Tensor]:
@@ -188,24 +196,30 @@ def weighted_masked_objective(function: Loss) -> Callable[..., Tensor]:
 
     Notes
     -----
-    With losses l_i, weights w_i and n of the weights different from zero:  sum(w_i l_i) / n. A mask m_i divides by the
-    share of samples that it keeps.
+    With losses l_i, weights w_i and n of the weights different from zero:  sum(w_i l_i) / n. A mask
+    m_i divides by the share of samples that it keeps.
     """
 
-    def weighted(y_true: Tensor, y_pred: Tensor, weights: Tensor | None, mask: Tensor | None) -> Tensor:
+    def weighted(
+        y_true: Tensor, y_pred: Tensor, weights: Tensor | None, mask: Tensor | None
+    ) -> Tensor:
         score = function(y_true, y_pred)
         if mask is not None:
             mask = cast(mask, score.dtype)
             score = score * mask / mean(mask)
         if weights is not None:
-            score = mean(score, axis=list(range(weights.ndim, score.ndim))) if score.ndim > weights.ndim else score
+            score = (
+                mean(score, axis=list(range(weights.ndim, score.ndim)))
+                if score.ndim > weights.ndim
+                else score
+            )
             score = score * weights / mean(cast(not_equal(weights, 0), score.dtype))
         return mean(score)
 
     return weighted
 
 
-def _add_losses(model: Model, compiled: Compilation) -> Generator[Any, Any, None]:
+def _add_losses(model: CompiledNetwork, compiled: Compilation) -> Generator[Any, Any, None]:
     masks = model.output_masks_of_graph
     total_loss: Any = None
     for k, i in enumerate(compiled.trained):
@@ -230,16 +244,17 @@ def _add_losses(model: Model, compiled: Compilation) -> Generator[Any, Any, None
         yield PenaltyTerm(penalties)
     if total_loss is None:
         raise ArgumentError(
-            f"{model.label}: the model cannot be compiled because it has no loss to optimize; expected "
+            f"{model.label}: the model cannot be compiled because it has no loss to optimize; "
+            "expected "
             f"loss='mse', a function, a list or a dict, or a penalty by add_loss."
         )
     compiled.total_loss = total_loss
 
 
-# --- metrics ----------------------------------------------------------------------------------------------------
+# --- metrics --------------------------------------------------------------------------------------
 
 
-def _add_metrics(model: Model, compiled: Compilation) -> Generator[Any, Any, None]:
+def _add_metrics(model: CompiledNetwork, compiled: Compilation) -> Generator[Any, Any, None]:
     names = model.output_names
     plain, weighted = (
         _metrics_of_outputs(given, names) for given in (compiled.metrics, compiled.weighted_metrics)
@@ -255,14 +270,16 @@ def _add_metrics(model: Model, compiled: Compilation) -> Generator[Any, Any, Non
                 tensor = weighted_masked_objective(function)(
                     compiled.targets[k], model.outputs[i], weights, masks[i]
                 )
-            name = _free_name(f"{names[i]}_{name}" if len(names) > 1 else name, compiled.metrics_names)
+            name = _free_name(
+                f"{names[i]}_{name}" if len(names) > 1 else name, compiled.metrics_names
+            )
             compiled.metrics_names.append(name)
             compiled.metrics_tensors.append(tensor)
             yield MetricTerm(name, tensor)
 
 
 def _metrics_of_outputs(given: Any, names: list[str]) -> list[list[Any]]:
-    """Return the list of metrics of each output: a flat list means all outputs, a nested one each its own."""
+    """Return the metrics of each output: a flat list is for all, a nested one for each its own."""
     if isinstance(given, dict):
         return [to_list(one) for one in per_output(given, names, "metrics", default=[])]
     listed = to_list(given)
@@ -274,8 +291,8 @@ def _metrics_of_outputs(given: Any, names: list[str]) -> list[list[Any]]:
 def resolve_metric(metric: Any, loss: Any, output: Tensor) -> tuple[str, Any]:
     """Return a metric's name in the logs, and its function.
 
-    "accuracy" depends on the output and its loss: rounding for one unit or binary_crossentropy, the index of the label for
-    sparse_categorical_crossentropy, else the largest entry.
+    "accuracy" depends on the output and its loss: rounding for one unit or binary_crossentropy, the
+    index of the label for sparse_categorical_crossentropy, else the largest entry.
     """
     if metric not in ("accuracy", "acc", "crossentropy", "ce"):
         function = metrics.get(metric)

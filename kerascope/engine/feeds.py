@@ -1,7 +1,7 @@
 """Where batches come from: arrays in memory, or a generator.
 
-A feed answers one question, "the batches of one epoch, please", with pairs (number of samples, arrays for the function). The
-loops in `training_loop` do not know which kind they have.
+A feed answers one question, "the batches of one epoch, please", with pairs (number of samples,
+arrays for the function). The loops in `training_loop` do not know which kind they have.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class ArrayFeed:
     Parameters
     ----------
     ins : list
-        Arrays of equal length: inputs, targets, sample weights. A float at the end is the flag of the learning
-        phase, which is handed on whole.
+        Arrays of equal length: inputs, targets, sample weights. A float at the end is the flag of
+        the learning phase, which is handed on whole.
     batch_size : int
     shuffle : {True, False, "batch"}
         Anew for each epoch; "batch" keeps the rows of a batch together, as HDF5 needs it.
@@ -85,7 +85,8 @@ class ArrayFeed:
                 ins_batch = slice_arrays(self.arrays, batch_ids)
             except TypeError as error:
                 raise TypeError(
-                    "TypeError while preparing batch. If using HDF5 input data, pass shuffle=\"batch\"."
+                    "TypeError while preparing batch. If using HDF5 input data, pass "
+                    'shuffle="batch".'
                 ) from error
             yield end - start, ins_batch + self.flags
 
@@ -150,7 +151,8 @@ class GeneratorFeed:
             steps = len(source)
         if steps is None:
             raise ArgumentError(
-                "a generator does not tell how many batches make an epoch; expected steps_per_epoch=... "
+                "a generator does not tell how many batches make an epoch; expected "
+                "steps_per_epoch=... "
                 "(or steps=...), or a Sequence, which has a length."
             )
         self.steps = int(steps)
@@ -215,5 +217,7 @@ def feed_of(ins: list[Any], batch_size: int | None, steps: int | None, shuffle: 
     if has_arrays and steps is None:
         return ArrayFeed(ins, 32 if batch_size is None else batch_size, shuffle)
     if steps is None:
-        raise ArgumentError("no arrays tell how many batches there are; expected steps_per_epoch (or steps).")
+        raise ArgumentError(
+            "no arrays tell how many batches there are; expected steps_per_epoch (or steps)."
+        )
     return StepFeed(ins, steps)

@@ -2,17 +2,20 @@
 
 `map_graph(inputs, outputs)` does three things, each a stage of its own:
 
-1. `order_nodes`: a depth-first walk from the outputs through every Node's inputs; it finds all nodes and any cycle;
-2. `assign_depths`: the depth of a node is the length of the longest path from it to an output; a layer is as deep as its
-   deepest node, and a node that is reached later is lifted to its layer's depth;
+1. `order_nodes`: a depth-first walk from the outputs through every Node's inputs; it finds all
+   nodes and any cycle;
+2. `assign_depths`: the depth of a node is the length of the longest path from it to an output; a
+   layer is as deep as its deepest node, and a node that is reached later is lifted to its layer's
+   depth;
 3. `check_connected`: every tensor that a node needs can be computed from the inputs.
 
-That is Keras 2's algorithm, and the one that models use. `flavour="1"` is Keras 1's, kept for study: it finds depths while
-it walks, remembers `seen_nodes` as marks "id-depth", walks the same node once for every depth at which it meets it, and
-finds no cycles (a depth is no protection against them: on a cycle it only grows).
+That is Keras 2's algorithm, and the one that models use. `flavour="1"` is Keras 1's, kept for
+study: it finds depths while it walks, remembers `seen_nodes` as marks "id-depth", walks the same
+node once for every depth at which it meets it, and finds no cycles (a depth is no protection
+against them: on a cycle it only grows).
 
-The walk is a loop over an explicit stack: the nodes on that stack *are* the `nodes_in_progress`, and there is no limit of
-recursion. Lessons: chapters 8 and 9.
+The walk is a loop over an explicit stack: the nodes on that stack *are* the `nodes_in_progress`,
+and there is no limit of recursion. Lessons: chapters 8 and 9.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ from kerascope.stage import Stage
 
 
 class NodeVisited(NamedTuple):
-    """The walk reaches a node; `depth` is its depth so far (Keras 1) or None (Keras 2 finds it later)."""
+    """The walk reaches a node; `depth` is its depth so far, None where that is found later."""
 
     tensor: Tensor
     node: Node
@@ -65,8 +68,8 @@ class GraphMap:
     Attributes
     ----------
     nodes_in_decreasing_depth : list of Node
-        In the order in which the walk finished them: every node after those that it needs. (That is Keras's name; it
-        is a post-order, not falling depth.)
+        In the order in which the walk finished them: every node after those that it needs. (That is
+        Keras's name; it is a post-order, not falling depth.)
     nodes_depths : dict of Node to int
     layers_depths : dict of Layer to int
     layer_indices : dict of Layer to int
@@ -124,9 +127,7 @@ def _grouped(depths: dict[Any, int]) -> dict[int, list[Any]]:
     return dict(sorted(groups.items(), reverse=True))
 
 
-def map_graph(
-    inputs: list[Tensor], outputs: list[Tensor], flavour: str | None = None
-) -> GraphMap:
+def map_graph(inputs: list[Tensor], outputs: list[Tensor], flavour: str | None = None) -> GraphMap:
     """Map the graph between `inputs` and `outputs`.
 
     Parameters
@@ -149,15 +150,13 @@ def map_graph(
 
     Notes
     -----
-    Flavour "2" visits every edge once. Flavour "1" visits a node once for every depth, and on an unlucky tower of n
-    blocks 2^n times.
+    Flavour "2" visits every edge once. Flavour "1" visits a node once for every depth, and on an
+    unlucky tower of n blocks 2^n times.
     """
     return map_stage(inputs, outputs, flavour).run()
 
 
-def map_stage(
-    inputs: list[Tensor], outputs: list[Tensor], flavour: str | None = None
-) -> Stage:
+def map_stage(inputs: list[Tensor], outputs: list[Tensor], flavour: str | None = None) -> Stage:
     """Return the mapping as a stage, which starts one stage for each of its steps."""
     return Stage("map_graph", _map_events(inputs, outputs, flavour or habits().map_flavour))
 
@@ -175,12 +174,14 @@ def _map_events(
     return graph_map
 
 
-# --- Keras 2 ----------------------------------------------------------------------------------------------------
+# --- Keras 2 --------------------------------------------------------------------------------------
 
 
 def _order_nodes(outputs: Iterable[Tensor], graph_map: GraphMap) -> Generator[Any, Any, None]:
     finished_nodes: set[Node] = set()
-    nodes_in_progress: dict[Node, Iterator[Tensor]] = {}  # the stack: node -> its inputs still to visit
+    nodes_in_progress: dict[
+        Node, Iterator[Tensor]
+    ] = {}  # the stack: node -> its inputs still to visit
     for output in outputs:
         tensor: Tensor | None = output
         while tensor is not None:
@@ -234,7 +235,7 @@ def _assign_depths(graph_map: GraphMap) -> Generator[Any, Any, None]:
         yield DepthAssigned(node, depth)
 
 
-# --- Keras 1 ----------------------------------------------------------------------------------------------------
+# --- Keras 1 --------------------------------------------------------------------------------------
 
 
 def make_node_marker(node: Node, depth: int) -> str:
@@ -275,12 +276,10 @@ def _build_map_of_graph(
         graph_map.seen_nodes += [mark for mark in seen_nodes if mark not in graph_map.seen_nodes]
 
 
-# --- both -------------------------------------------------------------------------------------------------------
+# --- both -----------------------------------------------------------------------------------------
 
 
-def _check_connected(
-    inputs: Iterable[Tensor], graph_map: GraphMap
-) -> Generator[Any, Any, None]:
+def _check_connected(inputs: Iterable[Tensor], graph_map: GraphMap) -> Generator[Any, Any, None]:
     computable_tensors = set(inputs)
     layers_with_complete_input: list[str] = []
     for nodes in graph_map.nodes_by_depth.values():
@@ -290,8 +289,10 @@ def _check_connected(
             if missing:
                 layer = node.outbound_layer
                 raise DisconnectedGraphError(
-                    f'Graph disconnected: cannot obtain value for tensor {missing[0]} at layer "{layer.name}". '
-                    f"The following previous layers were accessed without issue: {layers_with_complete_input}. "
+                    f"Graph disconnected: cannot obtain value for tensor {missing[0]} at layer "
+                    f'"{layer.name}". '
+                    f"The following previous layers were accessed without issue: "
+                    f"{layers_with_complete_input}. "
                     f"Pass every Input that the outputs depend on.",
                     subject=node,
                 )

@@ -1,7 +1,7 @@
 """Input and InputLayer: where a graph begins.
 
-`Input(shape=(20,))` makes an InputLayer, whose one Node has the same placeholder going in and coming out, and returns that
-placeholder. Lesson: chapter 4.
+`Input(shape=(20,))` makes an InputLayer, whose one Node has the same placeholder going in and
+coming out, and returns that placeholder. Lesson: chapter 4.
 """
 
 from __future__ import annotations
@@ -54,12 +54,15 @@ class InputLayer(Layer):
     ) -> None:
         if input_shape is not None and batch_input_shape is not None:
             raise ArgumentError("InputLayer: give input_shape or batch_input_shape, not both.")
-        super().__init__(name=name, dtype=dtype or (input_tensor.dtype if input_tensor is not None else floatx()))
+        super().__init__(
+            name=name, dtype=dtype or (input_tensor.dtype if input_tensor is not None else floatx())
+        )
         if input_shape is not None:
             batch_input_shape = (batch_size, *as_shape(input_shape))
         if batch_input_shape is None and input_tensor is None:
             raise ArgumentError(
-                f"{self.label}: expected input_shape=(20,) or batch_input_shape=(None, 20); got neither."
+                f"{self.label}: expected input_shape=(20,) or batch_input_shape=(None, 20); got "
+                "neither."
             )
         self.trainable = False
         self.built = True
@@ -75,11 +78,14 @@ class InputLayer(Layer):
 
     def _tensor(self, given: Tensor | None, batch_input_shape: Any) -> Tensor:
         if given is None:
-            return placeholder(batch_input_shape, dtype=self.dtype, sparse=self.sparse, name=self.name)
+            return placeholder(
+                batch_input_shape, dtype=self.dtype, sparse=self.sparse, name=self.name
+            )
         tensor = as_tensor(given)
         if is_keras_tensor(tensor):
             raise ArgumentError(
-                f"{self.label}: '{tensor.name}' is already the output of {tensor._keras_history.layer.label}. "
+                f"{self.label}: '{tensor.name}' is already the output of "
+                f"{tensor._keras_history.layer.label}. "
                 f"Pass a K.placeholder or K.variable."
             )
         return tensor
@@ -130,7 +136,8 @@ def Input(
     """
     if shape is None and batch_shape is None and tensor is None:
         raise ArgumentError(
-            "Please provide to Input either a `shape` or a `batch_shape` argument: Input(shape=(20,)), "
+            "Please provide to Input either a `shape` or a `batch_shape` argument: "
+            "Input(shape=(20,)), "
             "without the batch size."
         )
     if shape is not None and batch_shape is None:

@@ -1,7 +1,8 @@
 """InputSpec: what a layer expects of an input, and the check of it.
 
-Every layer may state its expectations in `input_spec`; each call is held against them before anything else happens, so a
-wrong shape is reported with the layer's name instead of by some op inside it.
+Every layer may state its expectations in `input_spec`; each call is held against them before
+anything else happens, so a wrong shape is reported with the layer's name instead of by some op
+inside it.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ def _check_rank(layer: Layer, which: str, tensor: Tensor, spec: InputSpec) -> No
     wanted = spec.ndim or spec.max_ndim or spec.min_ndim or 0
     remedy = "Flatten() it first." if tensor.ndim > wanted else "Reshape() it first."
     raise ShapeError(
-        f"{layer.label}: {which} has {tensor.ndim} axes {tensor.shape}; expected {expected}. {remedy}",
+        f"{layer.label}: {which} has {tensor.ndim} axes {tensor.shape}; expected {expected}. "
+        f"{remedy}",
         subject=layer,
     )
 
@@ -103,7 +105,8 @@ def _check_sizes(layer: Layer, which: str, tensor: Tensor, spec: InputSpec) -> N
         if size is not None and came is not None and came != size:
             raise ShapeError(
                 f"{layer.label}: {which} has size {came} on axis {axis} of {tensor.shape}; "
-                f"expected {size}, as when the layer was built. Use another layer for another size.",
+                f"expected {size}, as when the layer was built. Use another layer for another "
+                "size.",
                 subject=layer,
             )
 
@@ -111,6 +114,7 @@ def _check_sizes(layer: Layer, which: str, tensor: Tensor, spec: InputSpec) -> N
 def _check_dtype(layer: Layer, which: str, tensor: Tensor, spec: InputSpec) -> None:
     if spec.dtype is not None and tensor.dtype != spec.dtype:
         raise ShapeError(
-            f"{layer.label}: {which} is of type {tensor.dtype}; expected {spec.dtype}. K.cast() it first.",
+            f"{layer.label}: {which} is of type {tensor.dtype}; expected {spec.dtype}. K.cast() it "
+            "first.",
             subject=layer,
         )

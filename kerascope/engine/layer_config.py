@@ -1,7 +1,8 @@
 """A layer's configuration, derived from its constructor.
 
-Every layer stores each argument of its constructor under its own name, so its configuration is: read the signature, look
-the names up. A layer class of your own gets a working `get_config` in the same way and needs to write none.
+Every layer stores each argument of its constructor under its own name, so its configuration is:
+read the signature, look the names up. A layer class of your own gets a working `get_config` in the
+same way and needs to write none.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def derived_config(layer: Layer) -> dict[str, Any]:
         if not hasattr(layer, name) and name not in layer._arguments:
             raise ConfigError(
                 f"{layer.label}: get_config cannot find the constructor's argument {name!r}; "
-                f"expected an attribute of that name. Store it (self.{name} = {name}) or write get_config.",
+                f"expected an attribute of that name. Store it (self.{name} = {name}) or write "
+                "get_config.",
                 subject=layer,
             )
         value = getattr(layer, name) if hasattr(layer, name) else layer._arguments[name]

@@ -1,7 +1,8 @@
 """The class of layer classes: what happens around every layer's constructor.
 
-It does three things, so that no layer has to: it understands the old keywords of Keras 1 (`Dense(output_dim=64)`), it remembers
-the constructor's arguments for `get_config`, and it notes the line of the script that made the layer.
+It does three things, so that no layer has to: it understands the old keywords of Keras 1
+(`Dense(output_dim=64)`), it remembers the constructor's arguments for `get_config`, and it notes
+the line of the script that made the layer.
 """
 
 from __future__ import annotations
@@ -27,8 +28,10 @@ class LayerType(type):
             layer_registry.register(cls)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Make a layer: translate old keywords, note the arguments and the line, run `__init__`."""
         keywords = _translated(cls, kwargs)
-        layer = cls.__new__(cls)
+        new: Any = object.__new__
+        layer = new(cls)
         layer._arguments = _bound(cls, args, keywords)
         layer.made_at = line_outside_the_package()
         layer.__init__(*args, **keywords)
@@ -51,7 +54,11 @@ def _bound(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str
     """Return the constructor's arguments by name, defaults included."""
     names = constructor_parameters(cls)
     parameters = inspect.signature(cls.__init__).parameters  # type: ignore[misc]
-    bound = {n: parameters[n].default for n in names if parameters[n].default is not inspect.Parameter.empty}
+    bound = {
+        n: parameters[n].default
+        for n in names
+        if parameters[n].default is not inspect.Parameter.empty
+    }
     bound.update(zip(names, args, strict=False))
     bound.update({name: value for name, value in kwargs.items() if name in names})
     return bound
@@ -70,7 +77,9 @@ class OldName:
         if instance is None:
             return self
         if self.new not in vars(instance):
-            raise AttributeError(f"{type(instance).__name__!r} object has no attribute {self.new!r}")
+            raise AttributeError(
+                f"{type(instance).__name__!r} object has no attribute {self.new!r}"
+            )
         return vars(instance)[self.new]
 
 

@@ -1,11 +1,13 @@
 """Model: a network that can be trained.
 
-`compile` builds the loss graph (`compiling.py`); the first `fit` makes the train function: inputs are the model's inputs,
-targets and sample weights, outputs are the loss and the metrics, updates are what the optimizer says. `fit` then calls that
-function batch by batch (`training_loop.py`). Keras 1 and 2 keep this class in `engine/training.py`.
+`compile` builds the loss graph (`compiling.py`); the first `fit` makes the train function: inputs
+are the model's inputs, targets and sample weights, outputs are the loss and the metrics, updates
+are what the optimizer says. `fit` then calls that function batch by batch (`training_loop.py`).
+Keras 1 and 2 keep this class in `engine/training.py`.
 
-The class grows in four steps, each in a file: `Network` (the graph), `CompiledNetwork` (losses and functions),
-`ArrayTraining` (fit, evaluate, predict), and here what generators and people need. Lessons: chapters 12 to 15.
+The class grows in four steps, each in a file: `Network` (the graph), `CompiledNetwork` (losses and
+functions), `ArrayTraining` (fit, evaluate, predict), and here what generators and people need.
+Lessons: chapters 12 to 15.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from kerascope.engine.feeds import GeneratorFeed, feed_of, split_item
 from kerascope.engine.nesting import unpack_singleton
 from kerascope.engine.summary import print_summary
 from kerascope.engine.training_arrays import ArrayTraining
-from kerascope.engine.training_loop import predict_events, test_events
+from kerascope.engine.training_loop import evaluate_events, predict_events
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.spellings import habits, translate
@@ -67,8 +69,11 @@ class Model(ArrayTraining):
         shuffle : bool
             Read a Sequence's batches in another order each epoch. Default True.
         """
-        names = ("steps_per_epoch", "epochs", "verbose", "callbacks", "validation_data", "validation_steps",
-                 "class_weight", "max_queue_size", "workers", "use_multiprocessing", "shuffle", "initial_epoch")  # fmt: skip
+        names = (
+            *("steps_per_epoch", "epochs", "verbose", "callbacks"),
+            *("validation_data", "validation_steps", "class_weight"),
+            *("max_queue_size", "workers", "use_multiprocessing", "shuffle", "initial_epoch"),
+        )
         given = _generator_arguments("fit_generator", names, args, kwargs)
         return Stage("fit", self._fit_generator_events(generator, **given), self).run()
 
@@ -87,7 +92,9 @@ class Model(ArrayTraining):
     ) -> Generator[Any, Any, History]:
         callbacks = checked_callbacks(callbacks)
         generator = self._ready_for_generator(generator, to_train=True)
-        feed = GeneratorFeed(generator, steps_per_epoch, self._standardizer(1.0, class_weight), shuffle)
+        feed = GeneratorFeed(
+            generator, steps_per_epoch, self._standardizer(1.0, class_weight), shuffle
+        )
         val_feed = None
         if isinstance(validation_data, (tuple, list)):
             x, y, *weights = validation_data
@@ -95,13 +102,18 @@ class Model(ArrayTraining):
             val_feed = feed_of(val_ins, None, None, False)
         elif validation_data is not None:
             val_feed = GeneratorFeed(validation_data, validation_steps, self._standardizer(0.0))
-        return (yield from self._training(
-            feed, val_feed, epochs=habits().epochs if epochs is None else epochs, batch_size=None,
-            verbose=verbose, callbacks=callbacks, initial_epoch=initial_epoch,
-        ))  # fmt: skip
+        settings = {
+            "epochs": habits().epochs if epochs is None else epochs,
+            "batch_size": None,
+            "verbose": verbose,
+            "callbacks": callbacks,
+            "initial_epoch": initial_epoch,
+        }
+        history: History = yield from self._training(feed, val_feed, **settings)
+        return history
 
     def evaluate_generator(self, generator: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return the loss, or the list [loss, metrics...], over batches that a generator or a `Sequence` makes.
+        """Return the loss, or [loss, metrics...], over the batches of a generator or `Sequence`.
 
         Parameters
         ----------
@@ -116,7 +128,9 @@ class Model(ArrayTraining):
         given = _generator_arguments("evaluate_generator", names, args, kwargs)
         generator = self._ready_for_generator(generator, to_train=True)
         feed = GeneratorFeed(generator, given.get("steps"), self._standardizer(0.0))
-        events = test_events(self._make_test_function(), feed, self.metrics_names, given.get("verbose", 0))
+        events = evaluate_events(
+            self._make_test_function(), feed, self.metrics_names, given.get("verbose", 0)
+        )
         return unpack_singleton(Stage("evaluate", events, self).run())
 
     def predict_generator(self, generator: Any, *args: Any, **kwargs: Any) -> Any:
@@ -152,7 +166,7 @@ class Model(ArrayTraining):
         return standardize
 
     def _ready_for_generator(self, generator: Any, *, to_train: bool) -> Any:
-        """Make the model ready; one that does not know its input shapes yet looks at the first batch."""
+        """Make the model ready; if it does not know its input shapes, by looking at a batch."""
         if self.outputs:
             self._make_ready(None, to_train=to_train)
             return generator
@@ -165,7 +179,7 @@ class Model(ArrayTraining):
         self._make_ready(split_item(first, with_targets=to_train)[0], to_train=to_train)
         return rest
 
-    # --- for people ---------------------------------------------------------------------------------------------
+    # --- for people -------------------------------------------------------------------------------
 
     def summary(
         self,
@@ -190,9 +204,13 @@ class Model(ArrayTraining):
 def _generator_arguments(
     method: str, names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return a generator method's arguments by today's names, without those of queues and workers."""
+    """Return a method's arguments by today's names, without those of queues and workers."""
     given = translate(method, {**dict(zip(names, args, strict=False)), **kwargs})
     for name in given:
         if name not in names:
             raise ArgumentError(f"{method}: unknown argument {name!r}. {did_you_mean(name, names)}")
-    return {n: v for n, v in given.items() if n not in ("max_queue_size", "workers", "use_multiprocessing")}
+    return {
+        n: v
+        for n, v in given.items()
+        if n not in ("max_queue_size", "workers", "use_multiprocessing")
+    }

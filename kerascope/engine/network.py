@@ -1,8 +1,10 @@
-"""Network: a graph of layers that is itself a layer. (Keras 1 calls it Container, tf.keras Functional.)
+"""Network: a graph of layers that is itself a layer.
 
-A *graph network* is made from tensors, `Network(inputs, outputs)`: it maps the graph between them once and runs it by
-falling depth whenever it is called. A *subclassed network* writes its own `call`. Being a Layer, a network can be called
-on new inputs and so be nested in another.
+Keras 1 calls it Container, tf.keras and Keras 3 Functional.
+
+A *graph network* is made from tensors, `Network(inputs, outputs)`: it maps the graph between them
+once and runs it by falling depth whenever it is called. A *subclassed network* writes its own
+`call`. Being a Layer, a network can be called on new inputs and so be nested in another.
 
 Lessons: chapters 8 to 11.
 """
@@ -12,11 +14,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from kerascope.callers import warn
 from kerascope.backend.eager import is_eager
-from kerascope.backend.graph import Tensor, Variable, as_tensor
+from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.backend.shapes import Shape
 from kerascope.backend.state import placeholder
+from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.input_layer import InputLayer
@@ -64,12 +66,17 @@ class Network(NetworkBooks):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs = translate("Model", kwargs)
-        is_graph = len(args) >= 2 or (args and "outputs" in kwargs) or {"inputs", "outputs"} <= kwargs.keys()
+        is_graph = (
+            len(args) >= 2
+            or (args and "outputs" in kwargs)
+            or {"inputs", "outputs"} <= kwargs.keys()
+        )
         if is_graph:
             self._init_graph_network(*args, **kwargs)
         elif args or {"inputs", "outputs"} & kwargs.keys():
             raise ArgumentError(
-                f"{type(self).__name__}: expected both inputs and outputs (or neither, in a subclass with its own call)."
+                f"{type(self).__name__}: expected both inputs and outputs (or neither, in a "
+                "subclass with its own call)."
             )
         else:
             self._init_subclassed_network(**kwargs)
@@ -87,7 +94,7 @@ class Network(NetworkBooks):
     def _begin_graph(
         self, inputs: list[Tensor], outputs: list[Tensor], graph_map: GraphMap | None = None
     ) -> None:
-        """Become the graph between these tensors; its map is drawn when somebody asks, if it is not given."""
+        """Become the graph between these tensors; a map that is not given is made when needed."""
         self._is_graph_network = True
         self.inputs = inputs
         self.outputs = outputs
@@ -112,13 +119,13 @@ class Network(NetworkBooks):
         """The network's own output tensor, or list of them."""
         return unpack_singleton(self.outputs)
 
-    # --- running it ---------------------------------------------------------------------------------------------
+    # --- running it -------------------------------------------------------------------------------
 
     def call(self, inputs: Any, mask: Any = None) -> Any:
         """Run the graph on new inputs.
 
-        The same symbolic inputs are run once: the second call returns the very tensors of the first. (In eager mode,
-        where inputs are numbers, nothing is kept.)
+        The same symbolic inputs are run once: the second call returns the very tensors of the
+        first. (In eager mode, where inputs are numbers, nothing is kept.)
         """
         self._require_graph("call")
         inputs = [as_tensor(x) for x in to_list(inputs)]
@@ -146,7 +153,7 @@ class Network(NetworkBooks):
     def run_internal_graph(
         self, inputs: list[Tensor], masks: list[Tensor | None] | None = None
     ) -> tuple[list[Tensor], list[Tensor | None], list[Shape]]:
-        """Compute output tensors, masks and shapes for new inputs, node by node by falling depth."""
+        """Compute output tensors, masks and shapes for new inputs, node by node."""
         return self.run_stage(inputs, masks).run()
 
     def run_stage(self, inputs: Any, masks: Any = None) -> Stage:
@@ -160,7 +167,7 @@ class Network(NetworkBooks):
         self._require_graph("compute_output_shape")
         several = bool(input_shape) and isinstance(input_shape[0], (list, tuple))
         shapes = input_shape if several else [input_shape]
-        inputs = [
+        inputs: list[Tensor] = [
             placeholder(shape, dtype=x.dtype) for shape, x in zip(shapes, self.inputs, strict=True)
         ]
         return unpack_singleton(self.run_internal_graph(inputs)[2])
@@ -176,7 +183,7 @@ class Network(NetworkBooks):
                 subject=self,
             )
 
-    # --- configuration ------------------------------------------------------------------------------------------
+    # --- configuration ----------------------------------------------------------------------------
 
     def get_config(self) -> dict[str, Any]:
         """Return the layers' configurations and how their calls are connected, ready for JSON."""
@@ -184,7 +191,9 @@ class Network(NetworkBooks):
         return config_of_graph(self)
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None) -> Any:
+    def from_config(
+        cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
+    ) -> Any:
         """Make a network of the same layers and connections, with fresh weights."""
         return network_from_config(cls, config, custom_objects)
 
@@ -194,22 +203,27 @@ def _check_tensors(where: str, inputs: list[Any], outputs: list[Any]) -> None:
         for x in tensors:
             if not isinstance(x, Tensor):
                 raise DtypeError(
-                    f"{where}: {what} tensors to a Model must be Keras tensors; got {type(x).__name__} {x!r}."
+                    f"{where}: {what} tensors to a Model must be Keras tensors; got "
+                    f"{type(x).__name__} {x!r}."
                 )
             if x._keras_history is None:
                 made_by = f"op {x.owner.op.name}" if x.owner is not None else "no layer"
                 raise ArgumentError(
-                    f"{where}: {what} tensors to a Model must be the output of a Keras `Layer` (or Input); "
+                    f"{where}: {what} tensors to a Model must be the output of a Keras `Layer` (or "
+                    "Input); "
                     f"'{x.name}' was made by {made_by}. Wrap the operation in Lambda.",
                     subject=x,
                 )
     if len(set(inputs)) != len(inputs):
-        raise ArgumentError(f"{where}: The list of inputs passed to the model is redundant: {inputs}.")
+        raise ArgumentError(
+            f"{where}: The list of inputs passed to the model is redundant: {inputs}."
+        )
     for x in inputs:
         layer = x._keras_history.layer
         if not isinstance(layer, InputLayer):
             warn(
-                f"{where}: Model inputs must come from a Keras Input layer, they cannot be the output of a "
+                f"{where}: Model inputs must come from a Keras Input layer, they cannot be the "
+                "output of a "
                 f"previous non-Input layer. '{x.name}' comes from {layer.label}."
             )
 
@@ -219,5 +233,6 @@ def _check_names(layers: list[Layer]) -> None:
     for name, count in counts.items():
         if count > 1:
             raise ArgumentError(
-                f'The name "{name}" is used {count} times in the model. All layer names should be unique.'
+                f'The name "{name}" is used {count} times in the model. All layer names should be '
+                "unique."
             )

@@ -1,6 +1,7 @@
-"""The losses, updates and weights of a network: those of its layers, as far as they belong to its own graph.
+"""The losses, updates and weights of a network: those of its layers, inside its own graph.
 
-A layer that is shared with another model has made losses and updates there too; only the calls that lie in this graph count.
+A layer that is shared with another model has made losses and updates there too; only the calls that
+lie in this graph count.
 """
 
 from __future__ import annotations
@@ -33,17 +34,17 @@ class NetworkBooks(NetworkFacts):
         return self._collected("get_updates_for", self._updates)
 
     def get_losses_for(self, inputs: Any) -> list[Tensor]:
-        """Return the penalties that the graph makes for exactly these inputs; None gives the unconditional ones."""
+        """Return the penalties for exactly these inputs; None gives the unconditional ones."""
         return self._items_for(inputs, "get_losses_for", self._losses)
 
     def get_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
-        """Return the update pairs that the graph makes for exactly these inputs; None gives the unconditional ones."""
+        """Return the update pairs for exactly these inputs; None gives the unconditional ones."""
         if not self.trainable and not self.stateful:
             return []
         return self._items_for(inputs, "get_updates_for", self._updates)
 
     def _collected(self, getter: str, own: PerInput) -> list[Any]:
-        """Collect over the calls of this graph, then what holds for every call, then the network's own."""
+        """Collect over this graph's calls, then what holds for every call, then the own items."""
         if not self._is_graph_network:
             whole = "losses" if getter == "get_losses_for" else "updates"
             return own.all() + [item for layer in self.layers for item in getattr(layer, whole)]
@@ -54,7 +55,9 @@ class NetworkBooks(NetworkFacts):
     def _of_own_calls(self, getter: str) -> list[Any]:
         nodes = [node for node in self.graph_map.nodes_in_decreasing_depth if not node.is_input]
         return [
-            item for node in nodes for item in getattr(node.outbound_layer, getter)(node.input_tensors)
+            item
+            for node in nodes
+            for item in getattr(node.outbound_layer, getter)(node.input_tensors)
         ]
 
     def _items_for(self, inputs: Any, getter: str, own: PerInput) -> list[Any]:
@@ -80,7 +83,7 @@ class NetworkBooks(NetworkFacts):
             if layer.stateful and hasattr(layer, "reset_states"):
                 layer.reset_states()
 
-    # --- weights, layer by layer --------------------------------------------------------------------------------
+    # --- weights, layer by layer ------------------------------------------------------------------
 
     def get_weights(self) -> list[np.ndarray]:
         """Return the numbers of all weights, layer by layer."""

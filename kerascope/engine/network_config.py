@@ -1,7 +1,8 @@
 """A graph network as data: which layers, and how their calls are connected. And back.
 
-The form is Keras 2's: each layer with its own configuration and, for each of its calls, where the inputs come from, as
-`[layer name, node index, tensor index, arguments]`. Node indices count only the calls that belong to this network.
+The form is Keras 2's: each layer with its own configuration and, for each of its calls, where the
+inputs come from, as `[layer name, node index, tensor index, arguments]`. Node indices count only
+the calls that belong to this network.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def config_of_graph(network: Network) -> dict[str, Any]:
 
 
 def _indices_inside(network: Network) -> NodeIndices:
-    """Number the calls of each layer, counting only those inside the network."""
+    """Return the number of each call, counting only the calls inside the network."""
     inside = set(network.network_nodes)
     indices: NodeIndices = {}
     for layer in network.layers:
@@ -64,7 +65,8 @@ def _call_entry(node: Node, indices: NodeIndices) -> list[Any]:
         if history is None:
             raise ConfigError(
                 f"{node.outbound_layer.label}: was called on a tensor that no layer made; "
-                f"such a call cannot be written in a configuration. Wrap the tensor in Input(tensor=...)."
+                f"such a call cannot be written in a configuration. Wrap the tensor in "
+                "Input(tensor=...)."
             )
         entry.append([*_reference(history, indices), arguments])
     return entry
@@ -88,10 +90,10 @@ def network_from_config(
         It names a layer class that is not known; pass it in `custom_objects`.
     """
     with custom_object_scope(custom_objects or {}):
-        layers = {
-            entry["name"]: layer_registry.deserialize(entry) for entry in config["layers"]
-        }
-    waiting = [(entry["name"], call) for entry in config["layers"] for call in entry["inbound_nodes"]]
+        layers = {entry["name"]: layer_registry.deserialize(entry) for entry in config["layers"]}
+    waiting = [
+        (entry["name"], call) for entry in config["layers"] for call in entry["inbound_nodes"]
+    ]
     _repeat_calls(layers, waiting)
     inputs = [_tensor(layers, reference) for reference in config["input_layers"]]
     outputs = [_tensor(layers, reference) for reference in config["output_layers"]]
@@ -101,7 +103,7 @@ def network_from_config(
 
 
 def _repeat_calls(layers: dict[str, Layer], waiting: list[tuple[str, list[Any]]]) -> None:
-    """Call the layers again, each call as soon as its inputs exist and the calls before it are made."""
+    """Call the layers again, each call when its inputs and the calls before it are there."""
     while waiting:
         still_waiting = []
         blocked: set[str] = set()

@@ -1,4 +1,4 @@
-"""What a graph network knows about its own graph: depths, input and output layers, layers by name."""
+"""What a network knows about its own graph: depths, input and output layers, names."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class NetworkFacts(Layer):
         """
         if not self.outputs:
             raise NotBuiltError(
-                f"{self.label}: has no graph yet. Give the first layer an input_shape, or call build(input_shape).",
+                f"{self.label}: has no graph yet. Give the first layer an input_shape, or call "
+                "build(input_shape).",
                 subject=self,
             )
         if self._graph_map is None:
@@ -44,7 +45,7 @@ class NetworkFacts(Layer):
 
     @property
     def layers(self) -> list[Layer]:
-        """The layers by falling depth, ties in the order of the walk; of a subclassed network, its attributes."""
+        """The layers by falling depth; of a subclassed network, those among its attributes."""
         return self.graph_map.layers if self._is_graph_network else super()._sublayers
 
     @property
@@ -132,7 +133,8 @@ class NetworkFacts(Layer):
         if index is not None:
             if not -len(self.layers) <= index < len(self.layers):
                 raise ArgumentError(
-                    f"{self.label}: was asked for layer {index}, but has only {len(self.layers)} layers."
+                    f"{self.label}: was asked for layer {index}, but has only {len(self.layers)} "
+                    "layers."
                 )
             return self.layers[index]
         for layer in self.layers:
@@ -140,7 +142,8 @@ class NetworkFacts(Layer):
                 return layer
         known = [layer.name for layer in self.layers]
         raise ArgumentError(
-            f"{self.label}: No such layer: {name!r}. {did_you_mean(str(name), known)}Layers: {', '.join(known)}."
+            f"{self.label}: No such layer: {name!r}. {did_you_mean(str(name), known)}Layers: "
+            f"{', '.join(known)}."
         )
 
 

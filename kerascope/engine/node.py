@@ -1,11 +1,13 @@
 """Node: one call of one layer.
 
-`Dense(3)` makes no Node; `dense(x)` makes one; `dense(y)` makes a second. The layers are what has weights, the Nodes are
-what makes a graph: S(D(S(x))) visits the layer S twice, but its three Nodes form a chain. (The source documents call a Node
-now a vertex, now a connector. It is both: a vertex of the node graph that connects its inbound layers to its own.)
+`Dense(3)` makes no Node; `dense(x)` makes one; `dense(y)` makes a second. The layers are what has
+weights, the Nodes are what makes a graph: S(D(S(x))) visits the layer S twice, but its three Nodes
+form a chain. (The source documents call a Node now a vertex, now a connector. It is both: a vertex
+of the node graph that connects its inbound layers to its own.)
 
-A Node stores only what happened: layer, tensors, masks, arguments. Everything else (`inbound_layers`, `node_indices`, ...)
-is derived from the `KerasHistory` on its input tensors. Keras 2 stores these in parallel lists; Keras 3 derives them as we do.
+A Node stores only what happened: layer, tensors, masks, arguments. Everything else
+(`inbound_layers`, `node_indices`, ...) is derived from the `KerasHistory` on its input tensors.
+Keras 2 stores these in parallel lists; Keras 3 derives them as we do.
 
 Lesson: chapter 5.
 """
@@ -37,21 +39,24 @@ class KerasHistory(NamedTuple):
 class Node:
     """One call of one layer.
 
-    Making a Node enters it in the books: it is appended to `outbound_layer.inbound_nodes`, to the `outbound_nodes` of every
-    layer that its inputs come from, and each output tensor receives its `_keras_history`.
+    Making a Node enters it in the books: it is appended to `outbound_layer.inbound_nodes`, to the
+    `outbound_nodes` of every layer that its inputs come from, and each output tensor receives its
+    `_keras_history`.
 
     Parameters
     ----------
     outbound_layer : Layer
         The layer that was called.
     input_tensors, output_tensors : list of Tensor
-        What it was called on and what came out; an InputLayer's only node has the same tensor in both.
+        What it was called on and what came out; an InputLayer's only node has the same tensor in
+        both.
     input_masks, output_masks : list of (Tensor or None)
         One mask for each tensor.
     arguments : dict, optional
         Further keyword arguments of the call.
     begins : bool
-        True for a node that has no parents: an InputLayer's, and the one that a graph network is born with.
+        True for a node that has no parents: an InputLayer's, and the one that a graph network is
+        born with.
 
     Attributes
     ----------
@@ -93,7 +98,7 @@ class Node:
         node_indices: list[int] | None = None,
         tensor_indices: list[int] | None = None,
     ) -> Node:
-        """Call `outbound_layer` on outputs of `inbound_layers` and return the Node; Keras 1's way to connect layers.
+        """Call a layer on outputs of others and return the Node: how Keras 1 connects layers.
 
         Parameters
         ----------
@@ -133,7 +138,7 @@ class Node:
 
     @property
     def histories(self) -> list[KerasHistory | None]:
-        """The history of each input tensor, None for one that no layer made; empty for a node that begins."""
+        """The history of each input tensor, None if no layer made it; empty if the node begins."""
         return [] if self.begins else [x._keras_history for x in self.input_tensors]
 
     @property

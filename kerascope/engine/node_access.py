@@ -1,6 +1,7 @@
 """What a layer knows of its calls: `layer.output`, `layer.get_output_at(1)` and their kin.
 
-A layer that was called once has *the* output; one that was called twice has one per Node, and asking for "the" output is an error.
+A layer that was called once has *the* output; one that was called twice has one per Node, and
+asking for "the" output is an error.
 """
 
 from __future__ import annotations
@@ -16,10 +17,14 @@ from kerascope.errors import ArgumentError, IllDefinedError
 class NodeAccess(OldNames):
     """The part of `Layer` that reads its `inbound_nodes`."""
 
-    label: str
     name: str
     inbound_nodes: list[Node]
     outbound_nodes: list[Node]
+
+    @property
+    def label(self) -> str:
+        """How errors call the layer: `Dense 'dense_1'`."""
+        return f"{type(self).__name__} '{self.name}'"
 
     @property
     def _inbound_nodes(self) -> list[Node]:

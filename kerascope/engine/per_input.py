@@ -1,8 +1,9 @@
 """Losses and updates of a layer, kept by the inputs that they belong to.
 
-A layer that is called on two inputs makes two sets of updates; a model that contains only one of the calls must run only
-its own. So each item is entered under the tensors that it depends on, or under none if it holds whatever is fed (a penalty
-on a weight). The key is the tuple of tensors themselves: Keras 1 and 2 use their `id()`, which a dead tensor's successor may get.
+A layer that is called on two inputs makes two sets of updates; a model that contains only one of
+the calls must run only its own. So each item is entered under the tensors that it depends on, or
+under none if it holds whatever is fed (a penalty on a weight). The key is the tuple of tensors
+themselves: Keras 1 and 2 use their `id()`, which a dead tensor's successor may get.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Running a graph network: one forward pass, node by node by falling depth.
 
-`tensor_map` begins with the inputs. Every node finds its input tensors there, calls its layer, and enters what comes out
-under its own output tensors; in the end the network's outputs are found there too. What is entered are tensors: symbols when
-a model is called on symbols, numbers when it is called on arrays.
+`tensor_map` begins with the inputs. Every node finds its input tensors there, calls its layer, and
+enters what comes out under its own output tensors; in the end the network's outputs are found there
+too. What is entered are tensors: symbols when a model is called on symbols, numbers when it is
+called on arrays.
 
 Lesson: chapter 10.
 """
@@ -60,7 +61,8 @@ def run_graph(
     """Yield `InputFed` and `NodeComputed` events; return output tensors, masks and shapes."""
     if len(inputs) != len(network.inputs):
         raise ArgumentError(
-            f"{network.label}: {len(inputs)} inputs came; expected {len(network.inputs)}: {network.input_names}.",
+            f"{network.label}: {len(inputs)} inputs came; expected {len(network.inputs)}: "
+            f"{network.input_names}.",
             subject=network,
         )
     masks = masks or [None] * len(inputs)
@@ -113,7 +115,7 @@ def _call_node(
 def _pass_on(
     network: Network, node: Node, computed_tensors: list[Tensor], inputs: list[Tensor]
 ) -> None:
-    """Enter the losses and updates that a layer has just made in the network's own books, under its inputs."""
+    """Enter what a layer has just made, losses and updates, in the network's own books."""
     layer = node.outbound_layer
     network.add_loss(layer.get_losses_for(computed_tensors), inputs)
     network.add_update(layer.get_updates_for(computed_tensors), inputs)

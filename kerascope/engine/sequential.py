@@ -1,7 +1,8 @@
 """Sequential: a model whose layers form one line.
 
-The graph is made layer by layer as they are added, as soon as the shape of the input is known: from the first layer's
-`input_shape`, from `build(input_shape)`, or from the first data. Until then the model is *deferred*.
+The graph is made layer by layer as they are added, as soon as the shape of the input is known: from
+the first layer's `input_shape`, from `build(input_shape)`, or from the first data. Until then the
+model is *deferred*.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Sequential(Model):
         """The model itself; Keras 1 kept another one inside."""
         return self
 
-    def add(self, layer: Layer) -> None:
+    def add(self, layer: Any) -> None:
         """Add a layer at the end.
 
         Raises
@@ -65,10 +66,13 @@ class Sequential(Model):
         """
         if not isinstance(layer, Layer):
             remedy = f"Write {layer.__name__}(...)." if isinstance(layer, type) else ""
-            raise DtypeError(f"{self.label}: add: expected a layer, got {layer!r}. {remedy}", subject=self)
+            raise DtypeError(
+                f"{self.label}: add: expected a layer, got {layer!r}. {remedy}", subject=self
+            )
         if any(layer.name == other.name and layer is not other for other in self._line):
             raise ArgumentError(
-                f'{self.label}: The name "{layer.name}" is used 2 times in the model. All layer names should be unique.'
+                f'{self.label}: The name "{layer.name}" is used 2 times in the model. All layer '
+                "names should be unique."
             )
         if self.outputs:
             self._extend(self.inputs, layer)
@@ -83,16 +87,22 @@ class Sequential(Model):
             self._begin_graph([x], [x])
         elif isinstance(layer, Network) and layer.inputs:
             first = layer.inputs[0]
-            self._extend([Input(batch_shape=first.shape, dtype=first.dtype, name=f"{layer.name}_input")], layer)
+            self._extend(
+                [Input(batch_shape=first.shape, dtype=first.dtype, name=f"{layer.name}_input")],
+                layer,
+            )
         elif layer.batch_input_shape is not None:
             name = f"{layer.name}_input"
-            self._extend([Input(batch_shape=layer.batch_input_shape, dtype=layer.dtype, name=name)], layer)
+            self._extend(
+                [Input(batch_shape=layer.batch_input_shape, dtype=layer.dtype, name=name)], layer
+            )
 
     def _extend(self, inputs: list[Any], layer: Layer) -> None:
         output = layer(self.outputs[0] if self.outputs else inputs[0])
         if isinstance(output, list):
             raise ArgumentError(
-                f"{self.label}: {layer.label} gives {len(output)} outputs; all layers of a Sequential should have "
+                f"{self.label}: {layer.label} gives {len(output)} outputs; all layers of a "
+                "Sequential should have "
                 f"a single output tensor. For several, use Model(inputs, outputs).",
                 subject=layer,
             )
@@ -134,22 +144,28 @@ class Sequential(Model):
             missing = "an input_shape" if self._line else "layers; add() one first"
             raise ArgumentError(f"{self.label}: build needs {missing}.", subject=self)
         first = self._line[0]
-        x = y = Input(batch_shape=as_shape(input_shape), dtype=first.dtype, name=f"{first.name}_input")
+        x = y = Input(
+            batch_shape=as_shape(input_shape), dtype=first.dtype, name=f"{first.name}_input"
+        )
         for layer in self._line:
             y = layer(y)
         self._begin_graph([x], [y])
 
     def _build_on(self, shapes: list[Any]) -> None:
         if len(shapes) != 1:
-            raise ArgumentError(f"{self.label}: {len(shapes)} arrays came; a Sequential takes one.", subject=self)
+            raise ArgumentError(
+                f"{self.label}: {len(shapes)} arrays came; a Sequential takes one.", subject=self
+            )
         self.build(shapes[0])
 
     def predict_proba(self, x: Any, batch_size: int | None = None, verbose: int = 0) -> Any:
         """Return `predict(x)`; Keras's other name for a classifier's probabilities."""
         return self.predict(x, batch_size=batch_size, verbose=verbose)
 
-    def predict_classes(self, x: Any, batch_size: int | None = None, verbose: int = 0) -> np.ndarray:
-        """Return the number of the most likely class of each sample; with one unit, 1 where it is above 0.5."""
+    def predict_classes(
+        self, x: Any, batch_size: int | None = None, verbose: int = 0
+    ) -> np.ndarray:
+        """Return the most likely class of each sample; with one unit, 1 where it is above 0.5."""
         probabilities = self.predict(x, batch_size=batch_size, verbose=verbose)
         if probabilities.shape[-1] > 1:
             return probabilities.argmax(axis=-1)
@@ -157,7 +173,10 @@ class Sequential(Model):
 
     def get_config(self) -> dict[str, Any]:
         """Return the layers' configurations in order, ready for JSON."""
-        layers = [{"class_name": type(layer).__name__, "config": layer.get_config()} for layer in self._line]
+        layers = [
+            {"class_name": type(layer).__name__, "config": layer.get_config()}
+            for layer in self._line
+        ]
         config: dict[str, Any] = {"name": self.name, "layers": layers}
         if self.inputs:
             config["build_input_shape"] = list(self.inputs[0].shape)

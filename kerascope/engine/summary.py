@@ -1,6 +1,7 @@
 """`model.summary()` as data: one row for each layer, and the numbers of parameters.
 
-How it looks is decided elsewhere: `viz.tables` draws it with rich; `plain_text` is what is printed where nothing was registered.
+How it looks is decided elsewhere: `viz.tables` draws it with rich; `plain_text` is what is printed
+where nothing was registered.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class SummaryRow:
     parameters : int
         Numbers in its weights, counted once however often it is called.
     connected_to : tuple of str
-        Whose outputs its calls in this model take: `dense_1`, or `dense_1[1][0]` for the second call's first output.
+        Whose outputs its calls in this model take: `dense_1`, or `dense_1[1][0]` for the second
+        call's first output.
     trainable : bool
     """
 
@@ -67,7 +69,8 @@ def summarize(model: Network) -> Summary:
     """
     if not model.outputs and not model.built:
         raise NotBuiltError(
-            f"{model.label}: this model has not yet been built. Give the first layer an input_shape, call "
+            f"{model.label}: this model has not yet been built. Give the first layer an "
+            "input_shape, call "
             f"build(input_shape), or fit it.",
             subject=model,
         )
@@ -107,9 +110,7 @@ def print_summary(
     print_fn: Callable[[str], Any] | None = None,
 ) -> None:
     """Print the summary of a model; see `Model.summary`."""
-    edge.show(
-        "summary", summarize(model), _print_plain, line_length=line_length, print_fn=print_fn
-    )
+    edge.show("summary", summarize(model), _print_plain, line_length=line_length, print_fn=print_fn)
 
 
 def _print_plain(
@@ -126,7 +127,10 @@ def plain_text(summary: Summary) -> str:
         shape, source = str(row.output_shape), ", ".join(row.connected_to)
         table.append((f"{row.layer} ({row.class_name})", shape, f"{row.parameters:,}", source))
     widths = [max(len(line[column]) for line in table) for column in range(4)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in table
+    ]
     totals = [
         f"Total params: {summary.total:,}",
         f"Trainable params: {summary.trainable:,}",

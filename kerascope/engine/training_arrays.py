@@ -1,7 +1,8 @@
 """Training on arrays: fit, evaluate, predict, and the same for one batch.
 
-Each makes the data fit the model (`training_data.py`), makes the function that it needs, and hands both to a loop
-(`training_loop.py`). Keras 2 has this in `engine/training.py` and `engine/training_arrays.py`.
+Each makes the data fit the model (`training_data.py`), makes the function that it needs, and hands
+both to a loop (`training_loop.py`). Keras 2 has this in `engine/training.py` and
+`engine/training_arrays.py`.
 """
 
 from __future__ import annotations
@@ -21,31 +22,37 @@ from kerascope.engine.training_data import (
     split_off_validation,
     weights_of_samples,
 )
-from kerascope.engine.training_loop import fit_events, predict_events, test_events
+from kerascope.engine.training_loop import evaluate_events, fit_events, predict_events
 from kerascope.errors import ArgumentError, DataError
 from kerascope.registry import did_you_mean
 from kerascope.spellings import habits, translate
 from kerascope.stage import Stage
 
 _FIT = (
-    "x", "y", "batch_size", "epochs", "verbose", "callbacks", "validation_split", "validation_data", "shuffle",
-    "class_weight", "sample_weight", "initial_epoch", "steps_per_epoch", "validation_steps",
-)  # fmt: skip
+    *("x", "y", "batch_size", "epochs", "verbose", "callbacks", "validation_split"),
+    *("validation_data", "shuffle", "class_weight", "sample_weight", "initial_epoch"),
+    *("steps_per_epoch", "validation_steps"),
+)
 
 
 class ArrayTraining(CompiledNetwork):
     """The part of `Model` that trains on arrays."""
 
-    # --- data ---------------------------------------------------------------------------------------------------
+    # --- data -------------------------------------------------------------------------------------
 
     def _standardize_inputs(self, x: Any) -> list[Any]:
         names = [t._keras_history.layer.name for t in self._feed_inputs]
         return as_arrays(x, names, [t.shape for t in self._feed_inputs], "x")
 
     def _standardize_user_data(
-        self, x: Any, y: Any, sample_weight: Any = None, class_weight: Any = None, where: str = "fit"
+        self,
+        x: Any,
+        y: Any,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        where: str = "fit",
     ) -> tuple[list[Any], list[Any], list[Any]]:
-        """Return arrays for the inputs, the targets and the sample weights, checked against each other."""
+        """Return arrays for inputs, targets and sample weights, checked against each other."""
         names = [self.output_names[i] for i in self.trained]
         fed = [k for k, target in enumerate(self.targets) if target in self._feed_targets]
         x_arrays = self._standardize_inputs(x)
@@ -68,7 +75,7 @@ class ArrayTraining(CompiledNetwork):
         x, y, weights = self._standardize_user_data(x, y, sample_weight, class_weight, where)
         return x + y + weights + self._flags(phase)
 
-    # --- fit ----------------------------------------------------------------------------------------------------
+    # --- fit --------------------------------------------------------------------------------------
 
     def fit(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> History:
         """Train for a number of epochs.
@@ -120,7 +127,9 @@ class ArrayTraining(CompiledNetwork):
         given = translate("fit", {**dict(zip(_FIT[2:], args, strict=False)), **kwargs})
         for name in given:
             if name not in _FIT:
-                raise ArgumentError(f"{self.label}: fit: unknown argument {name!r}. {did_you_mean(name, _FIT)}")
+                raise ArgumentError(
+                    f"{self.label}: fit: unknown argument {name!r}. {did_you_mean(name, _FIT)}"
+                )
         return Stage("fit", self._fit_events(x, y, **given), self)
 
     def _fit_events(
@@ -146,10 +155,15 @@ class ArrayTraining(CompiledNetwork):
         ins, val_ins = self._with_validation(ins, validation_data, validation_split)
         feed = feed_of(ins, batch_size, steps_per_epoch, shuffle)
         val_feed = feed_of(val_ins, batch_size, validation_steps, False) if val_ins else None
-        return (yield from self._training(
-            feed, val_feed, epochs=habits().epochs if epochs is None else epochs, batch_size=batch_size or 32,
-            verbose=verbose, callbacks=callbacks, initial_epoch=initial_epoch,
-        ))  # fmt: skip
+        settings = {
+            "epochs": habits().epochs if epochs is None else epochs,
+            "batch_size": batch_size or 32,
+            "verbose": verbose,
+            "callbacks": callbacks,
+            "initial_epoch": initial_epoch,
+        }
+        history: History = yield from self._training(feed, val_feed, **settings)
+        return history
 
     def _with_validation(
         self, ins: list[Any], validation_data: Any, validation_split: float
@@ -157,9 +171,13 @@ class ArrayTraining(CompiledNetwork):
         """Return the arrays to train on and those to evaluate on."""
         if validation_data is not None:
             if not isinstance(validation_data, (list, tuple)) or len(validation_data) not in (2, 3):
-                raise DataError("fit: validation_data: expected a tuple (x, y) or (x, y, sample_weight).")
+                raise DataError(
+                    "fit: validation_data: expected a tuple (x, y) or (x, y, sample_weight)."
+                )
             x, y, *weights = validation_data
-            return ins, self._ins(x, y, weights[0] if weights else None, None, 0.0, "validation_data")
+            return ins, self._ins(
+                x, y, weights[0] if weights else None, None, 0.0, "validation_data"
+            )
         if validation_split:
             flags = self._flags(1.0)
             arrays, held_out = split_off_validation(ins[: len(ins) - len(flags)], validation_split)
@@ -199,11 +217,18 @@ class ArrayTraining(CompiledNetwork):
             count_mode="samples" if feed.samples else "steps",
         )
         yield from fit_events(
-            self, f, feed, told, epochs=epochs, initial_epoch=initial_epoch, val_f=val_f, val_feed=val_feed
+            self,
+            f,
+            feed,
+            told,
+            epochs=epochs,
+            initial_epoch=initial_epoch,
+            val_f=val_f,
+            val_feed=val_feed,
         )
         return self.history
 
-    # --- evaluate and predict -----------------------------------------------------------------------------------
+    # --- evaluate and predict ---------------------------------------------------------------------
 
     def evaluate(
         self,
@@ -214,11 +239,11 @@ class ArrayTraining(CompiledNetwork):
         sample_weight: Any = None,
         steps: int | None = None,
     ) -> Any:
-        """Return the loss, or the list [loss, metrics...] in the order of `metrics_names`, without training."""
+        """Return the loss, or [loss, metrics...] in the order of `metrics_names`; train nothing."""
         self._make_ready(x, to_train=True)
         ins = self._ins(x, y, sample_weight, None, 0.0, "evaluate")
         feed = feed_of(ins, batch_size, steps, False)
-        events = test_events(self._make_test_function(), feed, self.metrics_names, verbose)
+        events = evaluate_events(self._make_test_function(), feed, self.metrics_names, verbose)
         return unpack_singleton(Stage("evaluate", events, self).run())
 
     def predict(
@@ -232,12 +257,12 @@ class ArrayTraining(CompiledNetwork):
         events = predict_events(self._make_predict_function(), feed, verbose)
         return Stage("predict", events, self).run()
 
-    # --- one batch ----------------------------------------------------------------------------------------------
+    # --- one batch --------------------------------------------------------------------------------
 
     def train_on_batch(
         self, x: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
     ) -> Any:
-        """Train on one batch; return its loss, or the list [loss, metrics...], as before the update."""
+        """Train on one batch; return its loss, or [loss, metrics...], as before the update."""
         self._make_ready(x, to_train=True)
         ins = self._ins(x, y, sample_weight, class_weight, 1.0, "train_on_batch")
         self._make_train_function()

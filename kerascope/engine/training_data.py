@@ -1,7 +1,8 @@
-"""From what users pass as data to lists of arrays that fit the model, or an error that says what does not.
+"""From what users pass as data to arrays that fit the model, or an error that says why not.
 
-`x` and `y` may be an array, a list of arrays or a dict by name; labels of shape (50,) become (50, 1); weights of classes and
-samples become one array of weights for each output. Keras keeps this in `engine/training_utils.py`. Lesson: chapter 15.
+`x` and `y` may be an array, a list of arrays or a dict by name; labels of shape (50,) become (50,
+1); weights of classes and samples become one array of weights for each output. Keras keeps this in
+`engine/training_utils.py`. Lesson: chapter 15.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ def as_arrays(data: Any, names: list[str], shapes: list[Shape | None], what: str
     Parameters
     ----------
     data : array_like, list of array_like, or dict by name
-        HDF5 data sets and other things with `shape` and `__getitem__` are kept as they are, and read batch by batch.
+        HDF5 data sets and other things with `shape` and `__getitem__` are kept as they are, and
+        read batch by batch.
     names : list of str
         What the arrays are for.
     shapes : list of (tuple or None)
@@ -38,7 +40,10 @@ def as_arrays(data: Any, names: list[str], shapes: list[Shape | None], what: str
     DataError
         Too many arrays, too few, or one that does not fit.
     """
-    arrays = [_as_array(one, f"{what} for '{name}'") for one, name in zip(_listed(data, names, what), names, strict=True)]
+    arrays = [
+        _as_array(one, f"{what} for '{name}'")
+        for one, name in zip(_listed(data, names, what), names, strict=True)
+    ]
     return [
         _fitted(array, name, shape, what)
         for array, name, shape in zip(arrays, names, shapes, strict=True)
@@ -55,7 +60,10 @@ def _listed(data: Any, names: list[str], what: str) -> list[Any]:
     if isinstance(data, dict):
         for name in data:
             if name not in names:
-                raise DataError(f"{what}: no array called {name!r} is expected. {did_you_mean(name, names)}Names: {names}.")
+                raise DataError(
+                    f"{what}: no array called {name!r} is expected. "
+                    f"{did_you_mean(name, names)}Names: {names}."
+                )
         missing = [name for name in names if name not in data]
         if missing:
             raise DataError(f"{what}: no data for {missing}; expected a key for each of {names}.")
@@ -63,12 +71,14 @@ def _listed(data: Any, names: list[str], what: str) -> list[Any]:
     if isinstance(data, (list, tuple)) and _is_list_of_arrays(data, len(names)):
         if len(data) != len(names):
             raise DataError(
-                f"{what}: {len(data)} arrays came for {len(names)} tensors {names}; expected one for each."
+                f"{what}: {len(data)} arrays came for {len(names)} tensors {names}; expected one "
+                "for each."
             )
         return list(data)
     if len(names) > 1:
         raise DataError(
-            f"{what}: one array came for {len(names)} tensors {names}; expected a list of {len(names)} arrays."
+            f"{what}: one array came for {len(names)} tensors {names}; expected a list of "
+            f"{len(names)} arrays."
         )
     return [data]
 
@@ -77,7 +87,9 @@ def _is_list_of_arrays(data: Sequence[Any], number: int) -> bool:
     """Tell a list of arrays from one array written as nested lists."""
     if not len(data):
         return number > 1
-    return hasattr(data[0], "shape") and np.ndim(data[0]) > 0 or (number > 1 and len(data) == number)
+    return (hasattr(data[0], "shape") and np.ndim(data[0]) > 0) or (
+        number > 1 and len(data) == number
+    )
 
 
 def _as_array(data: Any, where: str) -> Any:
@@ -89,7 +101,9 @@ def _as_array(data: Any, where: str) -> Any:
     try:
         array = np.asarray(data)
     except ValueError as error:
-        raise DataError(f"{where}: the rows have different lengths ({error}). Pad them first.") from None
+        raise DataError(
+            f"{where}: the rows have different lengths ({error}). Pad them first."
+        ) from None
     if array.dtype.kind not in "fiub":
         raise DtypeError(f"{where}: values of type {array.dtype}; expected numbers.")
     return array
@@ -102,7 +116,8 @@ def _fitted(array: Any, name: str, shape: Shape | None, what: str) -> Any:
         return array
     if len(array.shape) != len(shape):
         raise DataError(
-            f"{what} for '{name}': array has {len(array.shape)} axes {tuple(array.shape)}; expected {len(shape)}: {shape}."
+            f"{what} for '{name}': array has {len(array.shape)} axes {tuple(array.shape)}; "
+            f"expected {len(shape)}: {shape}."
         )
     if merge_shapes(tuple(array.shape[1:]), shape[1:]) is None:
         raise DataError(
@@ -122,8 +137,14 @@ def check_lengths(x: list[Any], y: list[Any], weights: list[Any], where: str) ->
     for what, arrays in (("x", x), ("y", y), ("sample_weight", weights)):
         lengths = sorted({int(a.shape[0]) for a in arrays})
         if len(lengths) > 1:
-            raise DataError(f"{where}: the arrays of {what} have different numbers of samples: {lengths}.")
-    first = {what: int(a[0].shape[0]) for what, a in (("x", x), ("y", y), ("sample_weight", weights)) if a}
+            raise DataError(
+                f"{where}: the arrays of {what} have different numbers of samples: {lengths}."
+            )
+    first = {
+        what: int(a[0].shape[0])
+        for what, a in (("x", x), ("y", y), ("sample_weight", weights))
+        if a
+    }
     if len(set(first.values())) > 1:
         listed = ", ".join(f"{what} has {n}" for what, n in first.items())
         raise DataError(f"{where}: x and y must have the same number of samples; {listed}.")
@@ -139,20 +160,28 @@ def check_targets(targets: list[Any], functions: list[Any], outputs: list[Tensor
     Raises
     ------
     DataError
-        Class numbers were given to categorical_crossentropy, or the shape of the labels is not that of the output.
+        Class numbers were given to categorical_crossentropy, or the shape of the labels is not that
+        of the output.
     """
     for y, function, output in zip(targets, functions, outputs, strict=True):
-        if function is losses.categorical_crossentropy and y.shape[-1] == 1 and output.shape[-1] != 1:
+        if (
+            function is losses.categorical_crossentropy
+            and y.shape[-1] == 1
+            and output.shape[-1] != 1
+        ):
             raise DataError(
-                f"y: targets of shape {tuple(y.shape)} with the loss categorical_crossentropy, which expects one-hot rows "
-                f"of {output.shape[-1]} entries. Use to_categorical(y), or the loss 'sparse_categorical_crossentropy'."
+                f"y: targets of shape {tuple(y.shape)} with the loss categorical_crossentropy, "
+                "which expects one-hot rows "
+                f"of {output.shape[-1]} entries. Use to_categorical(y), or the loss "
+                "'sparse_categorical_crossentropy'."
             )
         named = getattr(function, "__module__", "") == losses.__name__
         if not named or function is losses.sparse_categorical_crossentropy:
             continue
         if merge_shapes(tuple(y.shape[1:]), output.shape[1:]) is None:
             raise DataError(
-                f"y: targets of shape {tuple(y.shape)} for the output '{output.name}' of shape {output.shape}; "
+                f"y: targets of shape {tuple(y.shape)} for the output '{output.name}' of shape "
+                f"{output.shape}; "
                 f"with the loss {function.__name__} they must agree."
             )
 
@@ -160,7 +189,7 @@ def check_targets(targets: list[Any], functions: list[Any], outputs: list[Tensor
 def weights_of_samples(
     y: Any, sample_weight: Any, class_weight: dict[int, float] | None, mode: str | None, name: str
 ) -> np.ndarray:
-    """Return the weight of each sample (or time step) of one output: ones unless something is given.
+    """Return the weight of each sample, or time step, of one output: ones if none are given.
 
     Raises
     ------
@@ -172,14 +201,16 @@ def weights_of_samples(
     shape = tuple(y.shape[:2]) if mode == "temporal" else (int(y.shape[0]),)
     if mode == "temporal" and len(y.shape) < 3:
         raise DataError(
-            f"y for '{name}': sample_weight_mode='temporal' needs targets of 3 axes (samples, times, features); got {tuple(y.shape)}."
+            f"y for '{name}': sample_weight_mode='temporal' needs targets of 3 axes (samples, "
+            f"times, features); got {tuple(y.shape)}."
         )
     weights = np.ones(shape, dtype=config.floatx)
     if sample_weight is not None:
         given = np.asarray(sample_weight, dtype=config.floatx)
         if given.shape != shape:
             raise DataError(
-                f"sample_weight for '{name}': array of shape {given.shape}; expected {shape}, one for each "
+                f"sample_weight for '{name}': array of shape {given.shape}; expected {shape}, one "
+                "for each "
                 f"{'time step' if mode == 'temporal' else 'sample'}."
             )
         weights = weights * given
@@ -194,13 +225,16 @@ def _weights_by_class(y: np.ndarray, class_weight: dict[int, float], name: str) 
     classes = y.argmax(axis=1) if y.ndim == 2 and y.shape[1] > 1 else y.reshape(-1)
     missing = sorted({int(c) for c in classes} - {int(k) for k in class_weight})
     if missing:
-        raise ArgumentError(f"class_weight for '{name}': no weight for the classes {missing} that occur in the targets.")
+        raise ArgumentError(
+            f"class_weight for '{name}': no weight for the classes {missing} that occur in the "
+            "targets."
+        )
     lookup = {int(k): float(v) for k, v in class_weight.items()}
     return np.array([lookup[int(c)] for c in classes], dtype=config.floatx)
 
 
 def split_off_validation(arrays: list[Any], share: float) -> tuple[list[Any], list[Any]]:
-    """Return the arrays without, and with only, their last `share`; the data are not shuffled before.
+    """Return the arrays without, and with only, their last `share`, unshuffled.
 
     Raises
     ------
@@ -208,7 +242,9 @@ def split_off_validation(arrays: list[Any], share: float) -> tuple[list[Any], li
         The share is not between 0 and 1, or leaves nothing on one side.
     """
     if not 0 < share < 1:
-        raise ArgumentError(f"fit: validation_split is {share!r}; expected a share between 0 and 1.")
+        raise ArgumentError(
+            f"fit: validation_split is {share!r}; expected a share between 0 and 1."
+        )
     number = int(arrays[0].shape[0])
     at = int(number * (1 - share))
     if not 0 < at < number:
@@ -221,7 +257,8 @@ def split_off_validation(arrays: list[Any], share: float) -> tuple[list[Any], li
 def per_output_data(value: Any, names: list[str], what: str) -> list[Any]:
     """Spread sample or class weights over the outputs.
 
-    With one output the value is that output's; with several it must be a list or a dict by the outputs' names.
+    With one output the value is that output's; with several it must be a list or a dict by the
+    outputs' names.
 
     Raises
     ------
@@ -233,11 +270,14 @@ def per_output_data(value: Any, names: list[str], what: str) -> list[Any]:
     if isinstance(value, dict) and value.keys() & set(names):
         return [value.get(name) for name in names]
     if len(names) == 1:
-        is_list_of_one = isinstance(value, (list, tuple)) and len(value) == 1 and np.ndim(value[0]) > 0
+        is_list_of_one = (
+            isinstance(value, (list, tuple)) and len(value) == 1 and np.ndim(value[0]) > 0
+        )
         return [value[0]] if is_list_of_one else [value]
     if isinstance(value, (list, tuple)) and len(value) == len(names):
         return list(value)
     raise DataError(
-        f"{what}: the model has {len(names)} outputs; expected a list of {len(names)} entries or a dict with "
+        f"{what}: the model has {len(names)} outputs; expected a list of {len(names)} entries or a "
+        "dict with "
         f"keys among {names}."
     )

@@ -1,8 +1,8 @@
 """The loops over epochs and batches: fit, evaluate and predict.
 
-`fit_events` is the whole of training: for every batch it calls the train function, which computes the loss and commits the
-new weights, and tells the callbacks before and after. No layer is called here and no graph is walked; that was done once, when
-the function was made. Lesson: chapter 15.
+`fit_events` is the whole of training: for every batch it calls the train function, which computes
+the loss and commits the new weights, and tells the callbacks before and after. No layer is called
+here and no graph is walked; that was done once, when the function was made. Lesson: chapter 15.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kerascope.engine.nesting import to_list, unpack_singleton
 from kerascope.errors import NumericsWarning
 
 if TYPE_CHECKING:
-    from kerascope.engine.model import Model
+    from kerascope.engine.training_arrays import ArrayTraining
 
 
 class EpochBegun(NamedTuple):
@@ -53,7 +53,7 @@ class EpochEnded(NamedTuple):
 
 
 def fit_events(
-    model: Model,
+    model: ArrayTraining,
     f: Function,
     feed: Any,
     callbacks: CallbackList,
@@ -63,7 +63,7 @@ def fit_events(
     val_f: Function | None = None,
     val_feed: Any = None,
 ) -> Generator[Any, Any, None]:
-    """Train; yield an event before and after each epoch and batch, and the function's stage in between."""
+    """Train; yield events around each epoch and batch, and the function's stage in between."""
     out_labels = model.metrics_names
     warned = False
     model.stop_training = False
@@ -85,8 +85,10 @@ def fit_events(
             if model.stop_training:
                 break
         if val_f is not None:
-            val_outs = yield from test_events(val_f, val_feed)
-            epoch_logs.update(("val_" + label, o) for label, o in zip(out_labels, val_outs, strict=True))
+            val_outs = yield from evaluate_events(val_f, val_feed)
+            epoch_logs.update(
+                ("val_" + label, o) for label, o in zip(out_labels, val_outs, strict=True)
+            )
         callbacks.on_epoch_end(epoch, epoch_logs)
         yield EpochEnded(epoch, epoch_logs)
         if model.stop_training:
@@ -96,23 +98,27 @@ def fit_events(
 
 def _warn_of_loss(loss: Any, epoch: int, batch_index: int) -> bool:
     warn(
-        f"fit: the loss became {loss} in epoch {epoch + 1}, batch {batch_index} (counted from 0). The weights are likely "
-        f"spoilt from here on; try a smaller learning rate, clipnorm=1.0, or look for NaN in the data.",
+        f"fit: the loss became {loss} in epoch {epoch + 1}, batch {batch_index} (counted from 0). "
+        "The weights are likely "
+        f"spoilt from here on; try a smaller learning rate, clipnorm=1.0, or look for NaN in the "
+        "data.",
         NumericsWarning,
     )
     return True
 
 
-def test_events(
+def evaluate_events(
     f: Function, feed: Any, labels: list[str] | None = None, verbose: int = 0
 ) -> Generator[Any, Any, list[float]]:
-    """Run a test function over a feed; return the mean of each output, weighted by the sizes of the batches."""
+    """Run a test function over a feed; return its outputs' means, weighted by batch size."""
     bar = Progbar(feed.samples or feed.steps, verbose=verbose)
     totals: list[float] = []
     seen = 0
     for step, (size, ins_batch) in enumerate(feed.epoch()):
         outs = yield f.stage(ins_batch)
-        totals = [t + float(o) * size for t, o in zip(totals or [0.0] * len(outs), outs, strict=True)]
+        totals = [
+            t + float(o) * size for t, o in zip(totals or [0.0] * len(outs), outs, strict=True)
+        ]
         seen += size
         means = [total / seen for total in totals]
         bar.update(seen if feed.samples else step + 1, list(zip(labels or [], outs, strict=False)))

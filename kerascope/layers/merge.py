@@ -167,11 +167,9 @@ def Merge(
         mask=output_mask,
         arguments=arguments,
     )
-    warn(
-        f"Merge: {mode!r} as a mode is Keras 1's word; today it is the layer "
-        f"{type(layer).__name__}.",
-        SpellingWarning,
-    )
+    word = getattr(mode, "__name__", mode)
+    today = type(layer).__name__
+    warn(f"Merge: mode {word!r} is Keras 1's word; today it is the layer {today}.", SpellingWarning)
     if layers:
         layer(_outputs_of(layers, node_indices, tensor_indices))
     return layer

@@ -80,7 +80,9 @@ def node_graph(model: Network, *, expand_nested: bool = False) -> Graph:
         f"{_count(parameters, 'parameter')}"
     )
     attrs: dict[str, Attribute] = {"level": "node", "parameters": parameters, "caption": caption}
-    return Graph(clean(model.name), tuple(view.boxes.values()), tuple(view.edges), tuple(view.groups), attrs)
+    return Graph(
+        clean(model.name), tuple(view.boxes.values()), tuple(view.edges), tuple(view.groups), attrs
+    )
 
 
 class _NodeView:
@@ -100,7 +102,9 @@ class _NodeView:
         taken = dict.fromkeys(self.boxes) | dict.fromkeys(one.id for one in self.groups)
         ends: dict[Node, CallEnds] = {}
         calls = calls_of_layers(model)
-        numbers = {node: (i, len(nodes)) for nodes in calls.values() for i, node in enumerate(nodes)}
+        numbers = {
+            node: (i, len(nodes)) for nodes in calls.values() for i, node in enumerate(nodes)
+        }
         depths = depths_of_calls(model)
         for node, depth in depths.items():
             box_id = free_id(prefix + ids[node], taken)
@@ -122,13 +126,13 @@ class _NodeView:
             inner = self.add_model(layer, f"{box_id}/", box_id)
             return CallEnds(_ends_of(layer.inputs, inner), _ends_of(layer.outputs, inner))
         attrs |= self._weights.enter(layer, box_id)
-        self.boxes[box_id] = GraphNode(box_id, clean(layer.name), kind_of(layer), group, depth, attrs)
+        self.boxes[box_id] = GraphNode(
+            box_id, clean(layer.name), kind_of(layer), group, depth, attrs
+        )
         inputs = [End(box_id, i) for i in range(len(node.input_tensors))]
         return CallEnds(inputs, [End(box_id, i) for i in range(len(node.output_tensors))])
 
-    def _add_edges(
-        self, node: Node, depth: int, ends: dict[Node, CallEnds], group: str
-    ) -> None:
+    def _add_edges(self, node: Node, depth: int, ends: dict[Node, CallEnds], group: str) -> None:
         for tensor, target in zip(node.input_tensors, ends[node].inputs, strict=True):
             history = tensor._keras_history
             if history is None:
@@ -155,9 +159,9 @@ class _NodeView:
 
     def mark_outputs(self, model: Network, ends: dict[Node, CallEnds]) -> None:
         """Write on the boxes which outputs of the model they give."""
-        for number, (box_id, _) in enumerate(_ends_of(model.outputs, ends)):
-            box = self.boxes[box_id]
-            self.boxes[box_id] = _with_output(box, number)
+        names = _output_names(model)
+        for name, (box_id, _) in zip(names, _ends_of(model.outputs, ends), strict=True):
+            self.boxes[box_id] = _with_output(self.boxes[box_id], name)
 
 
 def _ends_of(tensors: list[Tensor], ends: dict[Node, CallEnds]) -> list[End]:
@@ -166,10 +170,17 @@ def _ends_of(tensors: list[Tensor], ends: dict[Node, CallEnds]) -> list[End]:
     return [ends[history.node].outputs[history.tensor_index] for history in histories]
 
 
-def _with_output(box: GraphNode, number: int) -> GraphNode:
-    numbers = [*str(box.attrs["outputs"]).split(", "), str(number)]
-    outputs = ", ".join(one for one in numbers if one)
-    return dataclasses.replace(box, attrs={**box.attrs, "outputs": outputs})
+def _output_names(model: Network) -> list[str]:
+    if len(model.outputs) == 1:
+        return ["output"]
+    return [f"output {number}" for number in range(len(model.outputs))]
+
+
+def _with_output(box: GraphNode, name: str) -> GraphNode:
+    before = str(box.attrs["outputs"])
+    return dataclasses.replace(
+        box, attrs={**box.attrs, "outputs": f"{before}, {name}" if before else name}
+    )
 
 
 # --- the layer view ---------------------------------------------------------------------------------------------
@@ -199,15 +210,17 @@ def layer_graph(model: Network) -> Graph:
     calls = calls_of_layers(model)
     weights = WeightBook()
     boxes: dict[Layer | Tensor, GraphNode] = {}
+    taken: dict[str, None] = {}
     for node, depth in depths_of_calls(model).items():
         layer = node.outbound_layer
         if layer in boxes:
             continue
-        box_id = free_id(layer.name, [box.id for box in boxes.values()])
+        box_id = free_id(layer.name, taken)
+        taken[box_id] = None
         attrs = _attributes_of_all_calls(layer, calls[layer.name]) | weights.enter(layer, box_id)
         boxes[layer] = GraphNode(box_id, clean(layer.name), kind_of(layer), "", depth, attrs)
-    for number, layer in enumerate(model.output_layers):
-        boxes[layer] = _with_output(boxes[layer], number)
+    for name, layer in zip(_output_names(model), model.output_layers, strict=True):
+        boxes[layer] = _with_output(boxes[layer], name)
     edges = _merged_edges(model, boxes)
     parameters = sum(int(box.attrs["parameters"]) for box in boxes.values())
     attrs = {
@@ -222,6 +235,8 @@ def _attributes_of_all_calls(layer: Layer, nodes: list[Node]) -> dict[str, Attri
     """Return the attributes of a layer's box; shapes that differ from call to call are all listed."""
     every = [call_attributes(node, 0, len(nodes)) for node in nodes]
     attrs = {**layer_attributes(layer), **every[0]}
+    for key in ("call", "input_count", "output_count"):
+        del attrs[key]
     for key in ("input_shapes", "output_shapes"):
         attrs[key] = " or ".join(dict.fromkeys(str(one[key]) for one in every))
     return attrs
@@ -248,7 +263,11 @@ def _merged_edges(model: Network, boxes: dict[Layer | Tensor, GraphNode]) -> lis
 
 def _layer_caption(boxes: list[GraphNode], edges: list[GraphEdge], parameters: int) -> str:
     layers = [box for box in boxes if box.kind not in ("input", "tensor")]
-    shared = [f"{box.label} is called {box.attrs['calls']} times" for box in layers if box.attrs["calls"] != 1]
+    shared = [
+        f"{box.label} is called {box.attrs['calls']} times"
+        for box in layers
+        if box.attrs["calls"] != 1
+    ]
     merged = [edge for edge in edges if edge.label]
     parallel = [f"{_count(len(merged), 'arrow')} for several tensors"] if merged else []
     hidden = ", ".join(shared + parallel)

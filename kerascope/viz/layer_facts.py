@@ -1,6 +1,7 @@
 """What a box says about its layer and its call, as plain attributes.
 
-Every box of the layer and node views has these attributes; networkx, GraphML and JSON carry them under the same names:
+Every box of the node view has these attributes, and every box of the layer view all but `call`, `input_count` and
+`output_count`, which belong to one call; networkx, GraphML and JSON carry them under the same names:
 
 ==================  =====================================================================================
 `layer`             name of the layer
@@ -9,12 +10,13 @@ Every box of the layer and node views has these attributes; networkx, GraphML an
 `call`, `calls`     this box is call number `call` (from 0) of `calls` of the layer in its model
 `input_shapes`      shapes of the input tensors, as text; several are joined by "; "
 `output_shapes`     shapes of the output tensors, likewise
-`inputs`            number of input tensors
+`input_count`       number of input tensors
+`output_count`      number of output tensors
 `dtype`             type of the first output
 `parameters`        numbers in weights that no box before this one has: the sum over all boxes is the model's
 `shared_with`       id of the first box that has the same weights, "" if this is it
 `trainable`         whether training changes the layer
-`outputs`           which outputs of the model leave here: "0", "1, 2"; "" for none
+`outputs`           which outputs of the model leave here: "output", "output 1"; "" for none
 ==================  =====================================================================================
 """
 
@@ -65,7 +67,8 @@ def call_attributes(node: Node, call: int, calls: int) -> dict[str, Attribute]:
     return {
         "call": call,
         "calls": calls,
-        "inputs": len(inputs),
+        "input_count": len(inputs),
+        "output_count": len(node.output_tensors),
         "input_shapes": shapes_text(x.shape for x in inputs),
         "output_shapes": shapes_text(node.output_shapes),
         "dtype": str(node.output_tensors[0].dtype),
@@ -82,7 +85,8 @@ def tensor_attributes(tensor: Tensor) -> dict[str, Attribute]:
         "trainable": False,
         "call": 0,
         "calls": 1,
-        "inputs": 0,
+        "input_count": 0,
+        "output_count": 1,
         "input_shapes": "",
         "output_shapes": shapes_text([tensor.shape]),
         "dtype": str(tensor.dtype),
@@ -105,5 +109,7 @@ def shapes_text(shapes: Iterable[Shape]) -> str:
 
 def _activation(layer: Layer) -> str:
     activation = getattr(layer, "activation", None)
-    name = getattr(activation, "__name__", None) or (type(activation).__name__ if activation else "")
+    name = getattr(activation, "__name__", None) or (
+        type(activation).__name__ if activation else ""
+    )
     return "" if name == "linear" else clean(name)

@@ -7,35 +7,14 @@ same at every run. `render.py` makes pictures of it; the boxes' texts are writte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 
 from kerascope.viz import theme
-from kerascope.viz.dot_labels import box_label, caption_label, group_label, has_ports
+from kerascope.viz.dot_labels import DotOptions, box_label, caption_label, group_label, has_ports
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 
 # Above this many boxes dot's search for short edges is cut off: it would take minutes.
 MANY_BOXES = 150
-
-
-@dataclass(frozen=True)
-class DotOptions:
-    """What the picture shows.
-
-    Parameters
-    ----------
-    show_shapes, show_layer_names : bool
-        Whether boxes carry shapes and names.
-    depth_ranks : bool
-        Write the depth of each row at its side.
-    rankdir : {"TB", "LR"}
-        From top to bottom, or from left to right.
-    """
-
-    show_shapes: bool = True
-    show_layer_names: bool = True
-    depth_ranks: bool = False
-    rankdir: str = "TB"
 
 
 def to_dot(graph: Graph, options: DotOptions | None = None) -> str:
@@ -52,7 +31,7 @@ def to_dot(graph: Graph, options: DotOptions | None = None) -> str:
 
     Examples
     --------
-    >>> graph = Graph("pair", (GraphNode("a", "a", "input"), GraphNode("b", "b", "dense")), (GraphEdge("a", "b"),))
+    >>> graph = Graph("pair", (GraphNode("a", "a", "input", depth=1), GraphNode("b", "b", "dense")), (GraphEdge("a", "b"),))
     >>> [line.strip() for line in to_dot(graph).splitlines() if "->" in line]
     ['"a" -> "b" [id="edge-0"]']
     """
@@ -61,6 +40,8 @@ def to_dot(graph: Graph, options: DotOptions | None = None) -> str:
     if options.depth_ranks:
         lines += _depth_axis(graph)
     lines += _boxes(graph, "", options, "  ")
+    if options.depth_ranks:
+        lines += _depth_rows(graph)
     boxes = {node.id: node for node in graph.nodes}
     lines += [_edge(edge, i, boxes, options) for i, edge in enumerate(graph.edges)]
     return "\n".join([*lines, "}", ""])
@@ -102,11 +83,7 @@ def _boxes(graph: Graph, group: str, options: DotOptions, indent: str) -> Iterat
     """Yield what lies directly in a group: its boxes row by row, then the groups inside it."""
     for depth, row in graph.rows(group).items():
         yield from (indent + _box(node, options) for node in row)
-        names = [quoted(node.id) for node in row]
-        if options.depth_ranks and not group:
-            names.insert(0, quoted(_axis_name(depth)))
-        if len(names) > 1:
-            yield f"{indent}{{ rank=same; {'; '.join(names)} }}"
+        yield from _same_rank((node.id for node in row), indent)
     for inner in graph.groups:
         if inner.parent == group:
             yield f"{indent}subgraph {quoted('cluster ' + inner.id)} {{"
@@ -119,7 +96,7 @@ def _box(node: GraphNode, options: DotOptions) -> str:
     style = theme.style_of(node.kind)
     attributes = {
         "id": f"node-{node.id}",
-        "label": box_label(node, options.show_shapes, options.show_layer_names, options.rankdir),
+        "label": box_label(node, options),
         "shape": style.shape,
         "style": style.outline,
         "fillcolor": style.fill,
@@ -154,16 +131,46 @@ def _group_attributes(group: GraphGroup) -> dict[str, str]:
 
 
 def _depth_axis(graph: Graph) -> Iterator[str]:
-    """Yield one small text per row, held in a column by invisible arrows."""
+    """Yield one small text per row, held in a column by invisible arrows; they come first, so dot sets them left."""
     attributes = {"shape": "plaintext", "fontsize": "10", "fontcolor": theme.QUIET_TEXT}
-    depths = list(graph.rows())
+    depths = list(_rows_with_groups(graph))
     for depth in depths:
-        label = f"depth {depth}"
-        own = {**attributes, "label": label, "id": f"depth-{depth}", "group": "depth axis"}
+        own = {**attributes, "label": f"depth {depth}", "id": f"depth-{depth}", "group": "depths"}
         yield f"  {quoted(_axis_name(depth))} {_attributes(own)}"
     for upper, lower in zip(depths, depths[1:], strict=False):
         names = f"{quoted(_axis_name(upper))} -> {quoted(_axis_name(lower))}"
         yield f"  {names} {_attributes({'style': 'invis', 'weight': '100'})}"
+
+
+def _depth_rows(graph: Graph) -> Iterator[str]:
+    for depth, row in _rows_with_groups(graph).items():
+        yield from _same_rank([_axis_name(depth), *row], "  ")
+
+
+def _rows_with_groups(graph: Graph) -> dict[int, list[str]]:
+    """Return the ids in each row, deepest first; an expanded model stands in its row with its own deepest boxes."""
+    rows = {depth: [node.id for node in row] for depth, row in graph.rows().items()}
+    for group in graph.groups:
+        if not group.parent:
+            rows.setdefault(group.depth, []).extend(_first_boxes(graph, group.id))
+    return dict(sorted(rows.items(), reverse=True))
+
+
+def _first_boxes(graph: Graph, group: str) -> list[str]:
+    """Return the boxes in the first row of a group, or of the groups that it begins with."""
+    rows = graph.rows(group)
+    inner = [one for one in graph.groups if one.parent == group]
+    depth = max([*rows, *(one.depth for one in inner)], default=0)
+    first = [node.id for node in rows.get(depth, [])]
+    return first or [
+        box for one in inner if one.depth == depth for box in _first_boxes(graph, one.id)
+    ]
+
+
+def _same_rank(ids: Iterable[str], indent: str) -> Iterator[str]:
+    names = [quoted(one) for one in ids]
+    if len(names) > 1:
+        yield f"{indent}{{ rank=same; {'; '.join(names)} }}"
 
 
 def _axis_name(depth: int) -> str:
@@ -173,21 +180,20 @@ def _axis_name(depth: int) -> str:
 # --- arrows -----------------------------------------------------------------------------------------------------
 
 
-def _edge(
-    edge: GraphEdge, number: int, boxes: Mapping[str, GraphNode], options: DotOptions
-) -> str:
+def _edge(edge: GraphEdge, number: int, boxes: Mapping[str, GraphNode], options: DotOptions) -> str:
     source, target = boxes[edge.source], boxes[edge.target]
+    attributes = {"id": f"edge-{number}"}
+    if edge.label:
+        attributes["label"] = f" {edge.label} "
+    if source.group == target.group and source.depth <= target.depth:
+        attributes["constraint"] = "false"  # back to a shared layer: the rows stay as they are
+        return f"  {quoted(source.id)} -> {quoted(target.id)} {_attributes(attributes)}"
     leaves, enters = ("s", "n") if options.rankdir == "TB" else ("e", "w")
     tail, head = quoted(source.id), quoted(target.id)
     if "output" in edge.attrs and has_ports(source, "outputs"):
         tail += f":o{edge.attrs['output']}:{leaves}"
     if "operand" in edge.attrs and has_ports(target, "inputs"):
         head += f":i{edge.attrs['operand']}:{enters}"
-    attributes = {"id": f"edge-{number}"}
-    if edge.label:
-        attributes["label"] = f" {edge.label} "
-    if source.group == target.group and source.depth <= target.depth:
-        attributes["constraint"] = "false"  # back to a shared layer: the rows stay as they are
     return f"  {tail} -> {head} {_attributes(attributes)}"
 
 
@@ -208,7 +214,7 @@ def quoted(text: str) -> str:
 
 def _attributes(attributes: Mapping[str, str]) -> str:
     texts = [
-        f"{key}={value if value.startswith('<<') else quoted(value)}"
+        f"{key}={value if key == 'label' and value.startswith('<<') else quoted(value)}"
         for key, value in attributes.items()
     ]
     return f"[{' '.join(texts)}]"

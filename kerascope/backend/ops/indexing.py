@@ -1,8 +1,6 @@
-"""Taking parts of a tensor: `x[1:, 0]`, rows by number, one-hot codes.
+"""Parts of a tensor by place: `x[1:, 0]`.
 
-The gradient of a part is the whole, zero outside the part: `PutItem` for slices, where every place
-is taken at most once, and `AddRows` for `gather`, where one row may be taken many times and its
-gradients add up.
+The gradient of a part is the whole, zero outside the part: every place is taken at most once.
 """
 
 from __future__ import annotations
@@ -14,13 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import OPERATORS, Constant, Op, Tensor, as_tensor, checked_dtype
-from kerascope.backend.ops.broadcasting import cast
+from kerascope.backend.graph import OPERATORS, Op, Tensor, as_tensor
+from kerascope.backend.ops.gathering import gather
 from kerascope.backend.ops.sizes import known_values
 from kerascope.errors import ArgumentError, DtypeError, ShapeError
-from kerascope.settings import config
 
-__all__ = ["arange", "gather", "in_top_k", "one_hot", "slice"]
+__all__ = ["slice"]
 
 
 class Span(NamedTuple):
@@ -230,186 +227,5 @@ def slice(x, start, size):
     spans = (Span(s, None if n == -1 else s + n) for s, n in zip(start, size, strict=True))
     return GetItem(tuple(spans))(x)
 
-
-@dataclass(frozen=True)
-class Gather(Op):
-    """The rows of `x` that `indices` name."""
-
-    def infer_shape(self, x, indices):
-        return (*indices.shape, *x.shape[1:])
-
-    def perform(self, x, indices):
-        return np.take(x, indices, axis=0)
-
-    def grad(self, inputs, outputs, output_grads):
-        x, indices = inputs
-        return [AddRows()(output_grads[0], indices, x), None]
-
-
-@dataclass(frozen=True)
-class AddRows(Op):
-    """Zeros with the shape of `like`, to whose row `indices[i]` each `x[i]` is added."""
-
-    def infer_shape(self, x, indices, like):
-        return like.shape
-
-    def perform(self, x, indices, like):
-        total = np.zeros(like.shape, x.dtype)
-        places = np.ravel(indices) % max(len(like), 1)
-        if places.size:
-            rows = x.reshape(places.size, *like.shape[1:])
-            order = np.argsort(places, kind="stable")
-            in_order = places[order]
-            starts = np.flatnonzero(np.diff(in_order, prepend=-1))
-            total[in_order[starts]] = np.add.reduceat(rows[order], starts, axis=0)
-        return total
-
-    def grad(self, inputs, outputs, output_grads):
-        return [Gather()(output_grads[0], inputs[1]), None, None]
-
-
-def gather(reference, indices):
-    """Return the rows of `reference` that `indices` name.
-
-    Parameters
-    ----------
-    reference : Tensor, shape (rows, ...)
-    indices : int Tensor, any shape
-        Negative ones count from the end.
-
-    Returns
-    -------
-    Tensor, shape indices.shape + (...)
-
-    Notes
-    -----
-    The gradient of a row that was taken several times is the sum of its gradients.
-    """
-    indices = as_tensor(indices)
-    if not indices.dtype.startswith(("int", "uint")):
-        raise DtypeError(
-            f"K.gather: indices '{indices.name}' are of type {indices.dtype}; expected ints. "
-            f"K.cast(indices, 'int32') them first.",
-            subject=indices,
-        )
-    return Gather()(reference, indices)
-
-
-@dataclass(frozen=True)
-class OneHot(Op):
-    """For each index a row of zeros with a 1 at that place; no 1 if the place does not exist."""
-
-    num_classes: int
-    dtype: str
-
-    def infer_shape(self, indices):
-        return (*indices.shape, self.num_classes)
-
-    def infer_dtype(self, indices):
-        return self.dtype
-
-    def perform(self, indices):
-        return (np.asarray(indices)[..., None] == np.arange(self.num_classes)).astype(self.dtype)
-
-
-def one_hot(indices, num_classes):
-    """Return rows of zeros with a single 1, at the place that each index names.
-
-    Parameters
-    ----------
-    indices : int Tensor, any shape
-    num_classes : int
-
-    Returns
-    -------
-    Tensor, shape indices.shape + (num_classes,), floatx
-
-    Examples
-    --------
-    >>> from kerascope import backend as K
-    >>> K.eval(K.one_hot(K.constant([2, 0], "int32"), 3)).tolist()
-    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
-    """
-    return OneHot(int(num_classes), config.floatx)(indices)
-
-
-@dataclass(frozen=True)
-class InTopK(Op):
-    """Whether fewer than `k` predictions of a row exceed that of its target; ties count as in."""
-
-    k: int
-
-    def infer_shape(self, predictions, targets):
-        return predictions.shape[:1] if predictions.shape[0] is not None else targets.shape[:1]
-
-    def infer_dtype(self, predictions, targets):
-        return "bool"
-
-    def perform(self, predictions, targets):
-        chosen = np.take_along_axis(predictions, targets[:, None], axis=1)
-        above = np.count_nonzero(predictions > chosen, axis=1)
-        return (above < self.k) & np.isfinite(chosen[:, 0])
-
-
-def in_top_k(predictions, targets, k):
-    """Return whether each target is among the `k` greatest predictions of its row.
-
-    Parameters
-    ----------
-    predictions : Tensor, shape (batch, classes), float
-    targets : int Tensor, shape (batch,)
-    k : int
-
-    Returns
-    -------
-    Tensor, shape (batch,), bool
-    """
-    return InTopK(int(k))(predictions, cast(targets, "int64"))
-
-
-@dataclass(frozen=True)
-class Arange(Op):
-    """Numbers from `start` up to, but without, `stop`."""
-
-    dtype: str
-
-    def infer_shape(self, start, stop, step):
-        known = [known_values(bound) for bound in (start, stop, step)]
-        return (None,) if None in known else (len(range(*known)),)
-
-    def infer_dtype(self, start, stop, step):
-        return self.dtype
-
-    def perform(self, start, stop, step):
-        return np.arange(start, stop, step, dtype=self.dtype)
-
-
-def arange(start, stop=None, step=1, dtype="int32"):
-    """Return the numbers from `start` up to, but without, `stop`.
-
-    Parameters
-    ----------
-    start, stop, step : int or scalar int Tensor
-        With `stop` left out, the numbers from 0 to `start`.
-    dtype : str
-
-    Returns
-    -------
-    Tensor, shape (n,)
-
-    Examples
-    --------
-    >>> from kerascope import backend as K
-    >>> K.eval(K.arange(2, 8, 2)).tolist()
-    [2, 4, 6]
-    """
-    start, stop = (0, start) if stop is None else (start, stop)
-    dtype = checked_dtype(dtype)
-    if not any(isinstance(bound, Tensor) for bound in (start, stop, step)):
-        return Constant(np.arange(start, stop, step, dtype=dtype), name="arange")
-    return Arange(dtype)(*(as_tensor(bound, like=_INDEX) for bound in (start, stop, step)))
-
-
-_INDEX = Constant(0, "int32")  # beside it a Python number becomes an int32
 
 OPERATORS.update(getitem=get_item)

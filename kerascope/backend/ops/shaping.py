@@ -1,4 +1,4 @@
-"""Other shapes for the same numbers: reshape, join, repeat, turn."""
+"""Other shapes for the same numbers: reshape, flatten, turn."""
 
 from __future__ import annotations
 
@@ -7,32 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from kerascope.backend.graph import Op, Tensor, as_tensor
-from kerascope.backend.ops.broadcasting import promoted, zeros_like
-from kerascope.backend.ops.indexing import GetItem, Span
+from kerascope.backend.ops.joining import stack
 from kerascope.backend.ops.sizes import known_values
-from kerascope.backend.shapes import (
-    concatenated_shape,
-    merge_shapes,
-    normalize_axes,
-    normalize_axis,
-    product,
-    reshaped_shape,
-)
+from kerascope.backend.shapes import normalize_axes, normalize_axis, product, reshaped_shape
 from kerascope.errors import ArgumentError, ShapeError
 
 __all__ = [
     "batch_flatten",
-    "concatenate",
     "expand_dims",
     "flatten",
     "permute_dimensions",
-    "repeat",
-    "repeat_elements",
     "reshape",
     "reverse",
     "squeeze",
-    "stack",
-    "tile",
     "transpose",
 ]
 
@@ -206,228 +193,6 @@ def squeeze(x, axis):
     """
     x = as_tensor(x)
     return Squeeze((normalize_axis(axis, x.ndim, "K.squeeze"),))(x)
-
-
-@dataclass(frozen=True)
-class Concatenate(Op):
-    """Tensors one after the other along `axis`."""
-
-    axis: int
-
-    def infer_shape(self, *inputs):
-        return concatenated_shape([x.shape for x in inputs], self.axis, "concatenate")
-
-    def perform(self, *inputs):
-        return np.concatenate(inputs, self.axis)
-
-    def grad(self, inputs, outputs, output_grads):
-        return [Part(self.axis, i)(output_grads[0], *inputs) for i in range(len(inputs))]
-
-    def known_values(self, *inputs):
-        parts = [known_values(x) for x in inputs]
-        return None if None in parts else tuple(value for part in parts for value in part)
-
-
-@dataclass(frozen=True)
-class Part(Op):
-    """The part of `whole` where input number `position` of a concatenation along `axis` lies."""
-
-    axis: int
-    position: int
-
-    def infer_shape(self, whole, *inputs):
-        return inputs[self.position].shape
-
-    def perform(self, whole, *inputs):
-        start = sum(x.shape[self.axis] for x in inputs[: self.position])
-        stop = start + inputs[self.position].shape[self.axis]
-        return whole[(*(slice(None),) * self.axis, slice(start, stop))]
-
-    def grad(self, inputs, outputs, output_grads):
-        parts = [zeros_like(x) for x in inputs[1:]]
-        parts[self.position] = output_grads[0]
-        return [Concatenate(self.axis)(*parts), *(None for _ in parts)]
-
-
-def concatenate(tensors, axis=-1):
-    """Return tensors joined along an axis.
-
-    Parameters
-    ----------
-    tensors : list of Tensor
-        Equal in every other axis.
-    axis : int
-
-    Raises
-    ------
-    ShapeError
-        Two tensors differ in another axis.
-    """
-    tensors = promoted(*tensors)
-    return Concatenate(normalize_axis(axis, tensors[0].ndim, "K.concatenate"))(*tensors)
-
-
-@dataclass(frozen=True)
-class Stack(Op):
-    """Tensors of one shape, side by side along a new axis."""
-
-    axis: int
-
-    def infer_shape(self, *inputs):
-        merged = inputs[0].shape
-        for x in inputs[1:]:
-            both = merge_shapes(merged, x.shape)
-            if both is None:
-                listed = ", ".join(str(x.shape) for x in inputs)
-                raise ShapeError(f"stack: shapes {listed} differ; expected equal ones.")
-            merged = both
-        return (*merged[: self.axis], len(inputs), *merged[self.axis :])
-
-    def perform(self, *inputs):
-        return np.stack(inputs, self.axis)
-
-    def grad(self, inputs, outputs, output_grads):
-        before, after = (Span(),) * self.axis, (Span(),) * (inputs[0].ndim - self.axis)
-        return [GetItem((*before, i, *after))(output_grads[0]) for i in range(len(inputs))]
-
-    def known_values(self, *inputs):
-        return tuple(known_values(x) for x in inputs)
-
-
-def stack(x, axis=0):
-    """Return tensors of one shape side by side along a new axis.
-
-    Parameters
-    ----------
-    x : list of Tensor
-    axis : int
-        Place of the new axis in the result.
-    """
-    tensors = promoted(*x)
-    return Stack(normalize_axis(axis, tensors[0].ndim + 1, "K.stack"))(*tensors)
-
-
-@dataclass(frozen=True)
-class Tile(Op):
-    """`x` laid out `repeats[axis]` times along each axis."""
-
-    repeats: tuple[int, ...]
-
-    def infer_shape(self, x):
-        return tuple(
-            None if n is None else n * r for n, r in zip(x.shape, self.repeats, strict=True)
-        )
-
-    def perform(self, x):
-        return np.tile(x, self.repeats)
-
-    def grad(self, inputs, outputs, output_grads):
-        return [SumTiles(self.repeats)(output_grads[0])]
-
-
-@dataclass(frozen=True)
-class SumTiles(Op):
-    """The sum of the tiles that `x` consists of."""
-
-    repeats: tuple[int, ...]
-
-    def infer_shape(self, x):
-        return tuple(
-            None if n is None else n // r for n, r in zip(x.shape, self.repeats, strict=True)
-        )
-
-    def perform(self, x):
-        pairs = [(r, n // r) for n, r in zip(x.shape, self.repeats, strict=True)]
-        split = np.reshape(x, [size for pair in pairs for size in pair])
-        return split.sum(axis=tuple(range(0, 2 * x.ndim, 2)))
-
-    def grad(self, inputs, outputs, output_grads):
-        return [Tile(self.repeats)(output_grads[0])]
-
-
-def tile(x, n):
-    """Return `x` laid out several times along each axis.
-
-    Parameters
-    ----------
-    x : Tensor
-    n : int or tuple of int
-        Times along each axis; a shorter tuple speaks of the last axes.
-
-    Examples
-    --------
-    >>> from kerascope import backend as K
-    >>> K.eval(K.tile(K.constant([[1, 2]]), (2, 2))).tolist()
-    [[1.0, 2.0, 1.0, 2.0], [1.0, 2.0, 1.0, 2.0]]
-    """
-    x = as_tensor(x)
-    repeats = (n,) if isinstance(n, (int, np.integer)) else tuple(n)
-    if len(repeats) > x.ndim or any(r < 1 for r in repeats):
-        raise ArgumentError(
-            f"K.tile: n = {n!r} for shape {x.shape}; expected at most {x.ndim} numbers >= 1."
-        )
-    return Tile((*(1,) * (x.ndim - len(repeats)), *map(int, repeats)))(x)
-
-
-def repeat(x, n):
-    """Return a tensor of shape (batch, features) as one of shape (batch, n, features)."""
-    x = as_tensor(x)
-    if x.ndim != 2:
-        raise ShapeError(f"K.repeat: x has shape {x.shape}; expected 2 axes.", subject=x)
-    return Tile((1, int(n), 1))(ExpandDims((1,))(x))
-
-
-@dataclass(frozen=True)
-class RepeatElements(Op):
-    """Each element along `axis` `times` times, one after the other."""
-
-    times: int
-    axis: int
-
-    def infer_shape(self, x):
-        size = x.shape[self.axis]
-        stretched = None if size is None else size * self.times
-        return (*x.shape[: self.axis], stretched, *x.shape[self.axis + 1 :])
-
-    def perform(self, x):
-        return np.repeat(x, self.times, self.axis)
-
-    def grad(self, inputs, outputs, output_grads):
-        return [SumRepeated(self.times, self.axis)(output_grads[0])]
-
-
-@dataclass(frozen=True)
-class SumRepeated(Op):
-    """The sum of each `times` neighbours along `axis`."""
-
-    times: int
-    axis: int
-
-    def infer_shape(self, x):
-        size = x.shape[self.axis]
-        shrunk = None if size is None else size // self.times
-        return (*x.shape[: self.axis], shrunk, *x.shape[self.axis + 1 :])
-
-    def perform(self, x):
-        size = x.shape[self.axis] // self.times
-        blocks = (*x.shape[: self.axis], size, self.times, *x.shape[self.axis + 1 :])
-        return np.reshape(x, blocks).sum(axis=self.axis + 1)
-
-    def grad(self, inputs, outputs, output_grads):
-        return [RepeatElements(self.times, self.axis)(output_grads[0])]
-
-
-def repeat_elements(x, rep, axis):
-    """Return a tensor in which each element along an axis comes `rep` times in a row.
-
-    Examples
-    --------
-    >>> from kerascope import backend as K
-    >>> K.eval(K.repeat_elements(K.constant([1, 2]), 2, axis=0)).tolist()
-    [1.0, 1.0, 2.0, 2.0]
-    """
-    x = as_tensor(x)
-    return RepeatElements(int(rep), normalize_axis(axis, x.ndim, "K.repeat_elements"))(x)
 
 
 @dataclass(frozen=True)

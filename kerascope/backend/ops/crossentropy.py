@@ -1,0 +1,161 @@
+"""Crossentropies: how far predicted probabilities are from what was wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerascope.backend.graph import Op, as_tensor
+from kerascope.backend.ops.broadcasting import cast
+from kerascope.backend.ops.elementwise import abs, clip, floating, log, maximum
+from kerascope.backend.ops.nn import log_softmax, softplus
+from kerascope.backend.ops.reduction import sum
+from kerascope.backend.ops.shaping import Squeeze
+from kerascope.backend.shapes import merge_shapes, normalize_axis, reduced_shape
+from kerascope.errors import DataError, ShapeError
+from kerascope.settings import config
+
+__all__ = [
+    "binary_crossentropy",
+    "categorical_crossentropy",
+    "sparse_categorical_crossentropy",
+]
+
+
+def _probabilities(output):
+    """Return probabilities kept so far from 0 and 1 that their logarithms are finite."""
+    # float16 holds no number between 1 - 5e-4 and 1: a smaller margin would vanish.
+    margin = np.maximum(config.epsilon, np.finfo(output.dtype).epsneg)
+    return clip(output, margin, 1 - margin)
+
+
+def binary_crossentropy(target, output, from_logits=False):
+    """Return the crossentropy of yes-or-no predictions, element by element.
+
+    Parameters
+    ----------
+    target : Tensor
+        1 for yes, 0 for no.
+    output : Tensor, same shape
+        Probabilities, or with `from_logits` what a sigmoid would turn into them.
+    from_logits : bool
+
+    Notes
+    -----
+    -t log(p) - (1 - t) log(1 - p), with p kept in [epsilon, 1 - epsilon].
+    """
+    output = floating(output)
+    target = cast(as_tensor(target, like=output), output.dtype)
+    if from_logits:
+        return maximum(output, 0.0) - output * target + softplus(-abs(output))
+    p = _probabilities(output)
+    return -(target * log(p) + (1 - target) * log(1 - p))
+
+
+def categorical_crossentropy(target, output, from_logits=False, axis=-1):
+    """Return the crossentropy of predicted distributions: one number for each.
+
+    Parameters
+    ----------
+    target : Tensor, shape (..., classes)
+        Distributions, most often one-hot.
+    output : Tensor, same shape
+        Probabilities (they are divided by their sum), or with `from_logits` what a softmax would
+        turn into them. from_logits : bool
+    axis : int
+        Where the classes lie.
+
+    Returns
+    -------
+    Tensor, shape of `output` without `axis`
+
+    Notes
+    -----
+    -sum_k t_k log(p_k), with p kept in [epsilon, 1 - epsilon].
+    """
+    output = floating(output)
+    target = cast(as_tensor(target, like=output), output.dtype)
+    if from_logits:
+        return -sum(target * log_softmax(output, axis), axis)
+    p = _probabilities(output / sum(output, axis, keepdims=True))
+    return -sum(target * log(p), axis)
+
+
+@dataclass(frozen=True)
+class Pick(Op):
+    """The one element of each row along `axis` of `x` that `places` names."""
+
+    axis: int
+
+    def infer_shape(self, x, places):
+        shape = merge_shapes(reduced_shape(x.shape, (self.axis,), keepdims=False), places.shape)
+        if shape is None:
+            raise ShapeError(
+                f"pick: class numbers of shape {places.shape} for predictions of shape {x.shape}; "
+                f"expected one for each row along axis {self.axis}.",
+                subject=places,
+            )
+        return shape
+
+    def perform(self, x, places):
+        classes = x.shape[self.axis]
+        if places.size and not (places.min() >= 0 and places.max() < classes):
+            raise DataError(
+                f"sparse_categorical_crossentropy: class numbers from {places.min()} to "
+                f"{places.max()}; expected 0 to {classes - 1}."
+            )
+        places = np.expand_dims(places, self.axis)
+        return np.squeeze(np.take_along_axis(x, places, self.axis), self.axis)
+
+    def grad(self, inputs, outputs, output_grads):
+        return [PutPicked(self.axis)(output_grads[0], inputs[1], inputs[0]), None]
+
+
+@dataclass(frozen=True)
+class PutPicked(Op):
+    """Zeros with the shape of `like`; in each row along `axis` an element of `x` at its place."""
+
+    axis: int
+
+    def infer_shape(self, x, places, like):
+        return like.shape
+
+    def perform(self, x, places, like):
+        whole = np.zeros(like.shape, x.dtype)
+        places, x = np.expand_dims(places, self.axis), np.expand_dims(x, self.axis)
+        np.put_along_axis(whole, places, x, self.axis)
+        return whole
+
+    def grad(self, inputs, outputs, output_grads):
+        return [Pick(self.axis)(output_grads[0], inputs[1]), None, None]
+
+
+def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
+    """Return `categorical_crossentropy` where the targets are class numbers.
+
+    Parameters
+    ----------
+    target : Tensor, shape of `output` without `axis`, or with size 1 there
+        Class numbers, ints or whole floats.
+    output : Tensor, shape (..., classes)
+        Probabilities (kept in [epsilon, 1 - epsilon], then divided by their sum), or logits.
+    from_logits : bool
+    axis : int
+
+    Returns
+    -------
+    Tensor, shape of `output` without `axis`
+
+    Raises
+    ------
+    DataError
+        At run time: a class number is not among the classes.
+    """
+    output = floating(output)
+    axis = normalize_axis(axis, output.ndim, "K.sparse_categorical_crossentropy")
+    target = cast(target, "int64")
+    if target.ndim == output.ndim:
+        target = Squeeze((axis,))(target)
+    logits = output if from_logits else log(_probabilities(output))
+    return -Pick(axis)(log_softmax(logits, axis), target)
