@@ -27,7 +27,6 @@ from kerascope import (
     backend,
     callbacks,
     constraints,
-    datasets,
     edge,
     engine,
     initializers,
@@ -37,7 +36,6 @@ from kerascope import (
     models,
     optimizers,
     regularizers,
-    utils,
 )
 from kerascope.backend.compiled import compiled
 from kerascope.compat import enter_old_modules
@@ -50,24 +48,27 @@ from kerascope.stage import Stage, observing
 
 __version__ = "0.1.0"
 
-# Pictures and tables need rich and networkx, which take longer to import than the engine: they come
-# when they are used.
+# What takes long to import comes when it is used: rich and networkx behind the pictures, HTTP and
+# archives behind the data sets.
 _LAZY = {
     "Drawing": "kerascope.viz.drawing",
     "draw": "kerascope.viz.drawing",
     "to_networkx": "kerascope.viz.to_networkx",
     "walk": "kerascope.trace.walking",
 }
+_LAZY_MODULES = ("datasets", "utils")
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(importlib.import_module(_LAZY[name]), name)
+    if name in _LAZY_MODULES:
+        return importlib.import_module(f"kerascope.{name}")
     raise AttributeError(f"module 'kerascope' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LAZY])
+    return sorted([*globals(), *_LAZY, *_LAZY_MODULES])
 
 
 def _renderer(module: str, name: str) -> Callable[..., Any]:

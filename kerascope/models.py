@@ -8,6 +8,7 @@ from typing import Any
 from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.model import Model
 from kerascope.engine.network import Network
+from kerascope.engine.saving import load_model, save_model
 from kerascope.engine.sequential import Sequential
 from kerascope.errors import ConfigError
 
@@ -17,8 +18,10 @@ __all__ = [
     "Model",
     "Network",
     "Sequential",
+    "load_model",
     "model_from_config",
     "model_from_json",
+    "save_model",
 ]
 
 Functional = Model  # tf.keras's and Keras 3's name

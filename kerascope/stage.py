@@ -24,8 +24,9 @@ The model for this is httpx's authentication flow: one generator, two drivers.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from enum import Enum
 from types import FrameType
@@ -87,6 +88,9 @@ class Stage:
         What is worked on: the layer, model, function or optimizer.
     shortcut : callable, optional
         A faster road to the same result, taken when nobody watches.
+    around : callable, optional
+        Returns a context manager that is entered whenever the work advances, and left while it is
+        paused.
 
     Attributes
     ----------
@@ -102,6 +106,7 @@ class Stage:
         events: Generator[Any, Any, Any],
         subject: Any = None,
         shortcut: Callable[[], Any] | None = None,
+        around: Callable[[], AbstractContextManager[Any]] = nullcontext,
     ) -> None:
         self.name = name
         self.subject = subject
@@ -110,6 +115,7 @@ class Stage:
         self._events = events
         self._started = False
         self._shortcut = shortcut
+        self._around = around
         self._inner: Stage | None = None
         self._error: BaseException | None = None
 
@@ -137,13 +143,14 @@ class Stage:
         """Resume the work, handing it the result, or the error, of the stage it last yielded."""
         self._started = True
         inner, self._inner = self._inner, None
-        if inner is None:
-            return next(self._events)
-        try:
-            answer = inner.run()
-        except Exception as error:
-            return self._events.throw(error)
-        return self._events.send(answer)
+        resume: Callable[[], Any] = functools.partial(next, self._events)
+        if inner is not None:
+            try:
+                resume = functools.partial(self._events.send, inner.run())
+            except Exception as error:
+                resume = functools.partial(self._events.throw, error)
+        with self._around():
+            return resume()
 
     def run(self) -> Any:
         """Drain: run to the end, telling the observers, and return the result.

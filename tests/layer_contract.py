@@ -1,9 +1,10 @@
 """The contract that every layer keeps, as one function: `hold_to_contract(case)`.
 
-A case says how the layer is made and what arrays it is called on. The `cases_*.py` in tests/layers list them, and
-test_contract.py holds each to all of what follows:
+A case says how the layer is made and what arrays it is called on. The `cases_*.py` in tests/layers
+list them, and test_contract.py holds each to all of what follows:
 
-- the output has the shape that `compute_output_shape` says, with a known batch and with None, before and at run time;
+- the output has the shape that `compute_output_shape` says, with a known batch and with None,
+  before and at run time;
 - the configuration survives JSON and gives a layer that computes the same with the same weights;
 - weights can be read, replaced and counted; a wrong list changes nothing;
 - a mask is passed on, or refused, as `supports_masking` says;
@@ -92,9 +93,7 @@ def unpacked(items: list[Any]) -> Any:
 
 def inputs_for(arrays: list[np.ndarray], *, known_batch: bool = True) -> list[Any]:
     shapes = [a.shape if known_batch else (None, *a.shape[1:]) for a in arrays]
-    return [
-        Input(batch_shape=s, dtype=a.dtype.name) for s, a in zip(shapes, arrays, strict=True)
-    ]
+    return [Input(batch_shape=s, dtype=a.dtype.name) for s, a in zip(shapes, arrays, strict=True)]
 
 
 def called(case: LayerCase, *, known_batch: bool = True) -> tuple[Layer, list[Any], Any]:

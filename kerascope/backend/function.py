@@ -10,6 +10,7 @@ Lesson: chapter 14.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Generator, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -138,15 +139,17 @@ class Function:
 
     def _drain(self, inputs: Sequence[Any]) -> Any:
         events = self._events(inputs)
-        try:
-            while True:
-                next(events)
-        except StopIteration as stop:
-            return stop.value
+        with _quiet():
+            try:
+                while True:
+                    next(events)
+            except StopIteration as stop:
+                return stop.value
 
     def stage(self, inputs: Sequence[Any] = ()) -> Stage:
         """Return one call as a stage; events: each `Step` when it is done, then each `Update`."""
-        return Stage(self.name, self._events(inputs), self, lambda: self._drain(inputs))
+        drain = functools.partial(self._drain, inputs)
+        return Stage(self.name, self._events(inputs), self, shortcut=drain, around=_quiet)
 
     def _events(self, inputs: Sequence[Any]) -> Generator[Any, Any, Any]:
         schedule = self.schedule
@@ -155,8 +158,7 @@ class Function:
         step: Step | None = None
         try:
             for step in schedule.steps:
-                with np.errstate(all="ignore"):
-                    result = step.perform(*[values[slot] for slot in step.inputs])
+                result = step.perform(*[values[slot] for slot in step.inputs])
                 if len(step.outputs) == 1:
                     values[step.outputs[0]] = result
                 else:
@@ -192,6 +194,11 @@ class Function:
                 f"one for each of {self.inputs}."
             )
         return [_as_input(x, tensor) for x, tensor in zip(inputs, self.inputs, strict=True)]
+
+
+def _quiet() -> Any:
+    """Let NumPy compute infinities and NaN without a warning: the training loop reports them."""
+    return np.errstate(all="ignore")
 
 
 def _checked_update(v: Any, nv: Any) -> Update:

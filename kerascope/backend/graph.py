@@ -57,8 +57,8 @@ EAGER: ContextVar[Callable[[Op, list[Tensor]], Any] | None] = ContextVar("eager"
 class Op:
     """The definition of a function on tensors.
 
-    A subclass is a frozen dataclass whose fields are the op's parameters (they are its label in a
-    picture) and says:
+    A subclass says the four things below. One that has parameters is a frozen dataclass besides,
+    whose fields they are; they are also its label in a picture.
 
     - `infer_shape(*inputs)`: the output's shape;
     - `infer_dtype(*inputs)`: its type; by default that of the first input;

@@ -103,6 +103,7 @@ class Layer(LayerWeights, metaclass=LayerType):
         self._non_trainable_weights: list[Variable] = []
         self._losses = PerInput()
         self._updates = PerInput()
+        self._inner_calls = PerInput()
         self._initial_weights = kwargs.pop("weights", None)
         if "activity_regularizer" in kwargs:
             self.activity_regularizer = regularizers.get(kwargs.pop("activity_regularizer"))

@@ -25,6 +25,7 @@ from kerascope.backend.scopes import name_scope
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import learning_phase_scope
 from kerascope.engine.input_spec import check_inputs
+from kerascope.engine.layer_books import inside_call
 from kerascope.engine.nesting import accepts, to_list, unpack_singleton
 from kerascope.engine.node import Node
 from kerascope.errors import DtypeError, KerascopeError, ShapeError
@@ -58,7 +59,7 @@ def call_layer(layer: Layer, inputs: Any, kwargs: dict[str, Any]) -> Any:
     if is_eager():
         return _call_inside(layer, inputs, kwargs)
     if all(isinstance(x, Constant) for x in tensors):
-        return _call_eagerly(layer, inputs, kwargs)
+        return Stage("eager_call", _call_eagerly(layer, inputs, kwargs), layer).run()
     return _call_inside(layer, inputs, kwargs)
 
 
@@ -134,7 +135,7 @@ def _run_body(
         and any(m is not None for m in input_masks)
     ):
         kwargs["mask"] = mask
-    with layer._scope(), phase:
+    with layer._scope(), phase, inside_call(layer, to_list(inputs)):
         outputs = [as_tensor(y) for y in to_list(layer.call(inputs, **kwargs))]
         outputs = [_own(y, to_list(inputs)) for y in outputs]
         _refine_shapes(layer, inputs, outputs)
@@ -211,10 +212,13 @@ def _shapes(inputs: Any) -> list[Shape]:
 # --- on arrays, and inside a function -------------------------------------------------------------
 
 
-def _call_eagerly(layer: Layer, inputs: Any, kwargs: dict[str, Any]) -> Any:
-    """Run the body on numbers and return arrays; the layer's updates take effect at once."""
+def _call_eagerly(layer: Layer, inputs: Any, kwargs: dict[str, Any]) -> Generator[Any, Any, Any]:
+    """Run the body on numbers, return arrays; updates that the layer adds take effect at once."""
+    was_built = layer.built
     with eager_mode():
         outputs = _call_inside(layer, inputs, kwargs)
+    if not was_built:
+        yield LayerBuilt(layer, unpack_singleton(_shapes(inputs)), layer.weights)
     return unpack_singleton([np.array(value_of(y)) for y in to_list(outputs)])
 
 

@@ -277,9 +277,7 @@ class CompiledNetwork(Network):
         return self.predict_function
 
     def _check_trainable_weights_consistency(self) -> None:
-        now = [w for w in self.trainable_weights if w not in self._collected_trainable_weights]
-        gone = set(self._collected_trainable_weights) - set(self.trainable_weights)
-        if now or gone:
+        if set(self.trainable_weights) != set(self._collected_trainable_weights):
             warn(
                 f"{self.label}: Discrepancy between trainable weights and collected trainable "
                 "weights: "

@@ -90,6 +90,14 @@ class GraphMap:
     flavour: str = "2"
     _finished: set[Node] = field(default_factory=set, repr=False)
 
+    def _arrive(self, node: Node, depth: int) -> None:
+        """Enter a node at which Keras 1's walk arrives, and its layer, as deep as they have been met so far."""
+        layer = node.outbound_layer
+        self.visits += 1
+        self.nodes_depths[node] = max(depth, self.nodes_depths.get(node, 0))
+        self.layers_depths[layer] = max(depth, self.layers_depths.get(layer, 0))
+        self.layer_indices.setdefault(layer, len(self.layer_indices))
+
     def _finish(self, node: Node) -> None:
         """Enter a node that Keras 1's walk has left, the first time that it does."""
         if node not in self._finished:
@@ -246,21 +254,20 @@ def make_node_marker(node: Node, depth: int) -> str:
 def _build_map_of_graph(
     outputs: Iterable[Tensor], graph_map: GraphMap
 ) -> Generator[Any, Any, None]:
-    nodes_depths, layers_depths = graph_map.nodes_depths, graph_map.layers_depths
+    marks: dict[str, None] = {}  # of all outputs, in the order of the walk
     for output in outputs:
-        seen_nodes: dict[str, None] = {}
+        layer, node_index, _ = output._keras_history
+        seen_nodes: set[str] = set()
         stack: list[tuple[Node, int, Iterator[Tensor]]] = []
-        arrivals = [(output, 0)]
+        arrivals = [(output, layer.inbound_nodes[node_index], 0)]
         while arrivals or stack:
             if arrivals:
-                tensor, depth = arrivals.pop()
-                layer, node_index, _ = tensor._keras_history
-                node = layer.inbound_nodes[node_index]
-                graph_map.visits += 1
-                seen_nodes[make_node_marker(node, depth)] = None
-                nodes_depths[node] = max(depth, nodes_depths.get(node, 0))
-                layers_depths[layer] = current_depth = max(depth, layers_depths.get(layer, 0))
-                graph_map.layer_indices.setdefault(layer, len(graph_map.layer_indices))
+                tensor, node, depth = arrivals.pop()
+                mark = make_node_marker(node, depth)
+                seen_nodes.add(mark)
+                marks[mark] = None
+                graph_map._arrive(node, depth)
+                current_depth = graph_map.layers_depths[node.outbound_layer]
                 stack.append((node, current_depth, iter(_traced_inputs(node))))
                 yield NodeVisited(tensor, node, depth)
             node, current_depth, inputs = stack[-1]
@@ -272,8 +279,8 @@ def _build_map_of_graph(
             elif make_node_marker(x._keras_history.node, current_depth + 1) in seen_nodes:
                 yield NodeSkipped(x, x._keras_history.node)
             else:
-                arrivals.append((x, current_depth + 1))
-        graph_map.seen_nodes += [mark for mark in seen_nodes if mark not in graph_map.seen_nodes]
+                arrivals.append((x, x._keras_history.node, current_depth + 1))
+    graph_map.seen_nodes += marks
 
 
 # --- both -----------------------------------------------------------------------------------------

@@ -6,6 +6,9 @@ BatchNormalization belong to one call. See `per_input.py`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from kerascope.backend.eager import is_eager, value_of
@@ -22,22 +25,22 @@ class LayerBooks(NodeAccess):
     stateful: bool
     _losses: PerInput
     _updates: PerInput
+    _inner_calls: PerInput
 
     @property
     def _sublayers(self) -> list[Any]:
         """Layers that this one holds as attributes, alone or in lists and dicts."""
         found: dict[Any, None] = {}
-        for value in vars(self).values():
-            items = value.values() if isinstance(value, dict) else value
-            for item in (
-                items if isinstance(items, (list, tuple)) or items is not value else [items]
-            ):
-                if isinstance(item, LayerBooks) and item is not self:
-                    found[item] = None
+        for name, value in vars(self).items():
+            if name not in ("inbound_nodes", "outbound_nodes"):
+                found.update((x, None) for x in _members(value) if isinstance(x, LayerBooks))
+        found.pop(self, None)
         return list(found)
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
         """Add scalar penalties; those that depend on `inputs` belong to the call on them."""
+        if is_eager() and inputs is not None:
+            return  # numbers of this one call, which no graph will ask for
         self._losses.add(losses, inputs)
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
@@ -62,17 +65,21 @@ class LayerBooks(NodeAccess):
 
     def get_losses_for(self, inputs: Any) -> list[Tensor]:
         """Return the penalties for exactly these inputs; None gives the unconditional ones."""
-        return self._losses.of(inputs) + [
-            loss for layer in self._sublayers for loss in layer.get_losses_for(inputs)
-        ]
+        return self._losses.of(inputs) + self._of_inner_layers("get_losses_for", inputs)
 
     def get_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
         """Return the update pairs for exactly these inputs; None gives the unconditional ones."""
         if not self.trainable and not self.stateful:
             return []
-        return self._updates.of(inputs) + [
-            pair for layer in self._sublayers for pair in layer.get_updates_for(inputs)
-        ]
+        return self._updates.of(inputs) + self._of_inner_layers("get_updates_for", inputs)
+
+    def _of_inner_layers(self, getter: str, inputs: Any) -> list[Any]:
+        """Return what the layers inside have for these inputs, or for what became of them."""
+        if inputs is None:
+            calls: Any = [(layer, None) for layer in self._sublayers]
+        else:
+            calls = dict.fromkeys(self._inner_calls.of(inputs))
+        return [item for layer, key in calls for item in getattr(layer, getter)(key)]
 
     @property
     def uses_learning_phase(self) -> bool:
@@ -80,6 +87,35 @@ class LayerBooks(NodeAccess):
         return any(
             y._uses_learning_phase for node in self.inbound_nodes for y in node.output_tensors
         )
+
+
+_enclosing: ContextVar[tuple[LayerBooks, list[Tensor]] | None] = ContextVar(
+    "enclosing", default=None
+)
+
+
+@contextmanager
+def inside_call(layer: LayerBooks, inputs: list[Tensor]) -> Iterator[None]:
+    """Let the layers that are called inside the `with` block belong to this call of `layer`.
+
+    So the moving averages of a BatchNormalization deep inside a layer of layers are found by the
+    inputs of the outermost call, which is the only one that a model knows.
+    """
+    outer = _enclosing.get()
+    if outer is not None and not is_eager():
+        outer_layer, outer_inputs = outer
+        outer_layer._inner_calls.add([(layer, tuple(inputs))], outer_inputs)
+    token = _enclosing.set((layer, inputs))
+    try:
+        yield
+    finally:
+        _enclosing.reset(token)
+
+
+def _members(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, (list, tuple)) else (value,)
 
 
 def _commit_at_once(updates: list[Any]) -> None:

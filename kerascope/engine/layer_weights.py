@@ -27,7 +27,8 @@ class LayerWeights(LayerBooks):
 
     def add_weight(
         self,
-        name: Any = None,
+        *args: Any,
+        name: str | None = None,
         shape: Any = None,
         dtype: str | None = None,
         initializer: Any = None,
@@ -39,11 +40,13 @@ class LayerWeights(LayerBooks):
 
         Parameters
         ----------
+        *args
+            Name and shape, as Keras 2 orders them, or shape and initializer, as Keras 1 and 3 do.
         name : str, optional
             The weight's own word: "kernel". Its full name follows `config.dialect`:
             `dense_1/kernel`.
         shape : tuple of int
-            Keras 1 and 3 pass it first, which is understood.
+            Every size must be known.
         dtype : str, optional
             Default: the layer's.
         initializer : str, callable or object
@@ -55,8 +58,16 @@ class LayerWeights(LayerBooks):
         constraint : callable, optional
             Applied by the optimizer to each new value.
         """
-        if isinstance(name, (tuple, list)):
-            name, shape = shape, name
+        if len(args) > 2:
+            raise ArgumentError(
+                f"{self.label}: add_weight got {len(args)} arguments by place; expected at most 2. "
+                f"Name the others: initializer=..., trainable=...",
+                subject=self,
+            )
+        if args and isinstance(args[0], (tuple, list)):
+            shape, initializer = (*args, initializer)[:2]
+        elif args:
+            name, shape = (*args, shape)[:2]
         if shape is None or any(size is None for size in shape):
             raise ShapeError(
                 f"{self.label}: weight {name!r} has shape {shape}; expected known sizes. "

@@ -13,10 +13,12 @@ Lessons: chapters 12 to 15.
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable, Generator
 from typing import Any
 
 from kerascope.callbacks import History, checked_callbacks
+from kerascope.engine import saving
 from kerascope.engine.feeds import GeneratorFeed, feed_of, split_item
 from kerascope.engine.nesting import unpack_singleton
 from kerascope.engine.summary import print_summary
@@ -178,6 +180,30 @@ class Model(ArrayTraining):
             rest = itertools.chain([first], generator)
         self._make_ready(split_item(first, with_targets=to_train)[0], to_train=to_train)
         return rest
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def to_json(self, **kwargs: Any) -> str:
+        """Return the configuration as JSON, without weights; `models.model_from_json` reads it.
+
+        `**kwargs` go to `json.dumps`: `indent=2`, ...
+        """
+        config = {"class_name": type(self).__name__, "config": self.get_config()}
+        return json.dumps({**config, "keras_version": saving.KERAS_VERSION}, **kwargs)
+
+    def save(self, filepath: Any, overwrite: bool = True, include_optimizer: bool = True) -> None:
+        """Write the whole model to an HDF5 file; see `engine.saving.save_model`."""
+        saving.save_model(self, filepath, overwrite, include_optimizer)
+
+    def save_weights(self, filepath: Any, overwrite: bool = True) -> None:
+        """Write the weights to an HDF5 file; see `engine.saving.save_weights`."""
+        saving.save_weights(self, filepath, overwrite)
+
+    def load_weights(
+        self, filepath: Any, by_name: bool = False, skip_mismatch: bool = False
+    ) -> None:
+        """Read weights from an HDF5 file; see `engine.saving.load_weights`."""
+        saving.load_weights(self, filepath, by_name, skip_mismatch)
 
     # --- for people -------------------------------------------------------------------------------
 

@@ -102,6 +102,7 @@ class Network(NetworkBooks):
         self.built = True
         self._output_tensor_cache: dict[Any, list[Tensor]] = {}
         self._output_mask_cache: dict[Any, list[Tensor | None]] = {}
+        self._eager_masks: dict[Any, list[Tensor | None]] = {}
         masks = [x._keras_history.node.output_masks[x._keras_history.tensor_index] for x in outputs]
         self.inbound_nodes = [node for node in self.inbound_nodes if not node.begins]
         Node(self, inputs, outputs, [None] * len(inputs), masks, begins=True)
@@ -130,9 +131,11 @@ class Network(NetworkBooks):
         self._require_graph("call")
         inputs = [as_tensor(x) for x in to_list(inputs)]
         masks = to_list(mask) or [None] * len(inputs)
-        if is_eager():
-            return unpack_singleton(self.run_internal_graph(inputs, masks)[0])
         cache_key = (*inputs, *masks)
+        if is_eager():
+            output_tensors, output_masks, _ = self.run_internal_graph(inputs, masks)
+            self._eager_masks = {cache_key: output_masks}  # compute_mask asks for them next
+            return unpack_singleton(output_tensors)
         if cache_key not in self._output_tensor_cache:
             output_tensors, output_masks, _ = self.run_internal_graph(inputs, masks)
             self._output_tensor_cache[cache_key] = output_tensors
@@ -146,6 +149,8 @@ class Network(NetworkBooks):
         inputs = to_list(inputs)
         masks = to_list(mask) or [None] * len(inputs)
         cache_key = (*inputs, *masks)
+        if cache_key in self._eager_masks:
+            return unpack_singleton(self._eager_masks.pop(cache_key))
         if cache_key in self._output_mask_cache:
             return unpack_singleton(self._output_mask_cache[cache_key])
         return unpack_singleton(self.run_internal_graph(inputs, masks)[1])

@@ -65,6 +65,8 @@ class NetworkBooks(NetworkFacts):
             return own.of(None) + [x for layer in self.layers for x in getattr(layer, getter)(None)]
         if self._is_graph_network and to_list(inputs) == self.inputs:
             return self._of_own_calls(getter) + own.of(inputs)
+        if not self._is_graph_network:
+            return own.of(inputs) + self._of_inner_layers(getter, inputs)
         return own.of(inputs)
 
     @property

@@ -42,5 +42,7 @@ class PerInput:
         twin._items = {key: list(items) for key, items in self._items.items()}
         return twin
 
+    __copy__ = copy
+
     def __len__(self) -> int:
         return sum(map(len, self._items.values()))

@@ -14,6 +14,8 @@ from kerascope import edge
 from kerascope.backend.shapes import Shape
 from kerascope.backend.state import count_params
 from kerascope.engine.base_layer import Layer
+from kerascope.engine.node import KerasHistory, Node
+from kerascope.engine.node_ids import call_ids
 from kerascope.errors import NotBuiltError
 
 if TYPE_CHECKING:
@@ -34,8 +36,8 @@ class SummaryRow:
     parameters : int
         Numbers in its weights, counted once however often it is called.
     connected_to : tuple of str
-        Whose outputs its calls in this model take: `dense_1`, or `dense_1[1][0]` for the second
-        call's first output.
+        The calls whose outputs its calls take, by their ids: `dense_1`, `shared@1` for the second
+        call of a shared layer, `split[0]` for the first of several outputs.
     trainable : bool
     """
 
@@ -76,12 +78,13 @@ def summarize(model: Network) -> Summary:
         )
     trainable = sum(count_params(w) for w in set(model.trainable_weights))
     non_trainable = sum(count_params(w) for w in set(model.non_trainable_weights))
-    rows = tuple(_row(layer, model) for layer in model.graph_map.layers)
+    ids = call_ids(model)
+    rows = tuple(_row(layer, model, ids) for layer in model.graph_map.layers)
     return Summary(model.name, rows, trainable + non_trainable, trainable, non_trainable)
 
 
-def _row(layer: Layer, model: Network) -> SummaryRow:
-    inside = [n for n in layer.inbound_nodes if n in model.graph_map.nodes_depths]
+def _row(layer: Layer, model: Network, ids: dict[Node, str]) -> SummaryRow:
+    inside = [node for node in layer.inbound_nodes if node in ids]
     shapes: list[Shape] = inside[0].output_shapes
     sources = [history for node in inside for history in node.histories if history]
     return SummaryRow(
@@ -90,17 +93,14 @@ def _row(layer: Layer, model: Network) -> SummaryRow:
         depth=model.graph_map.layers_depths[layer],
         output_shape=shapes[0] if len(shapes) == 1 else list(shapes),
         parameters=sum(count_params(w) for w in dict.fromkeys(layer.weights)),
-        connected_to=tuple(_source(history, model) for history in sources),
+        connected_to=tuple(_source(history, ids) for history in sources),
         trainable=layer.trainable,
     )
 
 
-def _source(history: Any, model: Network) -> str:
-    layer, node_index, tensor_index = history
-    calls = [n for n in layer.inbound_nodes if n in model.graph_map.nodes_depths]
-    if len(calls) == 1 and len(calls[0].output_tensors) == 1:
-        return layer.name
-    return f"{layer.name}[{node_index}][{tensor_index}]"
+def _source(history: KerasHistory, ids: dict[Node, str]) -> str:
+    several = len(history.node.output_tensors) > 1
+    return ids[history.node] + (f"[{history.tensor_index}]" if several else "")
 
 
 def print_summary(

@@ -119,8 +119,7 @@ class Embedding(Layer):
         if lengths is None:
             raise ShapeError(
                 f"{self.label}: input has shape {input_shape}; expected samples of input_length "
-                f"{self.input_length}. "
-                f"Pad the samples, or leave input_length out.",
+                f"{self.input_length}. Pad the samples, or leave input_length out.",
                 subject=self,
             )
         return (input_shape[0], *lengths, self.output_dim)

@@ -50,8 +50,7 @@ class Concatenate(_Merge):
         if len({len(shape) for shape in shapes}) > 1:
             raise ShapeError(
                 f"{self.label}: requires inputs with matching shapes except for the concat axis; "
-                f"got {shapes}. "
-                f"Reshape() them to the same number of axes.",
+                f"got {shapes}. Reshape() them to the same number of axes.",
                 subject=self,
             )
         axis = normalize_axis(self.axis, len(shapes[0]), f"{self.label}: axis")
@@ -168,8 +167,7 @@ class Dot(_Merge):
         if None not in (x[x_axis], y[y_axis]) and x[x_axis] != y[y_axis]:
             raise ShapeError(
                 f"{self.label}: dimension incompatibility {x[x_axis]} != {y[y_axis]}: shapes {x} "
-                f"and {y} along axes "
-                f"{(x_axis, y_axis)}; expected equal sizes. Choose other axes.",
+                f"and {y} along axes {(x_axis, y_axis)}; expected equal sizes. Choose other axes.",
                 subject=self,
             )
         rest = (*x[1:x_axis], *x[x_axis + 1 :], *y[1:y_axis], *y[y_axis + 1 :])

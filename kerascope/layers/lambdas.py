@@ -171,6 +171,5 @@ def _in_place_of_byte_code(layer_name: str) -> Callable[..., Any]:
     except UnknownNameError:
         raise ConfigError(
             f"Lambda '{layer_name}': its function was written as the byte code of a lambda; "
-            f"expected the name of a "
-            f"function. Pass custom_objects={{'{layer_name}': function}}."
+            f"expected the name of a function. Pass custom_objects={{'{layer_name}': function}}."
         ) from None

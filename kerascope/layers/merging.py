@@ -54,8 +54,7 @@ class _Merge(Layer):
         came = f"{len(items)}" if isinstance(items, list) else "one tensor"
         raise ArgumentError(
             f"{self.label}: a merge layer should be called on a list of at least 2 inputs; got "
-            f"{came}. "
-            f"Call it as layer([x, y]).",
+            f"{came}. Call it as layer([x, y]).",
             subject=self,
         )
 
@@ -85,8 +84,7 @@ class _Merge(Layer):
         if batch is None:
             raise ShapeError(
                 f"{self.label}: can not merge tensors with different batch sizes; got shapes "
-                f"{shapes}. "
-                f"Give all of them the same number of samples.",
+                f"{shapes}. Give all of them the same number of samples.",
                 subject=self,
             )
         return batch[0]

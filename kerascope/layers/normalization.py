@@ -49,9 +49,10 @@ class BatchNormalization(Layer):
         moving_mean     = momentum * moving_mean     + (1 - momentum) * mean
         moving_variance = momentum * moving_variance + (1 - momentum) * variance
 
-    The variance is the mean squared distance, divided by n. Keras 2.2.4 stores n / (n - 1) times as
-    much with TensorFlow; Keras 3 does as we do. The two updates are entered under the inputs of the
-    call: a model that does not contain that call does not run them.
+    The variance is the mean squared distance, divided by n. Keras 2.2.4 lets the moving variance
+    follow n / (n - 1 - epsilon) times that (Bessel's correction, not on CNTK); Keras 3 does as we
+    do. The two updates are entered under the inputs of the call: a model that does not contain
+    that call does not run them.
 
     References
     ----------
@@ -109,8 +110,8 @@ class BatchNormalization(Layer):
         if size is None:
             raise ShapeError(
                 f"{self.label}: the size of axis {self.axis} of {input_shape} is not known; "
-                f"expected a number, since "
-                f"it has weights for each feature. Give the Input that size.",
+                f"expected a number, since it has weights for each feature. Give the Input that "
+                f"size.",
                 subject=self,
             )
         self.gamma = self._feature_weight("gamma", size) if self.scale else None

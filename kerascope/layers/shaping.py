@@ -135,8 +135,7 @@ class Permute(Layer):
         if sorted(self.dims) != list(range(1, len(self.dims) + 1)):
             raise ArgumentError(
                 f"{self.label}: dims {self.dims}; expected the numbers 1 to {len(self.dims)}, each "
-                f"once. "
-                f"The batch is axis 0 and not listed.",
+                f"once. The batch is axis 0 and not listed.",
                 subject=self,
             )
         self.input_spec = InputSpec(ndim=len(self.dims) + 1)

@@ -1,8 +1,8 @@
 """The texts of boxes, frames and captions, in the table language of Graphviz.
 
-A box reads, from top to bottom: a cell per input (if there are several), the sign and the name, the class with its
-activation and parameters, the shape of the output, which call of a shared layer this is, and a cell per output (if there
-are several).
+A box reads, from top to bottom: a cell per input (if there are several), the sign and the name, the
+class with its activation and parameters, the shape of the output, which call of a shared layer this
+is, and a cell per output (if there are several).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class DotOptions:
 
 
 def has_ports(node: GraphNode, side: str) -> bool:
-    """Tell whether a box has a cell for each of its inputs, or outputs: `side` is "inputs" or "outputs"."""
+    """Tell whether a box has cells for its inputs, or outputs (`side`: "inputs" or "outputs")."""
     return 2 <= _port_count(node, side) <= MOST_PORTS
 
 
@@ -94,7 +94,7 @@ def shortened(name: str) -> str:
     return f"{name[: LONGEST_NAME - 16]}…{name[-15:]}"
 
 
-# --- rows of a box ----------------------------------------------------------------------------------------------
+# --- rows of a box --------------------------------------------------------------------------------
 
 
 def _text_rows(node: GraphNode, options: DotOptions) -> list[str]:
@@ -139,7 +139,7 @@ def _output_text(node: GraphNode) -> str:
     return f"► {outputs}" if outputs else ""
 
 
-# --- cells for inputs and outputs -------------------------------------------------------------------------------
+# --- cells for inputs and outputs -----------------------------------------------------------------
 
 
 def _port_count(node: GraphNode, side: str) -> int:
@@ -147,7 +147,7 @@ def _port_count(node: GraphNode, side: str) -> int:
 
 
 def _ports(node: GraphNode, side: str, rankdir: str) -> str:
-    """Return the cells of one side as one cell: side by side from top to bottom, else one above the other."""
+    """Return the cells of one side within one cell; from left to right they form a column."""
     if not has_ports(node, side):
         return ""
     letter = side[0]
@@ -170,7 +170,7 @@ def _ports(node: GraphNode, side: str, rankdir: str) -> str:
     return f"<TD>{_nested(rows)}</TD>"
 
 
-# --- the language -----------------------------------------------------------------------------------------------
+# --- the language ---------------------------------------------------------------------------------
 
 
 def _row(content: str, size: int, color: str, align: str = "CENTER") -> str:

@@ -1,7 +1,7 @@
 """`draw(model)`: a picture of a model. Keras's `plot_model` and `model_to_dot`.
 
-A `Drawing` shows itself in a notebook, is saved to a file in the format that the file's name says, and hands out what it is
-made of: `.graph`, the neutral graph, and `.source`, the DOT text.
+A `Drawing` shows itself in a notebook, is saved to a file in the format that the file's name says,
+and hands out what it is made of: `.graph`, the neutral graph, and `.source`, the DOT text.
 """
 
 from __future__ import annotations
@@ -83,9 +83,11 @@ class Drawing:
         """Return one line that says what the picture shows."""
         graph = self.graph
         frames = f", {len(graph.groups)} nested" if graph.groups else ""
+        sizes = f"{len(graph.nodes)} boxes, {len(graph.edges)} arrows, {len(graph.rows())} rows"
+        view = graph.attrs.get("level", "node")
         return (
-            f"<Drawing of {graph.name!r}, {graph.attrs.get('level', 'node')} view: {len(graph.nodes)} boxes, "
-            f"{len(graph.edges)} arrows, {len(graph.rows())} rows{frames}. Keep it by .save('model.svg')>"
+            f"<Drawing of {graph.name!r}, {view} view: {sizes}{frames}. "
+            f"Keep it by .save('model.svg')>"
         )
 
     def _repr_svg_(self) -> str:
@@ -93,7 +95,7 @@ class Drawing:
         return self.render("svg").decode("utf-8")
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """Return what a notebook may show: the picture, and one line of text where it cannot be drawn."""
+        """Return what a notebook may show: the picture, else one line of text."""
         bundle = {"text/plain": repr(self)}
         try:
             bundle["image/svg+xml"] = self._repr_svg_()
@@ -170,7 +172,7 @@ def draw(
     return drawing
 
 
-# --- files ------------------------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 
 def _picture_writer(format: str) -> Callable[[Drawing], bytes]:

@@ -33,13 +33,14 @@ def graph_of(
     DtypeError
         `model` is no model.
     NotBuiltError
-        It has no graph (yet): a Sequential whose input shape is not known, or a model that writes its own `call`.
+        It has no graph (yet): a Sequential whose input shape is not known, or a model that writes
+        its own `call`.
     ArgumentError
         There is no such level.
     """
     if level in FUTURE_LEVELS:
         raise ArgumentError(
-            f"{where}: level {level!r} cannot be drawn yet; expected one of {LEVELS}, got {level!r}."
+            f"{where}: level {level!r} does not exist yet; expected one of {LEVELS}."
         )
     if level not in LEVELS:
         raise ArgumentError(f"{where}: unknown level; expected one of {LEVELS}, got {level!r}.")
@@ -50,8 +51,8 @@ def graph_of(
         return node_graph(model, expand_nested=expand_nested)
     if expand_nested:
         raise ArgumentError(
-            f"{where}: the layer view has one box per layer; expected expand_nested=False, got True. "
-            f"Use level='node'."
+            f"{where}: the layer view has one box per layer; expected expand_nested=False, "
+            f"got True. Use level='node'."
         )
     return layer_graph(model)
 

@@ -1,7 +1,8 @@
 """From a model to the neutral `Graph`: the node view and the layer view.
 
-`node_graph` is the truth: one box for every call, one arrow for every input tensor of every call. `layer_graph` draws one
-box per layer and so hides which call is which; its caption says what. Keras's `plot_model` draws the layer view only.
+`node_graph` is the truth: one box for every call, one arrow for every input tensor of every
+call. `layer_graph` draws one box per layer and so hides which call is which; its caption says what.
+Keras's `plot_model` draws the layer view only.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from kerascope.backend.graph import Tensor
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.engine.node import Node
+from kerascope.engine.node_ids import call_ids, calls_of_layers, clean, depths_of_calls, free_id
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
-from kerascope.viz.ids import call_ids, calls_of_layers, clean, depths_of_calls, free_id
 from kerascope.viz.kinds import kind_of
 from kerascope.viz.layer_facts import (
     WeightBook,
@@ -29,20 +30,21 @@ class End(NamedTuple):
     """Where an arrow begins or ends: a box, and which of its outputs or inputs."""
 
     box: str
-    index: int
+    number: int
 
 
 class CallEnds(NamedTuple):
     """Where the inputs of a call arrive and where its outputs leave.
 
-    A plain call is one box. An expanded nested model takes in at its own inputs' boxes and gives out at its outputs'.
+    A plain call is one box. An expanded nested model takes in at its own inputs' boxes and gives
+    out at its outputs'.
     """
 
     inputs: list[End]
     outputs: list[End]
 
 
-# --- the node view ----------------------------------------------------------------------------------------------
+# --- the node view --------------------------------------------------------------------------------
 
 
 def node_graph(model: Network, *, expand_nested: bool = False) -> Graph:
@@ -53,12 +55,14 @@ def node_graph(model: Network, *, expand_nested: bool = False) -> Graph:
     model : Network
         A graph network.
     expand_nested : bool
-        Draw each call of a nested model as a group that holds the model's own calls, instead of as one box.
+        Draw each call of a nested model as a group that holds the model's own calls, instead of as
+        one box.
 
     Returns
     -------
     Graph
-        Its edges have the attributes `operand` (which input of the target), `output` (which output of the source),
+        Its edges have the attributes `operand` (which input of the target), `output` (which output
+        of the source),
         `shape` and `dtype`; those of its boxes are listed in `layer_facts.py`.
 
     Examples
@@ -140,8 +144,8 @@ class _NodeView:
             else:
                 source = ends[history.node].outputs[history.tensor_index]
             attrs: dict[str, Attribute] = {
-                "operand": target.index,
-                "output": source.index,
+                "operand": target.number,
+                "output": source.number,
                 "shape": shapes_text([tensor.shape]),
                 "dtype": str(tensor.dtype),
             }
@@ -183,11 +187,11 @@ def _with_output(box: GraphNode, name: str) -> GraphNode:
     )
 
 
-# --- the layer view ---------------------------------------------------------------------------------------------
+# --- the layer view -------------------------------------------------------------------------------
 
 
 def layer_graph(model: Network) -> Graph:
-    """Return the graph of layers: one box per layer, one edge per pair of layers that are connected.
+    """Return the graph of layers: one box per layer, one edge per connected pair.
 
     Parameters
     ----------
@@ -197,8 +201,9 @@ def layer_graph(model: Network) -> Graph:
     Returns
     -------
     Graph
-        An edge's `connections` says how many input tensors it stands for, and its label is "×2" for two. The caption
-        (`attrs["caption"]`) says what this view hides: calls of shared layers, parallel edges.
+        An edge's `connections` says how many input tensors it stands for; where there are several,
+        its label says so too. The caption (`attrs["caption"]`) says what this view hides: calls of
+        shared layers, parallel edges.
 
     Examples
     --------
@@ -232,7 +237,7 @@ def layer_graph(model: Network) -> Graph:
 
 
 def _attributes_of_all_calls(layer: Layer, nodes: list[Node]) -> dict[str, Attribute]:
-    """Return the attributes of a layer's box; shapes that differ from call to call are all listed."""
+    """Return the attributes of a layer's box; shapes that differ between calls are all listed."""
     every = [call_attributes(node, 0, len(nodes)) for node in nodes]
     attrs = {**layer_attributes(layer), **every[0]}
     for key in ("call", "input_count", "output_count"):
@@ -243,7 +248,7 @@ def _attributes_of_all_calls(layer: Layer, nodes: list[Node]) -> dict[str, Attri
 
 
 def _merged_edges(model: Network, boxes: dict[Layer | Tensor, GraphNode]) -> list[GraphEdge]:
-    """Count the connections between layers; a tensor that no layer made gets a box of its own on the way."""
+    """Count the connections between layers; a tensor that no layer made gets a box too."""
     connections: dict[tuple[str, str], int] = {}
     for node, depth in depths_of_calls(model).items():
         for tensor in [] if node.is_input else node.input_tensors:
@@ -256,7 +261,7 @@ def _merged_edges(model: Network, boxes: dict[Layer | Tensor, GraphNode]) -> lis
             pair = boxes[source].id, boxes[node.outbound_layer].id
             connections[pair] = connections.get(pair, 0) + 1
     return [
-        GraphEdge(*pair, f"×{count}" if count > 1 else "", {"connections": count})
+        GraphEdge(*pair, f"\u00d7{count}" if count > 1 else "", {"connections": count})
         for pair, count in connections.items()
     ]
 

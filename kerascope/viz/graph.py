@@ -1,8 +1,9 @@
 """Graph: a model as plain boxes and arrows, the one form that every picture and export starts from.
 
-Extractors make it, renderers draw it, and neither knows of the other. It holds only text and numbers, no layer and no
-tensor, so it can be compared, written to a file and read again. Keras has no such form: `plot_model` goes from layers
-straight to pydot, and its node names are memory addresses.
+Extractors make it, renderers draw it, and neither knows of the other. It holds only text and
+numbers, no layer and no tensor, so it can be compared, written to a file and read again. Keras has
+no such form: `plot_model` goes from layers straight to pydot, and its node names are memory
+addresses.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class GraphNode:
     Parameters
     ----------
     id : str
-        Stable and unique in its graph; see `ids.py` for how it is made.
+        Stable and unique in its graph; see `engine.node_ids` for how it is made.
     label : str
         What the box is called: the layer's name.
     kind : str
@@ -98,13 +99,15 @@ class Graph:
 
     Examples
     --------
-    >>> graph = Graph("chain", (GraphNode("a", "a", "input"), GraphNode("b", "b", "dense")), (GraphEdge("a", "b"),))
+    >>> boxes = GraphNode("a", "a", "input"), GraphNode("b", "b", "dense")
+    >>> graph = Graph("chain", boxes, (GraphEdge("a", "b"),))
     >>> [(edge.source, edge.target) for edge in graph.edges]
     [('a', 'b')]
     >>> Graph("broken", (), (GraphEdge("a", "b"),))
     Traceback (most recent call last):
         ...
-    kerascope.errors.ArgumentError: Graph 'broken': edge 'a' -> 'b' ends at an unknown box; expected one of [], got 'a'.
+    kerascope.errors.ArgumentError: Graph 'broken': edge 'a' -> 'b' ends at an unknown box; expected
+    one of [], got 'a'.
     """
 
     name: str
@@ -128,8 +131,11 @@ class Graph:
             what = f"group {group.id!r} lies in an unknown or later group"
             _check_known(where, what, (group.parent,), outer)
             outer[group.id] = None
-        for item in (self, *self.nodes, *self.edges, *self.groups):
-            _check_attributes(where, item.attrs)
+        _check_attributes(where, self.attrs)
+        parts: tuple[GraphNode | GraphEdge | GraphGroup, ...]
+        for parts in (self.nodes, self.edges, self.groups):
+            for part in parts:
+                _check_attributes(where, part.attrs)
 
     def node(self, node_id: str) -> GraphNode:
         """Return the box with this id.
@@ -143,7 +149,8 @@ class Graph:
             if node.id == node_id:
                 return node
         raise ArgumentError(
-            f"Graph {self.name!r}: there is no box {node_id!r}; expected one of {[n.id for n in self.nodes]}."
+            f"Graph {self.name!r}: there is no box {node_id!r}; "
+            f"expected one of {[n.id for n in self.nodes]}."
         )
 
     def rows(self, group: str = "") -> dict[int, list[GraphNode]]:
@@ -174,5 +181,6 @@ def _check_attributes(where: str, attrs: Mapping[str, Attribute]) -> None:
     for key, value in attrs.items():
         if type(value) not in (str, int, float, bool):
             raise DtypeError(
-                f"{where}: attribute {key!r} must be plain; expected str, int, float or bool, got {value!r}."
+                f"{where}: attribute {key!r} must be plain; expected str, int, float "
+                f"or bool, got {value!r}."
             )

@@ -1,6 +1,7 @@
 """Kinds of layers: which colour and sign a box gets.
 
-A layer's kind is that of the nearest class in its ancestry that the table names, so a subclass of Dense is drawn as a Dense.
+A layer's kind is that of the nearest class in its ancestry that the table names, so a subclass of
+Dense is drawn as a Dense.
 """
 
 from __future__ import annotations
@@ -10,22 +11,32 @@ from kerascope.engine.base_layer import Layer
 _CLASSES_BY_KIND = {
     "input": "InputLayer",
     "dense": "Dense Highway MaxoutDense",
-    "convolution": """Conv1D Conv2D Conv3D Conv2DTranspose Conv3DTranspose SeparableConv1D SeparableConv2D
-        DepthwiseConv2D LocallyConnected1D LocallyConnected2D""",
-    "pooling": """MaxPooling1D MaxPooling2D MaxPooling3D AveragePooling1D AveragePooling2D AveragePooling3D
-        GlobalMaxPooling1D GlobalMaxPooling2D GlobalMaxPooling3D GlobalAveragePooling1D
-        GlobalAveragePooling2D GlobalAveragePooling3D""",
-    "recurrent": """RNN SimpleRNN GRU LSTM ConvLSTM2D CuDNNGRU CuDNNLSTM SimpleRNNCell GRUCell LSTMCell
-        StackedRNNCells ConvRecurrent2D Recurrent""",
+    "convolution": """
+        Conv1D Conv2D Conv3D Conv2DTranspose Conv3DTranspose SeparableConv1D SeparableConv2D
+        DepthwiseConv2D LocallyConnected1D LocallyConnected2D
+    """,
+    "pooling": """
+        MaxPooling1D MaxPooling2D MaxPooling3D AveragePooling1D AveragePooling2D
+        AveragePooling3D GlobalMaxPooling1D GlobalMaxPooling2D GlobalMaxPooling3D
+        GlobalAveragePooling1D GlobalAveragePooling2D GlobalAveragePooling3D
+    """,
+    "recurrent": """
+        RNN SimpleRNN GRU LSTM ConvLSTM2D CuDNNGRU CuDNNLSTM SimpleRNNCell GRUCell LSTMCell
+        StackedRNNCells ConvRecurrent2D Recurrent
+    """,
     "embedding": "Embedding",
     "merge": "Add Subtract Multiply Average Maximum Minimum Concatenate Dot Merge _Merge",
     "activation": "Activation ReLU LeakyReLU PReLU ELU ThresholdedReLU Softmax",
     "function": "Lambda",
     "normalization": "BatchNormalization LayerNormalization",
-    "noise": """Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D GaussianNoise GaussianDropout
-        AlphaDropout ActivityRegularization""",
-    "shaping": """Flatten Reshape Permute RepeatVector Masking UpSampling1D UpSampling2D UpSampling3D ZeroPadding1D
-        ZeroPadding2D ZeroPadding3D Cropping1D Cropping2D Cropping3D""",
+    "noise": """
+        Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D GaussianNoise
+        GaussianDropout AlphaDropout ActivityRegularization
+    """,
+    "shaping": """
+        Flatten Reshape Permute RepeatVector Masking UpSampling1D UpSampling2D UpSampling3D
+        ZeroPadding1D ZeroPadding2D ZeroPadding3D Cropping1D Cropping2D Cropping3D
+    """,
     "wrapper": "Wrapper TimeDistributed Bidirectional",
     "model": "Network",
     "layer": "Layer",

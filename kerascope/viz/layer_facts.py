@@ -1,23 +1,24 @@
 """What a box says about its layer and its call, as plain attributes.
 
-Every box of the node view has these attributes, and every box of the layer view all but `call`, `input_count` and
-`output_count`, which belong to one call; networkx, GraphML and JSON carry them under the same names:
+Every box of the node view has these attributes, and every box of the layer view all but `call`,
+`input_count` and `output_count`, which belong to one call. networkx, GraphML and JSON carry them
+under the same names:
 
-==================  =====================================================================================
+==================  ===============================================================================
 `layer`             name of the layer
 `class_name`        its class
-`activation`        name of its activation, "" without one
+`activation`        name of its activation; "" without one, or where it is linear
 `call`, `calls`     this box is call number `call` (from 0) of `calls` of the layer in its model
 `input_shapes`      shapes of the input tensors, as text; several are joined by "; "
 `output_shapes`     shapes of the output tensors, likewise
 `input_count`       number of input tensors
 `output_count`      number of output tensors
 `dtype`             type of the first output
-`parameters`        numbers in weights that no box before this one has: the sum over all boxes is the model's
+`parameters`        numbers in weights that no box before has: the sum over all is the model's
 `shared_with`       id of the first box that has the same weights, "" if this is it
 `trainable`         whether training changes the layer
-`outputs`           which outputs of the model leave here: "output", "output 1"; "" for none
-==================  =====================================================================================
+`outputs`           outputs of the model that leave here: "output", "output 1"; "" for none
+==================  ===============================================================================
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from kerascope.backend.shapes import Shape
 from kerascope.backend.state import count_params
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.node import Node
+from kerascope.engine.node_ids import clean
 from kerascope.viz.graph import Attribute
-from kerascope.viz.ids import clean
 
 
 class WeightBook:
@@ -38,17 +39,19 @@ class WeightBook:
 
     def __init__(self) -> None:
         self._counted: set[Variable] = set()
+        self._weights: dict[Layer, list[Variable]] = {}
         self._first_boxes: dict[Layer, str] = {}
 
     def enter(self, layer: Layer, box_id: str) -> dict[str, Attribute]:
         """Return `parameters` and `shared_with` of a box, and remember its weights."""
-        new = [w for w in dict.fromkeys(layer.weights) if w not in self._counted]
+        if layer in self._first_boxes:
+            shared_with = self._first_boxes[layer] if self._weights[layer] else ""
+            return {"parameters": 0, "shared_with": shared_with}
+        self._first_boxes[layer] = box_id
+        self._weights[layer] = list(dict.fromkeys(layer.weights))
+        new = [w for w in self._weights[layer] if w not in self._counted]
         self._counted.update(new)
-        first = self._first_boxes.setdefault(layer, box_id)
-        return {
-            "parameters": sum(int(count_params(w)) for w in new),
-            "shared_with": first if first != box_id and layer.weights else "",
-        }
+        return {"parameters": sum(int(count_params(w)) for w in new), "shared_with": ""}
 
 
 def layer_attributes(layer: Layer) -> dict[str, Attribute]:

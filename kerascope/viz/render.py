@@ -1,8 +1,9 @@
 """From DOT text to SVG, PNG and PDF.
 
-The `pygraphviz` wheel carries the Graphviz libraries and draws inside this process, so no system program is needed. Where
-it is missing, a `dot` on the PATH does it. What Graphviz writes about itself and the time of day is taken out again, so
-that the same graph gives the same bytes at every run.
+The `pygraphviz` wheel carries the Graphviz libraries and draws inside this process, so no system
+program is needed. Where it is missing, a `dot` on the PATH does it. What Graphviz writes about
+itself and the time of day is taken out again, so that the same graph gives the same bytes at every
+run.
 """
 
 from __future__ import annotations
@@ -76,9 +77,10 @@ def _draw(source: str, format: str) -> bytes:
 def _draw_by_program(source: str, format: str) -> bytes:
     if shutil.which("dot") is None:
         raise MissingToolError(
-            f"render: {format} needs Graphviz, and it is not here; expected the package pygraphviz or a program "
-            f"'dot' on the PATH, got neither. Run `pip install 'pygraphviz>=2.0'` (the wheel carries the libraries), or "
-            f"install Graphviz (https://graphviz.org/download); .dot, .json and .graphml need neither."
+            f"render: {format} needs Graphviz, and it is not here; expected the package pygraphviz "
+            f"or a program 'dot' on the PATH, got neither. Run `pip install 'pygraphviz>=2.0'` "
+            f"(the wheel carries the libraries), or install Graphviz "
+            f"(https://graphviz.org/download); .dot, .json and .graphml need neither."
         )
     import graphviz
 
@@ -86,7 +88,7 @@ def _draw_by_program(source: str, format: str) -> bytes:
 
 
 def _without_traces(picture: bytes) -> bytes:
-    """Take out the version of Graphviz and the time; the length of a PDF's time stamp stays, for its table of offsets."""
+    """Take out Graphviz's version and the time (in place: a PDF counts its bytes)."""
     picture = _PROGRAM_NOTE.sub(b"", picture)
     return _PDF_TIME.sub(b"/CreationDate (D:20000101000000", picture)
 
@@ -101,7 +103,8 @@ def write_whole(path: Path, content: bytes) -> None:
     """
     if not path.parent.is_dir():
         raise ArgumentError(
-            f"draw: cannot write {str(path)!r}; expected an existing folder, got {str(path.parent)!r}. Make it first."
+            f"draw: cannot write {str(path)!r}; "
+            f"expected an existing folder, got {str(path.parent)!r}. Make it first."
         )
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:

@@ -1,7 +1,8 @@
 """Tables of the terminal, drawn with rich: `model.summary()`.
 
-A table is as wide as it must be, at most as wide as the terminal; what does not fit is folded into further lines, and no column
-or letter is ever cut off. `print_summary` is registered at the edge for "summary". Keras prints columns at fixed positions.
+A table is as wide as it must be, at most as wide as the terminal; what does not fit is folded into
+further lines, and no column or letter is ever cut off. `print_summary` is registered at the edge
+for "summary". Keras prints columns at fixed positions.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ WIDTH_OF_LINES = 80
 
 
 def summary_table(summary: Summary) -> Group:
-    """Return the summary of a model as a rich renderable: its name, a table, and the totals under it.
+    """Return the summary of a model as a rich renderable: its name, a table, the totals.
 
     Parameters
     ----------
@@ -38,17 +39,19 @@ def summary_table(summary: Summary) -> Group:
     """
     table = Table(
         box=box.ROUNDED,
+        show_edge=False,
+        pad_edge=False,
         header_style="bold",
         border_style="dim",
     )
-    table.add_column("Layer (type)", overflow="fold", min_width=12)
-    table.add_column("Depth", justify="right", overflow="fold", min_width=5)
+    table.add_column("Layer (type)", overflow="fold")
+    table.add_column("Depth", justify="right", no_wrap=True)
     table.add_column("Output shape", overflow="fold")
-    table.add_column("Params", justify="right", overflow="fold", min_width=6)
+    table.add_column("Params", justify="right", no_wrap=True)
     table.add_column("Connected to", overflow="fold")
     for row in summary.rows:
         table.add_row(*_cells(row))
-    return Group(Text(f"Model: {summary.name}", style="bold"), table, _totals(summary))
+    return Group(Text(f"Model: {summary.name}", style="bold"), table, "", _totals(summary))
 
 
 def print_summary(
@@ -57,7 +60,7 @@ def print_summary(
     print_fn: Callable[[str], Any] | None = None,
     console: Console | None = None,
 ) -> None:
-    """Print the summary of a model; `edge.register("summary", print_summary)` makes it the one that is used.
+    """Print the summary of a model; registered at the edge for "summary".
 
     Parameters
     ----------
@@ -82,19 +85,19 @@ def print_summary(
     >>> x = Input(shape=(4,), name="x")
     >>> print_summary(summarize(Model(x, Dense(3, name="scores")(x), name="small")), print_fn=print)
     Model: small
-    ╭────────────────┬───────┬──────────────┬────────┬──────────────╮
-    │ Layer (type)   │ Depth │ Output shape │ Params │ Connected to │
-    ├────────────────┼───────┼──────────────┼────────┼──────────────┤
-    │ x (InputLayer) │     1 │ (None, 4)    │      0 │              │
-    │ scores (Dense) │     0 │ (None, 3)    │     15 │ x            │
-    ╰────────────────┴───────┴──────────────┴────────┴──────────────╯
+    Layer (type)   │ Depth │ Output shape │ Params │ Connected to
+    ───────────────┼───────┼──────────────┼────────┼─────────────
+    x (InputLayer) │     1 │ (None, 4)    │      0 │
+    scores (Dense) │     0 │ (None, 3)    │     15 │ x
+    <BLANKLINE>
     Total params: 15
     Trainable params: 15
     Non-trainable params: 0
     """
     if line_length is not None and line_length < NARROWEST:
         raise ArgumentError(
-            f"summary: line_length is too small; expected at least {NARROWEST}, got {line_length!r}."
+            f"summary: line_length is too small; expected at least {NARROWEST}, "
+            f"got {line_length!r}."
         )
     if print_fn is not None:
         for line in _lines(summary, line_length or WIDTH_OF_LINES):

@@ -1,9 +1,10 @@
 """Colours, signs and lines of the pictures.
 
-The colours are those of Okabe and Ito [1]_, which people with any kind of colour blindness can tell apart. A kind is never
-told by its hue alone: each has a sign of its own too, and inputs, nested models and bare tensors have their own outlines.
-Boxes are filled with a light tint of the colour and framed with a dark shade of it, so that text on them reaches the
-contrast of 4.5:1 and lines reach 3:1 that WCAG [2]_ asks for; a test computes both.
+The colours are those of Okabe and Ito [1]_ and a grey; people with any kind of colour blindness can
+tell them apart. A kind is never told by its hue alone: each has a sign of its own too, and inputs,
+nested models and bare tensors have their own outlines. Boxes are filled with a light tint of the
+colour and framed with a dark shade of it, so that text on them reaches the contrast of 4.5:1 and
+lines reach 3:1 that WCAG [2]_ asks for; a test computes both.
 
 References
 ----------
@@ -14,6 +15,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 OKABE_ITO = {
     "black": "#000000",
@@ -24,6 +26,7 @@ OKABE_ITO = {
     "blue": "#0072B2",
     "vermillion": "#D55E00",
     "purple": "#CC79A7",
+    "grey": "#999999",
 }
 
 BACKGROUND = "#FFFFFF"
@@ -88,11 +91,11 @@ STYLES = {
     "function": Style("vermillion", "λ"),
     "normalization": Style("yellow", "≡"),
     "noise": Style("yellow", "≈"),
-    "shaping": Style("black", "□"),
-    "wrapper": Style("black", "◘"),
+    "shaping": Style("grey", "□"),
+    "wrapper": Style("grey", "◘"),
     "model": Style("green", "●", frames=2),
-    "layer": Style("black", "▪"),
-    "tensor": Style("black", "=", shape="note", outline="filled"),
+    "layer": Style("grey", "▪"),
+    "tensor": Style("grey", "=", shape="note", outline="filled"),
 }
 
 
@@ -101,7 +104,7 @@ def style_of(kind: str) -> Style:
     return STYLES.get(kind, STYLES["layer"])
 
 
-# --- arithmetic of colours --------------------------------------------------------------------------------------
+# --- arithmetic of colours ------------------------------------------------------------------------
 
 
 def contrast(one: str, other: str) -> float:
@@ -131,6 +134,7 @@ def luminance(color: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
+@cache
 def mixed(color: str, other: str, share: float) -> str:
     """Return a colour with a share of another mixed in.
 
@@ -143,6 +147,7 @@ def mixed(color: str, other: str, share: float) -> str:
     return "#" + "".join(f"{round(a + (b - a) * share):02X}" for a, b in pairs)
 
 
+@cache
 def darkened(color: str, ground: str, wanted: float) -> str:
     """Return the colour with as little black as reaches the wanted contrast on `ground`."""
     for percent in range(100):

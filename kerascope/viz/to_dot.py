@@ -1,12 +1,14 @@
 """From a `Graph` to DOT, the language of Graphviz.
 
-Boxes of one depth stand in one row (`rank=same`). A box with several inputs has a cell for each along its upper side, one
-with several outputs along its lower side, so parallel arrows stay apart and say which operand they are. The text is the
-same at every run. `render.py` makes pictures of it; the boxes' texts are written in `dot_labels.py`.
+Boxes of one depth stand in one row (`rank=same`). A box with several inputs has a cell for each
+along its upper side, one with several outputs along its lower side, so parallel arrows stay apart
+and say which operand they are. The text is the same at every run. `render.py` makes pictures of it;
+the boxes' texts are written in `dot_labels.py`.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 
 from kerascope.viz import theme
@@ -31,7 +33,8 @@ def to_dot(graph: Graph, options: DotOptions | None = None) -> str:
 
     Examples
     --------
-    >>> graph = Graph("pair", (GraphNode("a", "a", "input", depth=1), GraphNode("b", "b", "dense")), (GraphEdge("a", "b"),))
+    >>> boxes = (GraphNode("a", "a", "input", depth=1), GraphNode("b", "b", "dense"))
+    >>> graph = Graph("pair", boxes, (GraphEdge("a", "b"),))
     >>> [line.strip() for line in to_dot(graph).splitlines() if "->" in line]
     ['"a" -> "b" [id="edge-0"]']
     """
@@ -76,12 +79,12 @@ def _defaults(graph: Graph, options: DotOptions) -> Iterator[str]:
     yield f"  edge {_attributes(arrow)}"
 
 
-# --- boxes ------------------------------------------------------------------------------------------------------
+# --- boxes ----------------------------------------------------------------------------------------
 
 
 def _boxes(graph: Graph, group: str, options: DotOptions, indent: str) -> Iterator[str]:
     """Yield what lies directly in a group: its boxes row by row, then the groups inside it."""
-    for depth, row in graph.rows(group).items():
+    for row in graph.rows(group).values():
         yield from (indent + _box(node, options) for node in row)
         yield from _same_rank((node.id for node in row), indent)
     for inner in graph.groups:
@@ -127,17 +130,17 @@ def _group_attributes(group: GraphGroup) -> dict[str, str]:
     }
 
 
-# --- depths at the side -----------------------------------------------------------------------------------------
+# --- depths at the side ---------------------------------------------------------------------------
 
 
 def _depth_axis(graph: Graph) -> Iterator[str]:
-    """Yield one small text per row, held in a column by invisible arrows; they come first, so dot sets them left."""
+    """Yield a column of texts, one per row; they come first, so dot sets them left."""
     attributes = {"shape": "plaintext", "fontsize": "10", "fontcolor": theme.QUIET_TEXT}
     depths = list(_rows_with_groups(graph))
     for depth in depths:
         own = {**attributes, "label": f"depth {depth}", "id": f"depth-{depth}", "group": "depths"}
         yield f"  {quoted(_axis_name(depth))} {_attributes(own)}"
-    for upper, lower in zip(depths, depths[1:], strict=False):
+    for upper, lower in itertools.pairwise(depths):
         names = f"{quoted(_axis_name(upper))} -> {quoted(_axis_name(lower))}"
         yield f"  {names} {_attributes({'style': 'invis', 'weight': '100'})}"
 
@@ -148,7 +151,7 @@ def _depth_rows(graph: Graph) -> Iterator[str]:
 
 
 def _rows_with_groups(graph: Graph) -> dict[int, list[str]]:
-    """Return the ids in each row, deepest first; an expanded model stands in its row with its own deepest boxes."""
+    """Return the ids in each row; an expanded model is there with its own deepest boxes."""
     rows = {depth: [node.id for node in row] for depth, row in graph.rows().items()}
     for group in graph.groups:
         if not group.parent:
@@ -177,7 +180,7 @@ def _axis_name(depth: int) -> str:
     return f"depth axis {depth}"
 
 
-# --- arrows -----------------------------------------------------------------------------------------------------
+# --- arrows ---------------------------------------------------------------------------------------
 
 
 def _edge(edge: GraphEdge, number: int, boxes: Mapping[str, GraphNode], options: DotOptions) -> str:
@@ -197,7 +200,7 @@ def _edge(edge: GraphEdge, number: int, boxes: Mapping[str, GraphNode], options:
     return f"  {tail} -> {head} {_attributes(attributes)}"
 
 
-# --- text -------------------------------------------------------------------------------------------------------
+# --- text -----------------------------------------------------------------------------------------
 
 
 def quoted(text: str) -> str:

@@ -1,9 +1,10 @@
 """From a `Graph` to networkx, and from there to GraphML and node-link JSON.
 
-The MultiDiGraph keeps parallel edges. Node names are the boxes' ids; a node's attributes are `label`, `kind`, `group`, `depth`
-and all of `GraphNode.attrs` (listed in `layer_facts.py`), an edge's are `label` and all of `GraphEdge.attrs`, the graph's
-are `name`, all of `Graph.attrs` and `groups`, a JSON text that lists the frames. All of them are plain text, numbers or
-bools, so every format can hold them.
+The MultiDiGraph keeps parallel edges. Node names are the boxes' ids; a node's attributes are
+`label`, `kind`, `group`, `depth` and all of `GraphNode.attrs` (listed in `layer_facts.py`), an
+edge's are `label` and all of `GraphEdge.attrs`, the graph's are `name`, all of `Graph.attrs` and
+`groups`, a JSON text that lists the frames. All of them are plain text, numbers or bools, so every
+format can hold them.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def to_networkx(model: Any, level: str = "node", *, expand_nested: bool = False)
 
 
 def to_json(graph: Graph) -> str:
-    """Return a graph as JSON in networkx's node-link form, which `networkx.node_link_graph` reads again."""
+    """Return a graph as JSON in networkx's node-link form."""
     import networkx
 
     data = networkx.node_link_data(to_networkx(graph), edges="edges")

@@ -69,7 +69,9 @@ CASES = [
     LayerCase(lambda: Dropout(0.0), [X2]),
     LayerCase(lambda: SpatialDropout1D(0.5, seed=2), [X3], random=True),
     LayerCase(lambda: SpatialDropout2D(0.5), [floats(2, 2, 3, 2)], random=True),
-    LayerCase(lambda: SpatialDropout3D(0.5, "channels_first"), [floats(2, 2, 2, 1, 2)], random=True),
+    LayerCase(
+        lambda: SpatialDropout3D(0.5, "channels_first"), [floats(2, 2, 2, 1, 2)], random=True
+    ),
     LayerCase(lambda: ActivityRegularization(l1=0.1, l2=0.2), [X3]),
     LayerCase(lambda: Flatten(), [X3]),
     LayerCase(lambda: Flatten("channels_first"), [floats(2, 2, 3, 2)]),

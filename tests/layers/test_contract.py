@@ -8,6 +8,7 @@ import pytest
 from layer_contract import LayerCase, hold_to_contract
 
 from kerascope import layers
+from kerascope.backend import Op
 from kerascope.layers import Layer
 
 
@@ -62,3 +63,22 @@ def test_contract_notices_an_argument_that_is_lost() -> None:
 
     with pytest.raises(AssertionError):
         hold_to_contract(LayerCase(lambda: Forgetful(3.0), CASES[0].arrays))
+
+
+def test_contract_notices_a_wrong_gradient() -> None:
+    class WrongSquare(Op):
+        def infer_shape(self, x):
+            return x.shape
+
+        def perform(self, x):
+            return x**2
+
+        def grad(self, inputs, outputs, output_grads):
+            return [3 * inputs[0] * output_grads[0]]
+
+    class Wrong(Layer):
+        def call(self, inputs):
+            return WrongSquare()(inputs)
+
+    with pytest.raises(AssertionError, match="Not equal to tolerance"):
+        hold_to_contract(LayerCase(Wrong, CASES[0].arrays))

@@ -90,7 +90,6 @@ def ones_like(x, dtype=None, name=None):
     return FullLike(1.0, checked_dtype(dtype or x.dtype))(x, name=name or "ones_like")
 
 
-@dataclass(frozen=True)
 class SumTo(Op):
     """Sum `x` over the axes along which `like` was broadcast, down to the shape of `like`."""
 

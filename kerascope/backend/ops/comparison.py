@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kerascope.backend.graph import OPERATORS, Op
@@ -23,7 +21,6 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
 class Comparison(Op):
     """A function of two tensors (broadcast against each other) whose result is true or false."""
 
@@ -34,7 +31,6 @@ class Comparison(Op):
         return "bool"
 
 
-@dataclass(frozen=True)
 class Equal(Comparison):
     """`x == y`."""
 
@@ -47,7 +43,6 @@ def equal(x, y):
     return Equal()(*promoted(x, y))
 
 
-@dataclass(frozen=True)
 class NotEqual(Comparison):
     """`x != y`."""
 
@@ -60,7 +55,6 @@ def not_equal(x, y):
     return NotEqual()(*promoted(x, y))
 
 
-@dataclass(frozen=True)
 class Greater(Comparison):
     """`x > y`."""
 
@@ -73,7 +67,6 @@ def greater(x, y):
     return Greater()(*promoted(x, y))
 
 
-@dataclass(frozen=True)
 class GreaterEqual(Comparison):
     """`x >= y`."""
 
@@ -86,7 +79,6 @@ def greater_equal(x, y):
     return GreaterEqual()(*promoted(x, y))
 
 
-@dataclass(frozen=True)
 class Less(Comparison):
     """`x < y`."""
 
@@ -99,7 +91,6 @@ def less(x, y):
     return Less()(*promoted(x, y))
 
 
-@dataclass(frozen=True)
 class LessEqual(Comparison):
     """`x <= y`."""
 
@@ -112,7 +103,6 @@ def less_equal(x, y):
     return LessEqual()(*promoted(x, y))
 
 
-@dataclass(frozen=True)
 class LogicalAnd(Comparison):
     """`x and y`; a number counts as true unless it is 0."""
 
@@ -125,7 +115,6 @@ def logical_and(x, y):
     return LogicalAnd()(*promoted(x, y))
 
 
-@dataclass(frozen=True)
 class LogicalOr(Comparison):
     """`x or y`; a number counts as true unless it is 0."""
 
@@ -138,7 +127,6 @@ def logical_or(x, y):
     return LogicalOr()(*promoted(x, y))
 
 
-@dataclass(frozen=True)
 class LogicalNot(Comparison):
     """`not x`."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kerascope.backend.graph import Op, as_tensor
@@ -15,7 +13,6 @@ from kerascope.errors import ShapeError
 __all__ = ["switch"]
 
 
-@dataclass(frozen=True)
 class Switch(Op):
     """The whole of `x` if the scalar `condition` is true, else the whole of `y`."""
 
@@ -34,7 +31,6 @@ class Switch(Op):
         return [None, Switch()(condition, g, zeros_like(x)), Switch()(condition, zeros_like(y), g)]
 
 
-@dataclass(frozen=True)
 class Where(Op):
     """Element by element that of `x` where `condition` is true, else that of `y`."""
 

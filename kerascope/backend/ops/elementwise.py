@@ -36,7 +36,6 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
 class Elementwise(Op):
     """A function of one or two tensors, computed element by element."""
 
@@ -50,7 +49,6 @@ def floating(x):
     return x if is_float(x.dtype) else cast(x, config.floatx)
 
 
-@dataclass(frozen=True)
 class Add(Elementwise):
     """`x + y`."""
 
@@ -67,7 +65,6 @@ def add(x, y):
     return Add()(*promoted(x, y))
 
 
-@dataclass(frozen=True)
 class Subtract(Elementwise):
     """`x - y`."""
 
@@ -84,7 +81,6 @@ def subtract(x, y):
     return Subtract()(*promoted(x, y))
 
 
-@dataclass(frozen=True)
 class Multiply(Elementwise):
     """`x * y`."""
 
@@ -101,7 +97,6 @@ def multiply(x, y):
     return Multiply()(*promoted(x, y))
 
 
-@dataclass(frozen=True)
 class Divide(Elementwise):
     """`x / y`."""
 
@@ -119,7 +114,6 @@ def divide(x, y):
     return Divide()(*(floating(operand) for operand in promoted(x, y)))
 
 
-@dataclass(frozen=True)
 class Power(Elementwise):
     """`x ** y`."""
 
@@ -138,7 +132,6 @@ def pow(x, a):
     return Power()(*promoted(x, a))
 
 
-@dataclass(frozen=True)
 class Maximum(Elementwise):
     """The greater of `x` and `y`; at a tie the gradient goes to `x`."""
 
@@ -154,7 +147,6 @@ def maximum(x, y):
     return Maximum()(*promoted(x, y))
 
 
-@dataclass(frozen=True)
 class Minimum(Elementwise):
     """The lesser of `x` and `y`; at a tie the gradient goes to `x`."""
 
@@ -176,7 +168,6 @@ def _to_the_chosen(inputs, gradient, first_is_chosen):
     return [unbroadcast(gradient * chosen, x, y), unbroadcast(gradient * (1 - chosen), y, x)]
 
 
-@dataclass(frozen=True)
 class Negative(Elementwise):
     """`-x`."""
 
@@ -192,7 +183,6 @@ def negative(x):
     return Negative()(x)
 
 
-@dataclass(frozen=True)
 class Abs(Elementwise):
     """`|x|`; its slope at 0 is taken as 0."""
 
@@ -208,7 +198,6 @@ def abs(x):
     return Abs()(x)
 
 
-@dataclass(frozen=True)
 class Sign(Elementwise):
     """-1, 0 or 1."""
 
@@ -221,7 +210,6 @@ def sign(x):
     return Sign()(x)
 
 
-@dataclass(frozen=True)
 class Round(Elementwise):
     """The nearest whole number, halves to the even one."""
 
@@ -234,7 +222,6 @@ def round(x):
     return Round()(x)
 
 
-@dataclass(frozen=True)
 class Square(Elementwise):
     """`x * x`."""
 
@@ -250,7 +237,6 @@ def square(x):
     return Square()(x)
 
 
-@dataclass(frozen=True)
 class Sqrt(Elementwise):
     """The square root of `x`."""
 
@@ -267,7 +253,6 @@ def sqrt(x):
     return Sqrt()(maximum(x, 0.0))
 
 
-@dataclass(frozen=True)
 class Exp(Elementwise):
     """`e ** x`."""
 
@@ -283,7 +268,6 @@ def exp(x):
     return Exp()(floating(x))
 
 
-@dataclass(frozen=True)
 class Log(Elementwise):
     """The natural logarithm of `x`: -inf at 0, NaN below."""
 
@@ -300,7 +284,6 @@ def log(x):
     return Log()(floating(x))
 
 
-@dataclass(frozen=True)
 class Sin(Elementwise):
     """The sine of `x`, in radians."""
 
@@ -316,7 +299,6 @@ def sin(x):
     return Sin()(floating(x))
 
 
-@dataclass(frozen=True)
 class Cos(Elementwise):
     """The cosine of `x`, in radians."""
 
@@ -361,7 +343,6 @@ def clip(x, min_value, max_value):
     return Clip(low, low if high < low else high)(floating(x))
 
 
-@dataclass(frozen=True)
 class Identity(Elementwise):
     """`x` itself, as a tensor of its own."""
 
@@ -377,7 +358,6 @@ def identity(x, name=None):
     return Identity()(x, name=name)
 
 
-@dataclass(frozen=True)
 class StopGradient(Elementwise):
     """`x` itself, but constant for every derivative."""
 

@@ -18,7 +18,6 @@ from kerascope.settings import config
 __all__ = ["arange", "gather", "in_top_k", "one_hot"]
 
 
-@dataclass(frozen=True)
 class Gather(Op):
     """The rows of `x` that `indices` name."""
 
@@ -33,7 +32,6 @@ class Gather(Op):
         return [AddRows()(output_grads[0], indices, x), None]
 
 
-@dataclass(frozen=True)
 class AddRows(Op):
     """Zeros with the shape of `like`, to whose row `indices[i]` each `x[i]` is added."""
 

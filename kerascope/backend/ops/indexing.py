@@ -140,7 +140,6 @@ def _full_index(x, items):
     return (*items[:where], *(Span(),) * missing, *items[where + dots :])
 
 
-@dataclass(frozen=True)
 class GetSlice(Op):
     """The part of `x` that starts at `start` and has `size`, both vectors known at run time."""
 
@@ -158,7 +157,6 @@ class GetSlice(Op):
         return [PutSlice()(output_grads[0], start, size, x), None, None]
 
 
-@dataclass(frozen=True)
 class PutSlice(Op):
     """Zeros with the shape of `like`, and `x` from `start` on."""
 

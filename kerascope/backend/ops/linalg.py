@@ -79,7 +79,6 @@ def _in_place(tensor, meant_for):
     return tensor if pattern == tuple(range(tensor.ndim)) else Transpose(pattern)(tensor)
 
 
-@dataclass(frozen=True)
 class TensorDot(Contraction):
     """The sum of the products over pairs of axes: NumPy's `tensordot`."""
 
@@ -87,7 +86,6 @@ class TensorDot(Contraction):
         return np.tensordot(x, y, (self.x_axes, self.y_axes))
 
 
-@dataclass(frozen=True)
 class BatchDot(Contraction):
     """For each sample the sum of the products over pairs of axes; axis 0 counts the samples."""
 
@@ -103,7 +101,6 @@ class BatchDot(Contraction):
         return np.matmul(left, right).reshape(len(x), *x_sizes, *y_sizes)
 
 
-@dataclass(frozen=True)
 class Dot(Op):
     """The last axis of `x` times the last but one of `y` (or its only one)."""
 
@@ -156,7 +153,6 @@ def dot(x, y):
     return Dot()(*promoted(x, y))
 
 
-@dataclass(frozen=True)
 class MatMul(Op):
     """Matrices in the last two axes, multiplied pair by pair; the axes before them broadcast."""
 

@@ -26,7 +26,6 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
 class Activation(Op):
     """A function of one tensor of floats that keeps its shape."""
 
@@ -111,7 +110,6 @@ def elu(x, alpha=1.0):
     return Elu(float(alpha))(floating(x))
 
 
-@dataclass(frozen=True)
 class Softplus(Activation):
     """`log(1 + exp(x))`, without overflow."""
 
@@ -127,7 +125,6 @@ def softplus(x):
     return Softplus()(floating(x))
 
 
-@dataclass(frozen=True)
 class Softsign(Activation):
     """`x / (1 + |x|)`."""
 
@@ -143,7 +140,6 @@ def softsign(x):
     return Softsign()(floating(x))
 
 
-@dataclass(frozen=True)
 class Sigmoid(Activation):
     """`1 / (1 + exp(-x))`, precise at both ends."""
 
@@ -166,7 +162,6 @@ def hard_sigmoid(x):
     return clip(floating(x) * 0.2 + 0.5, 0.0, 1.0)
 
 
-@dataclass(frozen=True)
 class Tanh(Activation):
     """The hyperbolic tangent."""
 

@@ -98,7 +98,6 @@ class CountOver(Op):
         return np.asarray(product(x.shape[axis] for axis in self.axes), self.dtype)
 
 
-@dataclass(frozen=True)
 class Mean(Reduction):
     """The arithmetic mean over `axes`."""
 
@@ -132,7 +131,6 @@ def std(x, axis=None, keepdims=False):
     return sqrt(var(x, axis, keepdims))
 
 
-@dataclass(frozen=True)
 class Prod(Reduction):
     """The product over `axes`."""
 
@@ -176,7 +174,6 @@ def prod(x, axis=None, keepdims=False):
     return _reduce(Prod, _countable(x), axis, keepdims)
 
 
-@dataclass(frozen=True)
 class Extreme(Reduction):
     """The greatest or least element; the gradient is shared equally among equal ones."""
 
@@ -187,7 +184,6 @@ class Extreme(Reduction):
         return [self.spread(share, x) * chosen]
 
 
-@dataclass(frozen=True)
 class Max(Extreme):
     """The greatest element along `axes`."""
 
@@ -200,7 +196,6 @@ def max(x, axis=None, keepdims=False):
     return _reduce(Max, x, axis, keepdims)
 
 
-@dataclass(frozen=True)
 class Min(Extreme):
     """The least element along `axes`."""
 
@@ -213,7 +208,6 @@ def min(x, axis=None, keepdims=False):
     return _reduce(Min, x, axis, keepdims)
 
 
-@dataclass(frozen=True)
 class Any(Reduction):
     """Whether at least one element along `axes` is true."""
 
@@ -229,7 +223,6 @@ def any(x, axis=None, keepdims=False):
     return _reduce(Any, x, axis, keepdims)
 
 
-@dataclass(frozen=True)
 class All(Reduction):
     """Whether every element along `axes` is true."""
 
@@ -245,7 +238,6 @@ def all(x, axis=None, keepdims=False):
     return _reduce(All, x, axis, keepdims)
 
 
-@dataclass(frozen=True)
 class LogSumExp(Reduction):
     """`log(sum(exp(x)))` over `axes`, computed from the distances to the greatest element."""
 
@@ -284,7 +276,6 @@ class ArgExtreme(Op):
         return "int64"
 
 
-@dataclass(frozen=True)
 class Argmax(ArgExtreme):
     """Place of the greatest element along `axis`."""
 
@@ -298,7 +289,6 @@ def argmax(x, axis=-1):
     return Argmax(normalize_axis(axis, x.ndim, "K.argmax"))(x)
 
 
-@dataclass(frozen=True)
 class Argmin(ArgExtreme):
     """Place of the least element along `axis`."""
 

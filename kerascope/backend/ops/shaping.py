@@ -40,7 +40,6 @@ class Reshape(Op):
         return [ReshapeLike()(output_grads[0], inputs[0])]
 
 
-@dataclass(frozen=True)
 class ReshapeTo(Op):
     """The numbers of `x` in a shape that is a tensor itself."""
 
@@ -61,7 +60,6 @@ class ReshapeTo(Op):
         return [ReshapeLike()(output_grads[0], inputs[0]), None]
 
 
-@dataclass(frozen=True)
 class ReshapeLike(Op):
     """The numbers of `x` in the shape of `like`."""
 
@@ -114,7 +112,6 @@ def shape_vector(shape):
     return tuple(int(size) for size in sizes)
 
 
-@dataclass(frozen=True)
 class BatchFlatten(Op):
     """Each sample of `x` in one row."""
 

@@ -7,8 +7,6 @@ with None for the unknown.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kerascope.backend.graph import Constant, Op, as_tensor
@@ -16,7 +14,6 @@ from kerascope.backend.graph import Constant, Op, as_tensor
 __all__ = ["shape"]
 
 
-@dataclass(frozen=True)
 class Shape(Op):
     """The sizes of `x`, as a vector of int32."""
 

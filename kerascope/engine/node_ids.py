@@ -1,9 +1,10 @@
 """The name of a call in every picture, table and export.
 
-A layer that is called once in a model gives its call its own name: `dense_1`. The calls of a layer that is called several
-times are counted from 0: `shared@0`, `shared@1`. Only calls inside the model count, in the order in which they were made.
-Inside an expanded nested model the names of the calls around stand in front: `encoder@1/dense_1`. Should two calls come
-to the same name (a layer may itself be named "shared@0"), the later one gets a `~2` behind it.
+A layer that is called once in a model gives its call its own name: `dense_1`. The calls of a layer
+that is called several times are counted from 0: `shared@0`, `shared@1`. Only calls inside the model
+count, in the order in which they were made. Inside an expanded nested model the names of the calls
+around stand in front: `encoder@1/dense_1`. Should two calls come to the same name (a layer may
+itself be named "shared@0"), the later one gets a `~2` behind it.
 
 Ids never hold `id()`, so that the same script gives the same ids at every run.
 """
@@ -21,10 +22,10 @@ _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def depths_of_calls(model: Network) -> dict[Node, int]:
-    """Return the depth of every call in a model, deepest first; within a depth in the order of the walk.
+    """Return the depth of every call in a model, deepest first, ties in the order of the walk.
 
-    The walk goes from the outputs and so does not meet an input that no output needs. It is fed all the same, and is
-    drawn beside the deepest calls.
+    The walk goes from the outputs and so does not meet an input that no output needs. It is fed all
+    the same, and is drawn beside the deepest calls.
     """
     depths = model.graph_map.nodes_depths
     deepest = max(depths.values())
@@ -35,7 +36,7 @@ def depths_of_calls(model: Network) -> dict[Node, int]:
 
 
 def calls_of_layers(model: Network) -> dict[str, list[Node]]:
-    """Return the calls that lie in a model's graph by the name of their layer, in the order in which they were made."""
+    """Return the calls in a model by their layer's name, in the order in which they were made."""
     calls: dict[str, list[Node]] = {}
     for node in depths_of_calls(model):
         calls.setdefault(node.outbound_layer.name, []).append(node)

@@ -1,0 +1,88 @@
+"""A record: one thing that happened, as plain data. A story is a list of them.
+
+A renderer (`viz/story.py`) decides how a record looks; nothing here knows about lines or colours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+PHASES = (
+    "build",
+    "map_graph",
+    "compile",
+    "make_train_function",
+    "fit",
+    "forward",
+    "loss",
+    "metrics",
+    "backward",
+    "update",
+    "commit",
+    "call",
+)
+
+
+@dataclass(frozen=True)
+class Record:
+    """One thing that happened.
+
+    Attributes
+    ----------
+    phase : str
+        One of `PHASES`.
+    kind : str
+        "section" (a new chapter), "begin" (a heading inside one), or what the line is about:
+        "layer", "visit", "depth", "pair", "tensor", ...
+    depth : int
+        How far it is nested: 0 for a section.
+    name : str
+        Of what it speaks: a layer, a node, a tensor, a variable.
+    cells : tuple of str
+        What happened, in pieces that belong below those of the records around it.
+    facts : mapping
+        The same and more as data: strings, numbers, lists of them.
+    alarm : bool
+        True where a number is NaN or infinite, or something failed.
+    """
+
+    phase: str
+    kind: str
+    depth: int
+    name: str
+    cells: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    alarm: bool = False
+
+    @property
+    def text(self) -> str:
+        """What happened, in one string."""
+        return "  ".join(cell for cell in self.cells if cell)
+
+
+def listed(items: Iterable[Any], most: int = 12) -> str:
+    """Return names joined by commas; of a long list only the beginning and the end.
+
+    Examples
+    --------
+    >>> listed("abc"), listed(range(100), most=4)
+    ('a, b, c', '0, 1, 2, ... 99 (100 in all)')
+    """
+    words = [str(item) for item in items]
+    if len(words) <= most:
+        return ", ".join(words)
+    return f"{', '.join(words[: most - 1])}, ... {words[-1]} ({len(words)} in all)"
+
+
+def counted(number: int, word: str) -> str:
+    """Return a number with its word in singular or plural.
+
+    Examples
+    --------
+    >>> counted(1, "op"), counted(1344, "parameter")
+    ('1 op', '1,344 parameters')
+    """
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"

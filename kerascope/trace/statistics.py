@@ -1,0 +1,128 @@
+"""What a reader sees of an array: its type and shape, its size, and where its numbers lie.
+
+`f32[32,64] |x|=12.3 min=0 mean=0.41 max=2.9` says more than the first nine numbers. All figures are
+computed in float64 and rounded to four digits, so that a transcript is the same on every machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+NOISE = 1e-6  # a mean that is this small beside the largest element is rounding error
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Figures of one array.
+
+    Attributes
+    ----------
+    kind : str
+        Type and shape: "f32[32,64]".
+    norm, min, mean, max : float or None
+        Over the finite elements; None where there are none.
+    nans, infinities : int
+        How many elements are no numbers.
+    """
+
+    kind: str
+    norm: float | None
+    min: float | None
+    mean: float | None
+    max: float | None
+    nans: int = 0
+    infinities: int = 0
+
+    @property
+    def is_sound(self) -> bool:
+        """True if every element is a finite number."""
+        return not self.nans and not self.infinities
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The figures one by one, for a table."""
+        alarm = tuple(
+            f"{count} {word}"
+            for count, word in ((self.nans, "NaN!"), (self.infinities, "Inf!"))
+            if count
+        )
+        if self.norm is None or self.min is None:
+            return (self.kind, *alarm)
+        if self.kind.endswith("[]"):
+            return (self.kind, figure(self.mean), *alarm)
+        named = (("min", self.min), ("mean", self.mean), ("max", self.max))
+        figures = tuple(f"{name}={figure(value)}" for name, value in named)
+        return (self.kind, f"|x|={figure(self.norm)}", *figures, *alarm)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The figures as data, rounded like the text."""
+        figures = {"norm": self.norm, "min": self.min, "mean": self.mean, "max": self.max}
+        known = {name: float(figure(x)) for name, x in figures.items() if x is not None}
+        counts = {"nans": self.nans, "infinities": self.infinities}
+        return {"array": self.kind, **known, **{name: n for name, n in counts.items() if n}}
+
+    def __str__(self) -> str:
+        return " ".join(self.cells)
+
+
+def statistics_of(array: Any) -> Statistics:
+    """Return the figures of an array.
+
+    Examples
+    --------
+    >>> print(statistics_of(np.array([[3.0, 4.0], [0.0, 0.0]], "float32")))
+    f32[2,2] |x|=5 min=0 mean=1.75 max=4
+    >>> print(statistics_of(np.array([1.0, np.nan])))
+    f64[2] |x|=1 min=1 mean=1 max=1 1 NaN!
+    >>> print(statistics_of(np.float32(0.5)))
+    f32[] 0.5
+    """
+    kind = kind_of(array)
+    values = np.asarray(array).astype("float64").ravel()
+    finite = values[np.isfinite(values)]
+    nans = int(np.isnan(values).sum())
+    infinities = values.size - finite.size - nans
+    if not finite.size:
+        return Statistics(kind, None, None, None, None, nans, infinities)
+    mean, largest = float(finite.mean()), float(np.abs(finite).max())
+    mean = 0.0 if abs(mean) < NOISE * largest else mean
+    smallest, greatest = float(finite.min()), float(finite.max())
+    return Statistics(kind, norm_of(finite), smallest, mean, greatest, nans, infinities)
+
+
+def norm_of(array: Any) -> float:
+    """Return the square root of the sum of squares."""
+    values = np.asarray(array, "float64").ravel()
+    largest = float(np.abs(values).max(initial=0.0))
+    if not largest or not np.isfinite(largest):
+        return largest
+    return largest * float(np.sqrt(np.square(values / largest).sum()))
+
+
+def kind_of(array: Any) -> str:
+    """Return type and shape of an array.
+
+    Examples
+    --------
+    >>> kind_of(np.zeros((2, 3))), kind_of(np.int32(1)), kind_of(np.array([True]))
+    ('f64[2,3]', 'i32[]', 'bool[1]')
+    """
+    array = np.asarray(array)
+    dtype = array.dtype
+    letter = "bool" if dtype.kind == "b" else f"{dtype.kind}{dtype.itemsize * 8}"
+    return f"{letter}[{','.join(map(str, array.shape))}]"
+
+
+def figure(value: Any) -> str:
+    """Return a number with four significant digits.
+
+    Examples
+    --------
+    >>> figure(0.123456), figure(12.0), figure(-0.0), figure(1e-9)
+    ('0.1235', '12', '0', '1e-09')
+    """
+    return f"{float(value) + 0.0:.4g}"

@@ -1,0 +1,234 @@
+"""What is told of one call of the train function: forward, loss, backward, update, commit.
+
+The function runs the ops of its schedule, no layer and no graph walk. Which of them are a layer's
+output, a loss or a gradient says `TrainFacts`. Forward is told by falling depth, backward from the
+loss back, the new values in the order of the parameters; at level "op" every op is told as it runs.
+
+Lesson: chapter 14.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.function import Function, Update
+from kerascope.backend.graph import Tensor
+from kerascope.backend.schedule import Step
+from kerascope.stage import Stage
+from kerascope.trace.records import Record, counted
+from kerascope.trace.statistics import Statistics, figure, norm_of, statistics_of
+from kerascope.trace.teller import Teller
+from kerascope.trace.tell_calls import FitTeller
+from kerascope.trace.train_facts import TrainFacts
+
+
+class BatchTeller(Teller):
+    """Follows one call of a train function in full."""
+
+    phase = "forward"
+
+    def __init__(self, story: Any, stage: Stage, facts: TrainFacts) -> None:
+        super().__init__(story, stage)
+        self.facts = facts
+        self.function: Function = stage.subject
+        self._wanted = self._wanted_tensors()
+        self._seen: dict[Tensor, Statistics] = {}
+        self._steps = 0
+        self._phase_said: str | None = None
+        self._not_finite: tuple[Step, Statistics] | None = None
+        self._changes: dict[Tensor, float] = {}
+        self._is_told = False
+
+    def _wanted_tensors(self) -> set[Tensor]:
+        facts = self.facts
+        wanted = {*facts.places, *facts.losses.values(), *facts.metrics.values()}
+        wanted.update(arrival.gradient for arrival in facts.arrivals)
+        wanted.update(self.function.inputs)
+        return wanted
+
+    # --- hearing ----------------------------------------------------------------------------------
+
+    def started(self) -> None:
+        """Remember the old values: a commit replaces arrays and never writes into them."""
+        self.old = {u.variable: u.variable.get_value(borrow=True) for u in self.function.updates}
+        self._new_value_of = {u.new_value: u.variable for u in self.function.updates}
+        if self.enclosing(FitTeller) is None:
+            name = f"train_on_batch {self.facts.model.name}"
+            self.story.section(name, Record("fit", "section", 0, name, ("one batch, without fit",)))
+
+    def event(self, event: Any) -> None:
+        """Look at the arrays of an op that was performed, or at a new value that was written."""
+        if isinstance(event, Step):
+            self._look(event)
+        elif isinstance(event, Update):
+            self._tell_computed()
+            self._tell_commit(event)
+
+    def finished(self) -> None:
+        """Tell the rest, if there was nothing to write."""
+        self._tell_computed()
+
+    def failed(self) -> None:
+        """Tell how far it came."""
+        self._tell_computed()
+
+    def _look(self, step: Step) -> None:
+        values = self.stage.names["values"]
+        if self._steps == 0:
+            for x, slot in self.function.schedule.slots.items():
+                if x in self._wanted and values[slot] is not None:
+                    self._seen[x] = statistics_of(values[slot])
+        self._steps += 1
+        for y, slot in zip(step.apply.outputs, step.outputs, strict=True):
+            self._look_at(step, y, values[slot], values)
+
+    def _look_at(self, step: Step, y: Tensor, array: Any, values: list[Any]) -> None:
+        is_sound = np.asarray(array).dtype.kind != "f" or bool(np.isfinite(array).all())
+        if y in self._wanted or not is_sound or self.story.level == "op":
+            statistics = self._seen[y] = statistics_of(array)
+            if not is_sound and self._not_finite is None and _are_finite(step, values):
+                self._not_finite = (step, statistics)
+            if self.story.level == "op":
+                self._tell_op(step, statistics)
+        variable = self._new_value_of.get(y)
+        if variable is not None:
+            old = self.old[variable]
+            with np.errstate(all="ignore"):
+                self._changes[variable] = norm_of(np.asarray(array, "float64") - old)
+
+    # --- telling ----------------------------------------------------------------------------------
+
+    def _tell_op(self, step: Step, statistics: Statistics) -> None:
+        phase = self._phase_of(step)
+        if phase != self._phase_said:
+            self._phase_said = phase
+            self.tell("begin", 2, phase, "ops, in the order of the schedule", phase=phase)
+        expression = repr(step.apply).partition(" -> ")[0]
+        cells = (expression, *statistics.cells)
+        self.tell("op", 3, step.apply.name, *cells, phase=phase, alarm=not statistics.is_sound)
+
+    def _phase_of(self, step: Step) -> str:
+        scope = step.apply.scope.name.partition("/")[0]
+        if scope in ("gradients", "clip"):
+            return "backward"
+        if scope == "update" or self._new_value_of.get(step.apply.outputs[0]):
+            return "update"
+        if step.apply in self.facts.calls:
+            return "forward"
+        if scope.endswith("_metrics"):
+            return "metrics"
+        return "loss" if scope == "loss" or scope.endswith("_loss") else "forward"
+
+    def _tell_computed(self) -> None:
+        """Tell all that was computed, phase by phase."""
+        if self._is_told:
+            return
+        self._is_told = True
+        self._tell_feed()
+        self._tell_forward()
+        self._tell_scalars("loss", "loss", "of this batch, with the old weights", self.facts.losses)
+        self._tell_scalars("metrics", "metrics", "", self.facts.metrics)
+        self._tell_backward()
+        self._tell_not_finite()
+        self._tell_updates()
+
+    def _tell_feed(self) -> None:
+        fed = [x for x in self.function.inputs if x in self._seen]
+        ops = counted(len(self.function.schedule.steps), "op")
+        self.tell("begin", 2, self.function.name, f"outs = f(ins_batch): {ops}, no layer is called")
+        for x in fed:
+            if x not in self.facts.places:
+                self._tell_array("fed", x.name, x)
+
+    def _tell_forward(self) -> None:
+        depth_before = None
+        self.tell("begin", 2, "forward", "by falling depth; what enters tensor_map", phase="forward")
+        for x, (node, depth) in self.facts.places.items():
+            if x not in self._seen:
+                continue
+            if depth != depth_before:
+                self.tell("depth", 3, f"depth {depth}", at=depth)
+                depth_before = depth
+            several = len(node.outbound_layer.inbound_nodes) > 1
+            name = f"{x.name}#{node.node_index}" if several else x.name
+            self._tell_array("tensor", name, x, depth=4)
+
+    def _tell_scalars(self, kind: str, phase: str, words: str, tensors: dict[str, Tensor]) -> None:
+        known = {name: x for name, x in tensors.items() if x in self._seen}
+        if known:
+            self.tell("begin", 2, phase, words, phase=phase)
+        for name, x in known.items():
+            self._tell_array(kind, name, x, phase=phase)
+
+    def _tell_backward(self) -> None:
+        known = [arrival for arrival in self.facts.arrivals_in_order() if arrival.gradient in self._seen]
+        if not known:
+            return
+        words = "d total_loss / d x, from the loss back"
+        self.tell("begin", 2, "backward", words, phase="backward")
+        for arrival in known:
+            kind = "weight_gradient" if arrival.is_weight else "gradient"
+            statistics = self._seen[arrival.gradient]
+            dead = ("all 0: it cannot learn",) if arrival.is_weight and statistics.norm == 0 else ()
+            self._tell_array(kind, arrival.wrt.name, arrival.gradient, dead, phase="backward")
+
+    def _tell_not_finite(self) -> None:
+        if self._not_finite is None:
+            return
+        step, statistics = self._not_finite
+        place = step.apply.scope.made_at
+        where = (f"its layer: {Path(place[0]).name}:{place[1]}",) if place else ()
+        words = ("made from finite numbers by", repr(step.apply), *where)
+        self.tell("not_finite", 2, "first NaN or Inf", *words, alarm=True, **statistics.facts)
+
+    def _tell_updates(self) -> None:
+        if not self._changes:
+            return
+        self.tell("begin", 2, "update", "every new_v is computed before any is written", phase="update")
+        for variable, change in self._changes.items():
+            if variable.dtype.startswith("int"):
+                continue
+            old = norm_of(self.old[variable])
+            share = (f"{figure(100 * change / old)} % of |v|",) if old else ()
+            words = (self.facts.role(variable), f"|new_v - v|={figure(change)}", *share)
+            self.tell("new_value", 3, variable.name, *words, phase="update", change=change,
+                      alarm=not np.isfinite(change))  # fmt: skip
+
+    def _tell_commit(self, event: Update) -> None:
+        v = event.variable
+        if self._phase_said != "commit":
+            self._phase_said = "commit"
+            self.tell("begin", 2, "commit", "v <- new_v", phase="commit")
+        old, new = self.old[v], v.get_value(borrow=True)
+        if v.shape == ():
+            words, facts = f"{figure(old)} -> {figure(new)}", {}
+        else:
+            facts = {"old_norm": norm_of(old), "new_norm": norm_of(new)}
+            words = f"|v|={figure(facts['old_norm'])} -> {figure(facts['new_norm'])}"
+            words += "  unchanged" if np.array_equal(old, new) else ""
+        alarm = not np.isfinite(new).all()
+        self.tell("commit", 3, v.name, words, phase="commit", alarm=bool(alarm), **facts)
+
+    def _tell_array(
+        self,
+        kind: str,
+        name: str,
+        x: Tensor,
+        more: tuple[str, ...] = (),
+        *,
+        depth: int = 3,
+        phase: str | None = None,
+    ) -> None:
+        statistics = self._seen[x]
+        cells = (*statistics.cells, *more)
+        facts = {"tensor": x.name, **statistics.facts}
+        self.tell(kind, depth, name, *cells, phase=phase, alarm=not statistics.is_sound, **facts)
+
+
+def _are_finite(step: Step, values: list[Any]) -> bool:
+    """Tell whether an op was given finite numbers only."""
+    arrays = [np.asarray(values[slot]) for slot in step.inputs]
+    return all(array.dtype.kind != "f" or bool(np.isfinite(array).all()) for array in arrays)

@@ -1,0 +1,201 @@
+"""`ks.walk(model, x)`: a forward pass step by step, with real arrays.
+
+It drives the same stage that runs a model on symbols (`run_internal_graph`), but on numbers: every
+step calls one layer, and `tensor_map` fills before the reader's eyes. Between two steps nothing is
+open: the reader may build, train or walk other models.
+
+Lesson: chapter 10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.eager import eager_mode, value_of
+from kerascope.backend.graph import Constant, Placeholder, Tensor
+from kerascope.backend.state import learning_phase_scope
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.network import Network
+from kerascope.engine.node import Node
+from kerascope.engine.running import InputFed, NodeComputed
+from kerascope.engine.training_data import as_arrays, check_lengths
+from kerascope.errors import DtypeError
+from kerascope.stage import Mark, Stage, observing
+from kerascope.trace.statistics import statistics_of
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WalkStep:
+    """One step of a forward pass: an input was fed, or a layer was called.
+
+    Attributes
+    ----------
+    node : Node
+        Which call of which layer.
+    layer : Layer
+        The layer that was called; an InputLayer when an input is fed.
+    depth : int
+        The node's depth in its model; the outputs lie at 0.
+    inputs, outputs : list of np.ndarray
+        What the layer was called on, and what came out.
+    tensor_map : dict of str to np.ndarray
+        By tensor name, all that has been computed so far, this step's outputs among it. The second
+        tensor of a name gets its node's index: `shared/add#1`.
+    model : Network
+        The model that is walked; an inner one in the steps of a nested model.
+    """
+
+    node: Node
+    layer: Layer
+    depth: int
+    inputs: list[np.ndarray]
+    outputs: list[np.ndarray]
+    tensor_map: dict[str, np.ndarray]
+    model: Network
+
+    def __repr__(self) -> str:
+        arrays = "; ".join(str(statistics_of(array)) for array in self.outputs)
+        return f"<depth {self.depth}  {self.node.name}  {arrays}  tensor_map: {len(self.tensor_map)}>"
+
+
+def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
+    """Go through a model's forward pass step by step, by falling depth.
+
+    Parameters
+    ----------
+    model : Model
+        A built model, or one that learns its input shape from `x`.
+    x : array_like, list of array_like, or dict by input name
+        As for `model.predict`; all samples go through together.
+    nested : bool
+        Whether the steps inside nested models come too, each before the step of the model's own
+        call.
+
+    Returns
+    -------
+    iterator of WalkStep
+        Lazy: a layer is called when its step is asked for.
+
+    Raises
+    ------
+    DtypeError
+        `model` is no model.
+    DataError
+        The arrays do not fit the model, as in `predict`.
+
+    Notes
+    -----
+    The learning phase is 0 (test): Dropout lets everything pass.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Dense, Input
+    >>> from kerascope.engine.model import Model
+    >>> inputs = Input(shape=(3,), name="inputs")
+    >>> model = Model(inputs, Dense(2, kernel_initializer="ones", name="scores")(inputs))
+    >>> for step in walk(model, np.ones((1, 3))):
+    ...     print(step.depth, step.layer.name, step.outputs[0].tolist(), list(step.tensor_map))
+    1 inputs [[1.0, 1.0, 1.0]] ['inputs']
+    0 scores [[3.0, 3.0]] ['inputs', 'scores/add']
+    """
+    if not isinstance(model, Network):
+        raise DtypeError(f"walk: expected a model, got {type(model).__name__} {model!r}.")
+    make_ready = getattr(model, "_make_ready", None)
+    if make_ready is not None:
+        make_ready(x, to_train=False)
+    network = model
+    if not model._is_graph_network and getattr(model, "outputs", None):
+        network = Network(model.inputs, model.outputs, name=model.name)
+    fed = [t for t in network.inputs if isinstance(t, Placeholder)]
+    names = [t._keras_history.layer.name for t in fed]
+    arrays = as_arrays(x, names, [t.shape for t in fed], "x")
+    check_lengths(arrays, [], [], "walk")
+    numbers = {t: Constant(a, t.dtype, t.name) for t, a in zip(fed, arrays, strict=True)}
+    stage = network.run_stage([numbers.get(t, t) for t in network.inputs])
+    return _steps(stage, network, nested)
+
+
+def _steps(stage: Stage, network: Network, nested: bool) -> Iterator[WalkStep]:
+    """Advance the stage; eager mode is open only while it works, never while the reader looks."""
+    events, pass_ = iter(stage), _Pass(network)
+    while True:
+        inner = _InnerPasses()
+        observers = (inner,) if nested else ()
+        with eager_mode(), learning_phase_scope(0), observing(*observers):
+            event = next(events, None)
+            step = pass_.step(event)
+        yield from inner.steps
+        if event is None:
+            return
+        if step is not None:
+            yield step
+
+
+class _Pass:
+    """One run of one model: turns its events into steps and keeps its tensor_map."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.tensor_map: dict[str, np.ndarray] = {}
+
+    def step(self, event: Any) -> WalkStep | None:
+        if isinstance(event, InputFed):
+            node = event.tensor._keras_history.node
+            return self._make(node, None, [], [event.tensor], [event.computed])
+        if isinstance(event, NodeComputed):
+            node, outputs = event.node, event.output_tensors
+            inputs = event.computed_tensors
+            return self._make(node, event.depth, inputs, node.output_tensors, outputs)
+        return None
+
+    def _make(
+        self,
+        node: Node,
+        depth: int | None,
+        computed: list[Tensor],
+        names_of: list[Tensor],
+        outputs: list[Tensor],
+    ) -> WalkStep:
+        if depth is None:
+            depth = self.network.graph_map.nodes_depths.get(node, 0)
+        arrays = [_array(y) for y in outputs]
+        for tensor, array in zip(names_of, arrays, strict=True):
+            self.tensor_map[self._free_name(tensor, node)] = array
+        inputs = [_array(x) for x in computed]
+        copied = dict(self.tensor_map)
+        return WalkStep(node, node.outbound_layer, depth, inputs, arrays, copied, self.network)
+
+    def _free_name(self, tensor: Tensor, node: Node) -> str:
+        if tensor.name not in self.tensor_map:
+            return tensor.name
+        return f"{tensor.name}#{node.node_index}"
+
+
+class _InnerPasses:
+    """An observer that collects the steps of nested models while an outer layer is called."""
+
+    def __init__(self) -> None:
+        self.steps: list[WalkStep] = []
+        self._passes: dict[Stage, _Pass] = {}
+
+    def __call__(self, stage: Stage, event: Any) -> None:
+        if stage.name != "run_internal_graph" or event in (Mark.finished, Mark.failed):
+            self._passes.pop(stage, None)
+            return
+        if event is Mark.started:
+            self._passes[stage] = _Pass(stage.subject)
+            return
+        step = self._passes[stage].step(event)
+        if step is not None:
+            self.steps.append(step)
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    """Return a tensor's numbers as an array that nobody else can change."""
+    array = np.array(value_of(tensor))
+    array.flags.writeable = False
+    return array

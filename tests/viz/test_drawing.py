@@ -1,0 +1,308 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import graphviz
+import pygraphviz
+import pytest
+from zoo import ZOO
+
+import kerascope as ks
+from kerascope.errors import ArgumentError, DtypeError, MissingToolError, NotBuiltError
+from kerascope.viz.drawing import SUFFIXES, draw
+from kerascope.viz.render import render
+
+SVG = "{http://www.w3.org/2000/svg}"
+FIRST_BYTES = {".svg": b"<?xml", ".png": b"\x89PNG\r\n", ".pdf": b"%PDF-", ".graphml": b"<?xml"}
+
+
+@pytest.fixture(params=ZOO, name="model")
+def model_of_the_zoo(request):
+    return ZOO[request.param]()
+
+
+def svg_parts(drawing, kind):
+    root = ElementTree.fromstring(drawing.render("svg"))
+    return [group for group in root.iter(f"{SVG}g") if group.get("class") == kind]
+
+
+def positions(source):
+    """Return where dot puts each box, {id: (x, y)}, y growing upwards."""
+    picture = pygraphviz.AGraph(string=source)
+    picture.layout(prog="dot")
+    return {
+        str(box).replace("\\\\", "\\"): tuple(float(part) for part in box.attr["pos"].split(","))
+        for box in picture.nodes()
+    }
+
+
+# --- the picture ----------------------------------------------------------------------------------
+
+OPTIONS = [
+    {},
+    {"level": "layer"},
+    {"expand_nested": True, "depth_ranks": True},
+    {"expand_nested": True, "rankdir": "LR"},
+    {"show_shapes": False, "show_layer_names": False},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_the_svg_is_well_formed_and_shows_every_box_and_arrow(model, options):
+    drawing = draw(model, **options)
+    ids = [group.get("id") for group in svg_parts(drawing, "node")]
+    boxes = [one for one in ids if not one.startswith("depth-")]
+    assert sorted(boxes) == sorted(f"node-{box.id}" for box in drawing.graph.nodes)
+    arrows = {group.get("id") for group in svg_parts(drawing, "edge")}
+    assert len([one for one in arrows if one]) >= len(drawing.graph.edges)
+    assert len(svg_parts(drawing, "cluster")) == len(drawing.graph.groups)
+
+
+def test_boxes_of_one_depth_stand_in_one_row_and_deeper_ones_above(model):
+    drawing = draw(model)
+    places = positions(drawing.source)
+    heights = {
+        depth: {round(places[box.id][1]) for box in row}
+        for depth, row in drawing.graph.rows().items()
+    }
+    assert all(len(one) == 1 for one in heights.values())
+    from_the_top = [max(one) for one in heights.values()]
+    assert from_the_top == sorted(from_the_top, reverse=True)
+    assert len(set(from_the_top)) == len(from_the_top)
+
+
+def test_left_to_right_the_inputs_are_left():
+    places = positions(draw(ZOO["chain"](), rankdir="LR").source)
+    across = [places[name][0] for name in ("pixels", "hidden", "dropout", "scores")]
+    assert across == sorted(across)
+
+
+def test_depths_are_written_at_the_side():
+    drawing = draw(ZOO["siamese"](), depth_ranks=True, expand_nested=True)
+    texts = ["".join(group.itertext()).split() for group in svg_parts(drawing, "node")]
+    written = [text[-2:] for text in texts if text[0:2] == ["depth", "axis"]]
+    assert written == [["depth", "3"], ["depth", "2"], ["depth", "1"], ["depth", "0"]]
+
+
+def test_odd_characters_in_names_survive():
+    drawing = draw(ZOO["odd_names"]())
+    root = ElementTree.fromstring(drawing.render("svg"))
+    texts = " ".join(element.text.replace("\xa0", " ") for element in root.iter(f"{SVG}text"))
+    for name in ('a<b> & "c"', "pipe|brace{x}[1]:p\\", "größe→日本 'q' %s \\n", "<b>bold</b>"):
+        assert name in texts
+
+
+def test_a_long_name_is_shortened_in_its_box_and_whole_in_the_graph():
+    x = ks.Input(shape=(2,), name="x")
+    name = "block_" * 20
+    drawing = draw(ks.Model(x, ks.layers.Dense(1, name=name)(x)))
+    assert "block_block_block_block_…" in drawing.source
+    assert drawing.graph.node(name).label == name
+
+
+def test_shapes_and_names_can_be_left_out():
+    drawing = draw(ZOO["chain"](), show_shapes=False, show_layer_names=False)
+    texts = [text.text for group in svg_parts(drawing, "node") for text in group.iter(f"{SVG}text")]
+    assert "Dense" in texts
+    assert not [text for text in texts if "hidden" in text or "None" in text]
+
+
+def test_the_picture_never_asks_for_right_angled_lines(model):
+    assert "ortho" not in draw(model).source
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_every_suffix_is_written_whole(tmp_path, suffix):
+    path = tmp_path / f"model{suffix}"
+    draw(ZOO["siamese"](), to=path)
+    assert path.read_bytes().startswith(FIRST_BYTES.get(suffix, b""))
+    assert path.stat().st_size > 500
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_save_returns_the_path_and_ignores_the_case_of_the_suffix(tmp_path):
+    path = tmp_path / "MODEL.PNG"
+    assert draw(ZOO["chain"]()).save(str(path)) == path
+    assert path.read_bytes().startswith(FIRST_BYTES[".png"])
+
+
+def test_a_higher_resolution_makes_a_larger_png(tmp_path):
+    def width(dpi):
+        png = draw(ZOO["chain"](), dpi=dpi).render("png")
+        return int.from_bytes(png[16:20])
+
+    assert width(192) == pytest.approx(2 * width(96), abs=4)
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "model.svg"
+    path.write_text("old", encoding="utf-8")
+
+    def fail(self, *args, **kwargs):
+        raise ValueError("no layout")
+
+    monkeypatch.setattr(pygraphviz.AGraph, "draw", fail)
+    with pytest.raises(ValueError, match="no layout"):
+        draw(ZOO["chain"](), to=path)
+    assert path.read_text(encoding="utf-8") == "old"
+
+
+SCRIPT = """
+import sys
+from zoo import ZOO
+from kerascope.viz.drawing import draw
+for name, make in ZOO.items():
+    drawing = draw(make(), expand_nested=True, depth_ranks=True)
+    for suffix in (".svg", ".png", ".pdf", ".dot", ".json", ".graphml"):
+        drawing.save(sys.argv[1] + "/" + name + suffix)
+"""
+
+
+def test_two_processes_write_the_same_bytes(tmp_path):
+    root = Path(__file__).resolve().parents[2]
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for seed, folder in enumerate(folders):
+        folder.mkdir()
+        path = os.pathsep.join([str(root), str(root / "tests")])
+        environment = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": path}
+        command = [sys.executable, "-c", SCRIPT, str(folder)]
+        subprocess.run(command, check=True, env=environment, capture_output=True)
+    one, two = ({p.name: p.read_bytes() for p in folder.iterdir()} for folder in folders)
+    assert len(one) == 6 * len(ZOO)
+    assert [name for name in one if one[name] != two[name]] == []
+
+
+def test_neither_time_nor_version_is_written():
+    source = draw(ZOO["chain"]()).source
+    assert b"Generated by" not in render(source, "svg")
+    assert b"/CreationDate (D:20000101000000" in render(source, "pdf")
+
+
+# --- tools ----------------------------------------------------------------------------------------
+
+
+def without_pygraphviz(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pygraphviz", None)
+
+
+def test_without_any_graphviz_the_error_names_both_remedies(monkeypatch, tmp_path):
+    without_pygraphviz(monkeypatch)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    drawing = draw(ZOO["chain"]())
+    with pytest.raises(MissingToolError, match=r"pip install 'pygraphviz>=2.0'.*install Graphviz"):
+        drawing.save(tmp_path / "model.svg")
+    assert list(tmp_path.iterdir()) == []
+    assert drawing.save(tmp_path / "model.dot").exists()
+
+
+def test_without_any_graphviz_a_notebook_shows_text(monkeypatch, tmp_path):
+    without_pygraphviz(monkeypatch)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    bundle = draw(ZOO["chain"]())._repr_mimebundle_()
+    assert list(bundle) == ["text/plain"]
+    assert "pip install" in bundle["text/plain"]
+
+
+def test_without_pygraphviz_a_dot_on_the_path_draws(monkeypatch, tmp_path):
+    without_pygraphviz(monkeypatch)
+    program = tmp_path / "dot"
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    asked = []
+
+    def pipe(self, format):
+        asked.append((self.source, format))
+        return b"<!-- Generated by graphviz version 1\n -->\n<svg/>"
+
+    monkeypatch.setattr(graphviz.Source, "pipe", pipe)
+    drawing = draw(ZOO["chain"]())
+    assert drawing.render("svg") == b"<svg/>"
+    assert asked == [(drawing.source, "svg")]
+
+
+# --- what it is given -----------------------------------------------------------------------------
+
+
+class OwnCall(ks.Model):
+    def call(self, inputs):
+        return inputs
+
+
+@pytest.mark.parametrize("function", [ks.draw, ks.to_networkx])
+def test_what_is_no_model_is_refused(function):
+    where = function.__name__
+    with pytest.raises(DtypeError, match=rf"{where}: expected a model .*, got int 3"):
+        function(3)
+    with pytest.raises(DtypeError, match=rf"{where}: expected a model .*, got Model"):
+        function(ks.Model)
+
+
+@pytest.mark.parametrize("function", [ks.draw, ks.to_networkx])
+def test_a_model_without_a_graph_is_refused_with_the_way_out(function):
+    deferred = ks.Sequential([ks.layers.Dense(2)])
+    with pytest.raises(NotBuiltError, match=r"has no graph of layers.*model\.build\(input_shape\)"):
+        function(deferred)
+    with pytest.raises(NotBuiltError, match=r"writes its own call; wrap it"):
+        function(OwnCall())
+
+
+def test_a_sequential_is_drawn_once_it_is_built():
+    deferred = ks.Sequential([ks.layers.Dense(2)])
+    deferred.build((None, 4))
+    assert len(draw(deferred).graph.nodes) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"level": "op"}, r"level 'op' does not exist yet; expected one of \('layer', 'node'\)"),
+        ({"level": "nodes"}, r"unknown level; expected one of \('layer', 'node'\), got 'nodes'"),
+        ({"level": "layer", "expand_nested": True}, "Use level='node'"),
+        ({"rankdir": "RL"}, r"unknown rankdir; expected one of \('TB', 'LR'\), got 'RL'"),
+        ({"dpi": 0}, "dpi is no resolution; expected a number above 0, got 0"),
+        ({"to": "model.bmp"}, r"ends in one of \.svg, \.png, \.pdf, .*, got '\.bmp'"),
+        ({"to": "model"}, "got 'no suffix'"),
+        ({"to": "no/such/folder/model.svg"}, "expected an existing folder"),
+    ],
+)
+def test_an_option_that_makes_no_sense_is_refused(options, words):
+    with pytest.raises(ArgumentError, match=words):
+        draw(ZOO["chain"](), **options)
+
+
+def test_a_neutral_graph_is_drawn_too():
+    drawing = draw(ZOO["chain"]())
+    assert draw(drawing.graph).source == drawing.source
+
+
+# --- where it shows -------------------------------------------------------------------------------
+
+
+def test_a_notebook_gets_svg():
+    drawing = draw(ZOO["chain"]())
+    bundle = drawing._repr_mimebundle_()
+    assert bundle["image/svg+xml"] == drawing._repr_svg_()
+    assert bundle["image/svg+xml"].startswith("<?xml")
+
+
+def test_a_terminal_gets_one_line():
+    text = repr(draw(ZOO["siamese"](), expand_nested=True))
+    assert text == (
+        "<Drawing of 'siamese', node view: 10 boxes, 9 arrows, 3 rows, 2 nested. "
+        "Keep it by .save('model.svg')>"
+    )
+
+
+def test_a_chain_of_a_thousand_layers_becomes_dot_text():
+    x = y = ks.Input(shape=(1,), name="x")
+    for number in range(1000):
+        y = ks.layers.Activation("relu", name=f"step_{number}")(y)
+    source = draw(ks.Model(x, y)).source
+    assert source.count(" -> ") == 1000
+    assert "nslimit=" in source
