@@ -1,6 +1,6 @@
 """Handwritten digits, 8x8 pixels: a network of one hidden layer reads 98 in 100 after a second.
 
-    python examples/digits.py --seed 1
+python examples/digits.py --seed 1
 """
 
 import argparse

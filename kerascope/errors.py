@@ -40,7 +40,7 @@ class KerascopeError(Exception):
     """
 
     def __init__(self, message: str, *, subject: Any = None) -> None:
-        super().__init__(message)
+        super().__init__(message.rstrip())
         self.subject = subject
 
 

@@ -58,7 +58,7 @@ def diamond(order: str = "CB") -> Ends:
 
 
 def residual_blocks(number: int, layers: int, shared: bool = False) -> Ends:
-    """h = add(h, f(h)) again and again, where f is some Dense layers: new ones, or always the same."""
+    """h = add(h, f(h)) again and again; f is some Dense layers, new ones or always the same."""
     x = h = Input(shape=(4,))
     same = Dense(4)
     for _ in range(number):

@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 OPERATORS: dict[str, Callable[..., Any]] = {}
 
 
+# NumPy's names of the same operators.
+_UFUNCS = {
+    **{"add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "power": "pow"},
+    **{"matmul": "matmul", "negative": "neg", "absolute": "abs"},
+    **{"less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"},
+}
+
+
 def _operator(name: str, *, reflected: bool = False) -> Callable[..., Any]:
     def method(self: Tensor, *others: Any) -> Any:
         if reflected:
@@ -137,7 +145,16 @@ class Tensor:
             subject=self,
         )
 
-    __array_ufunc__ = None
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """Take over NumPy's operators, `np.ones(3) * tensor`; refuse its other functions."""
+        name = _UFUNCS.get(ufunc.__name__)
+        if name is not None and method == "__call__" and not kwargs:
+            return OPERATORS[name](*inputs)
+        raise DtypeError(
+            f"tensor '{self.name}': np.{ufunc.__name__} needs numbers, and a symbolic tensor holds "
+            f"none. Use the function of K: K.{ufunc.__name__} if there is one.",
+            subject=self,
+        )
 
     __add__ = _operator("add")
     __radd__ = _operator("add", reflected=True)

@@ -12,8 +12,8 @@ Each is a stage or a plain call; `Layer.__call__` picks one. Lesson: chapters 6 
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import nullcontext
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -93,19 +93,29 @@ def _call_symbolically(
     layer: Layer, inputs: Any, kwargs: dict[str, Any]
 ) -> Generator[Any, Any, Any]:
     was_built = layer.built
-    before = layer._snapshot() if not was_built else None
-    try:
+    with _undone_if_it_fails(layer):
         _build(layer, inputs)
         if not was_built:
             yield LayerBuilt(layer, unpack_singleton(_shapes(inputs)), layer.weights)
         outputs, input_masks, output_masks = _run_body(layer, inputs, kwargs)
-    except BaseException:
-        if before is not None:
-            layer._restore(before)
-        raise
     node = Node(layer, to_list(inputs), outputs, input_masks, output_masks, kwargs)
     yield NodeCreated(layer, node)
     return unpack_singleton(outputs)
+
+
+@contextmanager
+def _undone_if_it_fails(layer: Layer) -> Iterator[None]:
+    """Leave the layer as it was, a new one without weights, if the `with` block raises."""
+    before = None if layer.built else layer._snapshot()
+    marks = [len(book) for book in layer._books]
+    try:
+        yield
+    except BaseException:
+        if before is not None:
+            layer._restore(before)
+        for book, mark in zip(layer._books, marks, strict=True):
+            book.forget_after(mark)
+        raise
 
 
 def _build(layer: Layer, inputs: Any) -> None:
@@ -137,7 +147,7 @@ def _run_body(
         kwargs["mask"] = mask
     with layer._scope(), phase, inside_call(layer, to_list(inputs)):
         outputs = [as_tensor(y) for y in to_list(layer.call(inputs, **kwargs))]
-        outputs = [_own(y, to_list(inputs)) for y in outputs]
+        outputs = [_own(y, to_list(inputs), layer) for y in outputs]
         _refine_shapes(layer, inputs, outputs)
         penalize_activity(layer, inputs, outputs)
         given = kwargs.get("mask", mask)
@@ -145,13 +155,14 @@ def _run_body(
     return outputs, input_masks, output_masks
 
 
-def _own(output: Tensor, inputs: list[Tensor]) -> Tensor:
+def _own(output: Tensor, inputs: list[Tensor], layer: Layer) -> Tensor:
     """Return the output, as a tensor of its own if it is an input or another layer's tensor.
 
     Without the copy, a layer that passes its input through would overwrite the history of that
-    input.
+    input. What the layer itself gave before, as a network does for the same input, stays the same.
     """
-    belongs_elsewhere = output.owner is None or output._keras_history is not None
+    history = output._keras_history
+    belongs_elsewhere = output.owner is None or (history is not None and history.layer is not layer)
     return identity(output) if belongs_elsewhere or any(output is x for x in inputs) else output
 
 
@@ -223,13 +234,11 @@ def _call_eagerly(layer: Layer, inputs: Any, kwargs: dict[str, Any]) -> Generato
 
 
 def _call_inside(layer: Layer, inputs: Any, kwargs: dict[str, Any]) -> Any:
-    before = layer._snapshot() if not layer.built else None
     try:
-        _build(layer, inputs)
-        outputs, _, output_masks = _run_body(layer, inputs, kwargs)
-    except BaseException as error:
-        if before is not None:
-            layer._restore(before)
+        with _undone_if_it_fails(layer):
+            _build(layer, inputs)
+            outputs, _, output_masks = _run_body(layer, inputs, kwargs)
+    except Exception as error:
         _name_the_layer(error, layer)
         raise
     for output, mask in zip(outputs, output_masks, strict=False):
@@ -237,8 +246,8 @@ def _call_inside(layer: Layer, inputs: Any, kwargs: dict[str, Any]) -> Any:
     return unpack_singleton(outputs)
 
 
-def _name_the_layer(error: BaseException, layer: Layer) -> None:
-    if isinstance(error, KerascopeError) or not isinstance(error, Exception):
+def _name_the_layer(error: Exception, layer: Layer) -> None:
+    if isinstance(error, KerascopeError):
         return
     path, line = layer.made_at or ("?", 0)
     error.add_note(f"in {layer.label}, made at {path}, line {line}")

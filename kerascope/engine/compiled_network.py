@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kerascope import optimizers
 from kerascope.backend.function import Function, function
 from kerascope.backend.graph import Placeholder, Tensor, Variable
 from kerascope.backend.state import floatx, learning_phase
@@ -41,7 +42,9 @@ class CompiledNetwork(Network):
     Attributes
     ----------
     optimizer : Optimizer or None
-        None before `compile`; so are the following.
+        None before `compile`.
+    loss, loss_weights, metrics, weighted_metrics, sample_weight_mode : object
+        What `compile` was given.
     loss_functions : list of callable
     targets, sample_weights : list of Tensor
         `[dense_3_target]`, `[dense_3_sample_weights]`.
@@ -56,6 +59,11 @@ class CompiledNetwork(Network):
 
     optimizer: Any = None
     total_loss: Any = None
+    loss: Any
+    loss_weights: Any
+    metrics: Any
+    weighted_metrics: Any
+    sample_weight_mode: Any
     loss_functions: list[Any]
     targets: list[Tensor]
     sample_weights: list[Tensor]
@@ -124,8 +132,9 @@ class CompiledNetwork(Network):
         }
         if self.outputs:
             self.compile_stage(arguments).run()
-        else:
-            self._waiting_to_compile = arguments  # until the shape of the inputs is known
+            return
+        arguments["optimizer"] = self.optimizer = optimizers.get(optimizer)
+        self._waiting_to_compile = arguments  # until the shape of the inputs is known
 
     def compile_stage(self, arguments: dict[str, Any]) -> Stage:
         """Return `compile` as a stage; its events are those of `engine.compiling`."""
@@ -138,6 +147,11 @@ class CompiledNetwork(Network):
         vars(self).update(facts, trained=compiled.trained)
         self._waiting_to_compile = None
         self.train_function = self.test_function = None
+
+    def _forget_compilation(self) -> None:
+        """Become a model without loss and functions again: its outputs are no longer the same."""
+        self.total_loss = None
+        self.train_function = self.test_function = self.predict_function = None
 
     @property
     def is_compiled(self) -> bool:

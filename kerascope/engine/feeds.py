@@ -36,6 +36,19 @@ def batch_shuffle(index_array: np.ndarray, batch_size: int, rng: np.random.Gener
     return np.concatenate([rng.permutation(batches).reshape(-1), index_array[whole:]])
 
 
+def checked_steps(steps: Any) -> int:
+    """Return a number of steps as an int.
+
+    Raises
+    ------
+    ArgumentError
+        It is no whole number above 0.
+    """
+    if not isinstance(steps, (int, np.integer)) or steps < 1:
+        raise ArgumentError(f"steps: {steps!r}; expected a whole number of batches >= 1.")
+    return int(steps)
+
+
 def slice_arrays(arrays: list[Any], start_or_ids: Any, end: int | None = None) -> list[Any]:
     """Return the same rows of each array: `start` to `end`, or a list of ids."""
     if end is not None:
@@ -107,7 +120,7 @@ class StepFeed:
 
     def __init__(self, ins: list[Any], steps: int) -> None:
         self.ins = ins
-        self.steps = steps
+        self.steps = checked_steps(steps)
 
     def epoch(self) -> Iterator[Batch]:
         """Yield the arrays once for each step."""
@@ -149,13 +162,15 @@ class GeneratorFeed:
         self.is_sequence = hasattr(source, "__getitem__") and hasattr(source, "__len__")
         if steps is None and self.is_sequence:
             steps = len(source)
+            if steps == 0:
+                raise DataError("the Sequence is empty; expected at least one batch.")
         if steps is None:
             raise ArgumentError(
                 "a generator does not tell how many batches make an epoch; expected "
                 "steps_per_epoch=... "
                 "(or steps=...), or a Sequence, which has a length."
             )
-        self.steps = int(steps)
+        self.steps = checked_steps(steps)
         self.standardize = standardize
         self.shuffle = shuffle
         self._iterator = None if self.is_sequence else iter(source)

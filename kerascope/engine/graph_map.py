@@ -91,7 +91,7 @@ class GraphMap:
     _finished: set[Node] = field(default_factory=set, repr=False)
 
     def _arrive(self, node: Node, depth: int) -> None:
-        """Enter a node at which Keras 1's walk arrives, and its layer, as deep as they have been met so far."""
+        """Enter a node at which Keras 1's walk arrives, and its layer, each as deep as ever met."""
         layer = node.outbound_layer
         self.visits += 1
         self.nodes_depths[node] = max(depth, self.nodes_depths.get(node, 0))

@@ -82,6 +82,10 @@ class LayerBooks(NodeAccess):
         return [item for layer, key in calls for item in getattr(layer, getter)(key)]
 
     @property
+    def _books(self) -> tuple[PerInput, ...]:
+        return self._losses, self._updates, self._inner_calls
+
+    @property
     def uses_learning_phase(self) -> bool:
         """Tell whether an output differs between training and test."""
         return any(

@@ -20,13 +20,11 @@ from typing import Any
 from kerascope.callbacks import History, checked_callbacks
 from kerascope.engine import saving
 from kerascope.engine.feeds import GeneratorFeed, feed_of, split_item
-from kerascope.engine.nesting import unpack_singleton
+from kerascope.engine.nesting import named_arguments, unpack_singleton
 from kerascope.engine.summary import print_summary
 from kerascope.engine.training_arrays import ArrayTraining
 from kerascope.engine.training_loop import evaluate_events, predict_events
-from kerascope.errors import ArgumentError
-from kerascope.registry import did_you_mean
-from kerascope.spellings import habits, translate
+from kerascope.spellings import habits
 from kerascope.stage import Stage
 
 
@@ -231,10 +229,7 @@ def _generator_arguments(
     method: str, names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> dict[str, Any]:
     """Return a method's arguments by today's names, without those of queues and workers."""
-    given = translate(method, {**dict(zip(names, args, strict=False)), **kwargs})
-    for name in given:
-        if name not in names:
-            raise ArgumentError(f"{method}: unknown argument {name!r}. {did_you_mean(name, names)}")
+    given = named_arguments(method, names, args, kwargs, method)
     return {
         n: v
         for n, v in given.items()

@@ -1,11 +1,15 @@
-"""Small tools for "a tensor or a list of tensors", which half of Keras's arguments are."""
+"""Small tools for arguments: "a tensor or a list of tensors", and arguments by place or by name."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
+
+from kerascope.errors import ArgumentError
+from kerascope.registry import did_you_mean
+from kerascope.spellings import translate
 
 
 def to_list(x: Any) -> list[Any]:
@@ -32,3 +36,25 @@ def _parameters(function: Callable[..., Any]) -> frozenset[str]:
     except (TypeError, ValueError):
         return frozenset()
     return frozenset(p.name for p in parameters if p.kind is not p.VAR_KEYWORD)
+
+
+def named_arguments(
+    method: str, names: Sequence[str], args: Sequence[Any], kwargs: dict[str, Any], where: str
+) -> dict[str, Any]:
+    """Return the arguments of a method of Keras by today's names, old ones translated.
+
+    Raises
+    ------
+    ArgumentError
+        There are too many, one is given twice, or one has no such name.
+    """
+    if len(args) > len(names):
+        raise ArgumentError(f"{where}: got {len(args)} arguments by place; expected {len(names)}.")
+    given = dict(zip(names, args, strict=False))
+    for name, value in translate(method, kwargs).items():
+        if name not in names:
+            raise ArgumentError(f"{where}: unknown argument {name!r}. {did_you_mean(name, names)}")
+        if name in given:
+            raise ArgumentError(f"{where}: {name!r} is given by place and by name. Leave one out.")
+        given[name] = value
+    return given

@@ -182,3 +182,25 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<Node {self.name}: {self.input_tensors} -> {self.output_tensors}>"
+
+
+def get_source_inputs(tensor: Tensor) -> list[Tensor]:
+    """Return the tensors of `Input` that a tensor depends on, in the order in which they are met.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Made by `Input` or a layer.
+    """
+    sources: dict[Tensor, None] = {}
+    seen: set[Node] = set()
+    stack = [tensor._keras_history.node]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.is_input:
+            sources.update(dict.fromkeys(node.output_tensors))
+        stack.extend(reversed(node.parent_nodes))
+    return list(sources)

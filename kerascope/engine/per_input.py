@@ -21,12 +21,22 @@ class PerInput:
 
     def __init__(self) -> None:
         self._items: dict[Key, list[Any]] = {}
+        self._keys: list[Key] = []  # of every item, in the order of their coming
 
     def add(self, items: Any, inputs: Any = None) -> None:
         """Enter one item or a list of them under `inputs`."""
-        items = to_list(items)
+        items, key = to_list(items), tuple(to_list(inputs))
         if items:
-            self._items.setdefault(tuple(to_list(inputs)), []).extend(items)
+            self._items.setdefault(key, []).extend(items)
+            self._keys.extend([key] * len(items))
+
+    def forget_after(self, number: int) -> None:
+        """Take out all that came after the first `number` items."""
+        while len(self._keys) > number:
+            key = self._keys.pop()
+            self._items[key].pop()
+            if not self._items[key]:
+                del self._items[key]
 
     def of(self, inputs: Any) -> list[Any]:
         """Return the items of exactly these inputs; None gives those that depend on no input."""
@@ -40,9 +50,10 @@ class PerInput:
         """Return a copy that can be put back if a call fails."""
         twin = PerInput()
         twin._items = {key: list(items) for key, items in self._items.items()}
+        twin._keys = list(self._keys)
         return twin
 
     __copy__ = copy
 
     def __len__(self) -> int:
-        return sum(map(len, self._items.values()))
+        return len(self._keys)

@@ -17,6 +17,7 @@ from kerascope.engine.input_layer import Input, InputLayer
 from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.model import Model
 from kerascope.engine.network import Network
+from kerascope.engine.node import get_source_inputs
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.registry import custom_object_scope
 
@@ -85,6 +86,9 @@ class Sequential(Model):
         if isinstance(layer, InputLayer):
             x = layer.inbound_nodes[0].output_tensors[0]
             self._begin_graph([x], [x])
+        elif layer.inbound_nodes and not layer.inbound_nodes[-1].begins:
+            outputs = layer.inbound_nodes[-1].output_tensors  # Keras 1's Merge has been called already
+            self._begin_graph(get_source_inputs(outputs[0]), outputs)
         elif isinstance(layer, Network) and layer.inputs:
             first = layer.inputs[0]
             self._extend(
@@ -107,7 +111,7 @@ class Sequential(Model):
                 subject=layer,
             )
         self._begin_graph(inputs, [output])
-        self.train_function = self.test_function = self.predict_function = None
+        self._forget_compilation()
 
     def pop(self) -> None:
         """Remove the last layer.
@@ -120,6 +124,7 @@ class Sequential(Model):
         if not self.layers:
             raise ArgumentError(f"{self.label}: pop: there are no layers in the model.")
         last = self._line.pop()
+        self._forget_compilation()
         if not self.outputs:
             return
         if not self._line:
@@ -127,7 +132,10 @@ class Sequential(Model):
             self.built = self._is_graph_network = False
             return
         node = self.outputs[0]._keras_history.node
-        last.inbound_nodes = [n for n in last.inbound_nodes if n is not node]
+        for layer in node.inbound_layers:
+            layer.outbound_nodes.remove(node)
+        if last.inbound_nodes[-1] is node:  # a later call keeps its index
+            last.inbound_nodes.pop()
         self._begin_graph(self.inputs, [node.input_tensors[0]])
 
     def build(self, input_shape: Any = None) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from kerascope.callbacks import CallbackList, History, checked_callbacks
 from kerascope.engine.compiled_network import CompiledNetwork
 from kerascope.engine.feeds import feed_of
-from kerascope.engine.nesting import unpack_singleton
+from kerascope.engine.nesting import named_arguments, unpack_singleton
 from kerascope.engine.training_data import (
     as_arrays,
     check_lengths,
@@ -24,12 +24,11 @@ from kerascope.engine.training_data import (
 )
 from kerascope.engine.training_loop import evaluate_events, fit_events, predict_events
 from kerascope.errors import ArgumentError, DataError
-from kerascope.registry import did_you_mean
-from kerascope.spellings import habits, translate
+from kerascope.spellings import habits
 from kerascope.stage import Stage
 
 _FIT = (
-    *("x", "y", "batch_size", "epochs", "verbose", "callbacks", "validation_split"),
+    *("batch_size", "epochs", "verbose", "callbacks", "validation_split"),
     *("validation_data", "shuffle", "class_weight", "sample_weight", "initial_epoch"),
     *("steps_per_epoch", "validation_steps"),
 )
@@ -124,12 +123,7 @@ class ArrayTraining(CompiledNetwork):
 
     def fit_stage(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Stage:
         """Return `fit` as a stage; its events are those of `engine.training_loop`."""
-        given = translate("fit", {**dict(zip(_FIT[2:], args, strict=False)), **kwargs})
-        for name in given:
-            if name not in _FIT:
-                raise ArgumentError(
-                    f"{self.label}: fit: unknown argument {name!r}. {did_you_mean(name, _FIT)}"
-                )
+        given = named_arguments("fit", _FIT, args, kwargs, f"{self.label}: fit")
         return Stage("fit", self._fit_events(x, y, **given), self)
 
     def _fit_events(
@@ -196,6 +190,9 @@ class ArrayTraining(CompiledNetwork):
         initial_epoch: int,
     ) -> Generator[Any, Any, History]:
         """Make the functions and run the loop: what `fit` and `fit_generator` share."""
+        if not isinstance(epochs, int):
+            message = f"{self.label}: fit: epochs is {epochs!r}; expected a whole number."
+            raise ArgumentError(message)
         f = yield self.train_function_stage()
         val_f = self._make_test_function() if val_feed else None
         labels = self.metrics_names

@@ -96,22 +96,25 @@ def _as_array(data: Any, where: str) -> Any:
     if isinstance(data, Tensor):
         raise DtypeError(f"{where}: a symbolic tensor holds no numbers. Pass arrays.")
     is_lazy = hasattr(data, "shape") and hasattr(data, "dtype") and hasattr(data, "__getitem__")
-    if is_lazy and not hasattr(data, "iloc"):
-        return data
-    try:
-        array = np.asarray(data)
-    except ValueError as error:
-        raise DataError(
-            f"{where}: the rows have different lengths ({error}). Pad them first."
-        ) from None
+    if is_lazy and not hasattr(data, "iloc"):  # pandas has both, and is turned into an array
+        array = data
+    else:
+        try:
+            array = np.asarray(data)
+        except ValueError as error:
+            raise DataError(
+                f"{where}: the rows have different lengths ({error}). Pad them first."
+            ) from None
     if array.dtype.kind not in "fiub":
         raise DtypeError(f"{where}: values of type {array.dtype}; expected numbers.")
     return array
 
 
 def _fitted(array: Any, name: str, shape: Shape | None, what: str) -> Any:
-    if array.ndim == 1 and isinstance(array, np.ndarray):
-        array = array[:, np.newaxis]
+    if len(array.shape) == 0:
+        raise DataError(f"{what} for '{name}': a single number; expected an array of samples.")
+    if len(array.shape) == 1:
+        array = np.asarray(array)[:, np.newaxis]
     if shape is None:
         return array
     if len(array.shape) != len(shape):

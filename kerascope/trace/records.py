@@ -82,7 +82,8 @@ def counted(number: int, word: str) -> str:
 
     Examples
     --------
-    >>> counted(1, "op"), counted(1344, "parameter")
-    ('1 op', '1,344 parameters')
+    >>> counted(1, "op"), counted(1344, "parameter"), counted(2, "batch")
+    ('1 op', '1,344 parameters', '2 batches')
     """
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+    ending = "" if number == 1 else "es" if word.endswith("ch") else "s"
+    return f"{number:,} {word}{ending}"

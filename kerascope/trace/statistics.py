@@ -1,7 +1,8 @@
 """What a reader sees of an array: its type and shape, its size, and where its numbers lie.
 
-`f32[32,64] |x|=12.3 min=0 mean=0.41 max=2.9` says more than the first nine numbers. All figures are
-computed in float64 and rounded to four digits, so that a transcript is the same on every machine.
+`f32[32,64] |x|=12.3 min=0 mean=0.41 max=2.9` says more than the first nine numbers. All figures
+are computed in float64 and rounded to three or four digits, so that a transcript is the same on
+every machine.
 """
 
 from __future__ import annotations
@@ -52,10 +53,15 @@ class Statistics:
         if self.norm is None or self.min is None:
             return (self.kind, *alarm)
         if self.kind.endswith("[]"):
-            return (self.kind, figure(self.mean), *alarm)
+            return (self.kind, figure(self.mean))
         named = (("min", self.min), ("mean", self.mean), ("max", self.max))
-        figures = tuple(f"{name}={figure(value)}" for name, value in named)
-        return (self.kind, f"|x|={figure(self.norm)}", *figures, *alarm)
+        figures = tuple(f"{name}={figure(value, digits=3)}" for name, value in named)
+        return (self.kind, *alarm, f"|x|={figure(self.norm)}", *figures)
+
+    @property
+    def short_cells(self) -> tuple[str, ...]:
+        """Type and shape, size, and what is wrong."""
+        return tuple(cell for cell in self.cells if not cell.startswith(("min=", "mean=", "max=")))
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -77,7 +83,7 @@ def statistics_of(array: Any) -> Statistics:
     >>> print(statistics_of(np.array([[3.0, 4.0], [0.0, 0.0]], "float32")))
     f32[2,2] |x|=5 min=0 mean=1.75 max=4
     >>> print(statistics_of(np.array([1.0, np.nan])))
-    f64[2] |x|=1 min=1 mean=1 max=1 1 NaN!
+    f64[2] 1 NaN! |x|=1 min=1 mean=1 max=1
     >>> print(statistics_of(np.float32(0.5)))
     f32[] 0.5
     """
@@ -117,12 +123,12 @@ def kind_of(array: Any) -> str:
     return f"{letter}[{','.join(map(str, array.shape))}]"
 
 
-def figure(value: Any) -> str:
-    """Return a number with four significant digits.
+def figure(value: Any, digits: int = 4) -> str:
+    """Return a number with a few significant digits.
 
     Examples
     --------
     >>> figure(0.123456), figure(12.0), figure(-0.0), figure(1e-9)
     ('0.1235', '12', '0', '1e-09')
     """
-    return f"{float(value) + 0.0:.4g}"
+    return f"{float(value) + 0.0:.{digits}g}"

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.function import Function, Update
-from kerascope.backend.graph import Tensor
+from kerascope.backend.graph import Tensor, Variable
 from kerascope.backend.schedule import Step
 from kerascope.stage import Stage
-from kerascope.trace.records import Record, counted
+from kerascope.trace.records import Record, counted, listed
 from kerascope.trace.statistics import Statistics, figure, norm_of, statistics_of
-from kerascope.trace.teller import Teller
 from kerascope.trace.tell_calls import FitTeller
+from kerascope.trace.teller import Teller
 from kerascope.trace.train_facts import TrainFacts
 
 
@@ -39,7 +39,8 @@ class BatchTeller(Teller):
         self._steps = 0
         self._phase_said: str | None = None
         self._not_finite: tuple[Step, Statistics] | None = None
-        self._changes: dict[Tensor, float] = {}
+        self._brought: list[str] = []
+        self._changes: dict[Variable, float] = {}
         self._is_told = False
 
     def _wanted_tensors(self) -> set[Tensor]:
@@ -78,15 +79,23 @@ class BatchTeller(Teller):
     def _look(self, step: Step) -> None:
         values = self.stage.names["values"]
         if self._steps == 0:
-            for x, slot in self.function.schedule.slots.items():
-                if x in self._wanted and values[slot] is not None:
-                    self._seen[x] = statistics_of(values[slot])
+            self._look_at_the_start(values)
         self._steps += 1
         for y, slot in zip(step.apply.outputs, step.outputs, strict=True):
             self._look_at(step, y, values[slot], values)
 
+    def _look_at_the_start(self, values: list[Any]) -> None:
+        """Look at what the call begins with: what is fed, and the variables."""
+        schedule = self.function.schedule
+        for x in [*schedule.inputs, *(v for _, v in schedule.variables)]:
+            array = values[schedule.slots[x]]
+            if x in self._wanted:
+                self._seen[x] = statistics_of(array)
+            if not _is_finite(array):
+                self._brought.append(x.name)
+
     def _look_at(self, step: Step, y: Tensor, array: Any, values: list[Any]) -> None:
-        is_sound = np.asarray(array).dtype.kind != "f" or bool(np.isfinite(array).all())
+        is_sound = _is_finite(array)
         if y in self._wanted or not is_sound or self.story.level == "op":
             statistics = self._seen[y] = statistics_of(array)
             if not is_sound and self._not_finite is None and _are_finite(step, values):
@@ -107,14 +116,14 @@ class BatchTeller(Teller):
             self._phase_said = phase
             self.tell("begin", 2, phase, "ops, in the order of the schedule", phase=phase)
         expression = repr(step.apply).partition(" -> ")[0]
-        cells = (expression, *statistics.cells)
+        cells = (expression, *statistics.short_cells)
         self.tell("op", 3, step.apply.name, *cells, phase=phase, alarm=not statistics.is_sound)
 
     def _phase_of(self, step: Step) -> str:
         scope = step.apply.scope.name.partition("/")[0]
         if scope in ("gradients", "clip"):
             return "backward"
-        if scope == "update" or self._new_value_of.get(step.apply.outputs[0]):
+        if scope == "update" or step.apply.outputs[0] in self._new_value_of:
             return "update"
         if step.apply in self.facts.calls:
             return "forward"
@@ -145,16 +154,16 @@ class BatchTeller(Teller):
 
     def _tell_forward(self) -> None:
         depth_before = None
-        self.tell("begin", 2, "forward", "by falling depth; what enters tensor_map", phase="forward")
-        for x, (node, depth) in self.facts.places.items():
+        self.tell(
+            "begin", 2, "forward", "by falling depth; what enters tensor_map", phase="forward"
+        )
+        for x, (_, depth) in self.facts.places.items():
             if x not in self._seen:
                 continue
             if depth != depth_before:
                 self.tell("depth", 3, f"depth {depth}", at=depth)
                 depth_before = depth
-            several = len(node.outbound_layer.inbound_nodes) > 1
-            name = f"{x.name}#{node.node_index}" if several else x.name
-            self._tell_array("tensor", name, x, depth=4)
+            self._tell_array("tensor", self.facts.name_of(x), x, depth=4)
 
     def _tell_scalars(self, kind: str, phase: str, words: str, tensors: dict[str, Tensor]) -> None:
         known = {name: x for name, x in tensors.items() if x in self._seen}
@@ -164,7 +173,9 @@ class BatchTeller(Teller):
             self._tell_array(kind, name, x, phase=phase)
 
     def _tell_backward(self) -> None:
-        known = [arrival for arrival in self.facts.arrivals_in_order() if arrival.gradient in self._seen]
+        known = [
+            arrival for arrival in self.facts.arrivals_in_order() if arrival.gradient in self._seen
+        ]
         if not known:
             return
         words = "d total_loss / d x, from the loss back"
@@ -173,9 +184,13 @@ class BatchTeller(Teller):
             kind = "weight_gradient" if arrival.is_weight else "gradient"
             statistics = self._seen[arrival.gradient]
             dead = ("all 0: it cannot learn",) if arrival.is_weight and statistics.norm == 0 else ()
-            self._tell_array(kind, arrival.wrt.name, arrival.gradient, dead, phase="backward")
+            name = self.facts.name_of(arrival.wrt)
+            self._tell_array(kind, name, arrival.gradient, dead, phase="backward")
 
     def _tell_not_finite(self) -> None:
+        if self._brought:
+            words = ("not made here: it came with", listed(self._brought))
+            self.tell("not_finite", 2, "NaN or Inf", *words, alarm=True)
         if self._not_finite is None:
             return
         step, statistics = self._not_finite
@@ -187,7 +202,9 @@ class BatchTeller(Teller):
     def _tell_updates(self) -> None:
         if not self._changes:
             return
-        self.tell("begin", 2, "update", "every new_v is computed before any is written", phase="update")
+        self.tell(
+            "begin", 2, "update", "every new_v is computed before any is written", phase="update"
+        )
         for variable, change in self._changes.items():
             if variable.dtype.startswith("int"):
                 continue
@@ -230,5 +247,8 @@ class BatchTeller(Teller):
 
 def _are_finite(step: Step, values: list[Any]) -> bool:
     """Tell whether an op was given finite numbers only."""
-    arrays = [np.asarray(values[slot]) for slot in step.inputs]
-    return all(array.dtype.kind != "f" or bool(np.isfinite(array).all()) for array in arrays)
+    return all(_is_finite(values[slot]) for slot in step.inputs)
+
+
+def _is_finite(array: Any) -> bool:
+    return np.asarray(array).dtype.kind != "f" or bool(np.isfinite(array).all())

@@ -6,7 +6,7 @@ Lessons: chapters 6, 8 and 9.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from kerascope.backend.graph import Constant, Tensor
 from kerascope.engine.base_layer import Layer
@@ -51,17 +51,18 @@ class LayerCallTeller(Teller):
     def event(self, event: Any) -> None:
         """Tell of new weights and of the Node."""
         if isinstance(event, LayerBuilt):
-            self._introduce(event.layer)
+            self.introduce(event.layer)
             self._tell_built(event)
         elif isinstance(event, NodeCreated):
-            self._introduce(event.layer)
+            self.introduce(event.layer)
             self._tell_node(event.node)
 
     def failed(self) -> None:
         """Name the layer at least, if its call failed before anything could be told."""
-        self._introduce(self.stage.subject)
+        self.introduce(self.stage.subject)
 
-    def _introduce(self, layer: Layer) -> None:
+    def introduce(self, layer: Layer) -> None:
+        """Name the layer, and the inputs that it is called on, once."""
         if self._introduced:
             return
         self._introduced = True
@@ -96,7 +97,8 @@ class LayerCallTeller(Teller):
     def _tell_node(self, node: Node) -> None:
         inputs, outputs = node.input_tensors, node.output_tensors
         words = f"{with_shapes(inputs)} -> {with_shapes(outputs)}"
-        names = {"inputs": [x.name for x in inputs], "outputs": [y.name for y in outputs]}
+        names: dict[str, Any] = {"inputs": [x.name for x in inputs]}
+        names["outputs"] = [y.name for y in outputs]
         self.tell("node", self._depth + 1, f"Node {node.name}", words, node=node.name, **names)
         for y in outputs:
             layer, node_index, tensor_index = y._keras_history
@@ -119,7 +121,9 @@ class InnerRunTeller(Teller):
         """Tell what entered tensor_map."""
         if isinstance(event, InputFed) and not isinstance(event.computed, Constant):
             self._begin()
-            self.tell("fed", self._depth + 1, f"tensor_map[{event.tensor.name}]", event.computed.name)
+            self.tell(
+                "fed", self._depth + 1, f"tensor_map[{event.tensor.name}]", event.computed.name
+            )
         elif isinstance(event, NodeComputed) and self._is_told:
             pairs = zip(event.node.output_tensors, event.output_tensors, strict=True)
             for x, y in pairs:
@@ -136,6 +140,9 @@ class InnerRunTeller(Teller):
         if self._is_told:
             return
         self._is_told = True
+        caller = self.enclosing(LayerCallTeller)
+        if caller is not None:
+            caller.introduce(self.stage.subject)
         name = self.stage.subject.name
         self.tell("begin", self._depth, "run_internal_graph", f"{name}'s layers, on new symbols")
 
@@ -172,7 +179,7 @@ class MapStepTeller(Teller):
     """One of the three steps of the mapping."""
 
     phase = "map_graph"
-    TITLES = {
+    TITLES: ClassVar[dict[str, str]] = {
         "build_map": "visit each Node, and those that it needs, before it is finished",
         "depth_sort": "the longest path to an output",
         "check_graph": "every tensor can be computed from the inputs",
@@ -186,7 +193,14 @@ class MapStepTeller(Teller):
     def event(self, event: Any) -> None:
         """Tell of one node."""
         if isinstance(event, NodeVisited):
-            mark = () if event.depth is None else (f"at depth {event.depth}: a mark in seen_nodes",)
+            mark = (
+                ()
+                if event.depth is None
+                else (
+                    f"at depth {event.depth}",
+                    "marked in seen_nodes",
+                )
+            )
             self.tell("visit", 2, event.node.name, "visit", f"for {event.tensor.name}", *mark)
         elif isinstance(event, NodeSkipped):
             self.tell("skip", 2, event.node.name, "skip", f"for {event.tensor.name}: seen before")

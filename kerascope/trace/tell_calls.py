@@ -24,7 +24,10 @@ class FitTeller(Teller):
     def event(self, event: Any) -> None:
         """Tell of the batches that are shown in full, and of each epoch."""
         if isinstance(event, EpochBegun):
-            self.section(f"fit {self.stage.subject.name}", "for each epoch, for each batch: outs = f(ins_batch)")
+            self.section(
+                f"fit {self.stage.subject.name}",
+                "for each epoch, for each batch: outs = f(ins_batch)",
+            )
             self._batches = self._untold = 0
         elif isinstance(event, BatchBegun):
             self._batches += 1
@@ -50,7 +53,7 @@ class FitTeller(Teller):
 
     def _tell_epoch(self, event: EpochEnded) -> None:
         self.section(f"fit {self.stage.subject.name}")
-        words = counted(self._batches, "batch").replace("batchs", "batches")
+        words = counted(self._batches, "batch")
         if self._untold and self._untold < self._batches:
             words += f", {self._untold} not shown"
         self._tell_figures("epoch", 1, f"epoch {event.epoch + 1}", event.logs, words)
@@ -58,10 +61,12 @@ class FitTeller(Teller):
     def _tell_figures(
         self, kind: str, depth: int, name: str, logs: dict[str, Any], *cells: str
     ) -> None:
-        known = {key: x for key, x in logs.items() if np.ndim(x) == 0 and key not in ("batch", "size")}
+        known = {
+            key: x for key, x in logs.items() if np.ndim(x) == 0 and key not in ("batch", "size")
+        }
         words = tuple(f"{key}={figure(x)}" for key, x in known.items())
         alarm = not all(np.isfinite(x) for x in known.values())
-        facts = {key: float(figure(x)) for key, x in known.items()}
+        facts: dict[str, Any] = {key: float(figure(x)) for key, x in known.items()}
         self.tell(kind, depth, name, *cells, *words, alarm=alarm, **facts)
 
 

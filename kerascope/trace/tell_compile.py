@@ -31,9 +31,13 @@ class CompileTeller(Teller):
         """Tell of one term."""
         if isinstance(event, LossTerm):
             self.terms.append(event)
-            function = getattr(event.function, "__name__", type(event.function).__name__)
+            function = str(getattr(event.function, "__name__", type(event.function).__name__))
             name, weight = f"{event.output_name}_loss", figure(event.weight)
-            words = (function, f"{event.loss.name} {event.loss.shape}", f"weight {weight}")
+            words: tuple[str, ...] = (
+                function,
+                f"{event.loss.name} {event.loss.shape}",
+                f"weight {weight}",
+            )
             self._tell("loss_term", name, *words, function=function, weight=event.weight)
         elif isinstance(event, PenaltyTerm):
             names = listed(x.name for x in event.penalties)
@@ -109,7 +113,9 @@ class UpdatesTeller(Teller):
         if not self._is_told:
             self._is_told = True
             name = type(self.stage.subject).__name__
-            self.tell("begin", 1, "get_updates", f"{name}: pairs (v, new_v); v <- new_v at each call")
+            self.tell(
+                "begin", 1, "get_updates", f"{name}: pairs (v, new_v); v <- new_v at each call"
+            )
         if facts is not None:
             facts.updates.append(event)
             facts.arrivals.append(Arrival(event.param, event.gradient, True))
@@ -197,4 +203,5 @@ class GradientsTeller(Teller):
 
     def _with_count(self, x: Tensor) -> str:
         number = self._contributions[x]
-        return x.name if number == 1 else f"{x.name} ({number} contributions added)"
+        name = self._facts.name_of(x) if self._facts else x.name
+        return name if number == 1 else f"{name} ({number} contributions added)"

@@ -7,6 +7,7 @@ compile, of the gradient sweep and of the optimizer, which are gathered here whi
 
 from __future__ import annotations
 
+from collections import Counter
 from contextvars import Context
 from typing import Any, NamedTuple
 
@@ -81,6 +82,13 @@ class TrainFacts:
         for depth, nodes in graph_map_of(model).nodes_by_depth.items():
             for node in nodes:
                 self._place(node, depth)
+        # Ops that no input reaches (BatchNormalization has some) are told from their scope.
+        counts = Counter(place.node.outbound_layer for place in set(self.places.values()))
+        self._only_calls = {
+            place.node.outbound_layer.name: place
+            for place in self.places.values()
+            if counts[place.node.outbound_layer] == 1
+        }
         self.losses = {f"{term.output_name}_loss": term.loss for term in loss_terms}
         self.losses["total_loss"] = model.total_loss
         named = zip(model.metrics_names[1:], model.metrics_tensors, strict=True)
@@ -95,8 +103,15 @@ class TrainFacts:
 
     def label(self, apply: Apply) -> str:
         """Return whose op it is: a node's ("dense_1_ib-0"), or the scope's in which it was made."""
-        place = self.calls.get(apply)
+        place = self.calls.get(apply) or self._only_calls.get(apply.scope.name)
         return place.node.name if place else apply.scope.name or apply.op.name
+
+    def name_of(self, tensor: Tensor) -> str:
+        """Return a tensor's name; two calls of one layer are told apart: "shared/add#1"."""
+        place = self.places.get(tensor)
+        if place is None or len(place.node.outbound_layer.inbound_nodes) == 1:
+            return tensor.name
+        return f"{tensor.name}#{place.node.node_index}"
 
     def arrivals_in_order(self) -> list[Arrival]:
         """Return the gradients from the loss back; a layer's weights before the layer below it."""

@@ -59,7 +59,9 @@ class WalkStep:
 
     def __repr__(self) -> str:
         arrays = "; ".join(str(statistics_of(array)) for array in self.outputs)
-        return f"<depth {self.depth}  {self.node.name}  {arrays}  tensor_map: {len(self.tensor_map)}>"
+        return (
+            f"<depth {self.depth}  {self.node.name}  {arrays}  tensor_map: {len(self.tensor_map)}>"
+        )
 
 
 def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
@@ -114,7 +116,9 @@ def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
     names = [t._keras_history.layer.name for t in fed]
     arrays = as_arrays(x, names, [t.shape for t in fed], "x")
     check_lengths(arrays, [], [], "walk")
-    numbers = {t: Constant(a, t.dtype, t.name) for t, a in zip(fed, arrays, strict=True)}
+    numbers: dict[Tensor, Constant] = {
+        t: Constant(a, t.dtype, t.name) for t, a in zip(fed, arrays, strict=True)
+    }
     stage = network.run_stage([numbers.get(t, t) for t in network.inputs])
     return _steps(stage, network, nested)
 

@@ -167,10 +167,15 @@ def show_progress(progress: Progress) -> None:
     draw(progress)
 
 
+def end_line() -> None:
+    """Go to a new line if a bar stands on this one: call it before printing anything else."""
+    _terminal.end_line()
+
+
 def show_message(text: str) -> None:
     """Print what a callback says, on a line of its own.
 
     `edge.register("message", show_message)` makes it the one that is used.
     """
-    _terminal.end_line()
+    end_line()
     print(text, flush=True)

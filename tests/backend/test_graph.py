@@ -197,3 +197,19 @@ def test_use_of_the_learning_phase_spreads_to_what_depends_on_it():
     assert (K.in_train_phase(x, 2 * x) + 1)._uses_learning_phase
     assert not (x + 1)._uses_learning_phase
     assert phase._uses_learning_phase
+
+
+def test_numpys_operators_are_those_of_the_tensor():
+    x = K.placeholder(shape=(None, 3))
+    assert (np.ones(3) * x).shape == (None, 3)
+    assert (np.float32(2) + x).dtype == "float32"
+    assert (np.ones(3) < x).dtype == "bool"
+    assert (np.ones((5, 2)) @ K.placeholder(shape=(2, 3))).shape == (5, 3)
+    f = K.function([x], [np.arange(3.0) - x])
+    assert f([[[1.0, 1.0, 1.0]]])[0].tolist() == [[-1.0, 0.0, 1.0]]
+
+
+@pytest.mark.parametrize("function", [np.exp, np.sum, np.asarray])
+def test_numpys_functions_on_a_tensor_say_what_to_use(function):
+    with pytest.raises(DtypeError, match=r"symbolic tensor holds no.*Use the function of K"):
+        function(K.placeholder(shape=(3,), name="x"))

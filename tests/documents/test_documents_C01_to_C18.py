@@ -140,9 +140,11 @@ def calls_counted(monkeypatch):
 
 
 def test_C08_no_epoch_asks_the_cache(calls_counted, data):
-    """C08, S4:309: "from the second epoch on, call goes round run_internal_graph". No epoch calls it."""
+    """C08, S4:309: "from the second epoch on, call goes round" the run. No epoch calls it."""
     model = compiled_example()
-    assert calls_counted["Layer.__call__"] == calls_counted["Dense.call"] == 3  # the model was built
+    assert (
+        calls_counted["Layer.__call__"] == calls_counted["Dense.call"] == 3
+    )  # the model was built
     calls_counted.update(dict.fromkeys(calls_counted, 0))
     model.fit(*data, epochs=3, verbose=0)
     assert set(calls_counted.values()) == {0}
@@ -184,7 +186,7 @@ def test_C11_the_loop_over_updates_only_drops_duplicates():
 
 
 def test_C12_dense_3_target_is_the_placeholder_of_the_labels(data):
-    """C12, S4:412: "dense_3 gives the prediction". The target is fed, and no prediction needs it."""
+    """C12, S4:412: "dense_3 gives the prediction". The target is fed; no prediction needs it."""
     model = compiled_example()
     target, output = model.targets[0], model.outputs[0]
     assert K.is_placeholder(target)
@@ -255,11 +257,11 @@ for depth in depth_keys:
         layer = node.outbound_layer
         for x in node.input_tensors:
             if str(id(x)) in tensor_map:
-                computed_data.append(tensor_map[str(id(x))])             
+                computed_data.append(tensor_map[str(id(x))])
         computed_tensor, computed_mask = computed_data[0]
         output_tensors = to_list(layer.call(computed_tensor,
                                             computed_mask))
-"""  # noqa: W291 (as printed)
+"""
 
 WRITE_BACK = """
         for x, y in zip(node.output_tensors, output_tensors):

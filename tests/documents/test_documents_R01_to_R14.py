@@ -29,9 +29,9 @@ model.add(Dense(10, activation='softmax'))
 model.compile(optimizer='rmsprop',
       loss='categorical_crossentropy',
       metrics=['accuracy'])
-model.fit(train['data'], train['label'], batch_size=32, 
+model.fit(train['data'], train['label'], batch_size=32,
       nb_epoch=10, verbose=1)
-"""  # noqa: W291 (as printed)
+"""
 
 # Keras 2.2.4's backend without what convolution, recurrence and sparse tensors need.
 BACKEND_NAMES = """
@@ -48,7 +48,7 @@ set_learning_phase set_value shape sigmoid sign sin slice softmax softplus softs
 sparse_categorical_crossentropy sqrt square squeeze stack std stop_gradient sum switch tanh tile
 transpose truncated_normal update update_add update_sub var variable zeros zeros_like
 epsilon set_epsilon floatx set_floatx cast_to_floatx image_data_format set_image_data_format
-""".split()
+""".split()  # noqa: SIM905
 
 
 def test_R01_the_sequential_classifier_has_16362_parameters_and_trains(run_printed):
@@ -66,7 +66,7 @@ def test_R01_the_sequential_classifier_has_16362_parameters_and_trains(run_print
 def test_R02_the_backend_is_a_set_of_functions_of_the_same_names():
     """R02, S0:102 and S4:117: "the backends' functions all have the same names"."""
     assert [name for name in BACKEND_NAMES if not callable(getattr(K, name, None))] == []
-    # Only the bottom of an op, `perform`, knows the engine: a function of K takes and gives tensors.
+    # Only an op's `perform` knows the engine: a function of K takes tensors and gives tensors.
     x = K.placeholder(shape=(None, 3))
     for name in ("exp", "maximum", "sum", "softmax", "transpose", "gradients"):
         arguments = {"maximum": (x, 0.0), "gradients": (K.sum(K.square(x)), [x])}.get(name, (x,))
@@ -84,7 +84,7 @@ def test_R03_a_sequential_is_a_model_is_a_container_is_a_layer():
 
 
 def test_R04_a_node_enters_itself_on_both_sides():
-    """R04, S0:126: Node appends itself to inbound_nodes of its layer, outbound_nodes of the others."""
+    """R04, S0:126: Node appends itself to inbound_nodes here, to outbound_nodes there."""
     first, second = Dense(3), Dense(2)
     x = Input(shape=(4,))
     second(first(x))
@@ -177,7 +177,7 @@ class OldDouble(Layer):
         return {**super().get_config(), "factor": self.factor}
 
 
-ACTIVATIONS = "softmax elu softplus softsign relu tanh sigmoid hard_sigmoid linear".split()
+ACTIVATIONS = "softmax elu softplus softsign relu tanh sigmoid hard_sigmoid linear".split()  # noqa: SIM905
 
 
 def test_R09_a_layer_is_four_methods_and_activations_have_nine_names():
@@ -231,7 +231,7 @@ def test_R12_the_forward_loop_runs_by_falling_depth():
 
 
 def test_R13_the_same_symbolic_input_twice_runs_once(monkeypatch):
-    """R13, S0:484, S2:189 and S4:301: "a cache lowers the number of calls of run_internal_graph"."""
+    """R13, S0:484, S2:189 and S4:301: the cache "lowers the calls" of run_internal_graph."""
     model = example()
     runs = []
     run = Model.run_internal_graph

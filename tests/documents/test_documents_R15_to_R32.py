@@ -46,7 +46,7 @@ def test_R16_labels_get_a_second_axis_and_samples_a_weight(data):
 
 
 def test_R17_the_flag_of_the_learning_phase_is_fed_and_not_sliced(data):
-    """R17, S0:630: `ins = x + y + sample_weights + [1.]`: "do not slice the training phase flag"."""
+    """R17, S0:630: `ins = x + y + sample_weights + [1.]`: "do not slice the ... flag"."""
     inputs = Input(shape=(20,))
     model = Model(inputs, Dense(1)(Dropout(0.5)(inputs)))
     model.compile("sgd", "mse")
@@ -135,14 +135,16 @@ def test_R20_an_hdf5_data_set_asks_for_shuffled_batches(tmp_path, data):
     model = compiled_example()
     with h5py.File(tmp_path / "data.h5", "w") as file:
         x = file.create_dataset("x", data=data[0])
-        message = r'TypeError while preparing batch\. If using HDF5 input data, pass shuffle="batch"\.'
+        message = (
+            r'TypeError while preparing batch\. If using HDF5 input data, pass shuffle="batch"\.'
+        )
         with pytest.raises(TypeError, match=message):
             model.fit(x, data[1], verbose=0, epochs=1)
         model.fit(x, data[1], verbose=0, epochs=1, shuffle=False)
 
 
 def test_R20_shuffling_by_batch_keeps_the_rows_of_a_batch_together():
-    """R20, S0:722: `if shuffle == 'batch': index_array = batch_shuffle(index_array, batch_size)`."""
+    """R20, S0:722: `index_array = batch_shuffle(index_array, batch_size)`."""
     inputs = Input(shape=(1,))
     model = Model(inputs, Dense(1)(inputs))
     model.compile("sgd", "mse")
@@ -211,7 +213,7 @@ def test_R22_a_layer_is_built_once_at_its_first_call(run_printed):
 
 
 def test_R23_add_weight_enters_a_variable_in_the_right_list():
-    """R23, S1:77: `if trainable: ... append`; track_variable has a counterpart in no list of graphs.
+    """R23, S1:77: `if trainable: ... append`; and track_variable is not needed.
 
     tf.keras tracks variables only for its graphs and returns at once in eager mode. Here a variable
     holds its numbers from birth, whoever makes it: there is nothing to initialize and no tracking.
@@ -302,7 +304,12 @@ def test_R27_the_arguments_decide_between_graph_and_subclassed_network():
 
 def test_R28_nodes_have_keys_and_a_cycle_is_an_error():
     """R28, S2:68: `_make_node_key`, and "The tensor ... at layer "B" is part of a cycle."."""
-    assert example().network_nodes == ["input_1_ib-0", "dense_1_ib-0", "dense_2_ib-0", "dense_3_ib-0"]
+    assert example().network_nodes == [
+        "input_1_ib-0",
+        "dense_1_ib-0",
+        "dense_2_ib-0",
+        "dense_3_ib-0",
+    ]
     x = Input(shape=(4,))
     layers = [Dense(4, name=name) for name in "AB"]
     output = layers[1](layers[0](x))
@@ -333,7 +340,7 @@ def test_R30_a_run_heeds_masks_lists_penalties_and_arguments():
     model(new)
     assert len(model.layers[-1].losses) == before + 1  # a penalty on the new output
     assert len(model.get_losses_for(new)) == 1
-    outputs, masks, shapes = model.run_internal_graph([new])
+    _, _, shapes = model.run_internal_graph([new])
     assert shapes == [(None, 3, 1)]
 
     class Scale(Layer):

@@ -1,4 +1,4 @@
-"""Facts R33 to R49 of the source documents: histories, and S4's example from its layers to its updates."""
+"""Facts R33 to R49 of the source documents: histories, and S4's example down to its updates."""
 
 import re
 
@@ -11,7 +11,6 @@ from kerascope import backend as K
 from kerascope import layers
 from kerascope.engine.graph_map import map_graph
 from kerascope.layers import Dense, Input, InputLayer, Lambda
-from kerascope.models import Model
 
 pytestmark = pytest.mark.filterwarnings("ignore::kerascope.errors.SpellingWarning")
 
@@ -40,7 +39,7 @@ def called_twice(layer):
 
 
 def test_R34_a_shared_layer_has_an_output_for_each_call():
-    """R34, S3:179: `lstm.get_output_at(0)`; the facts about histories, with a Dense for the LSTM."""
+    """R34, S3:179: `lstm.get_output_at(0)`; the histories, with a Dense for the LSTM."""
     shared = Dense(32, name="lstm_1")
     encoded_a, encoded_b = called_twice(shared)
     assert encoded_a._keras_history == (shared, 0, 0)
@@ -225,7 +224,7 @@ def example_updates(dialect="2.2"):
 
 
 def test_R46_rmsprop_gives_twelve_pairs():
-    """R46, S4:448: `self.updates.append(K.update(a, new_a))`, then p; Keras 1's order of arguments."""
+    """R46, S4:448: `self.updates.append(K.update(a, new_a))`, and the same for p."""
     model, updates = example_updates()
     assert len(updates) == 12
     accumulators, params = [v for v, _ in updates[::2]], [v for v, _ in updates[1::2]]

@@ -1,0 +1,76 @@
+"""`main`: from the words of a command line to an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kerascope.cli.parser import UsageError, parse
+from kerascope.cli.pictures import run_draw, run_summary
+from kerascope.cli.tracing import run_trace
+from kerascope.errors import KerascopeError
+from kerascope.settings import config
+
+DONE, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
+
+COMMANDS: dict[str, Callable[[Any], int]] = {
+    "trace": run_trace,
+    "draw": run_draw,
+    "summary": run_summary,
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The words after `kerascope`; default `sys.argv[1:]`.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    _write_anything()
+    dialect = config.dialect
+    try:
+        options = parse(words)
+        config.dialect = options.dialect or dialect
+        code = COMMANDS[options.command](options)
+        sys.stdout.flush()
+        return code
+    except SystemExit as stop:  # argparse: --help, --version
+        return stop.code if isinstance(stop.code, int) else DONE
+    except UsageError as error:
+        return _complain(error, USAGE)
+    except KerascopeError as error:
+        return _complain(error, FAILED)
+    except KeyboardInterrupt:
+        print("\nkerascope: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        return _leave_broken_pipe()
+    finally:
+        config.dialect = dialect
+
+
+def _complain(error: Exception, code: int) -> int:
+    print(f"kerascope: {error}", file=sys.stderr)
+    return code
+
+
+def _write_anything() -> None:
+    """Let a name that the terminal's encoding lacks be written as an escape, instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _leave_broken_pipe() -> int:
+    """Be silent when the reader has gone (`| head`), also when Python flushes at its end."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):
+        return BROKEN_PIPE
+    return BROKEN_PIPE

@@ -1,0 +1,169 @@
+"""Which model MODEL means: script.py, script.py:name, module:name, or a .json file."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from kerascope.cli.parser import UsageError
+from kerascope.cli.scripts import ScriptRun, checked_script
+from kerascope.engine.network import Network
+from kerascope.errors import KerascopeError
+from kerascope.models import model_from_json
+from kerascope.registry import did_you_mean
+from kerascope.stage import Stage, observing
+
+WEIGHT_FILES = (".keras", ".h5", ".hdf5")
+
+
+class ScriptFailed(KerascopeError):
+    """The script raised before its model could be used; its traceback was printed."""
+
+
+def find_model(argument: str) -> Network:
+    """Return the model that an argument means.
+
+    Raises
+    ------
+    UsageError
+        There is no such file or variable, or it is not clear which model is meant.
+    ScriptFailed
+        The script raised.
+    """
+    name, _, attribute = argument.rpartition(":") if ":" in argument else (argument, "", "")
+    if argument.endswith(".py") or not name:
+        name, attribute = argument, ""
+    if Path(argument).suffix.lower() in WEIGHT_FILES:
+        raise UsageError(
+            f"'{argument}': reading {Path(argument).suffix} files is not supported yet; it comes "
+            f"with the support of saved files. Until then: a script, or a .json file made from "
+            f"model.to_json()."
+        )
+    if name.endswith(".json"):
+        return _from_json(checked_script(name))
+    if name.endswith(".py"):
+        return _from_script(checked_script(name), attribute)
+    if attribute:
+        return _from_module(name, attribute)
+    if Path(name).is_file() or not Path(name).suffix:
+        checked_script(name)
+    raise UsageError(
+        f"cannot tell what {argument!r} is; expected script.py, script.py:name, module:name "
+        f"or a .json file."
+    )
+
+
+def _from_json(path: Path) -> Network:
+    model = model_from_json(path.read_text(encoding="utf-8"))
+    return _checked(model, str(path))
+
+
+def _from_module(name: str, attribute: str) -> Network:
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        with redirect_stdout(sys.stderr):
+            module = import_module(name)
+    except ModuleNotFoundError as error:
+        if not f"{name}.".startswith(f"{error.name}."):
+            raise
+        raise UsageError(f"there is no module {name!r} ({error}).") from None
+    finally:
+        sys.path.remove(str(Path.cwd()))
+    return _named(vars(module), attribute, f"module {name!r}")
+
+
+def _from_script(path: Path, attribute: str) -> Network:
+    script = ScriptRun(path)
+    used: dict[Network, None] = {}
+
+    def note_models(stage: Stage, event: Any) -> None:
+        if isinstance(stage.subject, Network):
+            used[stage.subject] = None
+
+    with redirect_stdout(sys.stderr), observing(note_models):
+        code = script.run()
+    if code:
+        raise ScriptFailed(f"'{path}' ended with exit code {code}; there is no model to show.")
+    if attribute:
+        return _named(script.names, attribute, f"'{path}'", list(used))
+    return _only_one(script.names, list(used), path)
+
+
+def _named(
+    names: dict[str, Any], attribute: str, where: str, used: list[Network] | None = None
+) -> Network:
+    """Return the model in a variable; a function without arguments is called."""
+    by_own_name = {model.name: model for model in used or []}
+    if attribute not in names and attribute in by_own_name:
+        return by_own_name[attribute]
+    if attribute not in names:
+        models = [name for name, value in names.items() if isinstance(value, Network)]
+        hint = did_you_mean(attribute, [*models, *by_own_name])
+        known = f"Its models: {', '.join(models)}." if models else "It has no models."
+        raise UsageError(f"{where} has no variable {attribute!r}. {hint}{known}")
+    value = names[attribute]
+    if not isinstance(value, Network) and callable(value):
+        with redirect_stdout(sys.stderr):
+            value = value()
+    return _checked(value, f"{where}: {attribute}")
+
+
+def _checked(value: Any, where: str) -> Network:
+    if not isinstance(value, Network):
+        raise UsageError(
+            f"{where} is no model but {type(value).__name__}; expected a Model or Sequential."
+        )
+    return value
+
+
+def _only_one(names: dict[str, Any], used: list[Network], path: Path) -> Network:
+    """Return the model that the script is about: the one that is no part of another."""
+    labels: dict[Network, str] = {}
+    for name, value in names.items():
+        if isinstance(value, Network):
+            labels.setdefault(value, name)
+    for model in used:
+        labels.setdefault(model, model.name)
+    parts = {model: _parts_of(model) for model in labels}
+    whole = [
+        model
+        for model in labels
+        if not any(_is_inside(model, other, parts) for other in labels if other is not model)
+    ]
+    if len(whole) == 1:
+        return whole[0]
+    if not whole:
+        raise UsageError(
+            f"'{path}' builds no model that can be found; expected a Model or Sequential "
+            f"in a variable."
+        )
+    listed = "\n".join(f"  kerascope ... {path}:{labels[model]}" for model in whole)
+    raise UsageError(
+        f"'{path}' builds {len(whole)} models that are no parts of each other. Choose:\n{listed}"
+    )
+
+
+def _parts_of(model: Network) -> set[Any]:
+    """Return the layers of a model and of the models inside it."""
+    found: set[Any] = set()
+    waiting = list(model.layers)
+    while waiting:
+        layer = waiting.pop()
+        if layer not in found:
+            found.add(layer)
+            waiting.extend(layer.layers if isinstance(layer, Network) else ())
+    return found
+
+
+def _is_inside(model: Network, other: Network, parts: dict[Network, set[Any]]) -> bool:
+    """Tell whether a model is a layer of another one, or made of some of its layers."""
+    if model in parts[other]:
+        return True
+    own = {layer for layer in parts[model] if layer.weights}
+    others = {layer for layer in parts[other] if layer.weights}
+    if own == others:
+        return bool(own) and list(parts).index(model) < list(parts).index(other)
+    return bool(own) and own < others

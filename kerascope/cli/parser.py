@@ -1,0 +1,168 @@
+"""What can be typed after `kerascope`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from kerascope import __version__
+from kerascope.registry import did_you_mean
+
+DIALECTS = ("1.2", "2.2", "3")
+
+EXAMPLES = """\
+examples:
+  kerascope trace example.py                    walk through all that a script does
+  kerascope trace example.py --level op | less  every op of the first batch
+  kerascope draw example.py -o model.svg        draw the model that a script builds
+  kerascope draw example.py:encoder -o e.png    ... the one in its variable `encoder`
+  kerascope summary mypackage.models:build      a table of the layers
+
+MODEL is script.py, script.py:name, module:name, or a .json file made from model.to_json(). A script
+is run as it is, its training too; what it prints goes to standard error.
+
+exit codes: 0 done, 1 the script or the work failed, 2 wrong usage, 130 interrupted
+"""
+TRACE_EXAMPLES = """\
+Options stand before the script or after it; what follows `--` belongs to the script alone:
+  kerascope trace --batches 2 train.py data.csv
+  kerascope trace train.py -- --batches 100
+
+formats: text; md (Markdown) and jsonl (a JSON object a line), for which the script's own output
+goes to standard error
+"""
+
+
+class UsageError(Exception):
+    """The command line makes no sense; the message says why."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        usage = self.format_usage().strip()
+        raise UsageError(f"{message}\n{usage}\n(kerascope --help shows examples)")
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """Return the options of a command line.
+
+    Raises
+    ------
+    UsageError
+        It makes no sense.
+    SystemExit
+        It asked for help or the version, which was printed.
+    """
+    parser, commands = _parsers()
+    first = next((word for word in words if not word.startswith("-")), None)
+    if first is not None and words[0] == first and first not in commands:
+        hint = did_you_mean(first, list(commands))
+        raise UsageError(
+            f"unknown command {first!r}. {hint}Commands: {', '.join(commands)}.\n"
+            f"(kerascope --help shows examples)"
+        )
+    if words and words[0] == "trace":
+        ours, script_words = _split_trace_words(list(words[1:]), commands["trace"])
+        options = parser.parse_args(["trace", *ours])
+        options.script_words = script_words
+        return options
+    return parser.parse_args(list(words))
+
+
+def _parsers() -> tuple[_Parser, dict[str, argparse.ArgumentParser]]:
+    raw = argparse.RawDescriptionHelpFormatter
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
+        "--dialect", choices=DIALECTS,
+        help="whose names of weights, layers and logs (default: $KERASCOPE_DIALECT, or 2.2)",
+    )  # fmt: skip
+    parser = _Parser(
+        prog="kerascope",
+        description="See inside a Keras-style model: walk through it, draw it.",
+        epilog=EXAMPLES,
+        formatter_class=raw,
+    )
+    parser.add_argument("--version", action="version", version=f"kerascope {__version__}")
+    sub = parser.add_subparsers(dest="command", required=True, metavar="command")
+    shared: dict[str, Any] = {"parents": [common], "formatter_class": raw}
+    trace = sub.add_parser(
+        "trace", help="run a script and print what happens in it", epilog=TRACE_EXAMPLES, **shared
+    )
+    _add_trace_options(trace)
+    draw = sub.add_parser("draw", help="draw a model", epilog=EXAMPLES, **shared)
+    _add_draw_options(draw)
+    summary = sub.add_parser(
+        "summary", help="print a table of a model's layers", epilog=EXAMPLES, **shared
+    )
+    summary.add_argument("model", metavar="MODEL")
+    return parser, {"trace": trace, "draw": draw, "summary": summary}
+
+
+def _add_trace_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("script", metavar="script.py [argument ...]")
+    parser.add_argument(
+        "--level", choices=("node", "op"), default="node",
+        help="node: a line for each layer (default); op: also one for each op",
+    )  # fmt: skip
+    parser.add_argument("--format", choices=("text", "md", "jsonl"), default="text")
+    parser.add_argument(
+        "--batches", type=_count, default=1, metavar="N",
+        help="how many batches of each train function are shown in full (default 1)",
+    )  # fmt: skip
+
+
+def _add_draw_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("model", metavar="MODEL")
+    add("-o", "--output", action="append", metavar="FILE", default=[],
+        help="where to (.svg .png .pdf .dot .json .graphml); may be repeated; - is standard "
+             "output; default: the model's name with .svg")  # fmt: skip
+    add("--format", choices=("svg", "dot"), default="svg", help="what `-o -` writes (default svg)")
+    add("--level", choices=("layer", "node"), default="node",
+        help="a box for each layer, or for each call of one (default)")  # fmt: skip
+    add("--expand-nested", action="store_true", help="draw what is inside nested models")
+    add("--depth-ranks", action="store_true", help="write the depth of each row beside it")
+    add(
+        "--rankdir",
+        choices=("TB", "LR"),
+        default="TB",
+        help="from top to bottom (default), or left to right",
+    )
+    add("--show-shapes", action=argparse.BooleanOptionalAction, default=True,
+        help="write the shapes of the outputs (default)")  # fmt: skip
+
+
+def _count(word: str) -> int:
+    number = int(word)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"expected 0 or more, got {word}")
+    return number
+
+
+def _split_trace_words(
+    words: list[str], parser: argparse.ArgumentParser
+) -> tuple[list[str], list[str]]:
+    """Tell our own options from the script's arguments, which keep their order.
+
+    The script is the first word that is neither an option nor an option's value.
+    """
+    with_value = ("--level", "--format", "--batches", "--dialect")
+    ours: list[str] = []
+    theirs: list[str] = []
+    script_seen = False
+    while words:
+        word = words.pop(0)
+        if word == "--" and script_seen:
+            return ours, theirs + words
+        if word in with_value:
+            ours += [word, *words[:1]]
+            del words[:1]
+        elif word.startswith(tuple(f"{name}=" for name in with_value)):
+            ours.append(word)
+        elif script_seen:
+            theirs.append(word)
+        else:
+            ours.append(word)
+            script_seen = not word.startswith("-")
+    return ours, theirs

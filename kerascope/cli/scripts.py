@@ -1,0 +1,129 @@
+"""Running a person's script as Python would: `__main__`, its arguments, its folder on the path."""
+
+from __future__ import annotations
+
+import sys
+import tokenize
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import CodeType, ModuleType, TracebackType
+from typing import Any
+
+from kerascope.cli.parser import UsageError
+
+
+def checked_script(name: str) -> Path:
+    """Return the path of a script.
+
+    Raises
+    ------
+    UsageError
+        There is no such file, or it is no Python script.
+    """
+    path = Path(name)
+    if path.is_dir():
+        raise UsageError(f"{name!r} is a folder; expected a Python script.")
+    if not path.is_file():
+        near = "" if path.suffix else f" Did you mean {name + '.py'!r}?"
+        hint = near if Path(f"{name}.py").is_file() else ""
+        raise UsageError(f"there is no file {name!r}.{hint}")
+    return path
+
+
+def compiled(path: Path) -> CodeType:
+    """Return the code of a script.
+
+    Raises
+    ------
+    UsageError
+        The file is no text.
+    SyntaxError
+        It is no Python.
+    """
+    source = path.read_bytes()
+    if b"\0" in source:
+        raise UsageError(f"'{path}' is no Python script: it holds binary data.")
+    try:
+        with tokenize.open(path) as file:
+            file.read()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"'{path}' is no Python script: it is not text ({error}).") from None
+    return compile(source, str(path), "exec")
+
+
+class ScriptRun:
+    """One run of a script.
+
+    Attributes
+    ----------
+    names : dict
+        The script's global variables, as they are at its end.
+    code : int
+        Exit code: 0, what it gave to `sys.exit`, or 1 after an exception, whose traceback was
+        printed.
+    """
+
+    def __init__(self, path: Path, arguments: Sequence[str] = ()) -> None:
+        self.path = path
+        self.arguments = list(arguments)
+        self.module = ModuleType("__main__")
+        self.module.__file__ = str(path)
+        self.code = 0
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """The script's global variables."""
+        return vars(self.module)
+
+    def run(self) -> int:
+        """Run it to its end and return the exit code.
+
+        Raises
+        ------
+        KeyboardInterrupt, BrokenPipeError
+            For the caller: nothing is printed.
+        """
+        try:
+            with _as_main(self.module, self.path, self.arguments):
+                exec(compiled(self.path), vars(self.module))
+        except SystemExit as stop:
+            self.code = _exit_code(stop)
+        except (UsageError, BrokenPipeError):
+            raise
+        except Exception as error:
+            sys.stdout.flush()
+            print_traceback(error, self.path)
+            self.code = 1
+        return self.code
+
+
+@contextmanager
+def _as_main(module: ModuleType, path: Path, arguments: list[str]) -> Iterator[None]:
+    """Let a module be `__main__`, with its own arguments and path, and put all back afterwards."""
+    argv, search_path, main = sys.argv, sys.path, sys.modules.get("__main__")
+    sys.argv = [str(path), *arguments]
+    sys.path = [str(path.resolve().parent), *search_path[1:]]
+    sys.modules["__main__"] = module
+    try:
+        yield
+    finally:
+        sys.argv, sys.path = argv, search_path
+        if main is not None:
+            sys.modules["__main__"] = main
+
+
+def _exit_code(stop: SystemExit) -> int:
+    if stop.code is None or isinstance(stop.code, int):
+        return stop.code or 0
+    print(stop.code, file=sys.stderr)
+    return 1
+
+
+def print_traceback(error: BaseException, path: Path) -> None:
+    """Print an exception as Python does, from the script's first line on, without our frames."""
+    frames: TracebackType | None = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename != str(path):
+        frames = frames.tb_next
+    traceback.print_exception(type(error), error, frames)

@@ -1,0 +1,71 @@
+"""The scripts in `examples/` run, and show what their docstrings say."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def run(name: str, *arguments: str) -> str:
+    """Run an example as a person does; return what it prints."""
+    finished = subprocess.run(
+        [sys.executable, f"examples/{name}", *arguments],
+        capture_output=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+    return finished.stdout
+
+
+def test_the_documents_example_trains_one_epoch() -> None:
+    assert "50/50 - loss: 6.3770 - acc: 0.6000" in run("example.py")
+
+
+def test_the_fixed_example_learns_its_labels_by_heart() -> None:
+    *_, last = run("fixed_example.py").splitlines()
+    loss = float(re.fullmatch(r"epoch 100: loss ([\d.]+), accuracy 1\.00", last)[1])
+    assert loss < 0.01
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "2"])
+def test_the_digits_are_read_with_97_percent_accuracy(seed: str) -> None:
+    *_, last = run("digits.py", "--seed", seed).splitlines()
+    accuracy = re.fullmatch(rf"seed {seed}: ([\d.]+)% of the 360 test digits are read right", last)
+    assert float(accuracy[1]) >= 97.0
+
+
+def test_the_shared_layer_has_two_outputs() -> None:
+    printed = run("shared_layer.py")
+    assert "layer encoder, node 0, tensor 0" in printed
+    assert "layer encoder, node 1, tensor 0" in printed
+    assert "Use get_output_at(node_index) instead." in printed
+    assert float(printed.split()[-1]) > 0.85
+
+
+def test_the_demo_trains_walks_and_draws(tmp_path: Path) -> None:
+    printed = run("demo.py", "--out", str(tmp_path / "pictures"))
+    assert re.search(r"9[789]\.\d% of the test digits are read right", printed)
+    for heading in ("build", "map_graph", "compile", "make_train_function", "fit"):
+        assert f"━━ {heading} " in printed
+    for name in ("example", "digits"):
+        svg = tmp_path / "pictures" / f"{name}.svg"
+        png = svg.with_suffix(".png")
+        assert str(svg) in printed
+        assert str(png) in printed
+        assert "<svg" in svg.read_text(encoding="utf-8")
+        assert png.read_bytes().startswith(b"\x89PNG")
+
+
+def test_each_example_has_a_line_in_the_readme() -> None:
+    readme = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    scripts = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
+    assert sorted(re.findall(r"^- `(\w+\.py)`: ", readme, flags=re.MULTILINE)) == scripts
