@@ -184,14 +184,14 @@ class Placeholder(Tensor):
     ----------
     shape, dtype, name
         As for `Tensor`.
-    default : float, optional
-        Value for the functions that do not feed it; only the learning phase has one.
+    default : float or array, optional
+        Value for the functions that do not feed it: the learning phase has one, and sample weights.
     """
 
     __slots__ = ("default",)
 
     def __init__(
-        self, shape: Iterable[int | None], dtype: str, name: str, default: float | None = None
+        self, shape: Iterable[int | None], dtype: str, name: str, default: Any = None
     ) -> None:
         super().__init__(shape, dtype, name)
         self.default = default

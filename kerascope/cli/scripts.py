@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tokenize
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -38,18 +37,13 @@ def compiled(path: Path) -> CodeType:
     Raises
     ------
     UsageError
-        The file is no text.
+        The file is no text at all.
     SyntaxError
-        It is no Python.
+        It is no Python, or in an encoding that it does not declare.
     """
     source = path.read_bytes()
     if b"\0" in source:
         raise UsageError(f"'{path}' is no Python script: it holds binary data.")
-    try:
-        with tokenize.open(path) as file:
-            file.read()
-    except UnicodeDecodeError as error:
-        raise UsageError(f"'{path}' is no Python script: it is not text ({error}).") from None
     return compile(source, str(path), "exec")
 
 

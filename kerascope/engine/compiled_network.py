@@ -234,7 +234,12 @@ class CompiledNetwork(Network):
 
     @property
     def _feed_targets(self) -> list[Tensor]:
-        return [x for x in self.targets if isinstance(x, Placeholder)]
+        return [x for x in self.targets if isinstance(x, Placeholder) and x not in self.inputs]
+
+    @property
+    def _feed_sample_weights(self) -> list[Tensor]:
+        """The placeholders of the weights; where no array is fed, they keep their default, 1."""
+        return self.sample_weights if self._feed_inputs or self._feed_targets else []
 
     def _flags(self, phase: float) -> list[float]:
         """Return the value for the learning phase's placeholder, if the model needs it."""
@@ -254,7 +259,7 @@ class CompiledNetwork(Network):
     def _train_function_events(self) -> Generator[Any, Any, Function]:
         self._check_trainable_weights_consistency()
         if self.train_function is None:
-            inputs = self._feed_inputs + self._feed_targets + self.sample_weights
+            inputs = self._feed_inputs + self._feed_targets + self._feed_sample_weights
             inputs = inputs + self._phase_inputs()
             training_updates = yield self.optimizer.updates_stage(
                 self.total_loss, self._collected_trainable_weights
@@ -271,7 +276,7 @@ class CompiledNetwork(Network):
 
     def _make_test_function(self) -> Function:
         if self.test_function is None:
-            inputs = self._feed_inputs + self._feed_targets + self.sample_weights
+            inputs = self._feed_inputs + self._feed_targets + self._feed_sample_weights
             self.test_function = function(
                 inputs + self._phase_inputs(),
                 [self.total_loss, *self.metrics_tensors],

@@ -13,8 +13,10 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from kerascope import losses, metrics, optimizers
-from kerascope.backend.graph import Tensor, Variable, as_tensor
+from kerascope.backend.graph import Placeholder, Tensor, Variable, as_tensor
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.comparison import not_equal
 from kerascope.backend.ops.reduction import mean
@@ -183,8 +185,9 @@ def _make_placeholders(model: CompiledNetwork, compiled: Compilation) -> None:
             target = placeholder(ndim=output.ndim, dtype=output.dtype, name=f"{name}_target")
         weight_ndim = 2 if compiled.sample_weight_modes[i] == "temporal" else 1
         compiled.targets.append(target)
+        shape, one = (None,) * weight_ndim, np.ones((1,) * weight_ndim)
         compiled.sample_weights.append(
-            placeholder(ndim=weight_ndim, dtype=floatx(), name=f"{name}_sample_weights")
+            Placeholder(shape, floatx(), f"{name}_sample_weights", default=one)
         )
 
 

@@ -59,6 +59,10 @@ class ArrayTraining(CompiledNetwork):
         functions = [self.loss_functions[self.trained[k]] for k in fed]
         check_lengths(x_arrays, y_arrays, [], where)
         check_targets(y_arrays, functions, [self.outputs[self.trained[k]] for k in fed])
+        if not x_arrays and not y_arrays:  # the model reads variables
+            if sample_weight is not None or class_weight is not None:
+                raise DataError(f"{where}: weights of samples came without samples; expected none.")
+            return [], [], []
         given = per_output_data(sample_weight, names, "sample_weight")
         classes = per_output_data(class_weight, names, "class_weight")
         weights = []

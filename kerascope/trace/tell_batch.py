@@ -183,7 +183,7 @@ class BatchTeller(Teller):
         for arrival in known:
             kind = "weight_gradient" if arrival.is_weight else "gradient"
             statistics = self._seen[arrival.gradient]
-            dead = ("all 0: it cannot learn",) if arrival.is_weight and statistics.norm == 0 else ()
+            dead = ("all 0: learns nothing",) if arrival.is_weight and statistics.norm == 0 else ()
             name = self.facts.name_of(arrival.wrt)
             self._tell_array(kind, name, arrival.gradient, dead, phase="backward")
 

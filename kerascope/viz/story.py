@@ -50,6 +50,13 @@ PHASE_STYLES = {
 QUIET = r"\|x\|=|\b(?:min|mean|max)=|->|<-"
 
 
+class _Console(Console):
+    """A console that leaves a broken pipe to its caller, instead of ending the process."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 class StoryPrinter:
     """Prints records as text, one by one.
 
@@ -65,7 +72,7 @@ class StoryPrinter:
         plain = not file.isatty()
         if width is None and plain:
             width = PIPE_WIDTH
-        self.console = Console(
+        self.console = _Console(
             file=file,
             width=width,
             highlight=False,
@@ -207,8 +214,8 @@ def json_of(record: Record) -> str:
 
     Examples
     --------
-    >>> json_of(Record("fit", "epoch", 1, "epoch 1", ("acc=0.5",)))
-    '{"phase": "fit", "kind": "epoch", "depth": 1, "name": "epoch 1", "text": "acc=0.5", "facts": {}}'
+    >>> json_of(Record("fit", "epoch", 1, "epoch 1", ("acc=1",)))
+    '{"phase": "fit", "kind": "epoch", "depth": 1, "name": "epoch 1", "text": "acc=1", "facts": {}}'
     """
     data: dict[str, Any] = {
         "phase": record.phase,

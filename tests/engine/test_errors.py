@@ -1,0 +1,307 @@
+"""What is said when something is wrong: each message says where, what, what was expected, what to do."""
+
+import numpy as np
+import pytest
+
+from kerascope import Input, K, Model, Sequential, callbacks
+from kerascope.errors import (
+    ArgumentError,
+    CycleError,
+    DataError,
+    DisconnectedGraphError,
+    DtypeError,
+    IllDefinedError,
+    KerascopeError,
+    NotCompiledError,
+    NumericsWarning,
+    ShapeError,
+    UnknownNameError,
+)
+from kerascope.layers import Add, BatchNormalization, Dense, Embedding, Lambda
+from kerascope.utils import Sequence
+
+X, Y = np.ones((8, 4), "float32"), np.ones((8, 1), "float32")
+
+
+def compiled():
+    model = Sequential([Dense(1, input_shape=(4,), name="only")], name="tiny")
+    model.compile("sgd", "mse", metrics=["mae"])
+    return model
+
+
+# --- layers ---------------------------------------------------------------------------------------
+
+
+def test_wrong_rank():
+    layer = Dense(2, name="flat")
+    with pytest.raises(ShapeError, match=r"Dense 'flat': input has 1 axes \(None,\); expected at least 2\. Reshape\(\) it first"):
+        layer(Input(()))
+    normal = BatchNormalization(name="normal")
+    normal(Input((3,)))
+    with pytest.raises(ShapeError, match=r"input has 3 axes \(None, 5, 3\); expected 2\. Flatten\(\) it first"):
+        normal(Input((5, 3)))
+
+
+def test_wrong_feature_size():
+    layer = Dense(2, name="fixed")
+    layer(Input((4,)))
+    with pytest.raises(
+        ShapeError,
+        match=r"Dense 'fixed': input has size 5 on axis -1 of \(None, 5\); expected 4, as when the layer was built",
+    ):
+        layer(Input((5,)))
+    assert len(layer.inbound_nodes) == 1
+
+
+def test_unknown_feature_size():
+    with pytest.raises(ShapeError, match=r"weight 'kernel' has shape \(None, 2\); expected known sizes"):
+        Dense(2)(Input((None,)))
+
+
+def test_a_layer_called_on_no_tensor():
+    with pytest.raises(DtypeError, match=r"isn't a symbolic tensor; expected a tensor or an array, got str 'x'\. Call it on Input"):
+        Dense(2)("x")
+
+
+def test_a_layer_forgotten_to_be_called():
+    with pytest.raises(DtypeError, match=r"got Dense <Dense inner>"):
+        Dense(2)(Dense(3, name="inner"))
+
+
+def test_a_misspelt_keyword_of_a_layer():
+    with pytest.raises(TypeError, match="keyword argument not understood: 'activaton'. Did you mean 'activation'"):
+        Dense(2, activaton="relu")
+    with pytest.raises(TypeError, match="keyword argument not understood: 'inputshape'. Did you mean 'input_shape'"):
+        Dense(2, inputshape=(3,))
+
+
+def test_an_unknown_activation():
+    with pytest.raises(UnknownNameError, match="Unknown activation 'rellu'. Did you mean 'relu'"):
+        Dense(2, activation="rellu")
+
+
+def test_a_misspelt_argument_of_a_call():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'traning'"):
+        Dense(2)(Input((3,)), traning=True)
+
+
+def test_shapes_that_do_not_merge():
+    with pytest.raises(ShapeError, match="Add 'sum'"):
+        Add(name="sum")([Input((3,)), Input((4,))])
+
+
+def test_the_notion_of_output_is_ill_defined():
+    layer = Dense(2, name="shared")
+    layer(Input((4,)))
+    layer(Input((4,)))
+    with pytest.raises(
+        IllDefinedError,
+        match=r'Layer shared has multiple inbound nodes, hence the notion of "layer output" is ill-defined\. '
+        r"Use get_output_at\(node_index\) instead\.",
+    ):
+        _ = layer.output
+    assert issubclass(IllDefinedError, AttributeError)
+
+
+# --- graphs ---------------------------------------------------------------------------------------
+
+
+def test_a_disconnected_graph():
+    a, b = Input((2,), name="a"), Input((2,), name="b")
+    with pytest.raises(DisconnectedGraphError, match=r'Graph disconnected: cannot obtain value for tensor b at layer "b"') as caught:
+        Model(a, Add()([a, b]))
+    assert caught.value.subject.outbound_layer.name == "b"
+
+
+def test_a_cycle():
+    x = Input((2,), name="x")
+    first, second = Dense(2, name="A"), Dense(2, name="B")
+    y = second(first(x))
+    first.inbound_nodes[0].input_tensors[0] = y
+    with pytest.raises(CycleError, match='The tensor .* at layer "B" is part of a cycle'):
+        Model(x, y)
+
+
+def test_an_output_that_no_layer_made():
+    x = Input((2,))
+    with pytest.raises(ArgumentError, match="must be the output of a Keras `Layer`"):
+        Model(x, K.square(x))
+
+
+# --- compile and fit ------------------------------------------------------------------------------
+
+
+def test_an_unknown_loss():
+    with pytest.raises(UnknownNameError, match="Unknown loss 'mean_square_error'. Did you mean 'mean_squared_error'"):
+        compiled().compile("sgd", "mean_square_error")
+
+
+def test_a_misspelt_keyword_of_compile():
+    with pytest.raises(ArgumentError, match="compile: unknown argument 'metric'. Did you mean 'metrics'"):
+        compiled().compile("sgd", "mse", metric=["mae"])
+
+
+def test_a_misspelt_keyword_of_fit():
+    with pytest.raises(ArgumentError, match="Sequential 'tiny': fit: unknown argument 'epoch'. Did you mean 'epochs'"):
+        compiled().fit(X, Y, epoch=3)
+
+
+def test_a_misspelt_keyword_of_fit_generator():
+    with pytest.raises(ArgumentError, match="fit_generator: unknown argument 'step_per_epoch'. Did you mean 'steps_per_epoch'"):
+        compiled().fit_generator(iter([]), step_per_epoch=3)
+
+
+def test_an_argument_given_twice_or_too_many():
+    with pytest.raises(ArgumentError, match="'batch_size' is given by place and by name"):
+        compiled().fit(X, Y, 32, batch_size=16)
+    with pytest.raises(ArgumentError, match="got 20 arguments by place; expected 12"):
+        compiled().fit(X, Y, *range(20))
+
+
+def test_fit_before_compile():
+    model = Sequential([Dense(1, input_shape=(4,))], name="raw")
+    for method in (model.fit, model.evaluate, model.train_on_batch, model.test_on_batch):
+        with pytest.raises(NotCompiledError, match=r"Sequential 'raw': You must compile a model before training/testing\. Use `model.compile\(optimizer, loss\)`"):
+            method(X, Y)
+
+
+def test_x_and_y_of_different_length():
+    with pytest.raises(DataError, match="fit: x and y must have the same number of samples; x has 8, y has 3"):
+        compiled().fit(X, Y[:3])
+    with pytest.raises(DataError, match="validation_data: x and y must have the same number"):
+        compiled().fit(X, Y, validation_data=(X, Y[:3]))
+
+
+def test_sample_weights_of_a_wrong_length():
+    with pytest.raises(DataError, match=r"sample_weight for 'only': array of shape \(3,\); expected \(8,\), one for each sample"):
+        compiled().fit(X, Y, sample_weight=np.ones(3))
+
+
+@pytest.mark.parametrize("method", ["fit", "evaluate", "train_on_batch"])
+def test_an_empty_data_set(method):
+    with pytest.raises(DataError, match=f"{method}: the data set is empty; expected at least one sample"):
+        getattr(compiled(), method)(np.zeros((0, 4)), np.zeros((0, 1)))
+    with pytest.raises(DataError, match="predict: the data set is empty"):
+        compiled().predict(np.zeros((0, 4)))
+
+
+def test_an_empty_sequence():
+    class Empty(Sequence):
+        def __len__(self):
+            return 0
+
+        def __getitem__(self, index):
+            raise IndexError(index)
+
+    for method in ("fit_generator", "evaluate_generator", "predict_generator"):
+        with pytest.raises(DataError, match="the Sequence is empty; expected at least one batch"):
+            getattr(compiled(), method)(Empty())
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "words"),
+    [
+        (np.ones((8, 5)), Y, r"x for 'only_input': array of shape \(8, 5\); expected \(None, 4\)"),
+        (np.ones((8, 4, 1)), Y, r"x for 'only_input': array has 3 axes \(8, 4, 1\); expected 2"),
+        (X, np.ones((8, 2)), r"y: targets of shape \(8, 2\) for the output .* of shape \(None, 1\)"),
+        ([X, X], Y, r"x: 2 arrays came for 1 tensors \['only_input'\]"),
+        (None, Y, r"x: no data; expected arrays for \['only_input'\]"),
+        (X, None, r"y: no data; expected arrays for \['only'\]"),
+        ({"only_inputs": X}, Y, "no array called 'only_inputs' is expected. Did you mean 'only_input'"),
+        (X, 5.0, "y for 'only': a single number; expected an array of samples"),
+        ([[1.0], [2.0, 3.0]], Y, "the rows have different lengths .*Pad them first"),
+        (np.array([["a"] * 4] * 8), Y, "expected numbers"),
+        (Input((4,)), Y, "a symbolic tensor holds no numbers. Pass arrays"),
+        ((X for _ in range(3)), Y, "expected numbers"),
+    ],
+)
+def test_data_that_do_not_fit(x, y, words):
+    model = compiled()
+    before = model.get_weights()
+    with pytest.raises(KerascopeError, match=words):
+        model.fit(x, y)
+    np.testing.assert_array_equal(model.get_weights()[0], before[0])
+    assert model.optimizer.iterations.get_value() == 0
+
+
+def test_class_numbers_where_one_hot_rows_are_expected():
+    model = Sequential([Dense(3, activation="softmax", input_shape=(4,))])
+    model.compile("sgd", "categorical_crossentropy")
+    with pytest.raises(DataError, match=r"expects one-hot rows of 3 entries\. Use to_categorical\(y\), or the loss 'sparse_categorical_crossentropy'"):
+        model.fit(X, np.zeros(8))
+
+
+def test_a_class_without_a_weight():
+    with pytest.raises(ArgumentError, match=r"class_weight for 'only': no weight for the classes \[1\]"):
+        compiled().fit(X, Y, class_weight={0: 1.0})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"batch_size": 0}, "batch_size is 0; expected a whole number >= 1"),
+        ({"batch_size": 2.5}, "batch_size is 2.5; expected a whole number"),
+        ({"epochs": "3"}, "epochs is '3'; expected a whole number"),
+        ({"steps_per_epoch": 0}, "steps: 0; expected a whole number of batches >= 1"),
+        ({"shuffle": "rows"}, "shuffle is 'rows'; expected True, False or 'batch'"),
+        ({"validation_split": 1.5}, "validation_split is 1.5; expected a share between 0 and 1"),
+        ({"validation_split": 0.99}, "validation_split=0.99 of 8 samples leaves one side empty"),
+        ({"validation_data": X}, r"validation_data: expected a tuple \(x, y\)"),
+    ],
+)
+def test_arguments_of_fit_that_make_no_sense(arguments, words):
+    with pytest.raises((ArgumentError, DataError), match=words):
+        compiled().fit(X, Y, verbose=0, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        ([callbacks.History], r"callbacks\[0\]: it is the class History; expected an instance\. Write History\(\)"),
+        ([callbacks.History(), print], r"callbacks\[1\]: no callback; .* Wrap a function: LambdaCallback"),
+        ("history", "callbacks: not a list; expected a list of callbacks, got a str"),
+    ],
+)
+def test_a_bad_callback_is_told_before_anything_is_trained(bad, words):
+    model = compiled()
+    with pytest.raises(TypeError, match=words):
+        model.fit(X, Y, callbacks=bad, verbose=0)
+    assert model.train_function is None
+
+
+def test_nan_in_the_loss_names_the_epoch_and_the_batch():
+    x = np.ones((8, 4), "float32")
+    x[5] = np.nan
+    model = compiled()
+    with pytest.warns(NumericsWarning, match="the loss became nan in epoch 1, batch 2") as caught:
+        model.fit(x, Y, batch_size=2, epochs=2, shuffle=False, verbose=0)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def test_an_infinite_loss_is_told_too():
+    model = Sequential([Lambda(lambda x: K.exp(x), input_shape=(4,)), Dense(1)])
+    model.compile("sgd", "mse")
+    with pytest.warns(NumericsWarning, match="the loss became (inf|nan) in epoch 1, batch 0"):
+        model.fit(1000 * X, Y, verbose=0)
+
+
+# --- at run time ----------------------------------------------------------------------------------
+
+
+def test_an_index_beyond_the_embedding_says_which_layer_failed():
+    model = Sequential([Embedding(3, 2, input_length=2, name="words")])
+    with pytest.raises((IndexError, KerascopeError)) as caught:
+        model.predict(np.array([[0, 7]]))
+    notes = [str(caught.value), *getattr(caught.value, "__notes__", [])]
+    assert any("words" in note for note in notes)
+    assert any("test_errors.py" in note for note in notes)
+
+
+def test_every_error_is_also_the_builtin_one_that_a_script_would_catch():
+    with pytest.raises(ValueError, match="x and y"):
+        compiled().fit(X, Y[:2])
+    with pytest.raises(RuntimeError, match="compile"):
+        Sequential([Dense(1, input_shape=(4,))]).fit(X, Y)
+    with pytest.raises(AttributeError, match="never been called"):
+        _ = Dense(1).output

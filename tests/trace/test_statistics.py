@@ -1,0 +1,31 @@
+import numpy as np
+import pytest
+
+from kerascope.trace.statistics import norm_of, statistics_of
+
+
+def test_an_array_with_numbers_that_are_none_counts_them_and_describes_the_rest():
+    found = statistics_of(np.array([1.0, np.nan, np.inf, -np.inf, 3.0], "float32"))
+    assert (found.nans, found.infinities, found.min, found.max) == (1, 2, 1.0, 3.0)
+    assert not found.is_sound
+    assert found.facts["nans"] == 1
+
+
+@pytest.mark.parametrize("array", [np.zeros((0, 3)), np.full(3, np.nan)])
+def test_an_array_without_a_finite_number_has_no_figures(array):
+    assert statistics_of(array).norm is None
+    assert "min" not in str(statistics_of(array))
+
+
+def test_rounding_error_in_a_mean_is_shown_as_zero():
+    array = np.array([1.0, -1.0, 1e-9])
+    assert statistics_of(array).mean == 0.0
+
+
+def test_the_norm_of_huge_numbers_does_not_overflow():
+    assert norm_of(np.array([3e200, 4e200])) == pytest.approx(5e200)
+
+
+def test_integers_and_booleans_are_described_too():
+    assert str(statistics_of(np.array([True, False]))) == "bool[2] |x|=1 min=0 mean=0.5 max=1"
+    assert str(statistics_of(7)) == "i64[] 7"

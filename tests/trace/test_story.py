@@ -1,0 +1,382 @@
+import re
+
+import numpy as np
+import pytest
+from zoo import ZOO
+
+import kerascope as ks
+from kerascope import backend as K
+from kerascope.errors import ArgumentError, DataError, NumericsWarning
+from kerascope.layers import BatchNormalization, Dense, Dropout, Input
+from kerascope.models import Model
+from kerascope.optimizers import SGD
+from kerascope.stage import observing
+from kerascope.trace.records import PHASES
+from kerascope.trace.story import Story
+
+
+def told(work, **options):
+    records = []
+    story = Story(records.append, **options)
+    with observing(story):
+        work()
+    story.close()
+    return records
+
+
+def of_kind(records, *kinds):
+    return [record for record in records if record.kind in kinds]
+
+
+def regression(optimizer="rmsprop"):
+    x = Input(shape=(3,), name="x")
+    h = Dense(4, activation="relu", name="hidden")(x)
+    h = Dropout(0.5, seed=3)(BatchNormalization(name="norm")(h))
+    model = Model(x, Dense(1, name="y")(h), name="regression")
+    model.compile(optimizer, "mse", metrics=["mae"])
+    return model
+
+
+def fit(model, **options):
+    numbers = np.random.default_rng(1)
+    x, y = numbers.normal(size=(20, 3)), numbers.normal(size=(20, 1))
+    options = {"batch_size": 8, "epochs": 3, "shuffle": False, "verbose": 0, **options}
+    return model.fit(x, y, **options).history
+
+
+# --- watching changes nothing ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", ["node", "op"])
+def test_losses_and_weights_are_the_same_bits_watched_and_unwatched(level):
+    model, twin = regression(), regression()
+    weights = model.get_weights()
+    twin.set_weights(weights)
+    unwatched = fit(model)
+    histories = []
+    told(lambda: histories.append(fit(twin)), level=level, batches=100)
+    # The two dropouts have the same seed, so they draw the same masks.
+    assert histories == [unwatched]
+    for one, other in zip(model.get_weights(), twin.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("level", ["node", "op"])
+def test_every_kind_of_model_can_be_told(name, level):
+    def work():
+        model = ZOO[name]()
+        model.compile("adam", "mse")
+        numbers = np.random.default_rng(0)
+        x = [numbers.normal(size=(4, *t.shape[1:])) for t in model.inputs]
+        y = [numbers.normal(size=(4, *t.shape[1:])) for t in model.outputs]
+        model.fit(x, y, epochs=1, verbose=0)
+
+    records = told(work, level=level)
+    assert {record.phase for record in records} <= set(PHASES)
+    assert not any(record.alarm for record in records)
+    for kind in ("layer", "node", "visit", "pair", "tensor", "gradient", "commit", "epoch"):
+        assert of_kind(records, kind), kind
+
+
+# --- what is told ---------------------------------------------------------------------------------
+
+
+def test_a_layers_call_tells_its_weights_its_node_and_its_history():
+    records = told(lambda: Dense(4, name="d")(Input(shape=(3,), name="x")))
+    assert [(r.kind, r.name) for r in records] == [
+        ("section", "build"),
+        ("input", "x"),
+        ("layer", "d"),
+        ("built", "build"),
+        ("node", "Node d_ib-0"),
+        ("history", "_keras_history"),
+    ]
+    built, node, history = records[3:]
+    assert built.facts["weights"] == {"kernel": [3, 4], "bias": [4]}
+    assert built.facts["parameters"] == 16
+    assert node.text == "x (None, 3) -> d/add (None, 4)"
+    assert history.facts["history"] == ["d", 0, 0]
+
+
+def test_the_map_of_the_graph_ends_in_nodes_by_depth():
+    models = []
+    records = told(lambda: models.append(ZOO["diamond"]()))
+    rows = of_kind(records, "depth_row")
+    expected = {
+        f"depth {depth}": [node.name for node in nodes]
+        for depth, nodes in models[0].nodes_by_depth.items()
+    }
+    assert {row.name: row.facts["nodes"] for row in rows} == expected
+    assert len(of_kind(records, "skip")) == 1  # x, met from both sides
+
+
+def test_in_dialect_1_the_marks_of_seen_nodes_carry_names_for_ids(monkeypatch):
+    monkeypatch.setattr(ks.config, "dialect", "1.2")
+    records = told(ZOO["diamond"])
+    (seen,) = of_kind(records, "seen_nodes")
+    assert seen.text.count("x_ib-0-2") == 1
+    assert not re.search(r"\d{6}", seen.text)
+
+
+def test_forward_falls_through_the_depths_with_the_numbers_of_the_walk():
+    model = ZOO["diamond"]()
+    model.compile("sgd", "mse")
+    x = np.random.default_rng(0).normal(size=(6, 8)).astype("float32")
+    steps = {key: a for step in ks.walk(model, x) for key, a in step.tensor_map.items()}
+    records = told(lambda: model.fit(x, np.zeros((6, 4)), epochs=1, verbose=0, shuffle=False))
+    tensors = of_kind(records, "tensor")
+    assert [record.facts["tensor"] for record in tensors] == list(steps)
+    for record in tensors:
+        norm = float(np.linalg.norm(steps[record.facts["tensor"]].astype("float64")))
+        assert record.facts["norm"] == pytest.approx(norm, rel=1e-3)
+    depths = [record.facts["at"] for record in of_kind(records, "depth") if record.depth == 3]
+    assert depths == [2, 1, 0]
+
+
+def test_gradients_updates_and_commits_agree_with_the_optimizer():
+    x = Input(shape=(2,), name="x")
+    model = Model(x, Dense(1, name="y", kernel_initializer="ones")(x))
+    model.compile(SGD(lr=0.5), "mse")
+    arrays = np.array([[1.0, 2.0]]), np.array([[0.0]])
+    records = told(lambda: model.train_on_batch(*arrays))
+    gradients = {r.name: r.facts["norm"] for r in of_kind(records, "weight_gradient")}
+    assert gradients == pytest.approx({"y/bias": 6.0, "y/kernel": 13.416}, rel=1e-3)
+    changes = {r.name: r.facts["change"] for r in of_kind(records, "new_value")}
+    assert changes["y/kernel"] == pytest.approx(0.5 * np.sqrt(36 + 144))
+    commits = {r.name: r for r in of_kind(records, "commit")}
+    assert commits["y/kernel"].facts["old_norm"] == pytest.approx(np.sqrt(2))
+    new = np.linalg.norm(model.get_weights()[0])
+    assert commits["y/kernel"].facts["new_norm"] == pytest.approx(float(new))
+    assert commits["iterations"].text == "0 -> 1"
+
+
+def test_weights_gradients_come_before_those_of_the_layer_below():
+    records = told(lambda: fit(ZOO_chain()))
+    order = [r.name for r in of_kind(records, "gradient", "weight_gradient")]
+    assert order.index("scores/kernel") < order.index("hidden/relu") < order.index("hidden/kernel")
+
+
+def ZOO_chain():
+    x = Input(shape=(3,), name="pixels")
+    h = Dense(4, activation="relu", name="hidden")(x)
+    model = Model(x, Dense(1, name="scores")(h))
+    model.compile("sgd", "mse")
+    return model
+
+
+def test_the_pairs_tell_slots_from_parameters_and_from_state():
+    records = told(lambda: fit(regression()))
+    roles = {r.name: r.facts["role"] for r in of_kind(records, "pair")}
+    assert roles["hidden/kernel"] == "parameter"
+    assert roles["hidden/kernel/accumulator"] == "slot"
+    assert roles["norm/moving_mean"] == "state"
+    assert roles["iterations"] == "iterations"
+
+
+def test_contributions_to_a_shared_weight_are_counted_in_the_sweep():
+    def work():
+        model = ZOO["shared_layer"]()
+        model.compile("sgd", "mse")
+        model.train_on_batch([np.ones((2, 16))] * 2, np.ones((2, 1)))
+
+    nodes = of_kind(told(work), "swept_node")
+    assert any("shared/kernel (2 contributions added)" in record.text for record in nodes)
+    ops = of_kind(told(work, level="op"), "swept")
+    assert any("shared/kernel (contribution 2 is added)" in record.text for record in ops)
+
+
+def test_a_softmax_on_one_unit_is_told_to_learn_nothing():
+    x = Input(shape=(3,))
+    model = Model(x, Dense(1, activation="softmax", name="y")(x))
+    model.compile("sgd", "mse")
+    records = told(lambda: fit(model))
+    dead = [r.name for r in of_kind(records, "weight_gradient") if "all 0" in r.text]
+    assert dead == ["y/bias", "y/kernel"]
+    (commit,) = [r for r in of_kind(records, "commit") if r.name == "y/kernel"]
+    assert "unchanged" in commit.text
+
+
+# --- how much is told -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("batches", [0, 1, 2, 4])
+def test_only_the_first_batches_are_told_in_full(batches):
+    model = regression()
+
+    def work():
+        fit(model, epochs=2)
+        fit(model, epochs=1)
+
+    records = told(work, batches=batches)
+    assert len(of_kind(records, "batch")) == batches
+    assert len(of_kind(records, "outs")) == batches
+    epochs = of_kind(records, "epoch")
+    assert [record.name for record in epochs] == ["epoch 1", "epoch 2", "epoch 1"]
+    assert "loss" in epochs[0].facts
+
+
+def test_validation_figures_stand_in_the_epochs_line():
+    records = told(lambda: fit(regression(), validation_split=0.25, epochs=1))
+    (epoch,) = of_kind(records, "epoch")
+    assert {"loss", "val_loss"} <= epoch.facts.keys()
+
+
+def test_a_recompiled_model_is_told_in_full_again():
+    model = regression()
+
+    def work():
+        fit(model)
+        model.compile("sgd", "mse")
+        fit(model)
+
+    assert len(of_kind(told(work), "batch")) == 2
+
+
+def test_repeated_calls_are_counted():
+    model = regression()
+    x = np.ones((4, 3))
+
+    def work():
+        for _ in range(5):
+            model.predict(x)
+        model.evaluate(x, np.ones((4, 1)), verbose=0)
+        model(x)
+
+    records = told(work)
+    names = [(r.kind, r.name) for r in records]
+    assert names == [
+        ("section", "calls"),
+        ("called", "regression.predict"),
+        ("repeated", "regression.predict"),
+        ("called", "regression.evaluate"),
+        ("called", "regression(array)"),
+    ]
+    assert records[2].facts["calls"] == 4
+
+
+def test_train_on_batch_in_a_loop_is_told_once_in_full_and_then_counted():
+    model = regression()
+
+    def work():
+        for _ in range(4):
+            model.train_on_batch(np.ones((4, 3)), np.ones((4, 1)))
+
+    records = told(work)
+    assert len(of_kind(records, "function")) == 1
+    assert len([r for r in records if r.name == "backward"]) == 1
+    (repeated,) = of_kind(records, "repeated")
+    assert repeated.facts["calls"] == 2
+
+
+def test_level_op_tells_every_op_of_the_schedule_once():
+    model = regression()
+    records = told(lambda: fit(model, epochs=1), level="op")
+    ops = of_kind(records, "op")
+    assert len(ops) == len(model.train_function.schedule.steps)
+    assert {record.phase for record in ops} >= {"forward", "loss", "backward", "update"}
+
+
+def test_functions_and_gradients_of_ones_own_are_told():
+    v = K.variable([1.0, 2.0])
+
+    def work():
+        K.gradients(K.sum(v**2), [v])
+        f = K.function([], [K.sum(v)], updates=[(v, v * 2)])
+        f([])
+
+    records = told(work)
+    assert [r.name for r in of_kind(records, "begin")] == ["gradients"]
+    (called,) = of_kind(records, "called")
+    assert "f32[] 3" in called.text
+    assert "1 update" in called.text
+
+
+def test_a_custom_optimizer_that_only_has_get_updates_is_told():
+    class Plain(SGD):
+        def get_updates(self, loss, params):
+            return [
+                (p, p - 0.1 * g) for p, g in zip(params, K.gradients(loss, params), strict=True)
+            ]
+
+    records = told(lambda: fit(regression(Plain())))
+    commits = {record.name for record in of_kind(records, "commit")}
+    assert {"hidden/kernel", "y/bias", "iterations"} <= commits
+
+
+# --- what goes wrong ------------------------------------------------------------------------------
+
+
+def test_the_op_that_made_the_first_nan_is_named():
+    x = Input(shape=(2,), name="x")
+    y = ks.layers.Lambda(lambda t: K.log(t), name="log")(x)
+    model = Model(x, Dense(1)(y))
+    model.compile("sgd", "mse")
+
+    def work():
+        with pytest.warns(NumericsWarning):
+            model.fit(-np.ones((2, 2)), np.ones((2, 1)), epochs=1, verbose=0)
+
+    records = told(work)
+    (found,) = of_kind(records, "not_finite")
+    assert found.alarm
+    assert "log(x)" in found.text
+    assert any(r.alarm and "NaN!" in r.text for r in of_kind(records, "tensor"))
+
+
+def test_a_nan_in_the_data_is_told_to_come_from_there():
+    model = regression()
+    x = np.ones((4, 3))
+    x[0, 0] = np.nan
+
+    def work():
+        with pytest.warns(NumericsWarning):
+            model.fit(x, np.ones((4, 1)), epochs=1, verbose=0)
+
+    (found,) = of_kind(told(work), "not_finite")
+    assert found.text == "not made here: it came with  x"
+
+
+def test_a_failure_is_told_once_and_the_story_goes_on():
+    model = regression()
+    x = np.ones((4, 3))
+
+    def work():
+        with pytest.raises(DataError):
+            model.fit(x[:3], np.ones((4, 1)), verbose=0)
+        model.predict(x)
+
+    records = told(work)
+    (failed,) = of_kind(records, "failed")
+    assert failed.alarm
+    assert failed.facts["error"] == "DataError"
+    assert records[-1].name == "regression.predict"
+
+
+def test_an_interrupted_batch_is_told_as_far_as_it_came():
+    class Stop(Exception):
+        pass
+
+    model = regression()
+    fit(model)  # so that the function exists; a new one is made below
+    model.compile("sgd", "mse")
+    heard = []
+
+    def stop_late(stage, event):
+        if stage.name == "train_function" and type(event).__name__ == "Step":
+            heard.append(event)
+            if len(heard) == 20:
+                raise Stop
+
+    records = []
+    with pytest.raises(Stop), observing(Story(records.append), stop_late):
+        fit(model)
+    assert of_kind(records, "tensor")
+    assert not of_kind(records, "commit")
+    assert of_kind(records, "failed")[0].facts["error"] == "Stop"
+
+
+@pytest.mark.parametrize("options", [{"level": "layer"}, {"batches": -1}])
+def test_wrong_options_are_refused(options):
+    with pytest.raises(ArgumentError, match="Story"):
+        Story(print, **options)
