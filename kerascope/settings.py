@@ -94,4 +94,12 @@ def _checked_epsilon(value: Any) -> float:
     )
 
 
-config = Config(dialect=os.environ.get("KERASCOPE_DIALECT", "2.2"))
+def _from_environment() -> Config:
+    """Return the settings that the process starts with."""
+    try:
+        return Config(dialect=os.environ.get("KERASCOPE_DIALECT") or "2.2")
+    except ArgumentError as error:
+        raise ArgumentError(f"environment variable KERASCOPE_DIALECT: {error}") from None
+
+
+config = _from_environment()

@@ -198,6 +198,6 @@ def weight_name(layer_name: str, word: str) -> str:
     'dense_1/kernel'
     """
     habit = habits()
-    if word.startswith(layer_name):
+    if word.startswith((f"{layer_name}/", f"{layer_name}_")):  # the layer said it in full
         return word
     return habit.weight_name.format(layer=layer_name, weight=habit.weight_words.get(word, word))

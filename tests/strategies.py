@@ -65,20 +65,25 @@ REUSED = ("shared", "nested", "normalize")
 
 
 @st.composite
-def recipes(draw: Any, max_steps: int = 8, reuse: bool = True, random: bool = True) -> Recipe:
-    """Draw a recipe; without `reuse`, every layer is called once."""
-    kinds = [kind for kind in FRESH if random or kind != "dropout"] + list(MERGES)
-    kinds += list(REUSED) if reuse else []
+def recipes(draw: Any, max_steps: int = 12, reuse: bool = True, random: bool = True) -> Recipe:
+    """Draw a recipe; without `reuse`, every layer is called once.
+
+    A layer is mostly called on what was made last, and the last tensor is always an output: so the
+    graphs are deep, and most of what is drawn belongs to them.
+    """
+    kinds = list(REUSED) if reuse else []
+    kinds += [kind for kind in FRESH if random or kind != "dropout"] + list(MERGES)
     number = inputs = draw(st.integers(1, 3))
     steps = []
-    for _ in range(draw(st.integers(1, max_steps))):
+    for _ in range(draw(st.integers(max_steps // 3, max_steps))):
         kind = draw(st.sampled_from(kinds))
         how_many = draw(st.integers(2, 3)) if kind in MERGES else 1
-        sources = tuple(draw(st.integers(0, number - 1)) for _ in range(how_many))
+        back = st.integers(1, min(4, number))
+        sources = tuple(number - draw(back) for _ in range(how_many))
         steps.append((kind, sources, draw(st.integers(0, 1))))
         number += 2 if kind == "split" else 1
-    made = st.integers(inputs, number - 1)
-    outputs = draw(st.lists(made, min_size=1, max_size=3, unique=True))
+    others = st.lists(st.integers(inputs, number - 1), max_size=2)
+    outputs = dict.fromkeys([*draw(others), number - 1])
     return Recipe(inputs, tuple(steps), tuple(outputs))
 
 

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from kerascope.backend.eager import is_eager, value_of
-from kerascope.backend.graph import Tensor, Variable
+from kerascope.backend.graph import Tensor, Variable, as_tensor
 from kerascope.engine.nesting import to_list
 from kerascope.engine.node_access import NodeAccess
 from kerascope.engine.per_input import PerInput
@@ -41,7 +41,7 @@ class LayerBooks(NodeAccess):
         """Add scalar penalties; those that depend on `inputs` belong to the call on them."""
         if is_eager() and inputs is not None:
             return  # numbers of this one call, which no graph will ask for
-        self._losses.add(losses, inputs)
+        self._losses.add([as_tensor(loss) for loss in to_list(losses)], inputs)
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
         """Add pairs `(variable, new_value)`, run with each train step that contains this call."""

@@ -47,10 +47,11 @@ class NetworkBooks(NetworkFacts):
         """Collect over this graph's calls, then what holds for every call, then the own items."""
         if not self._is_graph_network:
             whole = "losses" if getter == "get_losses_for" else "updates"
-            return own.all() + [item for layer in self.layers for item in getattr(layer, whole)]
+            return own.all() + [item for layer in self._sublayers for item in getattr(layer, whole)]
         found = self._of_own_calls(getter) + self._items_for(None, getter, own)
-        known = {id(item) for item in found}
-        return found + [item for item in own.of(self.inputs) if id(item) not in known]
+        # Two calls on one tensor share its entry: what they made must not count twice.
+        unique = {id(item): item for item in [*found, *own.of(self.inputs)]}
+        return list(unique.values())
 
     def _of_own_calls(self, getter: str) -> list[Any]:
         nodes = [node for node in self.graph_map.nodes_in_decreasing_depth if not node.is_input]
@@ -62,7 +63,9 @@ class NetworkBooks(NetworkFacts):
 
     def _items_for(self, inputs: Any, getter: str, own: PerInput) -> list[Any]:
         if inputs is None:
-            return own.of(None) + [x for layer in self.layers for x in getattr(layer, getter)(None)]
+            return own.of(None) + [
+                x for layer in self._sublayers for x in getattr(layer, getter)(None)
+            ]
         if self._is_graph_network and to_list(inputs) == self.inputs:
             return self._of_own_calls(getter) + own.of(inputs)
         if not self._is_graph_network:
@@ -77,11 +80,11 @@ class NetworkBooks(NetworkFacts):
     @property
     def state_updates(self) -> list[tuple[Variable, Any]]:
         """Update pairs of the stateful layers: they run in test mode too."""
-        return [pair for layer in self.layers if layer.stateful for pair in layer.updates]
+        return [pair for layer in self._sublayers if layer.stateful for pair in layer.updates]
 
     def reset_states(self) -> None:
         """Reset the states of all stateful layers."""
-        for layer in self.layers:
+        for layer in self._sublayers:
             if layer.stateful and hasattr(layer, "reset_states"):
                 layer.reset_states()
 
@@ -102,5 +105,5 @@ class NetworkBooks(NetworkFacts):
         batch_set_value(zip(own, weights, strict=True))
 
     def _weights_by_layer(self) -> list[Variable]:
-        by_layer = [w for layer in self.layers for w in layer.weights]
+        by_layer = [w for layer in self._sublayers for w in layer.weights]
         return list(dict.fromkeys([*by_layer, *self.weights]))

@@ -42,6 +42,7 @@ class Sequential(Model):
     def __init__(self, layers: list[Layer] | None = None, name: str | None = None) -> None:
         super().__init__(name=name)
         self._line: list[Layer] = []
+        self._named: dict[str, Layer] = {}
         for layer in layers or []:
             self.add(layer)
 
@@ -49,6 +50,11 @@ class Sequential(Model):
     def layers(self) -> list[Layer]:
         """The layers in order, without the InputLayer."""
         return [layer for layer in self._line if not isinstance(layer, InputLayer)]
+
+    @property
+    def _sublayers(self) -> list[Layer]:
+        """All layers of the graph: what a Merge at the beginning joins does not stand in the line."""
+        return self.graph_map.layers if self.outputs else self._line
 
     @property
     def model(self) -> Sequential:
@@ -70,7 +76,7 @@ class Sequential(Model):
             raise DtypeError(
                 f"{self.label}: add: expected a layer, got {layer!r}. {remedy}", subject=self
             )
-        if any(layer.name == other.name and layer is not other for other in self._line):
+        if self._named.get(layer.name, layer) is not layer:
             raise ArgumentError(
                 f'{self.label}: The name "{layer.name}" is used 2 times in the model. All layer '
                 "names should be unique."
@@ -80,6 +86,7 @@ class Sequential(Model):
         elif not self._line:
             self._begin(layer)
         self._line.append(layer)
+        self._named[layer.name] = layer
 
     def _begin(self, layer: Layer) -> None:
         """Start the graph if the first layer knows the shape of its input."""
@@ -87,7 +94,8 @@ class Sequential(Model):
             x = layer.inbound_nodes[0].output_tensors[0]
             self._begin_graph([x], [x])
         elif layer.inbound_nodes and not layer.inbound_nodes[-1].begins:
-            outputs = layer.inbound_nodes[-1].output_tensors  # Keras 1's Merge has been called already
+            # Keras 1's Merge comes already called, on the outputs of other models.
+            outputs = layer.inbound_nodes[-1].output_tensors
             self._begin_graph(get_source_inputs(outputs[0]), outputs)
         elif isinstance(layer, Network) and layer.inputs:
             first = layer.inputs[0]
@@ -124,6 +132,8 @@ class Sequential(Model):
         if not self.layers:
             raise ArgumentError(f"{self.label}: pop: there are no layers in the model.")
         last = self._line.pop()
+        if last not in self._line:
+            self._named.pop(last.name, None)
         self._forget_compilation()
         if not self.outputs:
             return

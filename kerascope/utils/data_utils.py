@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import IO, Any
 
 from kerascope.edge import show
 from kerascope.errors import ArgumentError, DataError, UnavailableError
+from kerascope.files import replacing
 from kerascope.utils.archives import extract_archive
 
 TIMEOUT_SECONDS = 30
@@ -173,20 +173,22 @@ def _fetch(origin: str, path: Path, checksum: str | None, algorithm: str) -> Non
     show("download", f"Downloading {origin} to {path}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     except OSError as error:
         raise _unavailable(origin, path, f"its folder cannot be written ({error})") from error
-    scratch = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
+    with replacing(path) as unfinished:
+        with _new_file(unfinished, origin, path) as file:
             _download(origin, path, file)
-        if not _is_right(scratch, checksum, algorithm):
+        if not _is_right(unfinished, checksum, algorithm):
             problem = f"what came has another checksum; expected {checksum}"
-            got = _digest(scratch, _algorithm(checksum or "", algorithm))
+            got = _digest(unfinished, _algorithm(checksum or "", algorithm))
             raise _unavailable(origin, path, f"{problem}, got {got}")
-        scratch.replace(path)
-    finally:
-        scratch.unlink(missing_ok=True)
+
+
+def _new_file(unfinished: Path, origin: str, path: Path) -> IO[bytes]:
+    try:
+        return unfinished.open("wb")
+    except OSError as error:
+        raise _unavailable(origin, path, f"its folder cannot be written ({error})") from error
 
 
 def _download(origin: str, path: Path, file: IO[bytes]) -> None:

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from kerascope.errors import ArgumentError, MissingToolError
+from kerascope.files import replacing
 from kerascope.viz.extract import graph_of
 from kerascope.viz.graph import Graph
-from kerascope.viz.render import DEFAULT_DPI, PICTURE_FORMATS, render, write_whole
+from kerascope.viz.render import DEFAULT_DPI, PICTURE_FORMATS, render
 from kerascope.viz.to_dot import DotOptions, to_dot
 from kerascope.viz.to_networkx import to_graphml, to_json
 
@@ -76,7 +77,9 @@ class Drawing:
         """
         path = Path(path)
         write = _writer(path)
-        write_whole(path, write(self))
+        content = write(self)
+        with replacing(path) as unfinished:
+            unfinished.write_bytes(content)
         return path
 
     def __repr__(self) -> str:

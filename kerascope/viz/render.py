@@ -8,10 +8,8 @@ run.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-from pathlib import Path
 
 from kerascope.errors import ArgumentError, MissingToolError
 
@@ -91,24 +89,3 @@ def _without_traces(picture: bytes) -> bytes:
     """Take out Graphviz's version and the time (in place: a PDF counts its bytes)."""
     picture = _PROGRAM_NOTE.sub(b"", picture)
     return _PDF_TIME.sub(b"/CreationDate (D:20000101000000", picture)
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or not at all: beside it first, then renamed.
-
-    Raises
-    ------
-    ArgumentError
-        The folder does not exist.
-    """
-    if not path.parent.is_dir():
-        raise ArgumentError(
-            f"draw: cannot write {str(path)!r}; "
-            f"expected an existing folder, got {str(path.parent)!r}. Make it first."
-        )
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    try:
-        unfinished.write_bytes(content)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)

@@ -222,6 +222,12 @@ def test_a_layer_without_masking_refuses_a_mask():
         Plain()(masked)
 
 
+def test_a_weight_is_named_after_its_layer_even_if_its_own_name_begins_alike():
+    layer = Dense(2, name="k")
+    layer(Input((3,)))
+    assert [w.name for w in layer.weights] == ["k/kernel", "k/bias"]
+
+
 def test_a_layer_remembers_the_line_that_made_it():
     layer = Dense(2)  # this very line
     path, line = layer.made_at

@@ -24,7 +24,6 @@ from kerascope.layers import (
     Dropout,
     Embedding,
     Flatten,
-    Lambda,
     Layer,
 )
 from kerascope.models import model_from_json
@@ -159,6 +158,13 @@ def test_a_frozen_model_has_no_updates_and_no_trainable_weights():
     assert model.updates == []
     assert model.trainable_weights == []
     assert len(model.non_trainable_weights) == total
+
+
+def test_two_calls_on_one_tensor_count_their_penalties_once_each():
+    layer = Dense(2, activity_regularizer="l1", kernel_regularizer="l2")
+    x = Input((4,))
+    model = Model(x, Add()([layer(x), layer(x)]))
+    assert len(model.losses) == len(set(model.losses)) == 3
 
 
 def test_add_loss_of_a_model_counts_in_the_total():

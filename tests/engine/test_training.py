@@ -5,7 +5,15 @@ import numpy as np
 import pytest
 
 from kerascope import Input, K, Model, Sequential, callbacks, optimizers
-from kerascope.layers import Add, BatchNormalization, Concatenate, Dense, Dropout, Embedding, Flatten
+from kerascope.layers import (
+    Add,
+    BatchNormalization,
+    Concatenate,
+    Dense,
+    Dropout,
+    Embedding,
+    Flatten,
+)
 from kerascope.utils import Sequence
 
 
