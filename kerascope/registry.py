@@ -114,6 +114,15 @@ class Registry:
         hint = did_you_mean(name, [*known, *self._aliases, *_custom_objects.get()])
         raise UnknownNameError(f"Unknown {self.kind} {name!r}. {hint}Known: {', '.join(known)}.")
 
+    def _lookup_saved(self, name: str) -> Any:
+        """Return the object of a configuration; if it is not known, say how to make it known."""
+        try:
+            return self.lookup(name)
+        except UnknownNameError as error:
+            raise UnknownNameError(
+                f"{error} Your own: pass custom_objects={{{name!r}: ...}} when you load it."
+            ) from None
+
     def get(self, identifier: Any) -> Any:
         """Turn a name, a configuration or an object into an object; None stays None.
 
@@ -162,13 +171,14 @@ class Registry:
             return self.get(config)
         with custom_object_scope(custom_objects or {}):
             if isinstance(config, str):
+                self._lookup_saved(config)
                 return self.get(config)
             if "class_name" not in config:
                 raise ConfigError(
                     f"{self.kind}: configuration {config!r} has no 'class_name'; "
                     f"expected {{'class_name': ..., 'config': ...}}."
                 )
-            found = self.lookup(config["class_name"])
+            found = self._lookup_saved(config["class_name"])
             if not inspect.isclass(found):
                 return found
             arguments = config.get("config") or {}

@@ -52,20 +52,16 @@ KEYWORDS: dict[str, dict[str, str]] = {
     "fit": {"nb_epoch": "epochs"},
     "fit_generator": {
         "nb_epoch": "epochs",
-        "samples_per_epoch": "steps_per_epoch",
-        "nb_val_samples": "validation_steps",
         "max_q_size": "max_queue_size",
         "nb_worker": "workers",
         "pickle_safe": "use_multiprocessing",
     },
     "evaluate_generator": {
-        "val_samples": "steps",
         "max_q_size": "max_queue_size",
         "nb_worker": "workers",
         "pickle_safe": "use_multiprocessing",
     },
     "predict_generator": {
-        "val_samples": "steps",
         "max_q_size": "max_queue_size",
         "nb_worker": "workers",
         "pickle_safe": "use_multiprocessing",
@@ -79,6 +75,13 @@ KEYWORDS: dict[str, dict[str, str]] = {
 # Values that changed together with their argument.
 VALUES: dict[str, dict[str, str]] = {
     "dim_ordering": {"tf": "channels_last", "th": "channels_first"},
+}
+
+# Keras 1 counts samples where today's argument counts batches: not the same thing by another name.
+SAMPLE_COUNTS: dict[str, str] = {
+    "samples_per_epoch": "steps_per_epoch",
+    "nb_val_samples": "validation_steps",
+    "val_samples": "steps",
 }
 
 # Keras 3's words for arguments that we call by their Keras 2 names: accepted in silence, since they

@@ -1,7 +1,7 @@
 """Hypothesis strategies: random graphs of layers, built by our own API.
 
-A graph is drawn as a list of small instructions (a "recipe"), which `build` turns into a model: so a
-failing example is printed as data, and two models of the same recipe can be compared.
+A graph is drawn as a list of small instructions (a "recipe"), which `build` turns into a model: so
+a failing example is printed as data, and two models of the same recipe can be compared.
 """
 
 from __future__ import annotations

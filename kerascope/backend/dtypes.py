@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ def is_float(dtype: str) -> bool:
     return dtype.startswith(("float", "bfloat"))
 
 
+@lru_cache  # asked for every op of a graph, with few different types
 def common_dtype(*dtypes: str) -> str:
     """Return the type of an operation on these types: floats win over integers of any width.
 
@@ -26,6 +28,9 @@ def common_dtype(*dtypes: str) -> str:
     return np.result_type(*(floats or dtypes)).name
 
 
+_NAMES = frozenset({"float16", "float32", "float64", "int32", "int64", "uint8", "bool"})
+
+
 def checked_dtype(dtype: Any) -> str:
     """Return NumPy's name of a type.
 
@@ -34,6 +39,8 @@ def checked_dtype(dtype: Any) -> str:
     DtypeError
         It is no type of numbers or booleans.
     """
+    if isinstance(dtype, str) and dtype in _NAMES:
+        return dtype
     try:
         found = np.dtype(dtype)
     except TypeError:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.eager import eager_mode, is_eager, value_of
+from kerascope.backend.eager import eager_mode, graph_mode, is_eager, value_of
 from kerascope.backend.graph import Constant, Tensor, Variable, as_tensor
 from kerascope.backend.ops.elementwise import identity
 from kerascope.backend.scopes import name_scope
@@ -123,7 +123,7 @@ def _build(layer: Layer, inputs: Any) -> None:
     check_inputs(layer, to_list(inputs))
     if layer.built:
         return
-    with layer._scope():
+    with graph_mode(), layer._scope():
         layer.build(unpack_singleton(_shapes(inputs)))
     layer.built = True
     if layer._initial_weights is not None:
@@ -146,13 +146,34 @@ def _run_body(
     ):
         kwargs["mask"] = mask
     with layer._scope(), phase, inside_call(layer, to_list(inputs)):
-        outputs = [as_tensor(y) for y in to_list(layer.call(inputs, **kwargs))]
-        outputs = [_own(y, to_list(inputs), layer) for y in outputs]
+        returned = layer.call(inputs, **kwargs)
+        outputs = [_own(y, to_list(inputs), layer) for y in _as_outputs(layer, returned)]
         _refine_shapes(layer, inputs, outputs)
         penalize_activity(layer, inputs, outputs)
         given = kwargs.get("mask", mask)
         output_masks = to_list(layer.compute_mask(inputs, given)) or [None] * len(outputs)
     return outputs, input_masks, output_masks
+
+
+def _as_outputs(layer: Layer, returned: Any) -> list[Tensor]:
+    """Return what `call` gave as a list of tensors.
+
+    Raises
+    ------
+    DtypeError
+        It is no tensor; most often the `return` was forgotten.
+    """
+    try:
+        outputs = [as_tensor(y) for y in to_list(returned)]
+    except DtypeError:
+        outputs = []
+    if outputs:
+        return outputs
+    raise DtypeError(
+        f"{layer.label}: call returned {returned!r}; expected a tensor or a list of them. "
+        f"End it with `return outputs`.",
+        subject=layer,
+    )
 
 
 def _own(output: Tensor, inputs: list[Tensor], layer: Layer) -> Tensor:

@@ -57,6 +57,8 @@ class CompiledNetwork(Network):
         Made when first needed.
     """
 
+    _is_part = True
+
     optimizer: Any = None
     total_loss: Any = None
     loss: Any

@@ -104,7 +104,7 @@ def compile_events(
 ) -> Generator[Any, Any, Compilation]:
     """Build the loss graph of a model; yield a term at a time and return the `Compilation`."""
     target_tensors = arguments.pop("target_tensors", None)
-    compiled = Compilation(**{**arguments, "optimizer": optimizers.get(arguments["optimizer"])})
+    compiled = Compilation(**{**arguments, "optimizer": _optimizer(arguments["optimizer"])})
     names = model.output_names
     compiled.loss_functions = _loss_functions(compiled.loss, names)
     compiled.loss_weights_list = _loss_weights(compiled.loss_weights, names)
@@ -115,6 +115,16 @@ def compile_events(
     yield from _add_metrics(model, compiled)
     compiled.trainable_weights = list(model.trainable_weights)
     return compiled
+
+
+def _optimizer(identifier: Any) -> Any:
+    optimizer = optimizers.get(identifier)
+    if hasattr(optimizer, "updates_stage"):
+        return optimizer
+    raise ArgumentError(
+        f"compile: no optimizer: {identifier!r}; expected a name such as 'rmsprop', or an object "
+        f"of kerascope.optimizers."
+    )
 
 
 # --- one for each output --------------------------------------------------------------------------

@@ -6,7 +6,8 @@ arrays for the function). The loops in `training_loop` do not know which kind th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,10 @@ class StepFeed:
             yield size, self.ins
 
 
+class SampleCount(int):
+    """A number of samples where a number of batches is expected: how Keras 1 measures an epoch."""
+
+
 class GeneratorFeed:
     """Batches that a generator or a `Sequence` makes.
 
@@ -137,7 +142,8 @@ class GeneratorFeed:
     source : generator, iterator or Sequence
         Yields `x`, `(x, y)` or `(x, y, sample_weight)`. A Sequence has a length and can be indexed.
     steps : int, optional
-        Batches in an epoch; needed unless the source has a length.
+        Batches in an epoch; needed unless the source has a length. A `SampleCount` ends the epoch
+        with the batch that reaches so many samples.
     standardize : callable
         Turns what the source yields into the function's arrays.
     shuffle : bool
@@ -148,8 +154,6 @@ class GeneratorFeed:
     ArgumentError
         The number of steps is not known.
     """
-
-    samples = None
 
     def __init__(
         self,
@@ -167,37 +171,49 @@ class GeneratorFeed:
         if steps is None:
             raise ArgumentError(
                 "a generator does not tell how many batches make an epoch; expected "
-                "steps_per_epoch=... "
-                "(or steps=...), or a Sequence, which has a length."
+                "steps_per_epoch=... (or steps=...), or a Sequence, which has a length."
             )
-        self.steps = checked_steps(steps)
+        counted = checked_steps(steps)
+        self.samples = counted if isinstance(steps, SampleCount) else None
+        self.steps = None if isinstance(steps, SampleCount) else counted
         self.standardize = standardize
         self.shuffle = shuffle
         self._iterator = None if self.is_sequence else iter(source)
 
     def epoch(self) -> Iterator[Batch]:
         """Yield (size, arrays) for each step of one epoch."""
+        seen = 0
         for item in self._items():
             ins = self.standardize(item)
-            yield (int(ins[0].shape[0]) if ins else 1), ins
+            size = int(ins[0].shape[0]) if ins else 1
+            yield size, ins
+            seen += size
+            if self.samples is not None and seen >= self.samples:
+                break
         if self.is_sequence and hasattr(self.source, "on_epoch_end"):
             self.source.on_epoch_end()
+
+    def _steps(self) -> Iterable[int]:
+        return itertools.count() if self.steps is None else range(self.steps)
+
+    def _of_steps(self) -> str:
+        return "" if self.steps is None else f" of {self.steps}"
 
     def _items(self) -> Iterator[Any]:
         if self.is_sequence:
             order = np.arange(len(self.source))
             if self.shuffle:
                 order = np.random.default_rng(fresh_seed()).permutation(order)
-            for step in range(self.steps):
+            for step in self._steps():
                 yield self.source[int(order[step % len(order)])]
             return
         assert self._iterator is not None
-        for step in range(self.steps):
+        for step in self._steps():
             try:
                 yield next(self._iterator)
             except StopIteration:
                 raise DataError(
-                    f"the generator ended after {step} of {self.steps} batches of the epoch; "
+                    f"the generator ended after {step}{self._of_steps()} batches of the epoch; "
                     f"expected one that goes on for ever, or steps_per_epoch={step}."
                 ) from None
 

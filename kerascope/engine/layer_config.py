@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,14 @@ def constructor_parameters(cls: type) -> tuple[str, ...]:
     """Return the names of a constructor's own parameters, without self, *args and **kwargs."""
     parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]  # type: ignore[misc]
     return tuple(p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
+
+
+@lru_cache(maxsize=1024)
+def constructor_defaults(cls: type) -> MappingProxyType[str, Any]:
+    """Return the default of each of a constructor's own parameters that has one."""
+    parameters = inspect.signature(cls.__init__).parameters  # type: ignore[misc]
+    defaults = {name: parameters[name].default for name in constructor_parameters(cls)}
+    return MappingProxyType({n: d for n, d in defaults.items() if d is not inspect.Parameter.empty})
 
 
 @lru_cache(maxsize=1024)

@@ -7,11 +7,15 @@ the line of the script that made the layer.
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 from kerascope.callers import line_outside_the_package
-from kerascope.engine.layer_config import constructor_keywords, constructor_parameters
+from kerascope.engine.layer_config import (
+    constructor_defaults,
+    constructor_keywords,
+    constructor_parameters,
+)
+from kerascope.errors import DtypeError
 from kerascope.registry import Registry
 from kerascope.spellings import ATTRIBUTES, translate
 
@@ -19,12 +23,17 @@ layer_registry = Registry("layer")
 
 
 class LayerType(type):
-    """Metaclass of `Layer`."""
+    """Metaclass of `Layer`.
+
+    Every layer class is entered in `layer_registry`, by which configurations find it; not so one
+    that begins with an underscore, or is only a part of `Model` (`_is_part = True`).
+    """
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         super().__init__(name, bases, namespace)
         known = layer_registry._objects.get(name)
-        if known is None or not known.__module__.startswith("kerascope."):
+        is_taken = known is not None and known.__module__.startswith("kerascope.")
+        if not is_taken and not name.startswith("_") and not namespace.get("_is_part", False):
             layer_registry.register(cls)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -35,6 +44,11 @@ class LayerType(type):
         layer._arguments = _bound(cls, args, keywords)
         layer.made_at = line_outside_the_package()
         layer.__init__(*args, **keywords)
+        if "inbound_nodes" not in vars(layer):
+            raise DtypeError(
+                f"{cls.__name__}: its __init__ did not call that of Layer. "
+                f"Begin it with super().__init__(**kwargs)."
+            )
         return layer
 
 
@@ -53,12 +67,7 @@ def _translated(cls: type, kwargs: dict[str, Any]) -> dict[str, Any]:
 def _bound(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return the constructor's arguments by name, defaults included."""
     names = constructor_parameters(cls)
-    parameters = inspect.signature(cls.__init__).parameters  # type: ignore[misc]
-    bound = {
-        n: parameters[n].default
-        for n in names
-        if parameters[n].default is not inspect.Parameter.empty
-    }
+    bound = dict(constructor_defaults(cls))
     bound.update(zip(names, args, strict=False))
     bound.update({name: value for name, value in kwargs.items() if name in names})
     return bound

@@ -21,6 +21,8 @@ from kerascope.errors import ArgumentError
 class NetworkBooks(NetworkFacts):
     """The part of `Network` that collects penalties, update pairs and weights."""
 
+    _is_part = True
+
     @property
     def losses(self) -> list[Tensor]:
         """Penalties of the layers, as far as they belong to this graph's own calls."""

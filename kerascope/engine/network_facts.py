@@ -16,6 +16,8 @@ from kerascope.registry import did_you_mean
 class NetworkFacts(Layer):
     """The part of `Network` that reads its `graph_map`, `inputs` and `outputs`."""
 
+    _is_part = True
+
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True

@@ -66,6 +66,7 @@ def save_model(
         _write_layers(file.create_group("model_weights"), model.layers)
         if training is not None:
             file.attrs["training_config"] = training.encode()
+        if training is not None and model.train_function is not None:
             group = file.create_group("optimizer_weights")
             _write_weights(group, model.optimizer.weights)
 

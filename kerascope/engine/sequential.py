@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import as_shape
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_layer import Input, InputLayer
@@ -18,7 +19,7 @@ from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.model import Model
 from kerascope.engine.network import Network
 from kerascope.engine.node import get_source_inputs
-from kerascope.errors import ArgumentError, DtypeError
+from kerascope.errors import ArgumentError, ConfigError, DtypeError
 from kerascope.registry import custom_object_scope
 
 
@@ -53,7 +54,7 @@ class Sequential(Model):
 
     @property
     def _sublayers(self) -> list[Layer]:
-        """All layers of the graph: what a Merge at the beginning joins does not stand in the line."""
+        """All layers of the graph; those that a first Merge joins do not stand in the line."""
         return self.graph_map.layers if self.outputs else self._line
 
     @property
@@ -71,6 +72,8 @@ class Sequential(Model):
         ShapeError
             It does not fit what the last layer gives; the model stays as it was.
         """
+        if isinstance(layer, Tensor) and layer._keras_history is not None and not self._line:
+            layer = layer._keras_history.layer  # Keras 3's Sequential([Input((5,)), ...])
         if not isinstance(layer, Layer):
             remedy = f"Write {layer.__name__}(...)." if isinstance(layer, type) else ""
             raise DtypeError(
@@ -195,6 +198,12 @@ class Sequential(Model):
             {"class_name": type(layer).__name__, "config": layer.get_config()}
             for layer in self._line
         ]
+        if len(self.inputs) > 1 or len(self._sublayers) > len(self._line) + 1:
+            raise ConfigError(
+                f"{self.label}: begins with a Merge of other models; such a line has no "
+                f"configuration of its own. Make it by Model(inputs, outputs) to save it.",
+                subject=self,
+            )
         config: dict[str, Any] = {"name": self.name, "layers": layers}
         if self.inputs:
             config["build_input_shape"] = list(self.inputs[0].shape)

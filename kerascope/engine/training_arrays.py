@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
+import numpy as np
+
 from kerascope.callbacks import CallbackList, History, checked_callbacks
 from kerascope.engine.compiled_network import CompiledNetwork
 from kerascope.engine.feeds import feed_of
@@ -37,6 +39,8 @@ _FIT = (
 class ArrayTraining(CompiledNetwork):
     """The part of `Model` that trains on arrays."""
 
+    _is_part = True
+
     # --- data -------------------------------------------------------------------------------------
 
     def _standardize_inputs(self, x: Any) -> list[Any]:
@@ -55,7 +59,8 @@ class ArrayTraining(CompiledNetwork):
         names = [self.output_names[i] for i in self.trained]
         fed = [k for k, target in enumerate(self.targets) if target in self._feed_targets]
         x_arrays = self._standardize_inputs(x)
-        y_arrays = as_arrays(y, [names[k] for k in fed], [None] * len(fed), "y")
+        ranks: list[Any] = [(None,) * self.targets[k].ndim for k in fed]
+        y_arrays = as_arrays(y, [names[k] for k in fed], ranks, "y")
         functions = [self.loss_functions[self.trained[k]] for k in fed]
         check_lengths(x_arrays, y_arrays, [], where)
         check_targets(y_arrays, functions, [self.outputs[self.trained[k]] for k in fed])
@@ -187,15 +192,15 @@ class ArrayTraining(CompiledNetwork):
         feed: Any,
         val_feed: Any,
         *,
-        epochs: int,
+        epochs: Any,
         batch_size: int | None,
         verbose: int,
         callbacks: Any,
         initial_epoch: int,
     ) -> Generator[Any, Any, History]:
         """Make the functions and run the loop: what `fit` and `fit_generator` share."""
-        if not isinstance(epochs, int):
-            message = f"{self.label}: fit: epochs is {epochs!r}; expected a whole number."
+        if not isinstance(epochs, (int, np.integer)) or epochs < 0:
+            message = f"{self.label}: fit: epochs is {epochs!r}; expected a whole number >= 0."
             raise ArgumentError(message)
         f = yield self.train_function_stage()
         val_f = self._make_test_function() if val_feed else None
@@ -222,7 +227,7 @@ class ArrayTraining(CompiledNetwork):
             f,
             feed,
             told,
-            epochs=epochs,
+            epochs=int(epochs),
             initial_epoch=initial_epoch,
             val_f=val_f,
             val_feed=val_feed,

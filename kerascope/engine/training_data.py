@@ -113,7 +113,7 @@ def _as_array(data: Any, where: str) -> Any:
 def _fitted(array: Any, name: str, shape: Shape | None, what: str) -> Any:
     if len(array.shape) == 0:
         raise DataError(f"{what} for '{name}': a single number; expected an array of samples.")
-    if len(array.shape) == 1:
+    if len(array.shape) == 1 and (shape is None or len(shape) == 2):
         array = np.asarray(array)[:, np.newaxis]
     if shape is None:
         return array
@@ -217,12 +217,17 @@ def weights_of_samples(
                 f"{'time step' if mode == 'temporal' else 'sample'}."
             )
         weights = weights * given
-    if class_weight:
+    if class_weight is not None:
         weights = weights * _weights_by_class(np.asarray(y), class_weight, name)
     return weights
 
 
 def _weights_by_class(y: np.ndarray, class_weight: dict[int, float], name: str) -> np.ndarray:
+    if not isinstance(class_weight, dict) or not all(_is_number(key) for key in class_weight):
+        raise ArgumentError(
+            f"class_weight for '{name}': expected a dict of class numbers and weights such as "
+            f"{{0: 1.0, 1: 5.0}}; got {class_weight!r}."
+        )
     if y.ndim > 2:
         raise DataError(f"class_weight for '{name}': not possible for targets of {y.ndim} axes.")
     classes = y.argmax(axis=1) if y.ndim == 2 and y.shape[1] > 1 else y.reshape(-1)
@@ -234,6 +239,10 @@ def _weights_by_class(y: np.ndarray, class_weight: dict[int, float], name: str) 
         )
     lookup = {int(k): float(v) for k, v in class_weight.items()}
     return np.array([lookup[int(c)] for c in classes], dtype=config.floatx)
+
+
+def _is_number(key: Any) -> bool:
+    return isinstance(key, (int, float, np.number))
 
 
 def split_off_validation(arrays: list[Any], share: float) -> tuple[list[Any], list[Any]]:

@@ -1,4 +1,4 @@
-"""What is said when something is wrong: each message says where, what, what was expected, what to do."""
+"""What is said when something is wrong: where, what, what was expected, what to do."""
 
 import numpy as np
 import pytest
@@ -34,11 +34,16 @@ def compiled():
 
 def test_wrong_rank():
     layer = Dense(2, name="flat")
-    with pytest.raises(ShapeError, match=r"Dense 'flat': input has 1 axes \(None,\); expected at least 2\. Reshape\(\) it first"):
+    with pytest.raises(
+        ShapeError,
+        match=r"Dense 'flat': input has 1 axes \(None,\); expected at least 2\. Reshape\(\) it",
+    ):
         layer(Input(()))
     normal = BatchNormalization(name="normal")
     normal(Input((3,)))
-    with pytest.raises(ShapeError, match=r"input has 3 axes \(None, 5, 3\); expected 2\. Flatten\(\) it first"):
+    with pytest.raises(
+        ShapeError, match=r"input has 3 axes \(None, 5, 3\); expected 2\. Flatten\(\) it first"
+    ):
         normal(Input((5, 3)))
 
 
@@ -47,19 +52,26 @@ def test_wrong_feature_size():
     layer(Input((4,)))
     with pytest.raises(
         ShapeError,
-        match=r"Dense 'fixed': input has size 5 on axis -1 of \(None, 5\); expected 4, as when the layer was built",
+        match=r"Dense 'fixed': input has size 5 on axis -1 of \(None, 5\); "
+        r"expected 4, as when the layer was built",
     ):
         layer(Input((5,)))
     assert len(layer.inbound_nodes) == 1
 
 
 def test_unknown_feature_size():
-    with pytest.raises(ShapeError, match=r"weight 'kernel' has shape \(None, 2\); expected known sizes"):
+    with pytest.raises(
+        ShapeError, match=r"weight 'kernel' has shape \(None, 2\); expected known sizes"
+    ):
         Dense(2)(Input((None,)))
 
 
 def test_a_layer_called_on_no_tensor():
-    with pytest.raises(DtypeError, match=r"isn't a symbolic tensor; expected a tensor or an array, got str 'x'\. Call it on Input"):
+    with pytest.raises(
+        DtypeError,
+        match=r"isn't a symbolic tensor; expected a tensor or an array, "
+        r"got str 'x'\. Call it on Input",
+    ):
         Dense(2)("x")
 
 
@@ -69,14 +81,19 @@ def test_a_layer_forgotten_to_be_called():
 
 
 def test_a_misspelt_keyword_of_a_layer():
-    with pytest.raises(TypeError, match="keyword argument not understood: 'activaton'. Did you mean 'activation'"):
+    with pytest.raises(
+        TypeError, match=r"keyword argument not understood: 'activaton'. Did you mean 'activation'"
+    ):
         Dense(2, activaton="relu")
-    with pytest.raises(TypeError, match="keyword argument not understood: 'inputshape'. Did you mean 'input_shape'"):
+    with pytest.raises(
+        TypeError,
+        match=r"keyword argument not understood: 'inputshape'. Did you mean 'input_shape'",
+    ):
         Dense(2, inputshape=(3,))
 
 
 def test_an_unknown_activation():
-    with pytest.raises(UnknownNameError, match="Unknown activation 'rellu'. Did you mean 'relu'"):
+    with pytest.raises(UnknownNameError, match=r"Unknown activation 'rellu'. Did you mean 'relu'"):
         Dense(2, activation="rellu")
 
 
@@ -96,7 +113,8 @@ def test_the_notion_of_output_is_ill_defined():
     layer(Input((4,)))
     with pytest.raises(
         IllDefinedError,
-        match=r'Layer shared has multiple inbound nodes, hence the notion of "layer output" is ill-defined\. '
+        match=r"Layer shared has multiple inbound nodes, "
+        r'hence the notion of "layer output" is ill-defined\. '
         r"Use get_output_at\(node_index\) instead\.",
     ):
         _ = layer.output
@@ -108,7 +126,10 @@ def test_the_notion_of_output_is_ill_defined():
 
 def test_a_disconnected_graph():
     a, b = Input((2,), name="a"), Input((2,), name="b")
-    with pytest.raises(DisconnectedGraphError, match=r'Graph disconnected: cannot obtain value for tensor b at layer "b"') as caught:
+    with pytest.raises(
+        DisconnectedGraphError,
+        match=r'Graph disconnected: cannot obtain value for tensor b at layer "b"',
+    ) as caught:
         Model(a, Add()([a, b]))
     assert caught.value.subject.outbound_layer.name == "b"
 
@@ -118,7 +139,7 @@ def test_a_cycle():
     first, second = Dense(2, name="A"), Dense(2, name="B")
     y = second(first(x))
     first.inbound_nodes[0].input_tensors[0] = y
-    with pytest.raises(CycleError, match='The tensor .* at layer "B" is part of a cycle'):
+    with pytest.raises(CycleError, match=r'The tensor .* at layer "B" is part of a cycle'):
         Model(x, y)
 
 
@@ -132,22 +153,33 @@ def test_an_output_that_no_layer_made():
 
 
 def test_an_unknown_loss():
-    with pytest.raises(UnknownNameError, match="Unknown loss 'mean_square_error'. Did you mean 'mean_squared_error'"):
+    with pytest.raises(
+        UnknownNameError,
+        match=r"Unknown loss 'mean_square_error'. Did you mean 'mean_squared_error'",
+    ):
         compiled().compile("sgd", "mean_square_error")
 
 
 def test_a_misspelt_keyword_of_compile():
-    with pytest.raises(ArgumentError, match="compile: unknown argument 'metric'. Did you mean 'metrics'"):
+    with pytest.raises(
+        ArgumentError, match=r"compile: unknown argument 'metric'. Did you mean 'metrics'"
+    ):
         compiled().compile("sgd", "mse", metric=["mae"])
 
 
 def test_a_misspelt_keyword_of_fit():
-    with pytest.raises(ArgumentError, match="Sequential 'tiny': fit: unknown argument 'epoch'. Did you mean 'epochs'"):
+    with pytest.raises(
+        ArgumentError,
+        match=r"Sequential 'tiny': fit: unknown argument 'epoch'. Did you mean 'epochs'",
+    ):
         compiled().fit(X, Y, epoch=3)
 
 
 def test_a_misspelt_keyword_of_fit_generator():
-    with pytest.raises(ArgumentError, match="fit_generator: unknown argument 'step_per_epoch'. Did you mean 'steps_per_epoch'"):
+    with pytest.raises(
+        ArgumentError,
+        match=r"fit_generator: unknown argument 'step_per_epoch'. Did you mean 'steps_per_epoch'",
+    ):
         compiled().fit_generator(iter([]), step_per_epoch=3)
 
 
@@ -161,25 +193,37 @@ def test_an_argument_given_twice_or_too_many():
 def test_fit_before_compile():
     model = Sequential([Dense(1, input_shape=(4,))], name="raw")
     for method in (model.fit, model.evaluate, model.train_on_batch, model.test_on_batch):
-        with pytest.raises(NotCompiledError, match=r"Sequential 'raw': You must compile a model before training/testing\. Use `model.compile\(optimizer, loss\)`"):
+        with pytest.raises(
+            NotCompiledError,
+            match=r"Sequential 'raw': You must compile a model before training/testing\. "
+            r"Use `model.compile\(optimizer, loss\)`",
+        ):
             method(X, Y)
 
 
 def test_x_and_y_of_different_length():
-    with pytest.raises(DataError, match="fit: x and y must have the same number of samples; x has 8, y has 3"):
+    with pytest.raises(
+        DataError, match="fit: x and y must have the same number of samples; x has 8, y has 3"
+    ):
         compiled().fit(X, Y[:3])
     with pytest.raises(DataError, match="validation_data: x and y must have the same number"):
         compiled().fit(X, Y, validation_data=(X, Y[:3]))
 
 
 def test_sample_weights_of_a_wrong_length():
-    with pytest.raises(DataError, match=r"sample_weight for 'only': array of shape \(3,\); expected \(8,\), one for each sample"):
+    with pytest.raises(
+        DataError,
+        match=r"sample_weight for 'only': array of shape \(3,\); "
+        r"expected \(8,\), one for each sample",
+    ):
         compiled().fit(X, Y, sample_weight=np.ones(3))
 
 
 @pytest.mark.parametrize("method", ["fit", "evaluate", "train_on_batch"])
 def test_an_empty_data_set(method):
-    with pytest.raises(DataError, match=f"{method}: the data set is empty; expected at least one sample"):
+    with pytest.raises(
+        DataError, match=f"{method}: the data set is empty; expected at least one sample"
+    ):
         getattr(compiled(), method)(np.zeros((0, 4)), np.zeros((0, 1)))
     with pytest.raises(DataError, match="predict: the data set is empty"):
         compiled().predict(np.zeros((0, 4)))
@@ -203,11 +247,19 @@ def test_an_empty_sequence():
     [
         (np.ones((8, 5)), Y, r"x for 'only_input': array of shape \(8, 5\); expected \(None, 4\)"),
         (np.ones((8, 4, 1)), Y, r"x for 'only_input': array has 3 axes \(8, 4, 1\); expected 2"),
-        (X, np.ones((8, 2)), r"y: targets of shape \(8, 2\) for the output .* of shape \(None, 1\)"),
+        (
+            X,
+            np.ones((8, 2)),
+            r"y: targets of shape \(8, 2\) for the output .* of shape \(None, 1\)",
+        ),
         ([X, X], Y, r"x: 2 arrays came for 1 tensors \['only_input'\]"),
         (None, Y, r"x: no data; expected arrays for \['only_input'\]"),
         (X, None, r"y: no data; expected arrays for \['only'\]"),
-        ({"only_inputs": X}, Y, "no array called 'only_inputs' is expected. Did you mean 'only_input'"),
+        (
+            {"only_inputs": X},
+            Y,
+            "no array called 'only_inputs' is expected. Did you mean 'only_input'",
+        ),
         (X, 5.0, "y for 'only': a single number; expected an array of samples"),
         ([[1.0], [2.0, 3.0]], Y, "the rows have different lengths .*Pad them first"),
         (np.array([["a"] * 4] * 8), Y, "expected numbers"),
@@ -227,12 +279,18 @@ def test_data_that_do_not_fit(x, y, words):
 def test_class_numbers_where_one_hot_rows_are_expected():
     model = Sequential([Dense(3, activation="softmax", input_shape=(4,))])
     model.compile("sgd", "categorical_crossentropy")
-    with pytest.raises(DataError, match=r"expects one-hot rows of 3 entries\. Use to_categorical\(y\), or the loss 'sparse_categorical_crossentropy'"):
+    with pytest.raises(
+        DataError,
+        match=r"expects one-hot rows of 3 entries\. "
+        r"Use to_categorical\(y\), or the loss 'sparse_categorical_crossentropy'",
+    ):
         model.fit(X, np.zeros(8))
 
 
 def test_a_class_without_a_weight():
-    with pytest.raises(ArgumentError, match=r"class_weight for 'only': no weight for the classes \[1\]"):
+    with pytest.raises(
+        ArgumentError, match=r"class_weight for 'only': no weight for the classes \[1\]"
+    ):
         compiled().fit(X, Y, class_weight={0: 1.0})
 
 
@@ -257,8 +315,14 @@ def test_arguments_of_fit_that_make_no_sense(arguments, words):
 @pytest.mark.parametrize(
     ("bad", "words"),
     [
-        ([callbacks.History], r"callbacks\[0\]: it is the class History; expected an instance\. Write History\(\)"),
-        ([callbacks.History(), print], r"callbacks\[1\]: no callback; .* Wrap a function: LambdaCallback"),
+        (
+            [callbacks.History],
+            r"callbacks\[0\]: it is the class History; expected an instance\. Write History\(\)",
+        ),
+        (
+            [callbacks.History(), print],
+            r"callbacks\[1\]: no callback; .* Wrap a function: LambdaCallback",
+        ),
         ("history", "callbacks: not a list; expected a list of callbacks, got a str"),
     ],
 )

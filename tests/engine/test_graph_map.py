@@ -24,7 +24,8 @@ def diamond():
 
 def names_by_depth(graph_map):
     return {
-        depth: [layer.name for layer in layers] for depth, layers in graph_map.layers_by_depth.items()
+        depth: [layer.name for layer in layers]
+        for depth, layers in graph_map.layers_by_depth.items()
     }
 
 
@@ -159,7 +160,9 @@ def cyclic():
 
 def test_a_cycle_is_found_and_told():
     x, y = cyclic()
-    with pytest.raises(CycleError, match=r'at layer "B" is part of a cycle\. B_ib-0 <- A_ib-0 <- B_ib-0'):
+    with pytest.raises(
+        CycleError, match=r'at layer "B" is part of a cycle\. B_ib-0 <- A_ib-0 <- B_ib-0'
+    ):
         map_graph([x], [y])
 
 

@@ -102,7 +102,7 @@ def test_inside_a_function_the_body_runs_no_more():
     assert layer.calls == calls == 1
 
 
-def test_all_three_modes_agree(rng=None):
+def test_all_three_modes_agree():
     numbers = np.random.default_rng(0).normal(size=(4, 3)).astype("float32")
     layer = Dense(2, activation="tanh")
     x, p = Input((3,)), K.placeholder((None, 3))
@@ -304,10 +304,14 @@ def test_given_weights_of_a_wrong_shape_fail_and_leave_the_layer_unbuilt():
     np.testing.assert_array_equal(layer.get_weights()[0], np.ones((5, 2)))
 
 
-@pytest.mark.parametrize("thing", ["a string", Dense(3, name="other"), None, object(), {"a": 1}, ["a", "b"]])
+@pytest.mark.parametrize(
+    "thing", ["a string", Dense(3, name="other"), None, object(), {"a": 1}, ["a", "b"]]
+)
 def test_only_tensors_and_numbers_can_be_called_on(thing):
     layer = Dense(2, name="strict")
-    with pytest.raises(TypeError, match=r"Dense 'strict': was called with an input that isn't a symbolic tensor"):
+    with pytest.raises(
+        TypeError, match=r"Dense 'strict': was called with an input that isn't a symbolic tensor"
+    ):
         layer(thing)
     assert not layer.built
 
@@ -325,5 +329,7 @@ def test_a_shape_that_contradicts_the_declared_one_is_caught():
         def compute_output_shape(self, input_shape):
             return (input_shape[0], 99)
 
-    with pytest.raises(ShapeError, match=r"compute_output_shape says \(None, 99\), but call made \(None, 3\)"):
+    with pytest.raises(
+        ShapeError, match=r"compute_output_shape says \(None, 99\), but call made \(None, 3\)"
+    ):
         Liar()(Input((3,)))

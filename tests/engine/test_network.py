@@ -35,7 +35,9 @@ def numbers(*shape, seed=0):
 
 def normalizer(name="normalizer"):
     x = Input((4,))
-    return Model(x, BatchNormalization(name=f"{name}_bn")(Dense(4, kernel_regularizer="l2")(x)), name=name)
+    return Model(
+        x, BatchNormalization(name=f"{name}_bn")(Dense(4, kernel_regularizer="l2")(x)), name=name
+    )
 
 
 # --- cache and calls ------------------------------------------------------------------------------
@@ -89,7 +91,9 @@ def test_the_output_shape_is_found_by_running_the_graph():
 def test_a_wrong_number_of_inputs_is_told_with_their_names():
     a, b = Input((2,), name="a"), Input((2,), name="b")
     model = Model([a, b], Add()([a, b]), name="two")
-    with pytest.raises(ArgumentError, match=r"Model 'two': 1 inputs came; expected 2: \['a', 'b'\]"):
+    with pytest.raises(
+        ArgumentError, match=r"Model 'two': 1 inputs came; expected 2: \['a', 'b'\]"
+    ):
         model(Input((2,)))
 
 
@@ -215,7 +219,9 @@ def test_set_weights_takes_what_get_weights_gave_or_changes_nothing():
 def test_layers_are_found_by_name_and_by_index():
     model = normalizer()
     assert model.get_layer("normalizer_bn") is model.get_layer(index=2) is model.layers[-1]
-    with pytest.raises(ArgumentError, match="No such layer: 'normalizer_bm'. Did you mean 'normalizer_bn'"):
+    with pytest.raises(
+        ArgumentError, match=r"No such layer: 'normalizer_bm'. Did you mean 'normalizer_bn'"
+    ):
         model.get_layer("normalizer_bm")
     with pytest.raises(ArgumentError, match="was asked for layer 9, but has only 3 layers"):
         model.get_layer(index=9)
@@ -247,7 +253,9 @@ def test_a_model_that_would_begin_in_the_middle_warns_and_is_refused():
 
 def test_outputs_that_no_layer_made_are_refused():
     x = Input((4,))
-    with pytest.raises(ArgumentError, match="must be the output of a Keras `Layer`.*Wrap the operation in Lambda"):
+    with pytest.raises(
+        ArgumentError, match=r"must be the output of a Keras `Layer`.*Wrap the operation in Lambda"
+    ):
         Model(x, Dense(2)(x) * 2.0)
     with pytest.raises(DtypeError, match="must be Keras tensors; got ndarray"):
         Model(np.ones(3), Dense(2)(x))

@@ -57,7 +57,11 @@ def test_a_node_derives_its_connections_from_the_histories_of_its_inputs():
     assert [layer.name for layer in node.inbound_layers] == ["shared", "x", "two"]
     assert node.node_indices == [1, 0, 0]
     assert node.tensor_indices == [0, 0, 1]
-    assert node.parent_nodes == [shared.inbound_nodes[1], x._keras_history.node, two.inbound_nodes[0]]
+    assert node.parent_nodes == [
+        shared.inbound_nodes[1],
+        x._keras_history.node,
+        two.inbound_nodes[0],
+    ]
     assert node.input_shapes == [(None, 4)] * 3
     assert node.output_shapes == [(None, 12)]
 

@@ -265,7 +265,9 @@ def test_an_op_that_raises_in_a_batch_leaves_all_as_after_the_batch_before(
     reference.fit(x, y, epochs=0, **fit)  # makes the functions and the optimizer's slots
     per_batch = 2 * len(reference.outputs)
     for i in range(good):
-        reference.train_on_batch([a[4 * i : 4 * i + 4] for a in x], [a[4 * i : 4 * i + 4] for a in y])
+        reference.train_on_batch(
+            [a[4 * i : 4 * i + 4] for a in x], [a[4 * i : 4 * i + 4] for a in y]
+        )
     model = stumbling(recipe, optimizer)
     Stumble.calls_left = good * per_batch + extra % per_batch
     with pytest.raises(FloatingPointError, match="stumbled"):
@@ -296,7 +298,9 @@ def test_a_callback_that_raises_leaves_all_as_the_last_batch_left_it(recipe, bat
     x, y = data_for(model, samples=20)
     before = model.get_weights()
     listener = Raising()
-    failing = callbacks.LambdaCallback(**{hook: fail} if hook != "on_train_begin" else {hook: lambda logs: fail()})
+    failing = callbacks.LambdaCallback(
+        **{hook: fail} if hook != "on_train_begin" else {hook: lambda logs: fail()}
+    )
     with pytest.raises(InterruptedError, match="not now"):
         model.fit(x, y, batch_size=4, verbose=0, callbacks=[listener, failing])
     trained = batch + (hook == "on_batch_end") if hook.startswith("on_batch") else 0

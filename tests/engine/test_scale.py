@@ -1,8 +1,8 @@
 """Ten thousand layers: no recursion, and work that grows with the graph and not with its square.
 
-Calls are counted, not seconds, so the result does not depend on the machine. Comparisons of tensors,
-nodes and layers count too: `x in a_list` makes one for each entry. `benchmarks/chain.py` measures
-the time.
+Calls are counted, not seconds, so the result does not depend on the machine. Comparisons of
+tensors, nodes and layers count too: `x in a_list` makes one for each entry. `benchmarks/chain.py`
+measures the time.
 """
 
 import sys
@@ -75,7 +75,9 @@ WORK = {
     "a chain is trained one step by sgd": lambda n: train_one_step(chain(n)),
     "a chain is trained one step by adam": lambda n: train_one_step(chain(n), "adam"),
     "a chain is called as a layer": lambda n: chain(n)(Input((4,))),
-    "a chain is written as a configuration and read": lambda n: Model.from_config(chain(n).get_config()),
+    "a chain is written as a configuration and read": lambda n: Model.from_config(
+        chain(n).get_config()
+    ),
     "the weights of a chain are read and set": lambda n: (
         lambda model: model.set_weights(model.get_weights())
     )(chain(n)),

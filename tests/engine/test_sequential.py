@@ -55,7 +55,7 @@ def test_a_deferred_sequential_is_built_and_compiled_by_its_first_data():
 
 
 def test_a_deferred_sequential_refuses_an_unknown_optimizer_at_once():
-    with pytest.raises(ValueError, match="Unknown optimizer 'sdg'. Did you mean 'sgd'"):
+    with pytest.raises(ValueError, match=r"Unknown optimizer 'sdg'. Did you mean 'sgd'"):
         Sequential([Dense(1)]).compile("sdg", "mse")
 
 
@@ -108,7 +108,9 @@ def test_a_popped_layer_that_was_called_later_keeps_its_calls():
     other = last(Input((3,)))
     model.pop()
     assert other._keras_history.node is last.inbound_nodes[1]
-    assert Model(other._keras_history.node.input_tensors[0], other).predict(numbers(1, 3)).shape == (1, 2)
+    assert Model(other._keras_history.node.input_tensors[0], other).predict(
+        numbers(1, 3)
+    ).shape == (1, 2)
 
 
 def test_an_emptied_sequential_can_be_filled_again():

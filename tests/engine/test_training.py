@@ -1,10 +1,13 @@
 """fit, evaluate, predict and their kin for batches and generators."""
 
+from itertools import chain
+
 import h5py
 import numpy as np
 import pytest
 
 from kerascope import Input, K, Model, Sequential, callbacks, optimizers
+from kerascope.engine.training_loop import BatchBegun
 from kerascope.layers import (
     Add,
     BatchNormalization,
@@ -158,7 +161,8 @@ def test_several_inputs_and_outputs_as_lists_and_as_dicts():
     assert first == second
     assert set(first) == {"loss", "y_loss", "z_loss"}
     np.testing.assert_allclose(
-        by_list.evaluate([X, b], [Y, z], verbose=0), by_dict.evaluate({"a": X, "b": b}, [Y, z], verbose=0)
+        by_list.evaluate([X, b], [Y, z], verbose=0),
+        by_dict.evaluate({"a": X, "b": b}, [Y, z], verbose=0),
     )
     y, predicted = by_list.predict([X, b])
     assert (y.shape, predicted.shape) == ((50, 1), (50, 2))
@@ -183,7 +187,9 @@ def test_a_validation_split_takes_the_end_and_never_trains_on_it():
     history = model.fit(X, Y, validation_split=0.2, shuffle=False, verbose=0).history
     reference.fit(X[:40], Y[:40], shuffle=False, verbose=0)
     np.testing.assert_array_equal(model.get_weights()[0], reference.get_weights()[0])
-    assert history["val_loss"][0] == pytest.approx(model.evaluate(X[40:], Y[40:], verbose=0), rel=1e-6)
+    assert history["val_loss"][0] == pytest.approx(
+        model.evaluate(X[40:], Y[40:], verbose=0), rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("with_weights", [False, True])
@@ -233,35 +239,26 @@ def test_class_weights_are_sample_weights_by_class(one_hot):
 # --- order and randomness -------------------------------------------------------------------------
 
 
-class Order(callbacks.Callback):
-    """Reads off the order in which the rows are fed: their target is their number."""
-
-    def __init__(self):
-        super().__init__()
-        self.order = []
-
-    def on_batch_begin(self, batch, logs=None):
-        self.order.append([])
-
-
 def fed_order(shuffle, epochs=2, x=None, y=None, seed=0):
     """Return the numbers of the rows in the order of feeding, batch by batch."""
-    from kerascope.engine.training_loop import BatchBegun
-
     np.random.seed(seed)
     y = np.arange(50.0)[:, None] if y is None else y
     stage = small(optimizers.SGD(lr=0.0)).fit_stage(
         X if x is None else x, y, batch_size=16, epochs=epochs, shuffle=shuffle, verbose=0
     )
-    return [event.ins_batch[1][:, 0].astype(int).tolist() for event in stage if isinstance(event, BatchBegun)]
+    return [
+        event.ins_batch[1][:, 0].astype(int).tolist()
+        for event in stage
+        if isinstance(event, BatchBegun)
+    ]
 
 
 def test_without_shuffle_the_rows_keep_their_order():
-    assert sum(fed_order(False), []) == [*range(50), *range(50)]
+    assert list(chain(*fed_order(False))) == [*range(50), *range(50)]
 
 
 def test_shuffle_orders_the_rows_anew_for_each_epoch():
-    order = sum(fed_order(True), [])
+    order = list(chain(*fed_order(True)))
     first, second = order[:50], order[50:]
     assert first != second
     assert sorted(first) == sorted(second) == list(range(50)) != first
@@ -280,7 +277,7 @@ def test_hdf5_data_are_read_batch_by_batch(tmp_path):
     with h5py.File(tmp_path / "data.h5", "w") as file:
         file["x"], file["y"], file["flat"] = X, np.arange(50.0)[:, None], np.arange(50.0)
         batches = fed_order("batch", epochs=1, x=file["x"], y=file["y"])
-        assert sorted(sum(batches, [])) == list(range(50))
+        assert sorted(chain(*batches)) == list(range(50))
         model = small()
         model.fit(file["x"], file["flat"], shuffle="batch", verbose=0)
         np.testing.assert_array_equal(model.predict(file["x"]), model.predict(X))
@@ -384,7 +381,9 @@ def test_a_generator_can_be_validated_on_arrays_a_generator_or_a_sequence(valida
 def test_evaluate_and_predict_from_a_generator_and_a_sequence():
     model = small(metrics=["mae"])
     expected = model.evaluate(X, Y, verbose=0)
-    np.testing.assert_allclose(model.evaluate_generator(endless(X, Y), steps=5), expected, rtol=1e-5)
+    np.testing.assert_allclose(
+        model.evaluate_generator(endless(X, Y), steps=5), expected, rtol=1e-5
+    )
     np.testing.assert_allclose(model.evaluate_generator(Batches()), expected, rtol=1e-5)
     np.testing.assert_allclose(model.predict_generator(Batches()), model.predict(X), rtol=1e-5)
     only_x = (x for x in [X[:20], X[20:]])
@@ -401,7 +400,7 @@ def test_a_generator_builds_a_deferred_model():
 
 
 def test_a_generator_that_ends_too_early_is_told_after_how_many_batches():
-    with pytest.raises(ValueError, match=r"ended after 2 of 5 batches of the epoch"):
+    with pytest.raises(ValueError, match=r"ended after 2 batches of the epoch"):
         small().fit_generator(((X, Y) for _ in range(2)), 5, verbose=0)
     with pytest.raises(ValueError, match="a generator does not tell how many batches"):
         small().fit_generator(endless(X, Y), verbose=0)
@@ -414,10 +413,9 @@ def test_a_generator_that_ends_too_early_is_told_after_how_many_batches():
 
 def test_early_stopping_stops():
     model = small(optimizers.SGD(lr=0.0))
-    history = model.fit(
-        X, Y, epochs=20, verbose=0, callbacks=[callbacks.EarlyStopping(monitor="loss", patience=2)]
-    )
-    assert 3 <= len(history.epoch) <= 5
+    stop = callbacks.EarlyStopping(monitor="loss", patience=2)
+    history = model.fit(X, Y, epochs=20, shuffle=False, callbacks=[stop], verbose=0)
+    assert len(history.epoch) == 3
 
 
 def test_a_callback_can_stop_after_a_batch():
@@ -517,7 +515,9 @@ def test_training_learns():
     np.random.seed(1)
     x = numbers(300, 2)
     y = (x[:, 0] * x[:, 1] > 0).astype("float32")
-    model = Sequential([Dense(16, activation="tanh", input_shape=(2,)), Dense(1, activation="sigmoid")])
+    model = Sequential(
+        [Dense(16, activation="tanh", input_shape=(2,)), Dense(1, activation="sigmoid")]
+    )
     model.compile(optimizers.Adam(lr=0.05), "binary_crossentropy", metrics=["accuracy"])
     history = model.fit(x, y, epochs=30, verbose=0).history
     assert history["acc"][-1] > 0.95

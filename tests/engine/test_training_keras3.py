@@ -115,7 +115,9 @@ def their_gradients(theirs):
         return square + 0.5 * keras.losses.BinaryCrossentropy()(Z, z)
 
     value, grads = jax.value_and_grad(total)(weights)
-    return float(value), {v.path: np.asarray(g) for v, g in zip(theirs.trainable_variables, grads, strict=True)}
+    return float(value), {
+        v.path: np.asarray(g) for v, g in zip(theirs.trainable_variables, grads, strict=True)
+    }
 
 
 def test_gradients_of_all_weights_agree_with_those_of_jax():
@@ -191,7 +193,10 @@ def classifiers(loss, **kwargs):
     for library, model_class in ((our_layers, ks.Sequential), (keras.layers, keras.Sequential)):
         first = {"input_shape": (4,)} if library is our_layers else {}
         begin = [] if first else [keras.Input((4,))]
-        layers = [library.Dense(6, activation="relu", **first), library.Dense(3, activation="softmax")]
+        layers = [
+            library.Dense(6, activation="relu", **first),
+            library.Dense(3, activation="softmax"),
+        ]
         models.append(model_class([*begin, *layers]))
     for shape_seed, (a, b) in enumerate(zip(*(m.layers for m in models), strict=True)):
         weights = [numbers(*w.shape, seed=shape_seed) for w in a.weights]
@@ -211,7 +216,12 @@ def test_accuracy_and_its_validation_agree(loss):
     ours, theirs = classifiers(loss, metrics=["accuracy"])
     data = {"batch_size": 10, "epochs": 4, "shuffle": False, "verbose": 0, "validation_split": 0.25}
     mine, real = ours.fit(X, y, **data).history, theirs.fit(X, y, **data).history
-    for name, same in [("acc", "accuracy"), ("val_acc", "val_accuracy"), ("loss",) * 2, ("val_loss",) * 2]:
+    for name, same in [
+        ("acc", "accuracy"),
+        ("val_acc", "val_accuracy"),
+        ("loss",) * 2,
+        ("val_loss",) * 2,
+    ]:
         np.testing.assert_allclose(mine[name], real[same], rtol=1e-4, err_msg=name)
     assert_close_lists(ours.get_weights(), values_of(theirs))
 

@@ -12,7 +12,7 @@ import numpy as np
 from kerascope.backend.graph import Constant, Op, Tensor, as_tensor, checked_dtype
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.sizes import known_values
-from kerascope.errors import DtypeError
+from kerascope.errors import DataError, DtypeError
 from kerascope.settings import config
 
 __all__ = ["arange", "gather", "in_top_k", "one_hot"]
@@ -25,6 +25,10 @@ class Gather(Op):
         return (*indices.shape, *x.shape[1:])
 
     def perform(self, x, indices):
+        indices = np.asarray(indices)
+        if indices.size and not 0 <= indices.min() <= indices.max() < len(x):
+            wrong = indices[(indices < 0) | (indices >= len(x))].flat[0]
+            raise DataError(f"gather: no row {wrong}; expected indices from 0 to {len(x) - 1}.")
         return np.take(x, indices, axis=0)
 
     def grad(self, inputs, outputs, output_grads):
