@@ -6,7 +6,7 @@ through a forward pass event by event.
 
 The rows of the package, each importing only from those above it:
 
-0. errors, settings, spellings, stage, registry, edge
+0. errors, settings, spellings, stage, registry, edge, not_yet
 1. backend (`K`): the op graph, its gradients, functions
 2. activations, initializers, regularizers, constraints, losses, metrics, optimizers, callbacks
 3. engine: layers, nodes, networks, models
@@ -34,11 +34,12 @@ from kerascope import (
     losses,
     metrics,
     models,
+    not_yet,
     optimizers,
     regularizers,
 )
 from kerascope.backend.compiled import compiled
-from kerascope.compat import enter_old_modules
+from kerascope.compat import answer_missing_modules, enter_old_modules
 from kerascope.engine.input_layer import Input
 from kerascope.engine.node import Node
 from kerascope.models import Container, Functional, Model, Network, Sequential
@@ -64,11 +65,11 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(_LAZY[name]), name)
     if name in _LAZY_MODULES:
         return importlib.import_module(f"kerascope.{name}")
-    raise AttributeError(f"module 'kerascope' has no attribute {name!r}")
+    raise not_yet.missing("kerascope", name, __all__)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LAZY, *_LAZY_MODULES])
+    return sorted([*__all__, "__version__"])
 
 
 def _renderer(module: str, name: str) -> Callable[..., Any]:
@@ -81,6 +82,7 @@ edge.register("message", _renderer("kerascope.viz.progress", "show_message"))
 edge.register("summary", _renderer("kerascope.viz.tables", "print_summary"))
 
 enter_old_modules()
+answer_missing_modules()
 K = backend
 objectives, initializations = losses, initializers
 

@@ -18,7 +18,8 @@ working::
     ├── DataError (ValueError)              arrays that do not fit the model
     ├── ConfigError (ValueError)            a configuration that cannot be read or written
     ├── MissingToolError (RuntimeError)     a picture needs a program that is not here
-    └── UnavailableError (OSError)          a file is neither here nor to be had
+    ├── UnavailableError (OSError)          a file cannot be read or written, or is not to be had
+    └── NotYetError (ImportError)           Keras has it and kerascope does not yet
 
 A message says where, what was expected, what came, and what to do::
 
@@ -132,7 +133,15 @@ class MissingToolError(KerascopeError, RuntimeError):
 
 
 class UnavailableError(KerascopeError, OSError):
-    """A file is not on this machine and could not be fetched."""
+    """A file is not on this machine and could not be fetched, or cannot be written."""
+
+
+class NotYetError(KerascopeError, ImportError):
+    """A name of Keras that is not here yet; the message says what to use instead.
+
+    Cause: `from kerascope.layers import LSTM`. It is an ImportError, since a `try` around such an
+    import expects one.
+    """
 
 
 class KerascopeWarning(UserWarning):

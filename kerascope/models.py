@@ -11,6 +11,7 @@ from kerascope.engine.network import Network
 from kerascope.engine.saving import load_model, save_model
 from kerascope.engine.sequential import Sequential
 from kerascope.errors import ConfigError
+from kerascope.not_yet import answer_missing_names
 
 __all__ = [
     "Container",
@@ -60,3 +61,5 @@ def model_from_json(json_string: str, custom_objects: dict[str, Any] | None = No
     except json.JSONDecodeError as error:
         raise ConfigError(f"model_from_json: the text is no JSON ({error}).") from None
     return model_from_config(config, custom_objects)
+
+answer_missing_names(__name__)

@@ -8,18 +8,32 @@ Nothing is ever looked up in a module's `globals()`, where every import and help
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
-from types import MappingProxyType
 from typing import Any
 
 from kerascope.errors import ArgumentError, ConfigError, UnknownNameError
 
-_custom_objects: ContextVar[Mapping[str, Any]] = ContextVar(
-    "custom_objects", default=MappingProxyType({})
-)
+_everywhere: dict[str, Any] = {}
+_custom_objects: ContextVar[dict[str, Any]] = ContextVar("custom_objects", default=_everywhere)
+
+
+def get_custom_objects() -> dict[str, Any]:
+    """Return your own classes and functions by name; what is entered holds for the whole process.
+
+    Inside a `custom_object_scope` it is the scope's dict, which is forgotten with it.
+
+    Examples
+    --------
+    >>> from kerascope import activations
+    >>> get_custom_objects()["twice"] = lambda x: 2 * x
+    >>> activations.get("twice")(21)
+    42
+    >>> del get_custom_objects()["twice"]
+    """
+    return _custom_objects.get()
 
 
 @contextmanager
@@ -62,6 +76,8 @@ class Registry:
     ----------
     kind : str
         What one of them is called in an error: "activation", "loss", "layer".
+    words : tuple of str
+        Names that are understood elsewhere; suggested for a near miss, but never found here.
 
     Examples
     --------
@@ -74,8 +90,9 @@ class Registry:
     kerascope.errors.UnknownNameError: Unknown activation 'rellu'. Did you mean 'relu'? Known: relu.
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, words: tuple[str, ...] = ()) -> None:
         self.kind = kind
+        self.words = words
         self._objects: dict[str, Any] = {}
         self._aliases: dict[str, str] = {}
 
@@ -111,7 +128,8 @@ class Registry:
         if name in self._aliases:
             return self._objects[self._aliases[name]]
         known = self.names()
-        hint = did_you_mean(name, [*known, *self._aliases, *_custom_objects.get()])
+        words = [word for word in self.words if word != name]
+        hint = did_you_mean(name, [*words, *known, *self._aliases, *_custom_objects.get()])
         raise UnknownNameError(f"Unknown {self.kind} {name!r}. {hint}Known: {', '.join(known)}.")
 
     def _lookup_saved(self, name: str) -> Any:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from kerascope.errors import ArgumentError
+from kerascope.callers import warn
+from kerascope.errors import ArgumentError, KerascopeWarning
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "floatx": ("float16", "float32", "float64"),
     "image_data_format": ("channels_last", "channels_first"),
     "dialect": ("1.2", "2.2", "3"),
 }
+DIALECT_VARIABLE = "KERASCOPE_DIALECT"
+USUAL_DIALECT = "2.2"
 
 
 class Config:
@@ -56,12 +59,27 @@ class Config:
         floatx: str = "float32",
         epsilon: float = 1e-7,
         image_data_format: str = "channels_last",
-        dialect: str = "2.2",
+        dialect: str | None = USUAL_DIALECT,
     ) -> None:
         self.floatx = floatx
         self.epsilon = epsilon
         self.image_data_format = image_data_format
-        self.dialect = dialect
+        if dialect is not None:
+            self.dialect = dialect
+
+    def __getattr__(self, name: str) -> Any:
+        """Read the dialect from the environment when it is asked for, and not set yet.
+
+        At import nobody could catch an error, and the command line shall say it in its own words.
+        """
+        if name != "dialect":
+            raise AttributeError(f"config has no setting {name!r}")
+        try:
+            self.dialect = dialect_of_environment()
+        except ArgumentError as error:
+            self.dialect = USUAL_DIALECT
+            warn(f"{error} Going on with {USUAL_DIALECT!r}.", KerascopeWarning)
+        return self.dialect
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _CHOICES:
@@ -74,16 +92,18 @@ class Config:
         super().__setattr__(name, value)
 
     def __repr__(self) -> str:
-        inner = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        names = ("floatx", "epsilon", "image_data_format", "dialect")
+        inner = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
         return f"Config({inner})"
 
 
-def _checked_choice(name: str, value: str) -> str:
+def _checked_choice(name: str, value: str, where: str | None = None) -> str:
     choices = _CHOICES[name]
     if value in choices:
         return value
     listed = ", ".join(map(repr, choices[:-1])) + f" or {choices[-1]!r}"
-    raise ArgumentError(f"config.{name}: no such value; expected {listed}, got {value!r}.")
+    where = where or f"config.{name}"
+    raise ArgumentError(f"{where}: no such value; expected {listed}, got {value!r}.")
 
 
 def _checked_epsilon(value: Any) -> float:
@@ -94,12 +114,16 @@ def _checked_epsilon(value: Any) -> float:
     )
 
 
-def _from_environment() -> Config:
-    """Return the settings that the process starts with."""
-    try:
-        return Config(dialect=os.environ.get("KERASCOPE_DIALECT") or "2.2")
-    except ArgumentError as error:
-        raise ArgumentError(f"environment variable KERASCOPE_DIALECT: {error}") from None
+def dialect_of_environment() -> str:
+    """Return the dialect that the environment variable KERASCOPE_DIALECT chooses, or the usual one.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such dialect.
+    """
+    value = os.environ.get(DIALECT_VARIABLE) or USUAL_DIALECT
+    return _checked_choice("dialect", value, f"environment variable {DIALECT_VARIABLE}")
 
 
-config = _from_environment()
+config = Config(dialect=None)

@@ -27,7 +27,7 @@ LONGEST_FUNCTION = 60
 FLOOR_PLAN: dict[int, list[str]] = {
     row: names.split()
     for row, names in {
-        0: "errors settings stage registry spellings edge files configured callers",
+        0: "errors settings stage registry spellings edge files configured callers not_yet",
         1: "backend",
         2: "activations initializers regularizers constraints losses metrics optimizers callbacks",
         3: "engine",

@@ -11,6 +11,7 @@ from kerascope.backend.compiled import *
 from kerascope.backend.function import *
 from kerascope.backend.gradient import *
 from kerascope.backend.graph import Apply, Constant, Op, Placeholder, Tensor, Variable
+from kerascope.backend.old_names import *
 from kerascope.backend.ops.broadcasting import *
 from kerascope.backend.ops.comparison import *
 from kerascope.backend.ops.control import *
@@ -29,3 +30,6 @@ from kerascope.backend.ops.sizes import *
 from kerascope.backend.phase import *
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import *
+from kerascope.not_yet import answer_missing_names
+
+answer_missing_names(__name__)

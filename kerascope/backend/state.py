@@ -203,6 +203,7 @@ def placeholder(
     sparse : bool
         Not supported: True raises.
     name : str, optional
+        Default `placeholder_1`, `placeholder_2`, ...
 
     Raises
     ------
@@ -216,7 +217,8 @@ def placeholder(
             "K.placeholder: sparse tensors are not supported. Feed dense arrays."
         )
     dtype = checked_dtype(dtype or config.floatx)
-    return Placeholder(placeholder_shape(shape, ndim), dtype, name or scoped("placeholder"))
+    shape = placeholder_shape(shape, ndim)
+    return Placeholder(shape, dtype, name or scoped(f"placeholder_{get_uid('K.placeholder')}"))
 
 
 def variable(

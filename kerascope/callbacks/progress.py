@@ -8,9 +8,11 @@ so that the same run writes the same text.
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -22,6 +24,7 @@ from kerascope.errors import ArgumentError
 SMALLEST_DECIMAL = 1e-3
 Moment = Literal["started", "running", "finished"]
 COUNTED = ("samples", "steps")
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -86,8 +89,31 @@ def written(value: Any) -> str:
     return f"{value:.4e}" if abs(value) <= SMALLEST_DECIMAL else f"{value:.4f}"
 
 
+def in_rows(
+    items: Iterable[Item], width: int | None, gap: int, length: Callable[[Item], int]
+) -> list[list[Item]]:
+    """Return items in rows that are at most `width` columns long; an item is never torn.
+
+    Examples
+    --------
+    >>> in_rows(["1/2", "loss: 0.5", "acc: 1"], 18, gap=3, length=len)
+    [['1/2', 'loss: 0.5'], ['acc: 1']]
+    """
+    rows: list[list[Item]] = [[]]
+    column = 0
+    for item in items:
+        column += gap + length(item)
+        if width is not None and rows[-1] and column - gap > width:
+            rows.append([])
+            column = gap + length(item)
+        rows[-1].append(item)
+    return rows
+
+
 def progress_lines(progress: Progress) -> None:
     """Print a line when an epoch starts and one when it is finished.
+
+    A terminal that is too narrow gets the figures in several lines.
 
     Examples
     --------
@@ -99,7 +125,9 @@ def progress_lines(progress: Progress) -> None:
     if progress.moment == "started" and progress.title is not None:
         print(progress.title, flush=True)
     if progress.moment == "finished":
-        print(" - ".join([progress.count, *progress.figures]), flush=True)
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        rows = in_rows([progress.count, *progress.figures], width, len(" - "), len)
+        print("\n".join(" - ".join(row) for row in rows), flush=True)
 
 
 class Progbar:

@@ -11,7 +11,7 @@ from kerascope.cli.parser import UsageError, parse
 from kerascope.cli.pictures import run_draw, run_summary
 from kerascope.cli.tracing import run_trace
 from kerascope.errors import KerascopeError
-from kerascope.settings import config
+from kerascope.settings import config, dialect_of_environment
 
 DONE, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
@@ -32,6 +32,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if argv is None else argv)
     _write_anything()
+    try:
+        dialect_of_environment()
+    except KerascopeError as error:
+        return _complain(error, USAGE)
     dialect = config.dialect
     try:
         options = parse(words)

@@ -43,6 +43,13 @@ class _Parser(argparse.ArgumentParser):
         usage = self.format_usage().strip()
         raise UsageError(f"{message}\n{usage}\n(kerascope --help shows examples)")
 
+    def refuse(self, words: list[str]) -> NoReturn:
+        """Refuse words that no option takes, with the option that may have been meant."""
+        known = [name for action in self._actions for name in action.option_strings]
+        name = words[0].partition("=")[0]
+        hint = did_you_mean(name, known) if name.startswith("-") else ""
+        self.error(f"unrecognized arguments: {' '.join(words)}. {hint}".rstrip())
+
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """Return the options of a command line.
@@ -64,13 +71,18 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         )
     if words and words[0] == "trace":
         ours, script_words = _split_trace_words(list(words[1:]), commands["trace"])
-        options = parser.parse_args(["trace", *ours])
+        options, unknown = parser.parse_known_args(["trace", *ours])
+        if unknown:
+            commands["trace"].refuse(unknown)
         options.script_words = script_words
         return options
-    return parser.parse_args(list(words))
+    options, unknown = parser.parse_known_args(list(words))
+    if unknown:
+        commands[options.command].refuse(unknown)
+    return options
 
 
-def _parsers() -> tuple[_Parser, dict[str, argparse.ArgumentParser]]:
+def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     raw = argparse.RawDescriptionHelpFormatter
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument(

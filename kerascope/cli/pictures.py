@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import Any
 
 from kerascope.cli.models import find_model
+from kerascope.cli.parser import UsageError
+from kerascope.errors import KerascopeError
 
 DRAWING = "kerascope.viz.drawing"
 STANDARD_OUTPUT = "-"
@@ -16,6 +18,8 @@ STANDARD_OUTPUT = "-"
 
 def run_draw(options: Namespace) -> int:
     """Draw the model of `kerascope draw` into each of its files."""
+    for output in options.output or ["model.svg"]:
+        _check_output(output)
     model = find_model(options.model)
     drawing = import_module(DRAWING).draw(
         model,
@@ -40,6 +44,22 @@ def run_summary(options: Namespace) -> int:
     model: Any = find_model(options.model)
     model.summary()
     return 0
+
+
+def _check_output(output: str) -> None:
+    """Refuse a file that could not be written, before the script runs for an hour.
+
+    Raises
+    ------
+    UsageError
+        The suffix is not known, or there is no such folder, or it may not be written to.
+    """
+    if output == STANDARD_OUTPUT:
+        return
+    try:
+        import_module(DRAWING).check_target(output)
+    except KerascopeError as error:
+        raise UsageError(str(error)) from None
 
 
 def _write(drawing: Any, format: str) -> None:

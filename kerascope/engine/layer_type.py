@@ -57,7 +57,7 @@ def _translated(cls: type, kwargs: dict[str, Any]) -> dict[str, Any]:
     own = constructor_keywords(cls)
     old = {name: value for name, value in kwargs.items() if name not in own}
     for base in cls.__mro__:
-        old = translate(base.__name__, old)
+        old = translate(cls.__name__, old, base.__name__)
     kept = {name: value for name, value in kwargs.items() if name in own}
     if not old.keys() & kept.keys():
         return {**kept, **old}

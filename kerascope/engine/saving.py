@@ -282,6 +282,8 @@ def _h5(path: Any, mode: str) -> Any:
     try:
         file = h5py.File(path, mode)
     except OSError as error:
+        if mode == "w":
+            raise  # `replacing` knows what the file will be called
         raise ConfigError(f"{str(path)!r} is no whole HDF5 file ({error}).") from None
     with file:
         yield file

@@ -5,6 +5,7 @@ Lessons: chapters 6, 8 and 9.
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ from kerascope.engine.node import Node
 from kerascope.engine.running import InputFed, NodeComputed
 from kerascope.trace.records import Record, counted, listed
 from kerascope.trace.teller import Teller
+from kerascope.trace.train_facts import ids_of_calls
 
 
 def place_of(layer: Layer) -> str:
@@ -26,8 +28,17 @@ def place_of(layer: Layer) -> str:
 
 
 def with_shapes(tensors: list[Tensor]) -> str:
-    """Return tensors by name and shape: "input_1 (None, 20)"."""
-    return listed(f"{x.name} {x.shape}" for x in tensors)
+    """Return tensors by name and shape: "input_1 (None, 20)".
+
+    Where several have one name, each has the call that made it: "h/tanh of h_ib-1 (None, 20)".
+    """
+    times = Counter(x.name for x in tensors)
+    return listed(f"{_with_call(x, times[x.name])} {x.shape}" for x in tensors)
+
+
+def _with_call(tensor: Tensor, times: int) -> str:
+    history = tensor._keras_history
+    return tensor.name if times == 1 or not history else f"{tensor.name} of {history.node.name}"
 
 
 def own_word(weight: Tensor, layer: Layer) -> str:
@@ -153,7 +164,8 @@ class MapTeller(Teller):
     phase = "map_graph"
 
     def started(self) -> None:
-        """Open the section."""
+        """Open the section; a stage that has finished no longer knows its inputs."""
+        self._inputs: list[Tensor] = self.stage.names["inputs"]
         self.section("map_graph", "from the outputs back to the inputs: which Nodes, how deep")
 
     def finished(self) -> None:
@@ -162,9 +174,12 @@ class MapTeller(Teller):
         layers = counted(len(graph_map.layers_depths), "layer")
         nodes = counted(len(graph_map.nodes_depths), "node")
         self.tell("begin", 1, "nodes_by_depth", nodes, layers, counted(graph_map.visits, "visit"))
+        ids = ids_of_calls(self._inputs, graph_map)
         for depth, nodes_there in graph_map.nodes_by_depth.items():
             names = [node.name for node in nodes_there]
-            self.tell("depth_row", 2, f"depth {depth}", listed(names), nodes=names)
+            words = listed(_with_id(node, ids[node]) for node in nodes_there)
+            calls = [ids[node] for node in nodes_there]
+            self.tell("depth_row", 2, f"depth {depth}", words, nodes=names, calls=calls)
         if graph_map.flavour == "1":
             marks = [
                 mark.replace(str(id(node)), node.name)
@@ -173,6 +188,12 @@ class MapTeller(Teller):
                 if mark.startswith(f"{id(node)}-")
             ]
             self.tell("seen_nodes", 1, "seen_nodes", listed(marks), "(name for the node's id)")
+
+
+def _with_id(node: Node, call_id: str) -> str:
+    """Return Keras's key of a node, and its id in tables and pictures if it says more."""
+    several = call_id != node.outbound_layer.name
+    return f"{node.name} ({call_id})" if several else node.name
 
 
 class MapStepTeller(Teller):

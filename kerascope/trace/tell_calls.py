@@ -107,7 +107,7 @@ class FunctionTeller(Teller):
         names = [y.name for y in f.outputs]
         facts = self.story.train_facts.get(f)
         if facts is not None:
-            names = ["total_loss", *facts.metrics]
+            names = facts.output_names
         pairs = zip(names, found, strict=False)
         words = tuple(f"{name}: {' '.join(one.cells)}" for name, one in pairs)
         written = (counted(len(f.updates), "update"),) if f.updates else ()

@@ -89,7 +89,7 @@ class TrainFunctionTeller(Teller):
         ops, updates = counted(len(f.schedule.steps), "op"), counted(len(f.updates), "update")
         self.tell("function", 1, "train_function", "K.function", ops, updates)
         self.tell("inputs", 2, "inputs", f"[{listed(f.inputs)}]")
-        self.tell("outputs", 2, "outputs", f"[{listed(['total_loss', *self.facts.metrics])}]")
+        self.tell("outputs", 2, "outputs", f"[{listed(self.facts.output_names)}]")
 
     def _tell_pair(self, v: Any, new_v: Any, role: str) -> None:
         self.tell("pair", 2, v.name, role, f"new_v = {new_v.name} {new_v.shape}", role=role)

@@ -7,8 +7,8 @@ compile, of the gradient sweep and of the optimizer, which are gathered here whi
 
 from __future__ import annotations
 
-from collections import Counter
 from contextvars import Context
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from kerascope.backend.graph import Apply, Tensor, Variable
@@ -16,6 +16,7 @@ from kerascope.backend.traversal import applies_between
 from kerascope.engine.compiling import LossTerm
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.node import Node
+from kerascope.engine.node_ids import call_ids, clean
 from kerascope.optimizers.base import ParameterUpdate
 
 
@@ -46,6 +47,12 @@ def graph_map_of(model: Any) -> GraphMap:
     return quietly(map_graph, model.inputs, model.outputs)
 
 
+def ids_of_calls(inputs: list[Tensor], graph_map: GraphMap) -> dict[Node, str]:
+    """Return the ids of the calls in a graph for which there is no model, or not yet."""
+    graph: Any = SimpleNamespace(inputs=inputs, graph_map=graph_map)
+    return call_ids(graph)
+
+
 class TrainFacts:
     """What is known of one train function and the model that it trains.
 
@@ -60,10 +67,14 @@ class TrainFacts:
     ----------
     places : dict of Tensor to Place
         Outputs of the model's nodes, by falling depth.
+    ids : dict of Node to str
+        The id of each call, as in the summary and in pictures: "dense_1", "shared@1".
     calls : dict of Apply to Place
         The ops of each node.
     losses, metrics : dict of str to Tensor
         By name, the total loss last.
+    output_names : list of str
+        What the train function returns: the total loss, the losses of several outputs, metrics.
     arrivals : list of Arrival
         As the sweep and the optimizer told them; see `arrivals_in_order`.
     updates : list of ParameterUpdate
@@ -79,18 +90,20 @@ class TrainFacts:
         self.reached_at: dict[Tensor, int] = {}
         self.places: dict[Tensor, Place] = {}
         self.calls: dict[Apply, Place] = {}
-        for depth, nodes in graph_map_of(model).nodes_by_depth.items():
+        graph_map = graph_map_of(model)
+        self.ids = ids_of_calls(model.inputs, graph_map)
+        for depth, nodes in graph_map.nodes_by_depth.items():
             for node in nodes:
                 self._place(node, depth)
         # Ops that no input reaches (BatchNormalization has some) are told from their scope.
-        counts = Counter(place.node.outbound_layer for place in set(self.places.values()))
         self._only_calls = {
             place.node.outbound_layer.name: place
             for place in self.places.values()
-            if counts[place.node.outbound_layer] == 1
+            if self.ids[place.node] == clean(place.node.outbound_layer.name)
         }
         self.losses = {f"{term.output_name}_loss": term.loss for term in loss_terms}
         self.losses["total_loss"] = model.total_loss
+        self.output_names = ["total_loss", *model.metrics_names[1:]]
         named = zip(model.metrics_names[1:], model.metrics_tensors, strict=True)
         self.metrics = {name: x for name, x in named if name not in self.losses}
 
@@ -102,16 +115,16 @@ class TrainFacts:
             self.calls.update(dict.fromkeys(applies, place))
 
     def label(self, apply: Apply) -> str:
-        """Return whose op it is: a node's ("dense_1_ib-0"), or the scope's in which it was made."""
+        """Return whose op it is: a call's ("shared@1"), or the scope's in which it was made."""
         place = self.calls.get(apply) or self._only_calls.get(apply.scope.name)
-        return place.node.name if place else apply.scope.name or apply.op.name
+        return self.ids[place.node] if place else apply.scope.name or apply.op.name
 
     def name_of(self, tensor: Tensor) -> str:
-        """Return a tensor's name; two calls of one layer are told apart: "shared/add#1"."""
+        """Return a tensor's name; two calls of a layer are told apart: "shared/add (shared@1)"."""
         place = self.places.get(tensor)
-        if place is None or len(place.node.outbound_layer.inbound_nodes) == 1:
+        if place is None or self._only_calls.get(place.node.outbound_layer.name) is place:
             return tensor.name
-        return f"{tensor.name}#{place.node.node_index}"
+        return f"{tensor.name} ({self.ids[place.node]})"
 
     def arrivals_in_order(self) -> list[Arrival]:
         """Return the gradients from the loss back; a layer's weights before the layer below it."""

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from kerascope.errors import ArgumentError, MissingToolError
-from kerascope.files import replacing
+from kerascope.files import check_writable, replacing
+from kerascope.registry import did_you_mean
 from kerascope.viz.extract import graph_of
 from kerascope.viz.graph import Graph
 from kerascope.viz.render import DEFAULT_DPI, PICTURE_FORMATS, render
@@ -20,6 +21,16 @@ from kerascope.viz.to_dot import DotOptions, to_dot
 from kerascope.viz.to_networkx import to_graphml, to_json
 
 DIRECTIONS = ("TB", "LR")
+KEYWORDS = (
+    "level",
+    "to",
+    "show_shapes",
+    "show_layer_names",
+    "expand_nested",
+    "depth_ranks",
+    "rankdir",
+    "dpi",
+)
 
 
 class Drawing:
@@ -118,6 +129,7 @@ def draw(
     depth_ranks: bool = False,
     rankdir: str = "TB",
     dpi: int = DEFAULT_DPI,
+    **unknown: Any,
 ) -> Drawing:
     """Draw a model.
 
@@ -161,6 +173,11 @@ def draw(
     >>> draw(Model(x, Dense(3, name="scores")(x), name="small"))
     <Drawing of 'small', node view: 2 boxes, 1 arrows, 2 rows. Keep it by .save('model.svg')>
     """
+    for name in unknown:
+        hint = did_you_mean(name, KEYWORDS)
+        raise ArgumentError(
+            f"draw: unknown argument {name!r}. {hint}Expected one of {', '.join(KEYWORDS)}."
+        )
     if rankdir not in DIRECTIONS:
         raise ArgumentError(
             f"draw: unknown rankdir; expected one of {DIRECTIONS}, got {rankdir!r}."
@@ -176,6 +193,20 @@ def draw(
 
 
 # --- files ----------------------------------------------------------------------------------------
+
+
+def check_target(path: str | PathLike[str]) -> None:
+    """Raise at once what `Drawing.save(path)` would raise after the work is done.
+
+    Raises
+    ------
+    ArgumentError
+        The suffix is not known, or the folder does not exist.
+    UnavailableError
+        The folder may not be written to.
+    """
+    _writer(Path(path))
+    check_writable(path)
 
 
 def _picture_writer(format: str) -> Callable[[Drawing], bytes]:

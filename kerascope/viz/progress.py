@@ -13,18 +13,22 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from rich.console import Console
 from rich.control import Control
 from rich.segment import ControlType
 from rich.text import Text
 
-from kerascope.callbacks.progress import Progress, progress_lines
+from kerascope.callbacks.progress import Progress, in_rows, progress_lines
 
 START_OF_LINE = Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2))
 BAR_CHARACTERS = ("━", "─")
 ASCII_BAR_CHARACTERS = ("=", ".")
 SHORTEST_INTERVAL = 0.1
+GAP = 2
+SHORTEST_BAR = 10
+ROOM_FOR_FIGURES = 50
 
 
 class TerminalProgress:
@@ -54,19 +58,15 @@ class TerminalProgress:
             return
         now = self._clock()
         if progress.moment == "finished":
-            self._draw(_last_line(progress, now - self._started, self._open_console()))
+            console = self._open_console()
+            self._draw(_last_lines(progress, now - self._started, console))
             self.end_line()
             return
         if now - self._drawn < max(progress.interval, SHORTEST_INTERVAL):
             return
         self._drawn = now
         console = self._open_console()
-        line = _running_line(progress, now - self._started, console)
-        # A line that wrapped could not be drawn over.
-        line.truncate(
-            console.width - 1, overflow="crop" if console.options.ascii_only else "ellipsis"
-        )
-        self._draw(line)
+        self._draw(_running_line(progress, now - self._started, console))
 
     def end_line(self) -> None:
         """Go to a new line if a bar stands on this one."""
@@ -112,18 +112,30 @@ def bar(progress: Progress, *, ascii_only: bool = False) -> Text:
 
 
 def _running_line(progress: Progress, seconds: float, console: Console) -> Text:
-    return _line(progress, _remaining(progress, seconds), console)
+    """Return one line, without the figures for which there is no room: it shall be drawn over."""
+    more = " ..." if console.options.ascii_only else " …"
+    rows = _rows(progress, _remaining(progress, seconds), console, len(more))
+    line = rows[0].append(more) if len(rows) > 1 else rows[0]
+    line.truncate(console.width - 1, overflow="crop" if console.options.ascii_only else "ellipsis")
+    return line
 
 
-def _last_line(progress: Progress, seconds: float, console: Console) -> Text:
-    return _line(progress, duration(seconds), console)
+def _last_lines(progress: Progress, seconds: float, console: Console) -> Text:
+    """Return all figures; what does not fit goes on in further lines, under the bar."""
+    return Text("\n").join(_rows(progress, duration(seconds), console))
 
 
-def _line(progress: Progress, time_words: str, console: Console) -> Text:
-    picture = bar(progress, ascii_only=console.options.ascii_only)
+def _rows(
+    progress: Progress, time_words: str, console: Console, reserved: int = 0
+) -> list[Text]:
+    """Return the count, the bar, the time and the figures, in as many lines as they need."""
+    columns = min(progress.width, max(SHORTEST_BAR, console.width - ROOM_FOR_FIGURES))
+    picture = bar(replace(progress, width=columns), ascii_only=console.options.ascii_only)
     time_text = Text(time_words, style="dim")
     parts = [Text(progress.count), picture, time_text, *map(_figure, progress.figures)]
-    return Text("  ").join(part for part in parts if part)
+    room = console.width - 1 - reserved
+    rows = in_rows([part for part in parts if part], room, GAP, lambda part: part.cell_len)
+    return [Text(" " * GAP).join(row) for row in rows]
 
 
 def _figure(figure: str) -> Text:

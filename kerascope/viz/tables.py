@@ -1,7 +1,9 @@
 """Tables of the terminal, drawn with rich: `model.summary()`.
 
 A table is as wide as it must be, at most as wide as the terminal; what does not fit is folded into
-further lines, and no column or letter is ever cut off. `print_summary` is registered at the edge
+further lines between words, and no letter is ever cut off. Where whole names and shapes do not fit
+side by side, the column of depths is left out; then shapes are folded, last of all words.
+`print_summary` is registered at the edge
 for "summary". Keras prints columns at fixed positions.
 """
 
@@ -10,9 +12,10 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
@@ -23,15 +26,18 @@ from kerascope.errors import ArgumentError
 # Below this no table can be read, and rich would begin to leave out columns.
 NARROWEST = 50
 WIDTH_OF_LINES = 80
+GAP = len(" │ ")
 
 
-def summary_table(summary: Summary) -> Group:
+def summary_table(summary: Summary, width: int | None = None) -> Group:
     """Return the summary of a model as a rich renderable: its name, a table, the totals.
 
     Parameters
     ----------
     summary : Summary
         What `engine.summary.summarize(model)` returns.
+    width : int, optional
+        Columns of the terminal: what decides whether there is room for the depths.
 
     Returns
     -------
@@ -44,13 +50,14 @@ def summary_table(summary: Summary) -> Group:
         header_style="bold",
         border_style="dim",
     )
-    table.add_column("Layer (type)", overflow="fold")
-    table.add_column("Depth", justify="right", no_wrap=True)
-    table.add_column("Output shape", overflow="fold")
-    table.add_column("Params", justify="right", no_wrap=True)
-    table.add_column("Connected to", overflow="fold")
-    for row in summary.rows:
-        table.add_row(*_cells(row))
+    columns = _columns(summary)
+    if width is not None and sum(map(_least, columns)) > _room(columns, width):
+        columns = [column for column in columns if column.title != "Depth"]
+    for column, size in zip(columns, _widths(columns, width), strict=True):
+        options: Any = {"justify": "right", "no_wrap": True} if column.is_number else {}
+        table.add_column(column.title, overflow="fold", width=size, **options)
+    for cells in zip(*(column.cells for column in columns), strict=True):
+        table.add_row(*cells)
     return Group(Text(f"Model: {summary.name}", style="bold"), table, "", _totals(summary))
 
 
@@ -105,15 +112,82 @@ def print_summary(
         return
     console = console or Console(file=sys.stdout, highlight=False)
     width = line_length or max(console.width, NARROWEST)
-    console.print(summary_table(summary), width=width, no_wrap=False, crop=False)
+    console.print(summary_table(summary, width), width=width, no_wrap=False, crop=False)
 
 
 def _lines(summary: Summary, width: int) -> list[str]:
     """Return the summary as lines of plain text."""
     file = io.StringIO()
     console = Console(file=file, width=width, color_system=None, highlight=False)
-    console.print(summary_table(summary))
+    console.print(summary_table(summary, width))
     return [line.rstrip() for line in file.getvalue().splitlines()]
+
+
+class _Column(NamedTuple):
+    title: str
+    cells: list[Text]
+    is_number: bool = False
+    is_whole: bool = False  # a line of it should not be folded
+
+
+def _columns(summary: Summary) -> list[_Column]:
+    cells = list(zip(*map(_cells, summary.rows), strict=True)) or [()] * 5
+    layers, depths, shapes, parameters, sources = map(list, cells)
+    return [
+        _Column("Layer (type)", layers),
+        _Column("Depth", depths, is_number=True),
+        _Column("Output shape", shapes, is_whole=True),
+        _Column("Params", parameters, is_number=True),
+        _Column("Connected to", sources),
+    ]
+
+
+def _room(columns: list[_Column], width: int) -> int:
+    return width - GAP * (len(columns) - 1)
+
+
+def _longest_word(column: _Column) -> int:
+    texts = [column.title, *(cell.plain for cell in column.cells)]
+    return max(cell_len(word) for text in texts for word in text.split())
+
+
+def _longest_line(column: _Column) -> int:
+    lines = [line for cell in column.cells for line in cell.plain.split("\n")]
+    return max(map(cell_len, lines), default=0)
+
+
+def _least(column: _Column) -> int:
+    """Return the width in which nothing is folded that should not be."""
+    whole = column.is_whole or column.is_number
+    return max(_longest_word(column), _longest_line(column) if whole else 0)
+
+
+def _most(column: _Column) -> int:
+    """Return the width in which nothing is folded."""
+    return max(cell_len(column.title), _longest_line(column))
+
+
+def _widths(columns: list[_Column], width: int | None) -> list[int | None]:
+    """Return the widths in which no name is broken; None each where rich shall choose."""
+    free: list[int | None] = [None] * len(columns)
+    if width is None or sum(map(_most, columns)) <= _room(columns, width):
+        return free
+    for narrowest in (_least, _longest_word):
+        widths = [narrowest(column) for column in columns]
+        spare = _room(columns, width) - sum(widths)
+        if spare >= 0:
+            return [*_shared_out(spare, widths, [_most(column) for column in columns])]
+    return free
+
+
+def _shared_out(spare: int, widths: list[int], most: list[int]) -> list[int]:
+    """Return the widths with what is left over given to the first columns that can use it."""
+    shared = []
+    for narrow, wide in zip(widths, most, strict=True):
+        more = min(spare, wide - narrow)
+        spare -= more
+        shared.append(narrow + more)
+    return shared
 
 
 def _cells(row: SummaryRow) -> list[Text]:

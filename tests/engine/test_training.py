@@ -400,7 +400,7 @@ def test_a_generator_builds_a_deferred_model():
 
 
 def test_a_generator_that_ends_too_early_is_told_after_how_many_batches():
-    with pytest.raises(ValueError, match=r"ended after 2 batches of the epoch"):
+    with pytest.raises(ValueError, match=r"ended after 2 of 5 batches of the epoch"):
         small().fit_generator(((X, Y) for _ in range(2)), 5, verbose=0)
     with pytest.raises(ValueError, match="a generator does not tell how many batches"):
         small().fit_generator(endless(X, Y), verbose=0)
