@@ -19,7 +19,9 @@ working::
     ├── ConfigError (ValueError)            a configuration that cannot be read or written
     ├── MissingToolError (RuntimeError)     a picture needs a program that is not here
     ├── UnavailableError (OSError)          a file cannot be read or written, or is not to be had
-    └── NotYetError (ImportError)           Keras has it and kerascope does not yet
+    └── NotYetError                         Keras has it and kerascope does not yet
+        ├── NotYetImportError (ImportError)         ... in `from kerascope.layers import LSTM`
+        └── NotYetAttributeError (AttributeError)   ... in `layers.LSTM`
 
 A message says where, what was expected, what came, and what to do::
 
@@ -136,12 +138,16 @@ class UnavailableError(KerascopeError, OSError):
     """A file is not on this machine and could not be fetched, or cannot be written."""
 
 
-class NotYetError(KerascopeError, ImportError):
-    """A name of Keras that is not here yet; the message says what to use instead.
+class NotYetError(KerascopeError):
+    """A name of Keras that is not here yet; the message says what to use instead."""
 
-    Cause: `from kerascope.layers import LSTM`. It is an ImportError, since a `try` around such an
-    import expects one.
-    """
+
+class NotYetImportError(NotYetError, ImportError):
+    """A name that is not here yet was imported: `from kerascope.layers import LSTM`."""
+
+
+class NotYetAttributeError(NotYetError, AttributeError):
+    """A name that is not here yet was used: `layers.LSTM`; `hasattr` is False."""
 
 
 class KerascopeWarning(UserWarning):

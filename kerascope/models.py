@@ -62,4 +62,5 @@ def model_from_json(json_string: str, custom_objects: dict[str, Any] | None = No
         raise ConfigError(f"model_from_json: the text is no JSON ({error}).") from None
     return model_from_config(config, custom_objects)
 
+
 answer_missing_names(__name__)

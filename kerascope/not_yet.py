@@ -1,8 +1,9 @@
 """Names of Keras that are not here yet: one table, and the errors that are made from it.
 
-A script that says `from keras.layers import LSTM` shall read that kerascope knows the name, does
-not have it, and what to use instead; a misspelt name shall read which one was meant. A package
-calls `answer_missing_names(__name__)` at its end; `compat.missing_modules` answers for modules.
+A script that says `layers.LSTM` shall read that kerascope knows the name, does not have it, and
+what to use instead; a misspelt name shall read which one was meant. A module calls
+`answer_missing_names(__name__)` at its end. `compat.missing_modules` answers for what is imported:
+`from keras.layers import LSTM`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from kerascope.errors import NotYetError
+from kerascope.errors import NotYetAttributeError
 from kerascope.registry import did_you_mean
 
 _FLATTEN = "Flatten() the input and use Dense, or write a layer of your own from K functions."
@@ -114,7 +115,6 @@ MODULES: dict[str, str] = {
     "kerascope.layers.pooling": "Over a whole axis: Lambda(lambda x: K.max(x, axis=1)), or K.mean.",
     "kerascope.layers.recurrent": _FLATTEN,
     "kerascope.layers.wrappers": "Dense works on the last axis of any input.",
-    "kerascope.engine.training_generator": "Use model.fit_generator.",
     "kerascope.engine.training_utils": "They are helpers of Keras's own.",
     "kerascope.utils.conv_utils": "There are no convolutions here yet.",
     "kerascope.utils.io_utils": "Read the array with h5py and pass it to fit.",
@@ -129,14 +129,14 @@ MODULES: dict[str, str] = {
 }
 
 
-def not_yet(module: str, name: str) -> NotYetError | None:
-    """Return the error for a name or module of Keras that is not here; None for any other name.
+def words_for(module: str, name: str) -> str | None:
+    """Return what to say of a name or module of Keras that is not here; None of any other name.
 
     Examples
     --------
-    >>> print(not_yet("kerascope.layers", "ELU"))
+    >>> print(words_for("kerascope.layers", "ELU"))
     kerascope.layers.ELU: Keras has it, kerascope does not yet. Use Activation('elu').
-    >>> not_yet("kerascope.layers", "Dense")
+    >>> words_for("kerascope.layers", "Dense")
     """
     path = f"{module}.{name}"
     remedy = MODULES.get(path)
@@ -145,10 +145,10 @@ def not_yet(module: str, name: str) -> NotYetError | None:
             remedy = what_to_do
     if remedy is None:
         return None
-    return NotYetError(f"{path}: Keras has it, kerascope does not yet. {remedy}")
+    return f"{path}: Keras has it, kerascope does not yet. {remedy}"
 
 
-def missing(module: str, name: str, known: Iterable[str]) -> Exception:
+def missing(module: str, name: str, known: Iterable[str]) -> AttributeError:
     """Return the error for a name that a module does not have.
 
     Parameters
@@ -157,22 +157,29 @@ def missing(module: str, name: str, known: Iterable[str]) -> Exception:
     known : iterable of str
         The names that the module has: one of them may have been meant.
     """
-    error = not_yet(module, name)
-    if error is not None:
-        return error
+    error = _error(module, name, known)
+    # With an object Python would add a second "Did you mean" of its own to the traceback.
+    error.name, error.obj = name, None
+    return error
+
+
+def _error(module: str, name: str, known: Iterable[str]) -> AttributeError:
+    words = words_for(module, name)
+    if words is not None:
+        return NotYetAttributeError(words)
     public = [word for word in known if not word.startswith("_")]
     later = [word for names, _ in NAMES.get(module, ()) for word in names.split()]
     hint = "" if name.startswith("_") else did_you_mean(name, [*public, *later])
     message = f"module {module!r} has no attribute {name!r}. {hint}".rstrip()
-    # With an object Python would add a second "Did you mean" of its own to the traceback.
-    return AttributeError(message, name=name, obj=None)
+    return AttributeError(message)
 
 
 def answer_missing_names(module_name: str) -> None:
     """Let a module that is being imported answer for the names that it does not have.
 
     It gives the module a `__getattr__`. Written out in the module, it would keep mypy from seeing
-    misspelt names.
+    misspelt names. A module that is no package gets an empty `__path__`, since only then Python
+    asks the finders about a name that is imported from it.
     """
     module = sys.modules[module_name]
 
@@ -180,3 +187,4 @@ def answer_missing_names(module_name: str) -> None:
         raise missing(module_name, name, vars(module))
 
     vars(module)["__getattr__"] = answer
+    vars(module).setdefault("__path__", [])

@@ -318,14 +318,14 @@ INDEXING = [
     ),
     Case(
         gathering.Gather(),
-        lambda d: [d.normal(4, 2, 3), np.array([[1, 1, 0], [-1, 3, 1]])],
+        lambda d: [d.normal(4, 2, 3), np.array([[1, 1, 0], [2, 3, 1]])],
         reference.gather,
         (0,),
     ),
     Case(gathering.Gather(), lambda d: [d.normal(4), np.array(2)], reference.gather, (0,)),
     Case(
         gathering.AddRows(),
-        lambda d: [d.normal(2, 3, 2), np.array([[1, 1, 0], [-1, 3, 1]]), d.normal(4, 2)],
+        lambda d: [d.normal(2, 3, 2), np.array([[1, 1, 0], [2, 3, 1]]), d.normal(4, 2)],
         reference.add_rows,
         (0,),
     ),

@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import signal
@@ -152,6 +153,9 @@ def test_markdown_can_be_had(capsys):
         (["trace", "--level", "all", "script.py"], "invalid choice: 'all'"),
         (["trace", "--batches", "-1", "script.py"], "expected 0 or more"),
         (["trace", "--unknown", "script.py"], "unrecognized arguments: --unknown"),
+        (["draw", "--levl", "node", "script.py"], "Did you mean '--level'?"),
+        (["draw", "script.py", "--levl=node"], "Did you mean '--level'?"),
+        (["trace", "--levl", "op", "script.py"], "Did you mean '--level'?"),
         (["tracee", "script.py"], "Did you mean 'trace'?"),
         ([], "required: command"),
         (["draw", "script.py:mode"], "Did you mean 'model'?"),
@@ -186,6 +190,15 @@ def test_the_environment_chooses_the_dialect():
     script(BUILD + "print(h._keras_history.layer.weights)")
     run = command("trace", "script.py", environment={"KERASCOPE_DIALECT": "1.2"})
     assert b"[h_W, h_b]" in run.stdout
+
+
+def test_a_dialect_that_is_none_is_refused_in_one_line():
+    run = command("summary", script(ONE), environment={"KERASCOPE_DIALECT": "nonsense"})
+    assert run.returncode == 2
+    (line,) = run.stderr.decode().splitlines()
+    assert line.startswith("kerascope: environment variable KERASCOPE_DIALECT: no such value")
+    assert "'1.2', '2.2' or '3', got 'nonsense'" in line
+    assert run.stdout == b""
 
 
 def test_a_reader_that_goes_away_is_no_error():
@@ -318,11 +331,38 @@ def test_a_script_that_fails_has_no_model_to_show(capsys):
     assert not Path("mine.svg").exists()
 
 
-def test_an_unwritable_output_is_explained(capsys):
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("nowhere/m.svg", "cannot write 'nowhere/m.svg'; expected an existing folder"),
+        ("m.bmp", "cannot tell the format of 'm.bmp'; expected a name that ends in one of .svg"),
+        ("folder.svg", "cannot write 'folder.svg'; expected a file, got a folder"),
+        ("locked/m.svg", "cannot write 'locked/m.svg': permission denied"),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_refused_before_the_script_runs(
+    output, message, capsys, monkeypatch
+):
+    Path("folder.svg").mkdir()
+    Path("locked").mkdir()
+    allowed = os.access
+    monkeypatch.setattr(os, "access", lambda p, mode: Path(p).name != "locked" and allowed(p, mode))
+    script("open('it_ran', 'w').close()\n" + ONE)
+    assert main(["draw", "script.py", "-o", output]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("kerascope: ")
+    assert message in line
+    assert not Path("it_ran").exists()
+
+
+def test_a_folder_that_refuses_the_drawing_in_the_end_is_named_in_one_line(capsys, monkeypatch):
+    def refused(self, data):
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
     script(ONE)
-    assert main(["draw", "script.py", "-o", "nowhere/m.svg"]) == 1
-    assert "nowhere" in capsys.readouterr().err
-    assert main(["draw", "script.py", "-o", "m.bmp"]) == 1
+    monkeypatch.setattr(Path, "write_bytes", refused)
+    assert main(["draw", "script.py", "-o", "m.svg"]) == 1
+    assert capsys.readouterr().err.endswith("kerascope: cannot write 'm.svg': permission denied.\n")
 
 
 # --- help -----------------------------------------------------------------------------------------

@@ -68,14 +68,14 @@ def test_seed_gives_the_same_array_at_each_call(name):
 @pytest.mark.parametrize("name", RANDOM)
 def test_without_a_seed_numpys_global_seed_makes_a_script_repeatable(name):
     initializer = initializers.get(name)
-    state = np.random.get_state()  # noqa: NPY002
+    state = np.random.get_state()
     try:
-        np.random.seed(3)  # noqa: NPY002
+        np.random.seed(3)
         first, second = initializer((6, 4)), initializer((6, 4))
-        np.random.seed(3)  # noqa: NPY002
+        np.random.seed(3)
         repeated = initializer((6, 4))
     finally:
-        np.random.set_state(state)  # noqa: NPY002
+        np.random.set_state(state)
     assert np.array_equal(first, repeated)
     assert not np.array_equal(first, second)
 

@@ -117,3 +117,11 @@ def test_keras_3_configuration_is_read_or_refused():
 def test_unknown_metric_suggests_the_nearest():
     with pytest.raises(UnknownNameError, match=r"Did you mean 'binary_accuracy'?"):
         metrics.get("binary_acuracy")
+
+
+def test_a_misspelt_accuracy_is_guessed_and_accuracy_itself_is_none():
+    with pytest.raises(UnknownNameError, match="Unknown metric 'accurcy'. Did you mean 'accuracy'"):
+        metrics.get("accurcy")
+    with pytest.raises(UnknownNameError, match="'accuracy'") as caught:
+        metrics.get("accuracy")
+    assert "Did you mean 'accuracy'" not in str(caught.value)

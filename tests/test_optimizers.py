@@ -531,3 +531,16 @@ def test_replaced_get_gradients_is_used_by_every_rule():
 def test_optimizer_without_a_rule_says_so():
     with pytest.raises(NotImplementedError, match="Optimizer defines neither _updates nor get_upd"):
         Optimizer().get_updates(*symbolic(Problem()))
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "meant"),
+    [
+        ("SGD", "momentm", "momentum"),
+        ("Adam", "beta1", "beta_1"),
+        ("RMSprop", "clipnrm", "clipnorm"),
+    ],
+)
+def test_a_misspelt_argument_is_guessed_from_those_of_its_own_class(name, wrong, meant):
+    with pytest.raises(ArgumentError, match=f"{wrong!r}. Did you mean {meant!r}"):
+        getattr(optimizers, name)(**{wrong: 0.1})

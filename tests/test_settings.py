@@ -54,3 +54,21 @@ def test_the_environment_chooses_the_dialect(value, expected):
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     assert run.stdout.strip() == expected
+
+
+def test_a_dialect_that_is_none_is_told_at_its_first_use_and_the_usual_one_holds():
+    code = "import kerascope; print('imported'); print(kerascope.config)"
+    environment = {**os.environ, "KERASCOPE_DIALECT": "nonsense"}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.startswith("imported\nConfig(floatx=")
+    assert "dialect='2.2'" in run.stdout
+    assert run.stderr.count("KerascopeWarning") == 1
+    assert "KERASCOPE_DIALECT: no such value; expected '1.2', '2.2' or '3', got 'nonsense'" in (
+        run.stderr
+    )
+
+
+def test_a_setting_that_does_not_exist_cannot_be_read():
+    assert not hasattr(Config(dialect=None), "float")

@@ -3,6 +3,7 @@ import warnings
 import pytest
 
 from kerascope.errors import ArgumentError, SpellingWarning
+from kerascope.layers import Dense
 from kerascope.settings import config
 from kerascope.spellings import HABITS, KEYWORDS, QUIET, habits, translate, weight_name
 
@@ -82,3 +83,12 @@ def test_the_key_of_the_accuracy_follows_the_dialect(dialect, name, key):
     dialect(name)
     assert habits().accuracy == key
     assert habits() is HABITS[name]
+
+
+def test_a_note_names_the_class_that_was_written():
+    with pytest.warns(SpellingWarning) as notes:
+        Dense(output_dim=3, W_regularizer="l2")
+    assert [str(note.message).partition(" is ")[0] for note in notes] == [
+        "Dense: 'output_dim'",
+        "Dense: 'W_regularizer'",
+    ]

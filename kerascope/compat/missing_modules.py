@@ -1,7 +1,8 @@
-"""Modules of Keras that are not here yet: importing one says so, and what to use instead.
+"""Names and modules of Keras that are not here yet: importing one says so, and what to use.
 
 Python asks the finders in `sys.meta_path` one after the other; this one stands last, so that it
-speaks only of modules that really are not there. The table is in `kerascope.not_yet`.
+speaks only of what really is not there. For `from package import name` Python asks too, once it has
+seen that the package has no such attribute. The table is in `kerascope.not_yet`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import sys
 from importlib.abc import MetaPathFinder
 from typing import Any
 
-from kerascope.not_yet import not_yet
+from kerascope.errors import NotYetImportError
+from kerascope.not_yet import words_for
 
 
 class NotYetFinder(MetaPathFinder):
@@ -21,13 +23,13 @@ class NotYetFinder(MetaPathFinder):
 
         Raises
         ------
-        NotYetError
-            Keras has a module of this name.
+        NotYetImportError
+            Keras has a module of this name, or a module with this name in it.
         """
         package, _, name = fullname.rpartition(".")
-        error = not_yet(package, name)
-        if error is not None:
-            raise error
+        words = words_for(package, name)
+        if words is not None:
+            raise NotYetImportError(words)
 
 
 def answer_missing_modules() -> None:

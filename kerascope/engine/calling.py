@@ -28,7 +28,7 @@ from kerascope.engine.input_spec import check_inputs
 from kerascope.engine.layer_books import inside_call
 from kerascope.engine.nesting import accepts, to_list, unpack_singleton
 from kerascope.engine.node import Node
-from kerascope.errors import DtypeError, KerascopeError, ShapeError
+from kerascope.errors import DtypeError, ShapeError
 from kerascope.stage import Stage
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ def _call_inside(layer: Layer, inputs: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _name_the_layer(error: Exception, layer: Layer) -> None:
-    if isinstance(error, KerascopeError):
+    if layer.label in str(error):
         return
     path, line = layer.made_at or ("?", 0)
     error.add_note(f"in {layer.label}, made at {path}, line {line}")

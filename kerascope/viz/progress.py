@@ -125,9 +125,7 @@ def _last_lines(progress: Progress, seconds: float, console: Console) -> Text:
     return Text("\n").join(_rows(progress, duration(seconds), console))
 
 
-def _rows(
-    progress: Progress, time_words: str, console: Console, reserved: int = 0
-) -> list[Text]:
+def _rows(progress: Progress, time_words: str, console: Console, reserved: int = 0) -> list[Text]:
     """Return the count, the bar, the time and the figures, in as many lines as they need."""
     columns = min(progress.width, max(SHORTEST_BAR, console.width - ROOM_FOR_FIGURES))
     picture = bar(replace(progress, width=columns), ascii_only=console.options.ascii_only)

@@ -85,7 +85,7 @@ def test_two_ops_without_a_seed_draw_different_numbers():
 def test_numpys_seed_makes_a_script_repeatable():
     runs = []
     for _ in range(2):
-        np.random.seed(0)  # noqa: NPY002
+        np.random.seed(0)
         f = K.function([], [K.random_uniform((4,)), K.dropout(K.ones((8,)), 0.5)])
         runs.append([x.tolist() for _ in range(2) for x in f([])])
     assert runs[0] == runs[1]

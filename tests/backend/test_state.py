@@ -153,3 +153,13 @@ def test_updates_are_pairs():
     for make, expected in ((K.update_add, 7.0), (K.update_sub, 5.0)):
         K.function([], [], updates=[make(v, 2.0)])([])
         assert K.get_value(v) == expected
+
+
+def test_placeholders_without_a_name_are_numbered():
+    K.clear_session()
+    first, named, second = K.placeholder((2,)), K.placeholder((2,), name="x"), K.placeholder(ndim=1)
+    assert [x.name for x in (first, named, second)] == ["placeholder_1", "x", "placeholder_2"]
+    with K.name_scope("inside"):
+        assert K.placeholder(()).name == "inside/placeholder_3"
+    K.clear_session()
+    assert K.placeholder(()).name == "placeholder_1"

@@ -64,11 +64,11 @@ def test_the_default_split_has_every_digit_in_both_sets():
 
 
 def test_loading_leaves_numpys_random_numbers_alone():
-    np.random.seed(5)  # noqa: NPY002 - the global generator is what this test is about
-    expected = np.random.random(3)  # noqa: NPY002
-    np.random.seed(5)  # noqa: NPY002
+    np.random.seed(5)
+    expected = np.random.random(3)
+    np.random.seed(5)
     digits.load_data()
-    np.testing.assert_array_equal(np.random.random(3), expected)  # noqa: NPY002
+    np.testing.assert_array_equal(np.random.random(3), expected)
 
 
 @pytest.mark.parametrize("test_size", [0, -1, 1797, 2000])

@@ -20,7 +20,7 @@ def fresh_names_and_seeds() -> Iterator[None]:
     """Begin each test with dense_1, with the same numbers, and in the dialect that was set."""
     dialect = kerascope.config.dialect
     K.clear_session()
-    np.random.seed(0)  # noqa: NPY002 (what the backend draws its seeds from)
+    np.random.seed(0)
     yield
     kerascope.config.dialect = dialect
     K.clear_session()

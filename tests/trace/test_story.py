@@ -6,8 +6,9 @@ from zoo import ZOO
 
 import kerascope as ks
 from kerascope import backend as K
+from kerascope.engine.node_ids import call_ids
 from kerascope.errors import ArgumentError, DataError, NumericsWarning
-from kerascope.layers import BatchNormalization, Dense, Dropout, Input
+from kerascope.layers import BatchNormalization, Dense, Dropout, Input, add
 from kerascope.models import Model
 from kerascope.optimizers import SGD
 from kerascope.stage import observing
@@ -380,3 +381,66 @@ def test_an_interrupted_batch_is_told_as_far_as_it_came():
 def test_wrong_options_are_refused(options):
     with pytest.raises(ArgumentError, match="Story"):
         Story(print, **options)
+
+
+# --- the same names as in summary and pictures ----------------------------------------------------
+
+
+def two_outputs_of_a_model_called_twice():
+    x = Input(shape=(4,), name="x")
+    inner = Model(x, Dense(3, name="h")(x), name="inner")
+    a, b = Input(shape=(4,), name="a"), Input(shape=(4,), name="b")
+    joined = add([inner(a), inner(b)])
+    model = Model([a, b], [Dense(1, name="p")(joined), Dense(2, name="q")(joined)])
+    model.compile("sgd", "mse", metrics=["mae"])
+    ones = np.ones((4, 4))
+    for _ in range(2):
+        model.train_on_batch([ones, ones], [ones[:, :1], ones[:, :2]])
+    return model
+
+
+def test_all_outputs_of_a_train_function_are_told():
+    models = []
+    records = told(lambda: models.append(two_outputs_of_a_model_called_twice()))
+    names = ["p_loss", "q_loss", "p_mean_absolute_error", "q_mean_absolute_error"]
+    (outputs,) = [r for r in records if r.kind == "outputs"]
+    assert outputs.text == f"[{', '.join(['total_loss', *names])}]"
+    assert len(models[0].train_function.outputs) == 5
+    (later,) = [r for r in records if r.kind == "called"]
+    assert [cell.partition(":")[0] for cell in later.cells[:5]] == ["total_loss", *names]
+
+
+def test_calls_have_the_ids_of_summary_and_pictures():
+    models = []
+    records = told(lambda: models.append(two_outputs_of_a_model_called_twice()))
+    ids = set(call_ids(models[0]).values())
+    assert {"inner@0", "inner@1"} <= ids
+    swept = {r.name for r in records if r.kind == "swept_node"}
+    assert swept - ids == {"loss", "p_loss", "q_loss"}
+    tensors = [r.name for r in records if r.kind == "tensor"]
+    assert [name for name in tensors if name.startswith("inner/")] == [
+        "inner/h/add (inner@0)",
+        "inner/h/add (inner@1)",
+    ]
+    (row,) = [r for r in records if r.kind == "depth_row" and "inner_ib-1" in r.text]
+    assert row.text == "inner_ib-1 (inner@0), inner_ib-2 (inner@1)"
+    assert row.facts["calls"] == ["inner@0", "inner@1"]
+
+
+def test_a_model_that_is_called_once_needs_no_number():
+    def work():
+        x = Input(shape=(4,), name="x")
+        inner = Model(x, Dense(3, name="h")(x), name="inner")
+        a = Input(shape=(4,), name="a")
+        model = Model(a, inner(a))
+        model.compile("sgd", "mse")
+        model.train_on_batch(np.ones((2, 4)), np.ones((2, 3)))
+
+    records = told(work)
+    assert [r.name for r in records if r.kind == "tensor"] == ["a", "inner/h/add"]
+
+
+def test_inputs_of_one_name_are_told_apart_by_their_calls():
+    records = told(two_outputs_of_a_model_called_twice)
+    (node,) = [r for r in records if r.kind == "node" and r.name.startswith("Node add_")]
+    assert "inner/h/add of inner_ib-1 (None, 3), inner/h/add of inner_ib-2 (None, 3)" in node.text

@@ -1,3 +1,4 @@
+import inspect
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from zoo import ZOO
 
 import kerascope as ks
 from kerascope.errors import ArgumentError, DtypeError, MissingToolError, NotBuiltError
-from kerascope.viz.drawing import SUFFIXES, draw
+from kerascope.viz.drawing import KEYWORDS, SUFFIXES, draw
 from kerascope.viz.render import render
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -306,3 +307,14 @@ def test_a_chain_of_a_thousand_layers_becomes_dot_text():
     source = draw(ks.Model(x, y)).source
     assert source.count(" -> ") == 1000
     assert "nslimit=" in source
+
+
+def test_a_misspelt_argument_is_guessed():
+    with pytest.raises(ArgumentError, match="'shapes'. Did you mean 'show_shapes'"):
+        draw(ZOO["chain"](), shapes=True)
+
+
+def test_every_argument_of_draw_can_be_guessed():
+    parameters = inspect.signature(draw).parameters.values()
+    named = [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+    assert list(KEYWORDS) == named

@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from kerascope.callbacks import Progress
+from kerascope.callbacks.progress import progress_lines
 from kerascope.viz import progress as progress_module
 from kerascope.viz.progress import TerminalProgress, bar, show_message, show_progress
 
@@ -83,10 +84,22 @@ def test_a_running_line_never_wraps_and_the_final_one_is_whole():
     screen = Screen()
     screen.at(0, "started", 0)
     screen.at(1, "running", 50, logs)
-    assert len(screen.visible[0]) == 79
-    assert screen.visible[0].endswith("…")
+    assert len(screen.visible[0]) <= 79
+    assert screen.visible[0].endswith("  output_0_loss 1.0000 …")
     screen.at(2, "finished", 100, logs)
     assert "output_7_loss 1.0000" in screen.text
+
+
+@pytest.mark.parametrize("width", [30, 50, 79, 80, 81, 100, 200])
+def test_no_name_and_no_figure_is_torn_at_the_end_of_a_line(width):
+    logs = {f"val_output_{index}_loss": 1.25 for index in range(8)}
+    screen = Screen(width=width)
+    screen.at(0, "started", 0)
+    screen.at(1, "running", 50, logs)
+    screen.at(2, "finished", 100, logs)
+    assert max(map(len, screen.visible)) < width
+    figures = re.findall(r"val_output_\d_loss 1\.2500", "\n".join(screen.visible))
+    assert figures == [f"{name} 1.2500" for name in logs]
 
 
 def test_a_console_without_unicode_gets_a_bar_that_it_can_write():
@@ -100,7 +113,16 @@ def test_an_ellipsis_is_not_written_where_it_cannot_be():
     screen = Screen(encoding="ascii", width=30)
     screen.at(0, "started", 0)
     screen.at(1, "running", 50, {"loss": 1.0})
-    assert len(screen.visible[0]) == 29
+    assert screen.visible[0] == " 50/100  =====..... ..."
+
+
+def test_plain_lines_in_a_terminal_break_between_figures(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stdout", terminal)
+    monkeypatch.setenv("COLUMNS", "40")
+    logs = {"loss": 1.0, "val_loss": 2.0, "val_acc": 3.0}
+    progress_lines(Progress("finished", 4, 4, logs))
+    assert terminal.getvalue() == "4/4 - loss: 1.0000 - val_loss: 2.0000\nval_acc: 3.0000\n"
 
 
 def test_without_a_target_there_is_a_count_and_no_bar():

@@ -29,19 +29,36 @@ def columns_of(lines):
 
 
 @pytest.mark.parametrize("width", [50, 60, 80, 100, 120])
-def test_no_column_and_no_letter_is_lost(model, width):
+def test_no_column_but_the_depths_and_no_letter_is_lost(model, width):
     summary = summarize(model)
     lines = printed(summary, width)
     assert max(map(len, lines)) <= width
     columns = columns_of(lines)
-    for header, column in zip(HEADERS, columns, strict=True):
+    has_depths = any(column.startswith("Depth") for column in columns)
+    assert has_depths or width < 80
+    headers = [header for header in HEADERS if has_depths or header != "Depth"]
+    for header, column in zip(headers, columns, strict=True):
         assert column.startswith(header)
     for row in summary.rows:
         packed = f"{row.layer}({row.class_name})".replace(" ", "")
         assert packed in columns[0].replace(" ", "")
-        assert f"{row.parameters:,}" in columns[3]
+        assert f"{row.parameters:,}" in columns[-2]
         for source in row.connected_to:
-            assert source.replace(" ", "") in columns[4].replace(" ", "")
+            assert source.replace(" ", "") in columns[-1].replace(" ", "")
+
+
+def test_in_a_narrow_terminal_the_depths_go_before_a_name_is_broken():
+    row = SummaryRow("inner_model", "Sequential", 1, (None, 20), 1234, ("embedding@1",), True)
+    summary = Summary("m", (row,), 1234, 1234, 0)
+    assert printed(summary, 80)[3].split() == [
+        "inner_model", "(Sequential)", "│", "1", "│", "(None,", "20)", "│", "1,234", "│",
+        "embedding@1",
+    ]  # fmt: skip
+    for width in (50, 52):
+        lines = printed(summary, width)
+        assert "Depth" not in "".join(lines)
+        for word in ("inner_model", "(Sequential)", "(None, 20)", "1,234", "embedding@1"):
+            assert any(word in line for line in lines)
 
 
 def test_the_totals_stand_under_the_table():

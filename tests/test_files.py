@@ -1,0 +1,70 @@
+"""Writing a file whole, or not at all."""
+
+import errno
+import os
+from pathlib import Path
+
+import h5py
+import pytest
+
+from kerascope.errors import ArgumentError, UnavailableError
+from kerascope.files import replacing
+from kerascope.layers import Dense
+from kerascope.models import Sequential
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def write(path, text="new"):
+    with replacing(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [(errno.EACCES, "permission denied"), (errno.ENOSPC, "no space left on device")],
+)
+def test_what_the_system_refuses_is_said_with_the_name_of_the_target(number, reason):
+    Path("a.txt").write_text("old", encoding="utf-8")
+
+    def write_half():
+        with replacing("a.txt") as unfinished:
+            unfinished.write_text("half", encoding="utf-8")
+            raise OSError(number, os.strerror(number), str(unfinished))
+
+    with pytest.raises(UnavailableError, match=rf"^cannot write 'a\.txt': {reason}\.$"):
+        write_half()
+    assert Path("a.txt").read_text(encoding="utf-8") == "old"
+    assert os.listdir() == ["a.txt"]
+
+
+def test_a_folder_that_may_not_be_written_to_is_refused_at_once(monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(UnavailableError, match=r"^cannot write 'a\.txt': permission denied\.$"):
+        write("a.txt")
+
+
+def test_a_folder_is_no_file():
+    Path("a.txt").mkdir()
+    with pytest.raises(ArgumentError, match="expected a file, got a folder"):
+        write("a.txt")
+
+
+def test_an_error_of_ours_stays_as_it_is():
+    with pytest.raises(UnavailableError, match="^mine$"), replacing("a.txt"):
+        raise UnavailableError("mine")
+
+
+@pytest.mark.parametrize("method", ["save", "save_weights"])
+def test_a_model_that_may_not_be_saved_names_its_file(method, monkeypatch):
+    def refused(name, mode):
+        raise PermissionError(errno.EACCES, f"Unable to open '{name}'")
+
+    model = Sequential([Dense(2, input_shape=(3,))])
+    monkeypatch.setattr(h5py, "File", refused)
+    with pytest.raises(UnavailableError, match=r"^cannot write 'a\.h5': permission denied\.$"):
+        getattr(model, method)("a.h5")
+    assert os.listdir() == []
