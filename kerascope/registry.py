@@ -11,7 +11,6 @@ import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from difflib import get_close_matches
 from typing import Any
 
 from kerascope.errors import ArgumentError, ConfigError, UnknownNameError
@@ -65,6 +64,8 @@ def custom_object_scope(*objects: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def did_you_mean(name: str, known: Any) -> str:
     """Return "Did you mean 'relu'? " for a near miss, else an empty string."""
+    from difflib import get_close_matches  # only a mistake needs it
+
     close = get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f"Did you mean {close[0]!r}? " if close else ""
 

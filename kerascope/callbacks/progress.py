@@ -8,7 +8,6 @@ so that the same run writes the same text.
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -125,6 +124,8 @@ def progress_lines(progress: Progress) -> None:
     if progress.moment == "started" and progress.title is not None:
         print(progress.title, flush=True)
     if progress.moment == "finished":
+        import shutil  # its archive modules are not worth loading for runs without a terminal
+
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         rows = in_rows([progress.count, *progress.figures], width, len(" - "), len)
         print("\n".join(" - ".join(row) for row in rows), flush=True)

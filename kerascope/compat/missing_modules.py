@@ -8,14 +8,13 @@ seen that the package has no such attribute. The table is in `kerascope.not_yet`
 from __future__ import annotations
 
 import sys
-from importlib.abc import MetaPathFinder
 from typing import Any
 
 from kerascope.errors import NotYetImportError
 from kerascope.not_yet import words_for
 
 
-class NotYetFinder(MetaPathFinder):
+class NotYetFinder:
     """A finder that finds nothing, but knows what Keras has."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> None:
@@ -35,4 +34,5 @@ class NotYetFinder(MetaPathFinder):
 def answer_missing_modules() -> None:
     """Let the imports of all modules that are not here yet say so."""
     if not any(isinstance(finder, NotYetFinder) for finder in sys.meta_path):
-        sys.meta_path.append(NotYetFinder())
+        finder: Any = NotYetFinder()  # no MetaPathFinder: importlib.abc takes long to import
+        sys.meta_path.append(finder)

@@ -17,8 +17,8 @@ from collections.abc import Container
 from kerascope.engine.network import Network
 from kerascope.engine.node import Node
 
-# What XML 1.0 cannot hold: GraphML and SVG could not be read again.
-_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What XML 1.0 cannot hold: GraphML and SVG could not be read again. (Compiled at its first use.)
+_NOT_IN_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def depths_of_calls(model: Network) -> dict[Node, int]:
@@ -93,4 +93,4 @@ def clean(text: str) -> str:
     >>> clean("a<b & ü") == "a<b & ü", clean("bell" + chr(7)) == "bell" + chr(0xFFFD)
     (True, True)
     """
-    return _NOT_IN_XML.sub("\ufffd", text)
+    return re.sub(_NOT_IN_XML, "\ufffd", text)

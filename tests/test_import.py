@@ -1,0 +1,28 @@
+"""`import kerascope` stays quick: what takes long to load comes when it is used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+HEAVY = ["rich", "networkx", "graphviz", "pygraphviz", "h5py", "tarfile", "shutil", "difflib"]
+
+
+def loaded_by(statement: str) -> set[str]:
+    before = "import sys, numpy; before = set(sys.modules)"
+    code = f"{before}; {statement}; print(*set(sys.modules) - before)"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    return set(result.stdout.split())
+
+
+def test_the_engine_loads_no_picture_table_archive_or_file_library():
+    loaded = loaded_by("import kerascope, kerascope.layers, kerascope.models")
+    assert "kerascope.engine.model" in loaded
+    assert not loaded & set(HEAVY)
+
+
+def test_a_picture_loads_what_it_needs_when_it_is_drawn():
+    model = "k.Sequential([k.layers.Dense(1, input_shape=(2,))])"
+    assert "networkx" in loaded_by(f"import kerascope as k; k.to_networkx({model})")
