@@ -5,14 +5,14 @@ Warnings point at it, and every layer remembers the one that made it.
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
-from pathlib import Path
 from types import FrameType
 
 from kerascope.errors import KerascopeWarning
 
-_PACKAGE = str(Path(__file__).resolve().parent)
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def line_outside_the_package() -> tuple[str, int] | None:

@@ -93,7 +93,6 @@ ATTRIBUTES: dict[str, str] = {
     "b": "bias",
     "output_dim": "units",
     "p": "rate",
-    "bias": "use_bias",
     "init": "kernel_initializer",
     "W_regularizer": "kernel_regularizer",
     "b_regularizer": "bias_regularizer",

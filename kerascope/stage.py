@@ -161,8 +161,7 @@ class Stage:
         if self.done:
             return self.result
         if self._shortcut is not None and not self._started and not is_watched():
-            self.result, self.done = self._shortcut(), True
-            return self.result
+            return self._take_shortcut()
         self._tell(Mark.started)
         try:
             for event in self:
@@ -171,6 +170,17 @@ class Stage:
             self._tell(Mark.failed)
             raise
         self._tell(Mark.finished)
+        return self.result
+
+    def _take_shortcut(self) -> Any:
+        assert self._shortcut is not None
+        self._started = True
+        try:
+            self.result = self._shortcut()
+        except BaseException as error:
+            self._error = error
+            raise
+        self.done = True
         return self.result
 
     def walk(self) -> Iterator[tuple[Stage, Any]]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, Variable
 from kerascope.backend.traversal import applies_in_order
-from kerascope.errors import DisconnectedGraphError
+from kerascope.errors import ArgumentError, DisconnectedGraphError
 
 
 class Step(NamedTuple):
@@ -63,10 +63,14 @@ class Schedule:
     ------
     DisconnectedGraphError
         A result needs a placeholder that is not among the inputs.
+    ArgumentError
+        An input is given twice.
     """
 
     def __init__(self, inputs: Sequence[Tensor], results: Sequence[Tensor]) -> None:
         self.inputs = list(inputs)
+        if len(set(self.inputs)) != len(self.inputs):
+            raise ArgumentError(f"function: an input is given twice: {self.inputs}. Leave one out.")
         self.slots: dict[Tensor, int] = {}
         for tensor in inputs:
             self._slot(tensor)

@@ -71,18 +71,22 @@ __all__ = [
 ]
 
 
+def _phase_placeholder() -> Placeholder:
+    phase = Placeholder((), "float32", "keras_learning_phase", default=0.0)
+    phase._uses_learning_phase = True
+    return phase
+
+
+# One for the process: models made before a `clear_session` are fed through it afterwards too.
+PHASE = _phase_placeholder()
+
+
 class _State:
     """Everything that `clear_session` forgets."""
 
     def __init__(self) -> None:
         self.uids: defaultdict[str, int] = defaultdict(int)
-        self.phase: Placeholder | int = _phase_placeholder()
-
-
-def _phase_placeholder() -> Placeholder:
-    phase = Placeholder((), "float32", "keras_learning_phase", default=0.0)
-    phase._uses_learning_phase = True
-    return phase
+        self.phase: Placeholder | int = PHASE
 
 
 # --- settings -------------------------------------------------------------------------------------
@@ -366,7 +370,8 @@ def eval(x: Any) -> Any:
     6.0
     """
     if is_eager() or not isinstance(x, Tensor):
-        return value_of(x)
+        value = value_of(x)
+        return value.copy() if isinstance(value, np.ndarray) else value
     return function([], x, name="eval")([])
 
 

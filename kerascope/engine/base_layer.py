@@ -187,11 +187,12 @@ class Layer(LayerWeights, metaclass=LayerType):
 
     def get_config(self) -> dict[str, Any]:
         """Return what the constructor needs to make this layer again, ready for JSON."""
+        is_overridden = type(self).get_config is not Layer.get_config
         config: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
         if self.batch_input_shape is not None:
             config["batch_input_shape"] = list(self.batch_input_shape)
         config["dtype"] = self.dtype
-        return {**config, **derived_config(self)}
+        return {**config, **derived_config(self, overridden=is_overridden)}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Layer:

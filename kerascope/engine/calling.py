@@ -138,7 +138,7 @@ def _run_body(
     """Run `call` and what belongs to it: masks, shapes, the activity penalty."""
     input_masks = [_mask_of(x) for x in to_list(inputs)]
     mask = unpack_singleton(input_masks) if input_masks else None
-    kwargs, phase = _phase_of(layer, kwargs)
+    kwargs, phase = phase_of(layer, kwargs)
     if (
         accepts(layer.call, "mask")
         and "mask" not in kwargs
@@ -187,7 +187,7 @@ def _own(output: Tensor, inputs: list[Tensor], layer: Layer) -> Tensor:
     return identity(output) if belongs_elsewhere or any(output is x for x in inputs) else output
 
 
-def _phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]:
     """Return the arguments of `call`, and the learning phase that `training=True` sets inside."""
     training = kwargs.get("training")
     if not accepts(layer.call, "training"):

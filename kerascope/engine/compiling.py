@@ -279,6 +279,7 @@ def _add_metrics(model: CompiledNetwork, compiled: Compilation) -> Generator[Any
             *((m, compiled.sample_weights[k]) for m in weighted[i]),
         ]:
             name, function = resolve_metric(metric, compiled.loss_functions[i], model.outputs[i])
+            name = name if weights is None else f"weighted_{name}"
             with name_scope(f"{names[i]}_metrics"):
                 tensor = weighted_masked_objective(function)(
                     compiled.targets[k], model.outputs[i], weights, masks[i]

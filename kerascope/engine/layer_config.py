@@ -41,8 +41,14 @@ def constructor_keywords(cls: type) -> frozenset[str]:
     return frozenset(name for base in cls.__mro__ for name in constructor_parameters(base))
 
 
-def derived_config(layer: Layer) -> dict[str, Any]:
+def derived_config(layer: Layer, *, overridden: bool = False) -> dict[str, Any]:
     """Return the constructor's arguments as they stand now, ready for JSON.
+
+    Parameters
+    ----------
+    layer : Layer
+    overridden : bool
+        The class writes a `get_config` of its own, which will see to what cannot be written here.
 
     Raises
     ------
@@ -61,7 +67,11 @@ def derived_config(layer: Layer) -> dict[str, Any]:
                 subject=layer,
             )
         value = getattr(layer, name) if hasattr(layer, name) else layer._arguments[name]
-        config[name] = serialized(value, f"{layer.label}: argument {name!r}")
+        try:
+            config[name] = serialized(value, f"{layer.label}: argument {name!r}")
+        except ConfigError:
+            if not overridden:
+                raise
     return config
 
 

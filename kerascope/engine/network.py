@@ -17,7 +17,7 @@ from typing import Any
 from kerascope.backend.eager import is_eager
 from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.backend.shapes import Shape
-from kerascope.backend.state import placeholder
+from kerascope.backend.state import learning_phase, placeholder
 from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.graph_map import GraphMap, map_graph
@@ -131,7 +131,7 @@ class Network(NetworkBooks):
         self._require_graph("call")
         inputs = [as_tensor(x) for x in to_list(inputs)]
         masks = to_list(mask) or [None] * len(inputs)
-        cache_key = (*inputs, *masks)
+        cache_key = (*inputs, *masks, learning_phase())
         if is_eager():
             output_tensors, output_masks, _ = self.run_internal_graph(inputs, masks)
             self._eager_masks = {cache_key: output_masks}  # compute_mask asks for them next
@@ -148,7 +148,7 @@ class Network(NetworkBooks):
             return None
         inputs = to_list(inputs)
         masks = to_list(mask) or [None] * len(inputs)
-        cache_key = (*inputs, *masks)
+        cache_key = (*inputs, *masks, learning_phase())
         if cache_key in self._eager_masks:
             return unpack_singleton(self._eager_masks.pop(cache_key))
         if cache_key in self._output_mask_cache:

@@ -33,7 +33,7 @@ class NetworkBooks(NetworkFacts):
         """Update pairs of the layers, as far as they belong to this graph's own calls."""
         if not self.trainable and not self.stateful:
             return []
-        return self._collected("get_updates_for", self._updates)
+        return self._still_trained(self._collected("get_updates_for", self._updates))
 
     def get_losses_for(self, inputs: Any) -> list[Tensor]:
         """Return the penalties for exactly these inputs; None gives the unconditional ones."""
@@ -43,7 +43,19 @@ class NetworkBooks(NetworkFacts):
         """Return the update pairs for exactly these inputs; None gives the unconditional ones."""
         if not self.trainable and not self.stateful:
             return []
-        return self._items_for(inputs, "get_updates_for", self._updates)
+        return self._still_trained(self._items_for(inputs, "get_updates_for", self._updates))
+
+    def _still_trained(self, pairs: list[tuple[Variable, Any]]) -> list[tuple[Variable, Any]]:
+        """Leave out the updates of layers inside that were frozen after they had made them."""
+        frozen: set[Variable] = set()
+        inner = list(self._sublayers)
+        while pairs and inner:
+            layer = inner.pop()
+            if layer.trainable or layer.stateful:
+                inner.extend(layer._sublayers)
+            else:
+                frozen.update(layer.weights)
+        return [pair for pair in pairs if pair[0] not in frozen]
 
     def _collected(self, getter: str, own: PerInput) -> list[Any]:
         """Collect over this graph's calls, then what holds for every call, then the own items."""

@@ -25,22 +25,24 @@ NodeIndices = dict[tuple[str, int], int]
 
 def config_of_graph(network: Network) -> dict[str, Any]:
     """Return the configuration of a graph network, ready for JSON."""
-    indices = _indices_inside(network)
+    input_layers = [x._keras_history.layer for x in network.inputs]
+    layers = list(dict.fromkeys([*network.layers, *input_layers]))  # also an input nobody uses
+    indices = _indices_inside(network, layers)
     return {
         "name": network.name,
         "trainable": network.trainable,
-        "layers": [_layer_entry(layer, indices) for layer in network.layers],
+        "layers": [_layer_entry(layer, indices) for layer in layers],
         "input_layers": [_reference(x._keras_history, indices) for x in network.inputs],
         "output_layers": [_reference(x._keras_history, indices) for x in network.outputs],
     }
 
 
-def _indices_inside(network: Network) -> NodeIndices:
+def _indices_inside(network: Network, layers: list[Layer]) -> NodeIndices:
     """Return the number of each call, counting only the calls inside the network."""
     inside = set(network.network_nodes)
     indices: NodeIndices = {}
-    for layer in network.layers:
-        kept = [node for node in layer.inbound_nodes if node.name in inside]
+    for layer in layers:
+        kept = [n for n in layer.inbound_nodes if n.name in inside or n.is_input]
         indices.update({(layer.name, node.node_index): i for i, node in enumerate(kept)})
     return indices
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.backend.shapes import Shape
-from kerascope.engine.calling import penalize_activity
+from kerascope.engine.calling import penalize_activity, phase_of
 from kerascope.engine.layer_books import inside_call
 from kerascope.engine.nesting import accepts, to_list, unpack_singleton
 from kerascope.engine.node import Node
@@ -106,7 +106,8 @@ def _call_node(
     kwargs = dict(node.arguments)  # a copy: the mask of this run must not stay for the next
     if accepts(layer.call, "mask") and "mask" not in kwargs:
         kwargs["mask"] = mask
-    with layer._scope(), inside_call(layer, computed_tensors):
+    kwargs, phase = phase_of(layer, kwargs)
+    with layer._scope(), phase, inside_call(layer, computed_tensors):
         output_tensors = [as_tensor(y) for y in to_list(layer.call(inputs, **kwargs))]
         output_masks = to_list(layer.compute_mask(inputs, mask)) or [None] * len(output_tensors)
         penalize_activity(layer, inputs, output_tensors)

@@ -20,6 +20,7 @@ import numpy as np
 from kerascope import losses, metrics, optimizers
 from kerascope.backend.graph import Variable
 from kerascope.backend.state import batch_set_value
+from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import layer_registry
 from kerascope.errors import ConfigError, DataError, UnavailableError
@@ -58,7 +59,11 @@ def save_model(
     """
     _check_suffix(filepath)
     config = json.dumps({"class_name": type(model).__name__, "config": model.get_config()})
-    training = json.dumps(training_config(model)) if include_optimizer and model.optimizer else None
+    training = (
+        json.dumps(training_config(model))
+        if include_optimizer and model.total_loss is not None
+        else None
+    )
     with replacing(filepath, overwrite=overwrite) as unfinished, _h5(unfinished, "w") as file:
         file.attrs["keras_version"] = KERAS_VERSION.encode()
         file.attrs["backend"] = b"kerascope"
@@ -169,8 +174,16 @@ def load_model(
             _compile_again(model, _json(file.attrs["training_config"]))
             if "optimizer_weights" in file:
                 model._make_train_function()
-                model.optimizer.set_weights(_arrays(file["optimizer_weights"]))
+                _restore_optimizer(model.optimizer, _arrays(file["optimizer_weights"]))
     return model
+
+
+def _restore_optimizer(optimizer: Any, arrays: list[np.ndarray]) -> None:
+    """Give the optimizer its state back; one that another Keras wrote may have another form."""
+    try:
+        optimizer.set_weights(arrays)
+    except ValueError as error:
+        warn(f"load_model: the optimizer begins afresh; its saved state does not fit ({error})")
 
 
 def _compile_again(model: Model, config: dict[str, Any]) -> None:

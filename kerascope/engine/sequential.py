@@ -204,7 +204,7 @@ class Sequential(Model):
                 f"configuration of its own. Make it by Model(inputs, outputs) to save it.",
                 subject=self,
             )
-        config: dict[str, Any] = {"name": self.name, "layers": layers}
+        config: dict[str, Any] = {"name": self.name, "trainable": self.trainable, "layers": layers}
         if self.inputs:
             config["build_input_shape"] = list(self.inputs[0].shape)
         return config
@@ -220,4 +220,5 @@ class Sequential(Model):
                 model.add(layer_registry.deserialize(entry))
         if not model.outputs and facts.get("build_input_shape"):
             model.build(facts["build_input_shape"])
+        model.trainable = facts.get("trainable", True)
         return model

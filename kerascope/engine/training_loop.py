@@ -84,7 +84,7 @@ def fit_events(
             yield BatchEnded(epoch, batch_index, outs)
             if model.stop_training:
                 break
-        if val_f is not None:
+        if val_f is not None and not model.stop_training:
             val_outs = yield from evaluate_events(val_f, val_feed)
             epoch_logs.update(
                 ("val_" + label, o) for label, o in zip(out_labels, val_outs, strict=True)
