@@ -8,6 +8,8 @@ methods out in every class.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -40,7 +42,7 @@ class Configured:
             An argument was not stored under its own name.
         """
         config = {}
-        for name in constructor_arguments(type(self)):
+        for name in constructor_parameters(type(self)):
             if not hasattr(self, name):
                 raise ConfigError(
                     f"{type(self).__name__}: get_config() needs the argument {name!r}, which is "
@@ -62,7 +64,7 @@ class Configured:
         ConfigError
             The class does not know an argument, and it is not None.
         """
-        known = constructor_arguments(cls)
+        known = constructor_parameters(cls)
         unknown = [] if takes_any_keyword(cls) else [n for n in config if n not in known]
         for name in unknown:
             if config[name] is not None:
@@ -77,13 +79,15 @@ class Configured:
         return f"{type(self).__name__}({inner})"
 
 
-def constructor_arguments(cls: type) -> list[str]:
-    """Return the names of the constructor's arguments, without `self`, `*args` and `**kwargs`."""
-    if cls.__init__ is object.__init__:  # type: ignore[misc]
-        return []
-    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    parameters = list(inspect.signature(cls).parameters.values())
-    return [parameter.name for parameter in parameters if parameter.kind in named]
+def constructor_parameters(cls: type) -> tuple[str, ...]:
+    """Return the names of a constructor's own parameters, without self, *args and **kwargs."""
+    return _parameters_after_self(cls.__init__)  # type: ignore[misc]
+
+
+@lru_cache(maxsize=1024)
+def _parameters_after_self(function: Callable[..., Any]) -> tuple[str, ...]:
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    return tuple(p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
 
 
 def takes_any_keyword(cls: type) -> bool:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kerascope import backend as K
-from kerascope.configured import Configured, constructor_arguments, plain
+from kerascope.configured import Configured, constructor_parameters, plain
 from kerascope.errors import ConfigError
 
 
@@ -20,7 +20,7 @@ class Forgetful(Configured):
 
 
 def test_config_holds_the_arguments_of_the_constructor_but_not_its_kwargs():
-    assert constructor_arguments(Ramp) == ["start", "stop"]
+    assert constructor_parameters(Ramp) == ("start", "stop")
     assert Ramp(2.0, stop=3.0).get_config() == {"start": 2.0, "stop": 3.0}
 
 

@@ -22,7 +22,7 @@ from kerascope.backend.ops.comparison import not_equal
 from kerascope.backend.ops.reduction import mean
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import floatx, placeholder
-from kerascope.engine.nesting import to_list
+from kerascope.engine.nesting import distinct_names, to_list
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.spellings import habits
@@ -188,8 +188,9 @@ def _target_tensors(target_tensors: Any, names: list[str]) -> list[Tensor | None
 
 def _make_placeholders(model: CompiledNetwork, compiled: Compilation) -> None:
     """Make the placeholders for labels and sample weights: `dense_3_target`, and so on."""
+    names = model.output_names
     for i in compiled.trained:
-        name, output = model.output_names[i], model.outputs[i]
+        name, output = names[i], model.outputs[i]
         target = compiled.target_tensors[i]
         if target is None:
             target = placeholder(ndim=output.ndim, dtype=output.dtype, name=f"{name}_target")
@@ -233,10 +234,10 @@ def weighted_masked_objective(function: Loss) -> Callable[..., Tensor]:
 
 
 def _add_losses(model: CompiledNetwork, compiled: Compilation) -> Generator[Any, Any, None]:
-    masks = model.output_masks_of_graph
+    names, masks = model.output_names, model.output_masks_of_graph
     total_loss: Any = None
     for k, i in enumerate(compiled.trained):
-        name, function = model.output_names[i], compiled.loss_functions[i]
+        name, function = names[i], compiled.loss_functions[i]
         assert function is not None
         with name_scope(f"{name}_loss"):
             output_loss = weighted_masked_objective(function)(
@@ -284,9 +285,8 @@ def _add_metrics(model: CompiledNetwork, compiled: Compilation) -> Generator[Any
                 tensor = weighted_masked_objective(function)(
                     compiled.targets[k], model.outputs[i], weights, masks[i]
                 )
-            name = _free_name(
-                f"{names[i]}_{name}" if len(names) > 1 else name, compiled.metrics_names
-            )
+            name = f"{names[i]}_{name}" if len(names) > 1 else name
+            name = distinct_names([*compiled.metrics_names, name])[-1]
             compiled.metrics_names.append(name)
             compiled.metrics_tensors.append(tensor)
             yield MetricTerm(name, tensor)
@@ -321,10 +321,3 @@ def resolve_metric(metric: Any, loss: Any, output: Tensor) -> tuple[str, Any]:
     if metric in ("accuracy", "acc"):
         return habits().accuracy, functions[0]
     return metric, functions[1]
-
-
-def _free_name(name: str, taken: list[str]) -> str:
-    candidate, number = name, 1
-    while candidate in taken:
-        candidate, number = f"{name}_{number}", number + 1
-    return candidate

@@ -81,6 +81,14 @@ class LayerBooks(NodeAccess):
             calls = dict.fromkeys(self._inner_calls.of(inputs))
         return [item for layer, key in calls for item in getattr(layer, getter)(key)]
 
+    def remember_call(self, layer: LayerBooks, inner_inputs: list[Tensor], inputs: Any) -> None:
+        """Note that a call on `inputs` has called a layer inside: its books are asked when needed.
+
+        They are not copied: a layer inside may still be frozen, or unfrozen.
+        """
+        if not is_eager():
+            self._inner_calls.add([(layer, tuple(inner_inputs))], inputs)
+
     @property
     def _books(self) -> tuple[PerInput, ...]:
         return self._losses, self._updates, self._inner_calls
@@ -106,9 +114,9 @@ def inside_call(layer: LayerBooks, inputs: list[Tensor]) -> Iterator[None]:
     inputs of the outermost call, which is the only one that a model knows.
     """
     outer = _enclosing.get()
-    if outer is not None and not is_eager():
+    if outer is not None:
         outer_layer, outer_inputs = outer
-        outer_layer._inner_calls.add([(layer, tuple(inputs))], outer_inputs)
+        outer_layer.remember_call(layer, inputs, outer_inputs)
     token = _enclosing.set((layer, inputs))
     try:
         yield

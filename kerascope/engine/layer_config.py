@@ -14,17 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kerascope.configured import constructor_parameters, plain
 from kerascope.errors import ConfigError
 
 if TYPE_CHECKING:
     from kerascope.engine.base_layer import Layer
-
-
-@lru_cache(maxsize=1024)
-def constructor_parameters(cls: type) -> tuple[str, ...]:
-    """Return the names of a constructor's own parameters, without self, *args and **kwargs."""
-    parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]  # type: ignore[misc]
-    return tuple(p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
 
 
 @lru_cache(maxsize=1024)
@@ -85,10 +79,8 @@ def serialized(value: Any, where: str) -> Any:
     """
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
+    if isinstance(value, (np.generic, np.ndarray)):
+        return plain(value)
     if isinstance(value, (list, tuple)):
         return [serialized(item, where) for item in value]
     if isinstance(value, dict):

@@ -10,11 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from kerascope.callers import line_outside_the_package
-from kerascope.engine.layer_config import (
-    constructor_defaults,
-    constructor_keywords,
-    constructor_parameters,
-)
+from kerascope.configured import constructor_parameters
+from kerascope.engine.layer_config import constructor_defaults, constructor_keywords
 from kerascope.errors import DtypeError
 from kerascope.registry import Registry
 from kerascope.spellings import ATTRIBUTES, translate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +22,23 @@ def to_list(x: Any) -> list[Any]:
 def unpack_singleton(items: list[Any]) -> Any:
     """Return the only element of a list of one, else the list."""
     return items[0] if len(items) == 1 else items
+
+
+def distinct_names(names: Iterable[str]) -> list[str]:
+    """Return the names, each made distinct from those before it by a number.
+
+    Examples
+    --------
+    >>> distinct_names(["acc", "acc", "loss"])
+    ['acc', 'acc_1', 'loss']
+    """
+    distinct: dict[str, None] = {}
+    for name in names:
+        candidate, number = name, 1
+        while candidate in distinct:
+            candidate, number = f"{name}_{number}", number + 1
+        distinct[candidate] = None
+    return list(distinct)
 
 
 def accepts(function: Callable[..., Any], name: str) -> bool:

@@ -33,7 +33,7 @@ class NetworkBooks(NetworkFacts):
         """Update pairs of the layers, as far as they belong to this graph's own calls."""
         if not self.trainable and not self.stateful:
             return []
-        return self._still_trained(self._collected("get_updates_for", self._updates))
+        return self._collected("get_updates_for", self._updates)
 
     def get_losses_for(self, inputs: Any) -> list[Tensor]:
         """Return the penalties for exactly these inputs; None gives the unconditional ones."""
@@ -43,19 +43,7 @@ class NetworkBooks(NetworkFacts):
         """Return the update pairs for exactly these inputs; None gives the unconditional ones."""
         if not self.trainable and not self.stateful:
             return []
-        return self._still_trained(self._items_for(inputs, "get_updates_for", self._updates))
-
-    def _still_trained(self, pairs: list[tuple[Variable, Any]]) -> list[tuple[Variable, Any]]:
-        """Leave out the updates of layers inside that were frozen after they had made them."""
-        frozen: set[Variable] = set()
-        inner = list(self._sublayers)
-        while pairs and inner:
-            layer = inner.pop()
-            if layer.trainable or layer.stateful:
-                inner.extend(layer._sublayers)
-            else:
-                frozen.update(layer.weights)
-        return [pair for pair in pairs if pair[0] not in frozen]
+        return self._items_for(inputs, "get_updates_for", self._updates)
 
     def _collected(self, getter: str, own: PerInput) -> list[Any]:
         """Collect over this graph's calls, then what holds for every call, then the own items."""
@@ -76,15 +64,9 @@ class NetworkBooks(NetworkFacts):
         ]
 
     def _items_for(self, inputs: Any, getter: str, own: PerInput) -> list[Any]:
-        if inputs is None:
-            return own.of(None) + [
-                x for layer in self._sublayers for x in getattr(layer, getter)(None)
-            ]
-        if self._is_graph_network and to_list(inputs) == self.inputs:
-            return self._of_own_calls(getter) + own.of(inputs)
-        if not self._is_graph_network:
-            return own.of(inputs) + self._of_inner_layers(getter, inputs)
-        return own.of(inputs)
+        if self._is_graph_network and inputs is not None and to_list(inputs) == self.inputs:
+            return own.of(inputs) + self._of_own_calls(getter)
+        return own.of(inputs) + self._of_inner_layers(getter, inputs)
 
     @property
     def uses_learning_phase(self) -> bool:

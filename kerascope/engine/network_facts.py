@@ -8,6 +8,7 @@ from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.graph_map import GraphMap, map_graph
+from kerascope.engine.nesting import distinct_names
 from kerascope.engine.node import Node
 from kerascope.errors import ArgumentError, NotBuiltError
 from kerascope.registry import did_you_mean
@@ -117,7 +118,7 @@ class NetworkFacts(Layer):
     @property
     def output_names(self) -> list[str]:
         """The name of each output layer: the keys of a dict of targets or losses."""
-        return _distinct([layer.name for layer in self.output_layers])
+        return distinct_names([layer.name for layer in self.output_layers])
 
     @property
     def internal_output_shapes(self) -> list[Shape]:
@@ -147,14 +148,3 @@ class NetworkFacts(Layer):
             f"{self.label}: No such layer: {name!r}. {did_you_mean(str(name), known)}Layers: "
             f"{', '.join(known)}."
         )
-
-
-def _distinct(names: list[str]) -> list[str]:
-    """Return names made distinct by a number, for a layer that gives several outputs."""
-    distinct: list[str] = []
-    for name in names:
-        candidate, number = name, 1
-        while candidate in distinct:
-            candidate, number = f"{name}_{number}", number + 1
-        distinct.append(candidate)
-    return distinct

@@ -79,10 +79,11 @@ def run_graph(
             computed_data = [_computed(x, tensor_map, node) for x in node.input_tensors]
             computed_tensors = [y for y, _ in computed_data]
             computed_masks = [mask for _, mask in computed_data]
+            layer = node.outbound_layer
             output_tensors, output_masks = _call_node(node, computed_tensors, computed_masks)
             for x, y, mask in zip(node.output_tensors, output_tensors, output_masks, strict=True):
                 tensor_map[x] = (y, mask)
-            _pass_on(network, node, computed_tensors, inputs)
+            network.remember_call(layer, computed_tensors, inputs)
             yield NodeComputed(node, depth, computed_tensors, output_tensors)
 
     outputs = [_output(x, tensor_map) for x in network.outputs]
@@ -112,15 +113,6 @@ def _call_node(
         output_masks = to_list(layer.compute_mask(inputs, mask)) or [None] * len(output_tensors)
         penalize_activity(layer, inputs, output_tensors)
     return output_tensors, output_masks
-
-
-def _pass_on(
-    network: Network, node: Node, computed_tensors: list[Tensor], inputs: list[Tensor]
-) -> None:
-    """Enter what a layer has just made, losses and updates, in the network's own books."""
-    layer = node.outbound_layer
-    network.add_loss(layer.get_losses_for(computed_tensors), inputs)
-    network.add_update(layer.get_updates_for(computed_tensors), inputs)
 
 
 def _output(x: Tensor, tensor_map: dict[Tensor, Any]) -> tuple[Tensor, Tensor | None]:

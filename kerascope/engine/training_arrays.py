@@ -56,8 +56,9 @@ class ArrayTraining(CompiledNetwork):
         where: str = "fit",
     ) -> tuple[list[Any], list[Any], list[Any]]:
         """Return arrays for inputs, targets and sample weights, checked against each other."""
-        names = [self.output_names[i] for i in self.trained]
-        fed = [k for k, target in enumerate(self.targets) if target in self._feed_targets]
+        output_names, feed_targets = self.output_names, set(self._feed_targets)
+        names = [output_names[i] for i in self.trained]
+        fed = [k for k, target in enumerate(self.targets) if target in feed_targets]
         x_arrays = self._standardize_inputs(x)
         ranks: list[Any] = [(None,) * self.targets[k].ndim for k in fed]
         y_arrays = as_arrays(y, [names[k] for k in fed], ranks, "y")

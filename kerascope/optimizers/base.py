@@ -21,7 +21,7 @@ import numpy as np
 from kerascope import backend as K
 from kerascope.backend.gradient import backpropagate
 from kerascope.backend.graph import Tensor, Variable, as_tensor
-from kerascope.configured import Configured, constructor_arguments, plain
+from kerascope.configured import Configured, constructor_parameters, plain
 from kerascope.errors import ArgumentError
 from kerascope.optimizers.gradients import all_present, clipped
 from kerascope.registry import did_you_mean
@@ -105,7 +105,7 @@ class Optimizer(Configured):
             if name not in allowed:
                 raise ArgumentError(
                     f"{type(self).__name__}: unexpected argument {name!r}. "
-                    f"{did_you_mean(name, [*allowed, *constructor_arguments(type(self))])}"
+                    f"{did_you_mean(name, [*allowed, *constructor_parameters(type(self))])}"
                     f"See help({type(self).__name__}) for its arguments."
                 )
             if value is not None and not value >= 0:

@@ -161,3 +161,14 @@ def test_a_stage_that_failed_on_its_shortcut_raises_its_error_again():
         with pytest.raises(ZeroDivisionError):
             stage.run()
     assert not stage.done
+
+
+def test_a_layer_unfrozen_inside_a_nested_model_moves_its_statistics_again():
+    a, x = Input((3,)), Input((3,))
+    normal = BatchNormalization(momentum=0.5, trainable=False)
+    inner = Model(a, normal(a))
+    model = Model(x, Dense(1)(inner(x)))
+    normal.trainable = True
+    model.compile("sgd", "mse")
+    model.train_on_batch(8 * ONES, np.ones((4, 1)))
+    assert K.get_value(normal.moving_mean).tolist() == [4, 4, 4]
