@@ -7,7 +7,9 @@ Nothing is ever looked up in a module's `globals()`, where every import and help
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -79,6 +81,8 @@ class Registry:
         What one of them is called in an error: "activation", "loss", "layer".
     words : tuple of str
         Names that are understood elsewhere; suggested for a near miss, but never found here.
+    home : str, optional
+        Module that enters the objects when it is imported; done at the first name that is missing.
 
     Examples
     --------
@@ -91,9 +95,10 @@ class Registry:
     kerascope.errors.UnknownNameError: Unknown activation 'rellu'. Did you mean 'relu'? Known: relu.
     """
 
-    def __init__(self, kind: str, words: tuple[str, ...] = ()) -> None:
+    def __init__(self, kind: str, words: tuple[str, ...] = (), home: str | None = None) -> None:
         self.kind = kind
         self.words = words
+        self.home = home
         self._objects: dict[str, Any] = {}
         self._aliases: dict[str, str] = {}
 
@@ -128,6 +133,9 @@ class Registry:
                 return mapping[name]
         if name in self._aliases:
             return self._objects[self._aliases[name]]
+        if self.home is not None and self.home not in sys.modules:
+            importlib.import_module(self.home)
+            return self.lookup(name, custom_objects)
         known = self.names()
         words = [word for word in self.words if word != name]
         hint = did_you_mean(name, [*words, *known, *self._aliases, *_custom_objects.get()])

@@ -1,11 +1,14 @@
 """One row or several for each op: the inputs, the op, what it must compute, where it is smooth.
 
 `tests/backend/test_ops.py` runs every row through forward, shape, type and gradient tests; an op
-without a row fails the suite.
+without a row fails the suite. Further rows stand in the `op_cases_*.py` beside this file, each in a
+list CASES.
 """
 
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -488,3 +491,6 @@ CASES: list[Case] = [
     *RANDOM,
     *NN,
 ]
+
+for _path in sorted(Path(__file__).parent.glob("op_cases_*.py")):
+    CASES += importlib.import_module(_path.stem).CASES

@@ -16,7 +16,7 @@ from kerascope.errors import DtypeError
 from kerascope.registry import Registry
 from kerascope.spellings import ATTRIBUTES, translate
 
-layer_registry = Registry("layer")
+layer_registry = Registry("layer", home="kerascope.layers")
 
 
 class LayerType(type):

@@ -1,94 +1,33 @@
 """The layers, under the names that Keras gives them: `from kerascope.layers import Input, Dense`.
 
-Read `core.py` first, and in it `Dense`: every other layer is built like it.
+Read `core.py` first, and in it `Dense`: every other layer is built like it. Each module says in its
+`__all__` what it has; nothing else needs to be told of a new layer.
 """
+
+# ruff: noqa: F401, F403 (each module's __all__ says which names it has)
 
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_layer import Input, InputLayer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.engine.layer_type import layer_registry
-from kerascope.layers import merge
-from kerascope.layers.core import (
-    Activation,
-    ActivityRegularization,
-    Dense,
-    Dropout,
-    Flatten,
-    Lambda,
-    Masking,
-    Permute,
-    RepeatVector,
-    Reshape,
-    SpatialDropout1D,
-    SpatialDropout2D,
-    SpatialDropout3D,
-)
-from kerascope.layers.embeddings import Embedding
-from kerascope.layers.merge import (
-    Add,
-    Average,
-    Concatenate,
-    Dot,
-    Maximum,
-    Merge,
-    Minimum,
-    Multiply,
-    Subtract,
-    add,
-    average,
-    concatenate,
-    dot,
-    maximum,
-    minimum,
-    multiply,
-    subtract,
-)
-from kerascope.layers.normalization import BatchNormalization
+from kerascope.layers import core, embeddings, merge, normalization
+from kerascope.layers.core import *
+from kerascope.layers.embeddings import *
+from kerascope.layers.merge import *
+from kerascope.layers.normalization import *
 from kerascope.not_yet import answer_missing_names
 
 serialize = layer_registry.serialize
 deserialize = layer_registry.deserialize
 
-__all__ = [
-    "Activation",
-    "ActivityRegularization",
-    "Add",
-    "Average",
-    "BatchNormalization",
-    "Concatenate",
-    "Dense",
-    "Dot",
-    "Dropout",
-    "Embedding",
-    "Flatten",
-    "Input",
-    "InputLayer",
-    "InputSpec",
-    "Lambda",
-    "Layer",
-    "Masking",
-    "Maximum",
-    "Merge",
-    "Minimum",
-    "Multiply",
-    "Permute",
-    "RepeatVector",
-    "Reshape",
-    "SpatialDropout1D",
-    "SpatialDropout2D",
-    "SpatialDropout3D",
-    "Subtract",
-    "add",
-    "average",
-    "concatenate",
-    "deserialize",
-    "dot",
-    "maximum",
-    "merge",
-    "minimum",
-    "multiply",
-    "serialize",
-    "subtract",
-]
+_MODULES = (
+    core,
+    embeddings,
+    merge,
+    normalization,
+)
+_OWN = ["Input", "InputLayer", "InputSpec", "Layer", "deserialize", "merge", "serialize"]
+
+__all__ = sorted({*_OWN, *(name for module in _MODULES for name in module.__all__)})
 
 answer_missing_names(__name__)

@@ -15,6 +15,8 @@ from kerascope.engine.base_layer import Layer
 from kerascope.errors import ShapeError
 from kerascope.layers.arguments import positive_int
 
+__all__ = ["Embedding"]
+
 
 class Embedding(Layer):
     """Turns whole numbers into rows of a table that is trained.

@@ -17,6 +17,8 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.errors import ArgumentError, ShapeError, SpellingWarning
 
+__all__ = ["BatchNormalization"]
+
 
 class BatchNormalization(Layer):
     """Normalises each feature: by the batch in training, by moving averages in test.
