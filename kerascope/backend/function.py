@@ -18,7 +18,8 @@ import numpy as np
 
 from kerascope.backend.graph import Tensor, Variable, as_tensor
 from kerascope.backend.ops.broadcasting import cast
-from kerascope.backend.schedule import Schedule, Step
+from kerascope.backend.ops.sparse import fed_array
+from kerascope.backend.schedule import Schedule, Step, is_needed
 from kerascope.backend.shapes import merge_shapes
 from kerascope.backend.traversal import leaves
 from kerascope.errors import ArgumentError, DataError, DtypeError, ShapeError
@@ -37,7 +38,7 @@ class Update(NamedTuple):
 def function(
     inputs: Sequence[Tensor],
     outputs: Tensor | Sequence[Tensor],
-    updates: Iterable[tuple[Variable, Any]] = (),
+    updates: Iterable[tuple[Variable, Any]] | None = (),
     **kwargs: Any,
 ) -> Function:
     """Return a callable that computes `outputs` from `inputs` and then applies `updates`.
@@ -47,7 +48,7 @@ def function(
     inputs : list of Tensor
         Usually placeholders.
     outputs : Tensor or list of Tensor
-    updates : iterable of (Variable, Tensor)
+    updates : iterable of (Variable, Tensor), optional
         The first pair of a variable wins.
     name : str, optional
         What the function is called in a trace.
@@ -76,7 +77,7 @@ def function(
             f"K.function: unknown argument {sorted(kwargs)[0]!r}; "
             f"expected inputs, outputs, updates or name."
         )
-    return Function(inputs, outputs, updates, name=name)
+    return Function(inputs, outputs, updates or (), name=name)
 
 
 class Function:
@@ -106,9 +107,11 @@ class Function:
         for v, nv in updates:
             if v not in unique_updates:
                 unique_updates[v] = _checked_update(v, nv)
-        self.updates = _with_default_updates(unique_updates, self.outputs)
+        followers = _default_updates(unique_updates, self.outputs)
+        self.updates = [*unique_updates.values(), *followers.values()]
         new_values = [update.new_value for update in self.updates]
-        self.schedule = Schedule(self.inputs, [*self.outputs, *new_values])
+        follow = {v: update.new_value for v, update in followers.items()}
+        self.schedule = Schedule(self.inputs, [*self.outputs, *new_values], follow)
 
     def __repr__(self) -> str:
         return f"<Function {self.name}: {self.inputs} -> {self.outputs}>"
@@ -147,7 +150,10 @@ class Function:
                 return stop.value
 
     def stage(self, inputs: Sequence[Any] = ()) -> Stage:
-        """Return one call as a stage; events: each `Step` when it is done, then each `Update`."""
+        """Return one call as a stage; events: each `Step` when it is done, then each `Update`.
+
+        Steps that a switch does not need are passed over without an event.
+        """
         drain = functools.partial(self._drain, inputs)
         return Stage(self.name, self._events(inputs), self, shortcut=drain, around=_quiet)
 
@@ -158,29 +164,37 @@ class Function:
         step: Step | None = None
         try:
             for step in schedule.steps:
-                result = step.perform(*[values[slot] for slot in step.inputs])
-                if len(step.outputs) == 1:
-                    values[step.outputs[0]] = result
-                else:
-                    for slot, array in zip(step.outputs, result, strict=True):
-                        values[slot] = array
-                yield step
+                if not step.guards or is_needed(step.guards, values):
+                    result = step.perform(*[values[slot] for slot in step.inputs])
+                    if len(step.outputs) == 1:
+                        values[step.outputs[0]] = result
+                    else:
+                        for slot, array in zip(step.outputs, result, strict=True):
+                            values[slot] = array
+                    yield step
                 for slot in step.last_uses:
                     values[slot] = None
         except Exception as error:
             _add_context(error, step, values)
             raise
         results = [values[slot] for slot in schedule.results]
-        new_values = [
-            _new_array(update, array, foreign)
+        written = [
+            (update, _new_array(update, array, foreign))
             for update, array in zip(self.updates, results[len(self.outputs) :], strict=True)
+            if self._is_to_be_written(update.variable, values)
         ]
         outputs = [_owned(array, foreign) for array in results[: len(self.outputs)]]
         # Invariant: nothing below can fail, so the variables change all together or not at all.
-        for update, array in zip(self.updates, new_values, strict=True):
+        for update, array in written:
             update.variable.commit(array)
-        yield from self.updates
+        for update, _ in written:
+            yield update
         return outputs[0] if self._single else outputs
+
+    def _is_to_be_written(self, variable: Variable, values: list[Any]) -> bool:
+        """Tell whether a new value counts: that of a follower only if a step has read it."""
+        guards = self.schedule.guards_of_followers.get(variable)
+        return guards is None or is_needed(guards, values)
 
     def _arrays(self, inputs: Sequence[Any]) -> list[np.ndarray]:
         if not isinstance(inputs, (list, tuple)):
@@ -214,18 +228,21 @@ def _checked_update(v: Any, nv: Any) -> Update:
     return Update(v, new_value)
 
 
-def _with_default_updates(updates: dict[Variable, Update], outputs: list[Tensor]) -> list[Update]:
-    """Add the updates that variables bring along: the draw counts of random ops."""
+def _default_updates(
+    updates: dict[Variable, Update], outputs: list[Tensor]
+) -> dict[Variable, Update]:
+    """Return the updates that variables bring along: the draw counts of random ops."""
     needed = leaves([*outputs, *(update.new_value for update in updates.values())])
-    for v in needed:
-        if isinstance(v, Variable) and v.default_update is not None and v not in updates:
-            updates[v] = _checked_update(v, v.default_update)
-    return list(updates.values())
+    return {
+        v: _checked_update(v, v.default_update)
+        for v in needed
+        if isinstance(v, Variable) and v.default_update is not None and v not in updates
+    }
 
 
 def _as_input(value: Any, tensor: Tensor) -> np.ndarray:
     try:
-        array = np.asarray(value, dtype=tensor.dtype)
+        array = np.asarray(fed_array(value, tensor), dtype=tensor.dtype)
     except (TypeError, ValueError) as error:
         raise DtypeError(
             f"input '{tensor.name}': cannot be read as {tensor.dtype} ({error}).", subject=tensor

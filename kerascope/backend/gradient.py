@@ -11,14 +11,16 @@ Lesson: chapter 13.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from kerascope.backend.graph import Apply, Tensor, as_tensor, is_float
 from kerascope.backend.ops.broadcasting import ones_like, zeros_like
+from kerascope.backend.ops.control import Switch
 from kerascope.backend.ops.elementwise import add
 from kerascope.backend.scopes import name_scope, root_scope
 from kerascope.backend.traversal import applies_between
-from kerascope.errors import GradientError, ShapeError
+from kerascope.errors import DtypeError, GradientError, ShapeError
 from kerascope.stage import Stage
 
 __all__ = ["gradients"]
@@ -39,7 +41,8 @@ class Swept(NamedTuple):
     apply : Apply
         The call whose inputs received gradients.
     output_grads : list of Tensor
-        d loss / d output, as it stood when the op was reached: complete.
+        d loss / d output, as it stood when the op was reached: complete. In a branch of a switch it
+        is what it is if that branch is chosen.
     terms : list of Tensor or None
         What the op sends to each of its inputs.
     """
@@ -90,6 +93,12 @@ def gradients(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> list[Tensor
 def gradient_stage(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> Stage:
     """Return the sweep as a stage; its events are `Seeded` and `Swept`."""
     wrt = [variables] if isinstance(variables, Tensor) else list(variables)
+    for x in wrt:
+        if not isinstance(x, Tensor):
+            raise DtypeError(
+                f"K.gradients: cannot differentiate with respect to {x!r} of type "
+                f"{type(x).__name__}; expected tensors, such as layer.trainable_weights."
+            )
     return Stage("gradients", backpropagate(as_tensor(loss), wrt), loss)
 
 
@@ -104,7 +113,24 @@ def backpropagate(loss: Tensor, wrt: list[Tensor]) -> Generator[Any, Any, list[T
     with root_scope(), name_scope("gradients"):
         grads = {loss: ones_like(loss)}
     yield Seeded(loss, grads[loss])
-    for apply in reversed(applies_between(wrt, [loss])):
+    yield from sweep(grads, wrt)
+    return [grads.get(x) for x in wrt]
+
+
+# The branches of switches that a gradient lies in, from the outermost on: it counts only if each
+# condition is as wanted, and is 0 if not.
+Branches = tuple[tuple[Tensor, bool], ...]
+
+
+def sweep(grads: dict[Tensor, Tensor], wrt: Sequence[Tensor]) -> Generator[Swept, None, None]:
+    """Sweep from the tensors whose gradients stand in `grads` back to `wrt`, and fill it up.
+
+    Inside a branch of a switch the sweep goes on as if that branch were chosen. Where the gradient
+    leaves the branch again it is switched: so what the branches that were not chosen would send is
+    not computed, just as their values are not.
+    """
+    inside: dict[Tensor, Branches] = {}
+    for apply in reversed(applies_between(wrt, grads)):
         if not any(y in grads for y in apply.outputs):
             continue
         with (
@@ -112,14 +138,62 @@ def backpropagate(loss: Tensor, wrt: list[Tensor]) -> Generator[Any, Any, list[T
             name_scope("gradients"),
             name_scope(apply.scope.name, apply.scope.made_at),
         ):
-            output_grads = [grads[y] if y in grads else zeros_like(y) for y in apply.outputs]
+            branches = _shared([inside.get(y, ()) for y in apply.outputs if y in grads])
+            output_grads = [
+                _switched(y, grads[y], inside.get(y, ()), branches) if y in grads else zeros_like(y)
+                for y in apply.outputs
+            ]
             terms = list(apply.op.grad(apply.inputs, apply.outputs, output_grads))
             _check_terms(apply, terms)
-            for x, term in zip(apply.inputs, terms, strict=True):
+            for position, (x, term) in enumerate(zip(apply.inputs, terms, strict=True)):
                 if term is not None and is_float(x.dtype):
-                    grads[x] = add(grads[x], term) if x in grads else term
+                    own = _entered(branches, apply, position)
+                    if x in grads:
+                        term, own = _sum_for(x, (grads[x], inside.get(x, ())), (term, own))
+                    grads[x], inside[x] = term, own
         yield Swept(apply, output_grads, terms)
-    return [grads.get(x) for x in wrt]
+    with root_scope(), name_scope("gradients"):
+        for x in dict.fromkeys(wrt):
+            if inside.get(x):
+                grads[x] = _switched(x, grads[x], inside.pop(x), ())
+
+
+def _entered(branches: Branches, apply: Apply, position: int) -> Branches:
+    """Return the branches of what an op sends to an input, which may be a branch itself."""
+    if position not in apply.op.lazy:
+        return branches
+    branch = (apply.inputs[0], apply.op.lazy[position])
+    return branches if branch in branches else (*branches, branch)
+
+
+def _shared(several: Sequence[Branches]) -> Branches:
+    """Return the branches around all of these."""
+    if len(several) == 1:
+        return several[0]
+    alike = takewhile(lambda level: len(set(level)) == 1, zip(*several, strict=False))
+    return tuple(level[0] for level in alike)
+
+
+def _switched(x: Tensor, gradient: Tensor, inside: Branches, outside: Branches) -> Tensor:
+    """Return a gradient of `x` that counts inside some branches as one that counts outside too."""
+    for condition, wanted in reversed(inside[len(outside) :]):
+        zeros = zeros_like(x)
+        gradient = Switch()(condition, *((gradient, zeros) if wanted else (zeros, gradient)))
+    return gradient
+
+
+def _sum_for(
+    x: Tensor, first: tuple[Tensor, Branches], second: tuple[Tensor, Branches]
+) -> tuple[Tensor, Branches]:
+    """Return the sum of two gradients of `x` with the branches in which it counts."""
+    shared = _shared([first[1], second[1]])
+    rests = [inside[len(shared) :] for _, inside in (first, second)]
+    are_two_sides = all(len(rest) == 1 for rest in rests) and rests[0][0][0] is rests[1][0][0]
+    if are_two_sides and first[0].dtype == second[0].dtype:
+        condition, wanted = rests[0][0]
+        sides = (first[0], second[0]) if wanted else (second[0], first[0])
+        return Switch()(condition, *sides), shared
+    return add(*(_switched(x, term, inside, shared) for term, inside in (first, second))), shared
 
 
 def _check_terms(apply: Apply, terms: Sequence[Tensor | None]) -> None:

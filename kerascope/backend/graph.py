@@ -10,9 +10,10 @@ Lessons: chapters 3 (data types) and 13 (symbolic differentiation).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -67,6 +68,8 @@ class Op:
       flows. They are symbolic, so a gradient is again a graph.
 
     An op with several outputs sets `n_outputs`; its shapes, types and arrays then come in tuples.
+    One that uses an input only if its first input is true (or false) says so in `lazy`; `grad` then
+    returns for that input what it gets if it is used.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class Op:
     """
 
     n_outputs: ClassVar[int] = 1
+    lazy: ClassVar[Mapping[int, bool]] = MappingProxyType({})  # input -> what the first must be
 
     @property
     def name(self) -> str:
@@ -160,7 +164,7 @@ class Apply:
 
 
 def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
-    """Return `value` if it is a tensor, else a Constant of it.
+    """Return `value` if it is a tensor, else a Constant of it; a list of tensors is stacked.
 
     A Python number, or an array of floats, takes the float type of `like` (by default
     `config.floatx`), so that `x * 2` stays what x is and a stray float64 does not turn a whole
@@ -173,6 +177,9 @@ def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
     """
     if isinstance(value, Tensor):
         return value
+    if isinstance(value, (list, tuple)) and any(isinstance(x, Tensor) for x in value):
+        stacked: Tensor = OPERATORS["stack"](value)
+        return stacked
     try:
         array = np.asarray(value)
     except ValueError as error:

@@ -7,14 +7,29 @@ slots are fixed once, when the function is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, Variable
+from kerascope.backend.needs import ALWAYS, NEVER, Need, known_before, needs_of, simplified
 from kerascope.backend.traversal import applies_in_order
 from kerascope.errors import ArgumentError, DisconnectedGraphError
+
+Guards = tuple[tuple[tuple[int, bool], ...], ...]
+
+
+def is_needed(guards: Guards, values: Sequence[Any]) -> bool:
+    """Tell whether all of some conjunction holds, by the values of their conditions."""
+    for conjunction in guards:
+        for slot, wanted in conjunction:
+            if bool(values[slot]) is not wanted:
+                break
+        else:
+            return True
+    return False
 
 
 class Step(NamedTuple):
@@ -30,6 +45,9 @@ class Step(NamedTuple):
         Slots.
     last_uses : tuple of int
         Slots that no later step reads: their arrays are let go.
+    guards : tuple
+        When the step is needed: any of these conjunctions, each of pairs (slot of a condition, what
+        it must be). Empty: always.
     """
 
     apply: Apply
@@ -37,6 +55,7 @@ class Step(NamedTuple):
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     last_uses: tuple[int, ...]
+    guards: Guards = ()
 
     def __repr__(self) -> str:
         return repr(self.apply)
@@ -51,6 +70,8 @@ class Schedule:
         Fed at each call. Any tensor can be fed; what computes it is then left out.
     results : list of Tensor
         Outputs and new values of variables.
+    followers : dict of Variable to Tensor, optional
+        New values of variables that change only if a step has read them.
 
     Attributes
     ----------
@@ -58,6 +79,8 @@ class Schedule:
     slots : dict of Tensor to int
     variables : list of (int, Variable)
         Read at the start of each call.
+    guards_of_followers : dict of Variable to Guards
+        When a follower is to be written: if any of the conjunctions holds; with none, never.
 
     Raises
     ------
@@ -67,7 +90,12 @@ class Schedule:
         An input is given twice.
     """
 
-    def __init__(self, inputs: Sequence[Tensor], results: Sequence[Tensor]) -> None:
+    def __init__(
+        self,
+        inputs: Sequence[Tensor],
+        results: Sequence[Tensor],
+        followers: Mapping[Variable, Tensor] = MappingProxyType({}),
+    ) -> None:
         self.inputs = list(inputs)
         if len(set(self.inputs)) != len(self.inputs):
             raise ArgumentError(f"function: an input is given twice: {self.inputs}. Leave one out.")
@@ -85,7 +113,10 @@ class Schedule:
         for tensor in results:
             self._admit(tensor, None)
         self.results = [self.slots[tensor] for tensor in results]
-        self.steps = self._with_last_uses(applies)
+        self.guards_of_followers = self._guard_followers(followers, applies, results)
+        needs = needs_of(applies, results)
+        applies = [apply for apply in applies if needs[apply] != NEVER]
+        self.steps = self._with_last_uses(applies, self._guards(applies, needs))
 
     def _slot(self, tensor: Tensor) -> int:
         return self.slots.setdefault(tensor, len(self.slots))
@@ -109,15 +140,48 @@ class Schedule:
                 subject=tensor,
             )
 
-    def _with_last_uses(self, applies: Iterable[Apply]) -> list[Step]:
+    def _guards(self, applies: Sequence[Apply], needs: Mapping[Apply, Need]) -> list[Guards]:
+        """Return the guards of each step, by conditions that are known when it is reached."""
+        positions = {apply: position for position, apply in enumerate(applies)}
+        known = [
+            known_before(needs[apply], position, positions) for apply, position in positions.items()
+        ]
+        return [() if need == ALWAYS else self._in_slots(need) for need in known]
+
+    def _in_slots(self, need: Need) -> Guards:
+        listed = [
+            tuple(sorted((self.slots[x], wanted) for x, wanted in conjunction))
+            for conjunction in need
+        ]
+        return tuple(sorted(listed))
+
+    def _guard_followers(
+        self,
+        followers: Mapping[Variable, Tensor],
+        applies: Sequence[Apply],
+        results: Iterable[Tensor],
+    ) -> dict[Variable, Guards]:
+        """Return when each follower is written: when a step that reads its variable is needed."""
+        own = set(followers.values())
+        needs = needs_of(applies, [tensor for tensor in results if tensor not in own])
+        read: dict[Variable, Need] = dict.fromkeys(followers, NEVER)
+        for apply in applies:
+            for x in apply.inputs:
+                if isinstance(x, Variable) and x in read:
+                    read[x] |= needs[apply]
+        return {v: self._in_slots(simplified(need)) for v, need in read.items()}
+
+    def _with_last_uses(self, applies: Sequence[Apply], guards: Sequence[Guards]) -> list[Step]:
         kept = set(self.results)
+        kept.update(_slots_of(self.guards_of_followers.values()))
         steps: list[Step] = []
-        for apply in reversed(list(applies)):
+        for apply, own in zip(reversed(applies), reversed(guards), strict=True):
             inputs = tuple(self.slots[x] for x in apply.inputs)
             outputs = tuple(self.slots[y] for y in apply.outputs)
-            last = tuple(slot for slot in dict.fromkeys((*inputs, *outputs)) if slot not in kept)
+            used = dict.fromkeys((*inputs, *outputs, *_slots_of([own])))
+            last = tuple(slot for slot in used if slot not in kept)
             kept.update(last)
-            steps.append(Step(apply, apply.op.perform, inputs, outputs, last))
+            steps.append(Step(apply, apply.op.perform, inputs, outputs, last, own))
         steps.reverse()
         return steps
 
@@ -137,3 +201,10 @@ class Schedule:
         ids.update(id(values[slot]) for slot, _ in self.variables)
         ids.update(id(array) for _, array in self._fixed)
         return ids
+
+
+def _slots_of(several: Iterable[Guards]) -> Iterator[int]:
+    for guards in several:
+        for conjunction in guards:
+            for slot, _ in conjunction:
+                yield slot

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import numpy as np
 
 from kerascope.backend.graph import Op, as_tensor
-from kerascope.backend.ops.broadcasting import promoted, unbroadcast, zeros_like
+from kerascope.backend.ops.broadcasting import promoted, unbroadcast
 from kerascope.backend.ops.shaping import ExpandDims
 from kerascope.backend.shapes import broadcast_shapes
 from kerascope.errors import ShapeError
@@ -14,7 +16,9 @@ __all__ = ["switch"]
 
 
 class Switch(Op):
-    """The whole of `x` if the scalar `condition` is true, else the whole of `y`."""
+    """The whole of `x` if the scalar `condition` is true, else the whole of `y`; lazy in both."""
+
+    lazy = MappingProxyType({1: True, 2: False})
 
     def infer_shape(self, condition, x, y):
         return tuple(a if a == b else None for a, b in zip(x.shape, y.shape, strict=True))
@@ -26,9 +30,7 @@ class Switch(Op):
         return x if condition else y
 
     def grad(self, inputs, outputs, output_grads):
-        condition, x, y = inputs
-        g = output_grads[0]
-        return [None, Switch()(condition, g, zeros_like(x)), Switch()(condition, zeros_like(y), g)]
+        return [None, output_grads[0], output_grads[0]]
 
 
 class Where(Op):
@@ -60,8 +62,9 @@ def switch(condition, then_expression, else_expression):
         A scalar chooses for the whole; a larger one for each element. With fewer axes than the
         expressions it speaks of their first ones.
     then_expression, else_expression : Tensor or callable
-        A callable is called without arguments. Both are computed; the gradient flows into the
-        chosen one.
+        A callable is called without arguments, once, when the graph is made. A function computes
+        what only the chosen one needs (with a condition for each element, both); the gradient
+        flows into the chosen one.
 
     Returns
     -------
