@@ -1,0 +1,84 @@
+"""How long a convolution and its two gradients take, for shapes of well-known networks.
+
+`OPENBLAS_NUM_THREADS=1 python benchmarks/convolution.py` prints milliseconds, the shortest of
+several runs, and how many thousand million products a second the convolution itself makes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope.backend.ops.convolution import (
+    ConvolutionKernelGradient,
+    Convolve,
+    ConvolveBack,
+)
+
+
+class Shapes(NamedTuple):
+    """One row of the table."""
+
+    what: str
+    x: tuple[int, ...]
+    kernel: tuple[int, ...]
+    stride: int = 1
+    groups: int = 1
+
+
+ROWS = (
+    Shapes("ResNet50, first", (1, 230, 230, 3), (7, 7, 3, 64), 2),
+    Shapes("ResNet50, 3x3 on 56", (1, 58, 58, 64), (3, 3, 64, 64)),
+    Shapes("ResNet50, 1x1 on 56", (1, 56, 56, 64), (1, 1, 64, 256)),
+    Shapes("ResNet50, 1x1 stride 2", (1, 56, 56, 256), (1, 1, 256, 512), 2),
+    Shapes("ResNet50, 3x3 on 7", (1, 9, 9, 512), (3, 3, 512, 512)),
+    Shapes("Inception, 1x7 on 17", (1, 17, 23, 160), (1, 7, 160, 192)),
+    Shapes("MobileNet, depthwise on 112", (1, 114, 114, 32), (3, 3, 1, 32), 1, 32),
+    Shapes("digits, batch 32", (32, 13, 13, 32), (3, 3, 32, 64)),
+)
+
+
+def shortest(work: Callable[[], Any], times: int = 7) -> float:
+    """Return the milliseconds of the fastest of several runs."""
+    runs = []
+    for _ in range(times + 1):
+        begun = time.perf_counter()
+        work()
+        runs.append(time.perf_counter() - begun)
+    return 1000 * min(runs[1:])
+
+
+def measure(row: Shapes) -> tuple[float, float, float, float]:
+    """Return the milliseconds of the three ops, and the products of the first."""
+    rng = np.random.default_rng(0)
+    axes = len(row.kernel) - 2
+    how: Any = ((row.stride,) * axes, "valid", (1,) * axes, row.groups)
+    x = rng.normal(size=row.x).astype("float32")
+    kernel = rng.normal(size=row.kernel).astype("float32")
+    y = Convolve(*how).perform(x, kernel)
+    forward = shortest(lambda: Convolve(*how).perform(x, kernel))
+    back = shortest(lambda: ConvolveBack(*how).perform(y, kernel, np.array(row.x)))
+    gradient = ConvolutionKernelGradient(*how)
+    to_kernel = shortest(lambda: gradient.perform(x, y, np.array(row.kernel)))
+    return forward, back, to_kernel, y.size * prod(row.kernel[:-1])
+
+
+def main() -> None:
+    """Measure and print."""
+    heads = ("forward", "to input", "to kernel", "G/s")
+    print(f"{'milliseconds':>28}", *(f"{head:>10}" for head in heads))
+    for row in ROWS:
+        *times, products = measure(row)
+        print(
+            f"{row.what:>28}",
+            *(f"{t:>10.2f}" for t in times),
+            f"{products / times[0] / 1e6:>10.1f}",
+        )
+
+
+if __name__ == "__main__":
+    main()
