@@ -50,7 +50,6 @@ def test_R34_a_shared_layer_has_an_output_for_each_call():
         _ = shared.output
 
 
-@pytest.mark.skipif(not hasattr(layers, "LSTM"), reason="R34: recurrent layers come later")
 def test_R34_the_shared_lstm_has_36992_parameters():
     """R34, S3:179: `lstm = LSTM(32)` on two inputs of shape (280, 256)."""
     lstm = layers.LSTM(32)

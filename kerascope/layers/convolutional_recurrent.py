@@ -1,0 +1,194 @@
+"""ConvLSTM2D: an LSTM for sequences of images, whose products are convolutions.
+
+X. Shi et al.: Convolutional LSTM network: a machine learning approach for precipitation nowcasting.
+NeurIPS 2015. Read `lstm.py` first; the cell, in `convolutional_cell.py`, is an LSTMCell but for its
+two products.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kerascope.backend.graph import Tensor
+from kerascope.backend.shapes import Shape
+from kerascope.errors import ShapeError
+from kerascope.layers.convolutional_cell import ConvLSTM2DCell
+from kerascope.layers.kernel_parts import KernelType
+from kerascope.layers.layer_of_cell import LayerOfCell
+from kerascope.layers.rnn import RNN
+
+__all__ = ["ConvLSTM2D", "ConvLSTM2DCell", "ConvRNN2D"]
+
+
+class ConvRNN2D(RNN):
+    """The loop over time around a cell whose inputs and states are images.
+
+    Parameters
+    ----------
+    cell : Layer
+        As for `RNN`; besides, it has `zero_state(inputs)`, and `shape_of_state(shape)`, which says
+        what shape the sample of a state has for an image of this shape.
+    return_sequences, return_state, go_backwards, stateful, unroll : bool
+        As for `RNN`.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    Input (batch, time, rows, columns, channels), or with "channels_first" (batch, time, channels,
+    rows, columns).
+
+    Examples
+    --------
+    >>> from kerascope.layers import ConvLSTM2DCell, Input
+    >>> ConvRNN2D(ConvLSTM2DCell(2, 3))(Input(shape=(None, 8, 8, 1))).shape
+    (None, 6, 6, 2)
+    """
+
+    axes = ("batch", "time", "rows", "columns", "channels")
+
+    def __init__(
+        self,
+        cell: Any,
+        return_sequences: bool = False,
+        return_state: bool = False,
+        go_backwards: bool = False,
+        stateful: bool = False,
+        unroll: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        loop = (return_sequences, return_state, go_backwards, stateful, unroll)
+        super().__init__(cell, *loop, **kwargs)
+
+    def get_initial_state(self, inputs: Tensor) -> list[Tensor]:
+        """Return zeros for each state, of the shape that the images have after the convolution."""
+        zeros = self.cell.zero_state(inputs[:, 0])
+        return [zeros for _ in self.states]
+
+    def shapes_of_states(self, input_shape: Shape) -> list[Shape]:
+        """Return the shape of a sample of each state."""
+        shape = self.cell.shape_of_state((input_shape[0], *input_shape[2:]))
+        return [shape for _ in self.states]
+
+    def shape_of_output(self, input_shape: Shape) -> Shape:
+        """Return the shape of a sample of one step's output."""
+        return self.shapes_of_states(input_shape)[0]
+
+    def make_states(self, input_shape: Shape) -> None:
+        """Make the variables of the states, all 0.
+
+        Raises
+        ------
+        ShapeError
+            The batch size, or a size of the images, is not known.
+        """
+        if any(None in shape for shape in self.shapes_of_states(input_shape)):
+            raise ShapeError(
+                f"{self.label}: is stateful and must know the size of its images; input has shape "
+                f"{input_shape}. Give batch_input_shape with all sizes but that of time.",
+                subject=self,
+            )
+        super().make_states(input_shape)
+
+
+class ConvLSTM2D(LayerOfCell, ConvRNN2D, metaclass=KernelType):
+    """An LSTM for sequences of images: the products of its formulas are convolutions.
+
+    Parameters
+    ----------
+    filters : int
+        Number of channels of the output and of the memory.
+    kernel_size : int or tuple of int
+        Rows and columns of the kernels.
+    strides, padding, data_format, dilation_rate : object
+        Of the convolution of the input, as for `Conv2D`; that of the state has strides 1 and
+        padding "same".
+    activation, recurrent_activation : str or callable
+        As for `LSTM`, as is all that follows.
+    use_bias, unit_forget_bias : bool
+    kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
+    kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or object, optional
+    activity_regularizer : str, callable or object, optional
+    kernel_constraint, recurrent_constraint, bias_constraint : str, callable or object, optional
+    return_sequences, go_backwards, stateful : bool
+    dropout, recurrent_dropout : float
+    **kwargs
+        As for `Layer`; `return_state` and `unroll` too.
+
+    Notes
+    -----
+    Input (batch, time, rows, columns, channels), output (batch, rows, columns, filters) or (batch,
+    time, rows, columns, filters); with "channels_first" the channels stand before the rows.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Input
+    >>> layer = ConvLSTM2D(4, (3, 3), padding="same", return_sequences=True)
+    >>> layer(Input(shape=(10, 32, 32, 1))).shape
+    (None, 10, 32, 32, 4)
+    """
+
+    kernel_axes = 2
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = (1, 1),
+        padding: str = "valid",
+        data_format: str | None = None,
+        dilation_rate: Any = (1, 1),
+        activation: Any = "tanh",
+        recurrent_activation: Any = "hard_sigmoid",
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        recurrent_initializer: Any = "orthogonal",
+        bias_initializer: Any = "zeros",
+        unit_forget_bias: bool = True,
+        kernel_regularizer: Any = None,
+        recurrent_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        recurrent_constraint: Any = None,
+        bias_constraint: Any = None,
+        return_sequences: bool = False,
+        go_backwards: bool = False,
+        stateful: bool = False,
+        dropout: float = 0.0,
+        recurrent_dropout: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        cell = ConvLSTM2DCell(
+            filters,
+            kernel_size,
+            strides=strides,
+            padding=padding,
+            data_format=data_format,
+            dilation_rate=dilation_rate,
+            activation=activation,
+            recurrent_activation=recurrent_activation,
+            use_bias=use_bias,
+            kernel_initializer=kernel_initializer,
+            recurrent_initializer=recurrent_initializer,
+            bias_initializer=bias_initializer,
+            unit_forget_bias=unit_forget_bias,
+            kernel_regularizer=kernel_regularizer,
+            recurrent_regularizer=recurrent_regularizer,
+            bias_regularizer=bias_regularizer,
+            kernel_constraint=kernel_constraint,
+            recurrent_constraint=recurrent_constraint,
+            bias_constraint=bias_constraint,
+            dropout=dropout,
+            recurrent_dropout=recurrent_dropout,
+            **self.cell_keywords(kwargs),
+        )
+        kwargs.update(go_backwards=go_backwards, stateful=stateful)
+        kwargs.update(activity_regularizer=activity_regularizer)
+        super().__init__(cell, return_sequences, **kwargs)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return what the constructor needs to make this layer again, ready for JSON."""
+        config = super().get_config()
+        config.update({name: True for name in ("return_state", "unroll") if getattr(self, name)})
+        return config

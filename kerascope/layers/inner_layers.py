@@ -1,0 +1,42 @@
+"""How a layer builds and calls the layers that it holds inside.
+
+A layer inside belongs to no graph: it is called on tensors without a history, so that no Node is
+made and the outer layer stays one box. Its losses and updates are found through the outer call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.undoing import Undoing
+
+
+def build_inside(layer: Any, input_shape: Any, **further_shapes: Any) -> None:
+    """Make the weights of a layer inside, if it has none yet."""
+    if not isinstance(layer, Layer):
+        build = getattr(layer, "build", None)  # a cell may be any object with a call
+        if build is not None and not getattr(layer, "built", False):
+            build(input_shape, **further_shapes)
+        return
+    if layer.built:
+        return
+    undoing = Undoing(layer)
+    with undoing.if_it_fails():
+        layer.build(input_shape, **further_shapes)
+        layer.built = True
+        if layer._initial_weights is not None:
+            layer.set_weights(layer._initial_weights)
+            layer._initial_weights = None
+    undoing.keep()
+
+
+def without_history(value: Any) -> Any:
+    """Return the same tensors, in lists too, as tensors that no Node is made for."""
+    if isinstance(value, (list, tuple)):
+        return [without_history(item) for item in value]
+    if isinstance(value, Tensor) and value._keras_history is not None:
+        return K.identity(value)
+    return value
