@@ -21,6 +21,7 @@ from kerascope.backend.graph import Variable
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.shapes import Shape, as_shape
 from kerascope.backend.state import floatx, get_uid, int_shape, placeholder
+from kerascope.callers import warn
 from kerascope.engine.calling import call_layer
 from kerascope.engine.input_spec import InputSpec, check_inputs
 from kerascope.engine.layer_config import derived_config
@@ -29,6 +30,8 @@ from kerascope.engine.layer_weights import LayerWeights
 from kerascope.engine.nesting import to_list, unpack_singleton
 from kerascope.engine.node import Node
 from kerascope.engine.per_input import PerInput
+from kerascope.engine.tensor_arguments import shapes_by_name
+from kerascope.engine.undoing import tried_out
 from kerascope.errors import DtypeError, NotBuiltError
 from kerascope.registry import did_you_mean
 from kerascope.spellings import habits
@@ -85,6 +88,7 @@ class Layer(LayerWeights, metaclass=LayerType):
     """
 
     _arguments: dict[str, Any]
+    input_spec: Any = None
     made_at: tuple[str, int] | None
 
     def __init__(self, **kwargs: Any) -> None:
@@ -96,7 +100,8 @@ class Layer(LayerWeights, metaclass=LayerType):
         self.built = False
         self.stateful = False
         self.supports_masking = False
-        self.input_spec: Any = None
+        self._ends_masks = habits().ends_masks
+        self.input_spec = None
         self.inbound_nodes: list[Node] = []
         self.outbound_nodes: list[Node] = []
         self._trainable_weights: list[Variable] = []
@@ -157,10 +162,8 @@ class Layer(LayerWeights, metaclass=LayerType):
             )
         shapes = input_shape if _is_list_of_shapes(input_shape) else [input_shape]
         inputs = [placeholder(shape, dtype=self.dtype) for shape in shapes]
-        losses, updates = self._losses.copy(), self._updates.copy()
-        with graph_mode(), self._scope():
+        with graph_mode(), self._scope(), tried_out(self):
             outputs = to_list(self.call(unpack_singleton(inputs)))
-        self._losses, self._updates = losses, updates
         return unpack_singleton([int_shape(y) for y in outputs])
 
     def get_output_shape_for(self, input_shape: Any) -> Any:
@@ -173,16 +176,20 @@ class Layer(LayerWeights, metaclass=LayerType):
         Raises
         ------
         DtypeError
-            A mask came and the layer does not support masking.
+            A mask came and the layer does not support masking. (With Keras 3's habits it ends here
+            with a warning.)
         """
         if self.supports_masking:
             return mask
-        if any(m is not None for m in to_list(mask)):
+        if all(m is None for m in to_list(mask)):
+            return None
+        if not self._ends_masks:
             raise DtypeError(
                 f"{self.label}: does not support masking, but was passed an input mask. "
                 f"Leave out mask_zero or Masking before it.",
                 subject=self,
             )
+        warn(f"{self.label}: does not support masking; layers after it will not see the mask.")
         return None
 
     def get_config(self) -> dict[str, Any]:
@@ -201,14 +208,15 @@ class Layer(LayerWeights, metaclass=LayerType):
 
     # --- calling ----------------------------------------------------------------------------------
 
-    def __call__(self, inputs: Any, **kwargs: Any) -> Any:
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Call the layer: on symbolic tensors, on arrays, or inside a function (see `calling.py`).
 
         Parameters
         ----------
         inputs : Tensor, array_like, or list of them
-        **kwargs
-            Passed on to `call`: `training`, `mask`, ...
+        *args, **kwargs
+            Passed on to `call`: `training`, `mask`, ... Tensors among them count as inputs too:
+            see `tensor_arguments.py`.
 
         Returns
         -------
@@ -221,7 +229,7 @@ class Layer(LayerWeights, metaclass=LayerType):
         ShapeError
             It does not fit the layer's `input_spec`.
         """
-        return call_layer(self, inputs, kwargs)
+        return call_layer(self, inputs, args, kwargs)
 
     def create_input_layer(
         self, batch_input_shape: Any, input_dtype: str | None = None, name: str | None = None
@@ -240,11 +248,12 @@ class Layer(LayerWeights, metaclass=LayerType):
     def _scope(self) -> Any:
         return name_scope(self.name, self.made_at)
 
-    def _declared_output_shape(self, input_shape: Any) -> Any:
+    def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
         """Return what a `compute_output_shape` that the class itself wrote says, else None."""
         cls = type(self)
         if cls.compute_output_shape is not Layer.compute_output_shape:
-            return self.compute_output_shape(input_shape)
+            further_shapes = shapes_by_name(self.compute_output_shape, arguments)
+            return self.compute_output_shape(input_shape, **further_shapes)
         if cls.get_output_shape_for is not Layer.get_output_shape_for:
             return self.get_output_shape_for(input_shape)
         return None

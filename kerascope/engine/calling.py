@@ -12,8 +12,8 @@ Each is a stage or a plain call; `Layer.__call__` picks one. Lesson: chapters 6 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Generator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,9 +25,20 @@ from kerascope.backend.scopes import name_scope
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import learning_phase_scope
 from kerascope.engine.input_spec import check_inputs
-from kerascope.engine.layer_books import inside_call
+from kerascope.engine.layer_books import inside_call, is_inside_call
 from kerascope.engine.nesting import accepts, to_list, unpack_singleton
-from kerascope.engine.node import Node
+from kerascope.engine.node import Node, NodeCreated
+from kerascope.engine.operations import enter_operations
+from kerascope.engine.tensor_arguments import (
+    by_name,
+    filled,
+    masks_by_name,
+    number_of_places,
+    shapes_by_name,
+    taken_out,
+    with_constants,
+)
+from kerascope.engine.undoing import Undoing
 from kerascope.errors import DtypeError, ShapeError
 from kerascope.stage import Stage
 
@@ -43,24 +54,51 @@ class LayerBuilt(NamedTuple):
     weights: list[Variable]
 
 
-class NodeCreated(NamedTuple):
-    """A layer was called on symbolic tensors and a Node records it."""
+class Call(NamedTuple):
+    """What a layer is called on.
 
-    layer: Layer
-    node: Node
+    Attributes
+    ----------
+    tensors : list of Tensor
+        Every tensor that the call depends on: the inputs, then those among the arguments.
+    arguments : dict
+        The further arguments by name; an `InputPlace` stands for each tensor that is in `tensors`.
+    """
+
+    tensors: list[Tensor]
+    arguments: dict[str, Any]
+
+    @property
+    def inputs(self) -> Any:
+        """The first argument of `call`: a tensor, or a list of them."""
+        number = len(self.tensors) - number_of_places(self.arguments)
+        return unpack_singleton(self.tensors[:number])
+
+    @property
+    def filled_arguments(self) -> dict[str, Any]:
+        """The further arguments with the tensors in their places."""
+        return filled(self.arguments, self.tensors)
 
 
-def call_layer(layer: Layer, inputs: Any, kwargs: dict[str, Any]) -> Any:
+def call_layer(layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a layer in the mode that its inputs ask for."""
-    inputs = _with_tensors(layer, inputs)
-    tensors = to_list(inputs)
-    if any(x._keras_history is not None for x in tensors):
-        return Stage("layer_call", _call_symbolically(layer, inputs, kwargs), layer).run()
-    if is_eager():
-        return _call_inside(layer, inputs, kwargs)
-    if all(isinstance(x, Constant) for x in tensors):
-        return Stage("eager_call", _call_eagerly(layer, inputs, kwargs), layer).run()
-    return _call_inside(layer, inputs, kwargs)
+    tensors = to_list(_with_tensors(layer, inputs))
+    arguments = with_constants(by_name(layer, args, kwargs))
+    enter_operations([*tensors, *taken_out(arguments, 0, lambda tensor: True)[0]])
+    further, places = taken_out(arguments, len(tensors), _has_history)
+    if any(_has_history(x) for x in [*tensors, *further]):
+        call = Call([*tensors, *further], places)
+        return Stage("layer_call", _call_symbolically(layer, call), layer).run()
+    further, places = taken_out(arguments, len(tensors), lambda tensor: True)
+    call = Call([*tensors, *further], places)
+    is_numbers = all(isinstance(x, Constant) for x in call.tensors)
+    if is_numbers and not is_eager() and not is_inside_call():
+        return Stage("eager_call", _call_eagerly(layer, call), layer).run()
+    return _call_inside(layer, call)
+
+
+def _has_history(tensor: Tensor) -> bool:
+    return tensor._keras_history is not None
 
 
 def _with_tensors(layer: Layer, inputs: Any) -> Any:
@@ -89,70 +127,67 @@ def _with_tensors(layer: Layer, inputs: Any) -> Any:
 # --- symbolic -------------------------------------------------------------------------------------
 
 
-def _call_symbolically(
-    layer: Layer, inputs: Any, kwargs: dict[str, Any]
-) -> Generator[Any, Any, Any]:
-    was_built = layer.built
-    with _undone_if_it_fails(layer):
-        _build(layer, inputs)
+def _call_symbolically(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
+    was_built, inputs = layer.built, call.tensors
+    masks = [mask_of(x) for x in inputs]
+    undoing = Undoing(layer)
+    try:
+        with undoing.if_it_fails():
+            _build(layer, call)
         if not was_built:
             yield LayerBuilt(layer, unpack_singleton(_shapes(inputs)), layer.weights)
-        outputs, input_masks, output_masks = _run_body(layer, inputs, kwargs)
-    node = Node(layer, to_list(inputs), outputs, input_masks, output_masks, kwargs)
+        with undoing.if_it_fails():
+            outputs, output_masks = run_body(layer, call, masks)
+    except GeneratorExit:  # the stage was abandoned half way
+        undoing.undo()
+        raise
+    node = Node(layer, inputs, outputs, masks, output_masks, call.arguments)
+    undoing.keep()
     yield NodeCreated(layer, node)
     return unpack_singleton(outputs)
 
 
-@contextmanager
-def _undone_if_it_fails(layer: Layer) -> Iterator[None]:
-    """Leave the layer as it was, a new one without weights, if the `with` block raises."""
-    before = None if layer.built else layer._snapshot()
-    marks = [len(book) for book in layer._books]
-    try:
-        yield
-    except BaseException:
-        if before is not None:
-            layer._restore(before)
-        for book, mark in zip(layer._books, marks, strict=True):
-            book.forget_after(mark)
-        raise
-
-
-def _build(layer: Layer, inputs: Any) -> None:
+def _build(layer: Layer, call: Call) -> None:
     """Make the layer's weights if it has none yet."""
-    check_inputs(layer, to_list(inputs))
+    check_inputs(layer, to_list(call.inputs))
     if layer.built:
         return
+    further_shapes = shapes_by_name(layer.build, call.filled_arguments)
     with graph_mode(), layer._scope():
-        layer.build(unpack_singleton(_shapes(inputs)))
+        layer.build(unpack_singleton(_shapes(call.inputs)), **further_shapes)
     layer.built = True
     if layer._initial_weights is not None:
         layer.set_weights(layer._initial_weights)
         layer._initial_weights = None
-    check_inputs(layer, to_list(inputs))
+    check_inputs(layer, to_list(call.inputs))
 
 
-def _run_body(
-    layer: Layer, inputs: Any, kwargs: dict[str, Any]
-) -> tuple[list[Tensor], list[Tensor | None], list[Tensor | None]]:
-    """Run `call` and what belongs to it: masks, shapes, the activity penalty."""
-    input_masks = [_mask_of(x) for x in to_list(inputs)]
-    mask = unpack_singleton(input_masks) if input_masks else None
-    kwargs, phase = phase_of(layer, kwargs)
-    if (
-        accepts(layer.call, "mask")
-        and "mask" not in kwargs
-        and any(m is not None for m in input_masks)
-    ):
-        kwargs["mask"] = mask
-    with layer._scope(), phase, inside_call(layer, to_list(inputs)):
-        returned = layer.call(inputs, **kwargs)
-        outputs = [_own(y, to_list(inputs), layer) for y in _as_outputs(layer, returned)]
-        _refine_shapes(layer, inputs, outputs)
-        penalize_activity(layer, inputs, outputs)
-        given = kwargs.get("mask", mask)
-        output_masks = to_list(layer.compute_mask(inputs, given)) or [None] * len(outputs)
-    return outputs, input_masks, output_masks
+def run_body(
+    layer: Layer, call: Call, masks: list[Tensor | None], *, again: bool = False
+) -> tuple[list[Tensor], list[Tensor | None]]:
+    """Run `call` and what belongs to it: masks, shapes, the activity penalty.
+
+    Parameters
+    ----------
+    layer : Layer
+    call : Call
+    masks : list of (Tensor or None)
+        One for each of the call's tensors.
+    again : bool
+        The same call was made before, on other tensors: it is known what comes out.
+    """
+    own_masks = masks[: len(to_list(call.inputs))]
+    masks_of_call = masks_by_name(layer, call.arguments, masks)
+    kwargs, phase = phase_of(layer, {**masks_of_call, **call.filled_arguments})
+    with layer._scope(), phase, inside_call(layer, call.tensors):
+        outputs = _as_outputs(layer, layer.call(call.inputs, **kwargs))
+        if not again:
+            outputs = [_own(y, call.tensors, layer) for y in outputs]
+            _refine_shapes(layer, call, outputs)
+        penalize_activity(layer, call.tensors, outputs)
+        mask = kwargs.get("mask", unpack_singleton(own_masks) if own_masks else None)
+        output_masks = to_list(layer.compute_mask(call.inputs, mask)) or [None] * len(outputs)
+    return outputs, output_masks
 
 
 def _as_outputs(layer: Layer, returned: Any) -> list[Tensor]:
@@ -197,14 +232,15 @@ def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]
     return dict(kwargs), learning_phase_scope(int(bool(training)))
 
 
-def _mask_of(x: Tensor) -> Tensor | None:
+def mask_of(x: Tensor) -> Tensor | None:
+    """Return the mask that a tensor carries."""
     if x._keras_history is None:
         return x._keras_mask
     _, _, tensor_index = x._keras_history
     return x._keras_history.node.output_masks[tensor_index]
 
 
-def _refine_shapes(layer: Layer, inputs: Any, outputs: list[Tensor]) -> None:
+def _refine_shapes(layer: Layer, call: Call, outputs: list[Tensor]) -> None:
     """Fill unknown sizes of the outputs with what the layer declares; catch a wrong declaration.
 
     Raises
@@ -212,29 +248,31 @@ def _refine_shapes(layer: Layer, inputs: Any, outputs: list[Tensor]) -> None:
     ShapeError
         `compute_output_shape` contradicts what `call` made.
     """
-    declared = layer._declared_output_shape(unpack_singleton(_shapes(inputs)))
+    input_shape = unpack_singleton(_shapes(call.inputs))
+    declared = layer._declared_output_shape(input_shape, call.filled_arguments)
     if declared is None:
         return
-    shapes = [declared] if not declared or not isinstance(declared[0], tuple) else list(declared)
+    several = bool(declared) and isinstance(declared[0], (tuple, list))
+    shapes = list(declared) if several else [declared]
     for output, shape in zip(outputs, shapes, strict=False):
         merged = merge_shapes(output.shape, tuple(shape))
         if merged is None:
             raise ShapeError(
                 f"{layer.label}: compute_output_shape says {tuple(shape)}, but call made "
                 f"{output.shape} "
-                f"from {unpack_singleton(_shapes(inputs))}. Make them agree.",
+                f"from {input_shape}. Make them agree.",
                 subject=layer,
             )
         output.shape = merged
 
 
-def penalize_activity(layer: Layer, inputs: Any, outputs: list[Tensor]) -> None:
+def penalize_activity(layer: Layer, inputs: list[Tensor], outputs: list[Tensor]) -> None:
     """Add the penalty on a layer's outputs, if it has an `activity_regularizer`, to its losses."""
     regularizer = getattr(layer, "activity_regularizer", None)
     if regularizer is None:
         return
     with name_scope("activity_regularizer"):
-        layer.add_loss([regularizer(y) for y in outputs], inputs=to_list(inputs))
+        layer.add_loss([regularizer(y) for y in outputs], inputs=inputs)
 
 
 def _shapes(inputs: Any) -> list[Shape]:
@@ -244,21 +282,23 @@ def _shapes(inputs: Any) -> list[Shape]:
 # --- on arrays, and inside a function -------------------------------------------------------------
 
 
-def _call_eagerly(layer: Layer, inputs: Any, kwargs: dict[str, Any]) -> Generator[Any, Any, Any]:
+def _call_eagerly(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
     """Run the body on numbers, return arrays; updates that the layer adds take effect at once."""
-    was_built = layer.built
+    was_built, inputs = layer.built, call.tensors
     with eager_mode():
-        outputs = _call_inside(layer, inputs, kwargs)
+        outputs = _call_inside(layer, call)
     if not was_built:
         yield LayerBuilt(layer, unpack_singleton(_shapes(inputs)), layer.weights)
     return unpack_singleton([np.array(value_of(y)) for y in to_list(outputs)])
 
 
-def _call_inside(layer: Layer, inputs: Any, kwargs: dict[str, Any]) -> Any:
+def _call_inside(layer: Layer, call: Call) -> Any:
     try:
-        with _undone_if_it_fails(layer):
-            _build(layer, inputs)
-            outputs, _, output_masks = _run_body(layer, inputs, kwargs)
+        undoing = Undoing(layer)
+        with undoing.if_it_fails():
+            _build(layer, call)
+            outputs, output_masks = run_body(layer, call, [mask_of(x) for x in call.tensors])
+        undoing.keep()
     except Exception as error:
         _name_the_layer(error, layer)
         raise

@@ -14,7 +14,7 @@ import numpy as np
 from kerascope import optimizers
 from kerascope.backend.function import Function, function
 from kerascope.backend.graph import Placeholder, Tensor, Variable
-from kerascope.backend.state import floatx, learning_phase
+from kerascope.backend.state import PHASE, floatx, learning_phase
 from kerascope.callers import warn
 from kerascope.engine.compiling import Compilation, compile_events
 from kerascope.engine.input_layer import Input
@@ -71,6 +71,8 @@ class CompiledNetwork(Network):
     sample_weights: list[Tensor]
     metrics_tensors: list[Tensor]
     metrics_names: list[str]
+    metrics_updates: list[Any]
+    stateful_metrics: dict[str, Any]
     sample_weight_modes: list[str | None]
     trained: list[int]
     train_function: Function | None = None
@@ -162,8 +164,18 @@ class CompiledNetwork(Network):
 
     @property
     def stateful_metric_names(self) -> list[str]:
-        """Metrics that average for themselves: none in this engine."""
-        return []
+        """Metrics that average for themselves, over all batches since they were reset."""
+        return list(vars(self).get("stateful_metrics", ()))
+
+    @property
+    def stateful_metric_functions(self) -> list[Any]:
+        """The metrics that `stateful_metric_names` names."""
+        return list(vars(self).get("stateful_metrics", {}).values())
+
+    def reset_metrics(self) -> None:
+        """Let the metrics that have a state forget all batches; training does so at each epoch."""
+        for metric in self.stateful_metric_functions:
+            metric.reset_states()
 
     @property
     def output_masks_of_graph(self) -> list[Tensor | None]:
@@ -244,12 +256,17 @@ class CompiledNetwork(Network):
         return self.sample_weights if self._feed_inputs or self._feed_targets else []
 
     def _flags(self, phase: float) -> list[float]:
-        """Return the value for the learning phase's placeholder, if the model needs it."""
-        is_free = isinstance(learning_phase(), Placeholder)
-        return [phase] if self.uses_learning_phase and is_free else []
+        """Return the value for the learning phase's placeholder, if the model has it.
 
-    def _phase_inputs(self) -> list[Any]:
-        return [learning_phase()] if self._flags(1.0) else []
+        After `K.set_learning_phase` that is the number that was set.
+        """
+        if not self.uses_learning_phase:
+            return []
+        fixed = learning_phase()
+        return [phase if isinstance(fixed, Placeholder) else float(fixed)]
+
+    def _phase_inputs(self) -> list[Tensor]:
+        return [PHASE] if self.uses_learning_phase else []
 
     def _make_train_function(self) -> None:
         self.train_function_stage().run()
@@ -267,7 +284,7 @@ class CompiledNetwork(Network):
                 self.total_loss, self._collected_trainable_weights
             )
             count = (self.optimizer.iterations, self.optimizer.iterations + 1)
-            updates = [*self.updates, *training_updates, count]
+            updates = [*self.updates, *self.metrics_updates, *training_updates, count]
             self.train_function = function(
                 inputs,
                 [self.total_loss, *self.metrics_tensors],
@@ -282,7 +299,7 @@ class CompiledNetwork(Network):
             self.test_function = function(
                 inputs + self._phase_inputs(),
                 [self.total_loss, *self.metrics_tensors],
-                updates=self.state_updates,
+                updates=[*self.state_updates, *self.metrics_updates],
                 name="test_function",
             )
         return self.test_function

@@ -74,6 +74,10 @@ class Compilation:
         "loss", then a loss for each of several outputs, then the metrics.
     metrics_tensors : list of Tensor
         What `metrics_names` names, without the total loss.
+    metrics_updates : list of (Variable, Tensor)
+        What the metrics with a state want to be written after each batch.
+    stateful_metrics : dict of str to object
+        The metrics with a state, by their names: to be reset before each epoch.
     """
 
     optimizer: Any
@@ -91,6 +95,8 @@ class Compilation:
     total_loss: Any = None
     metrics_names: list[str] = field(default_factory=lambda: ["loss"])
     metrics_tensors: list[Tensor] = field(default_factory=list)
+    metrics_updates: list[Any] = field(default_factory=list)
+    stateful_metrics: dict[str, Any] = field(default_factory=dict)
     trainable_weights: list[Variable] = field(default_factory=list)
 
     @property
@@ -138,7 +144,7 @@ def per_output(value: Any, names: list[str], what: str, default: Any = None) -> 
     ArgumentError
         A list has another length, or a dict names an output that there is not.
     """
-    if isinstance(value, dict):
+    if isinstance(value, dict) and "class_name" not in value:  # else a configuration of one
         for name in value:
             if name not in names:
                 raise ArgumentError(
@@ -205,19 +211,27 @@ def _make_placeholders(model: CompiledNetwork, compiled: Compilation) -> None:
 # --- losses ---------------------------------------------------------------------------------------
 
 
-def weighted_masked_objective(function: Loss) -> Callable[..., Tensor]:
+def weighted_masked_objective(fn: Loss) -> Callable[..., Tensor]:
     """Return a scalar version of a loss (or metric) that heeds sample weights and a mask.
 
     Notes
     -----
     With losses l_i, weights w_i and n of the weights different from zero:  sum(w_i l_i) / n. A mask
-    m_i divides by the share of samples that it keeps.
+    m_i divides by the share of samples that it keeps. A loss object (`losses.Loss`) says itself how
+    its numbers become one.
     """
+    if isinstance(fn, losses.Loss):
+        if fn.reduction in (None, "none"):
+            raise ArgumentError(
+                f"compile: loss {type(fn).__name__} has reduction={fn.reduction!r}; "
+                f"expected one that gives a single number, such as 'sum_over_batch_size'."
+            )
+        return fn.weighted
 
     def weighted(
         y_true: Tensor, y_pred: Tensor, weights: Tensor | None, mask: Tensor | None
     ) -> Tensor:
-        score = function(y_true, y_pred)
+        score = fn(y_true, y_pred)
         if mask is not None:
             mask = cast(mask, score.dtype)
             score = score * mask / mean(mask)
@@ -281,15 +295,38 @@ def _add_metrics(model: CompiledNetwork, compiled: Compilation) -> Generator[Any
         ]:
             name, function = resolve_metric(metric, compiled.loss_functions[i], model.outputs[i])
             name = name if weights is None else f"weighted_{name}"
-            with name_scope(f"{names[i]}_metrics"):
-                tensor = weighted_masked_objective(function)(
-                    compiled.targets[k], model.outputs[i], weights, masks[i]
-                )
             name = f"{names[i]}_{name}" if len(names) > 1 else name
             name = distinct_names([*compiled.metrics_names, name])[-1]
+            arguments = compiled.targets[k], model.outputs[i], weights, masks[i]
+            with name_scope(f"{names[i]}_metrics"):
+                if getattr(function, "stateful", False):
+                    tensor = _stateful_metric(compiled, name, function, *arguments)
+                else:
+                    tensor = weighted_masked_objective(function)(*arguments)
             compiled.metrics_names.append(name)
             compiled.metrics_tensors.append(tensor)
             yield MetricTerm(name, tensor)
+
+
+def _stateful_metric(
+    compiled: Compilation,
+    name: str,
+    metric: Any,
+    y_true: Tensor,
+    y_pred: Tensor,
+    weights: Tensor | None,
+    mask: Tensor | None,
+) -> Tensor:
+    """Return the result of a metric with a state, after the batch; enter what it wants written."""
+    if metric in compiled.stateful_metrics.values():  # each output has a state of its own
+        metric = type(metric).from_config(metric.get_config())
+    if mask is not None and isinstance(metric, metrics.Metric):
+        kept = cast(mask, floatx())
+        weights = kept if weights is None else kept * weights
+    tensor = metric(y_true, y_pred) if weights is None else metric(y_true, y_pred, weights)
+    compiled.metrics_updates.extend(metric.updates)
+    compiled.stateful_metrics[name] = metric
+    return as_tensor(tensor)
 
 
 def _metrics_of_outputs(given: Any, names: list[str]) -> list[list[Any]]:
@@ -310,7 +347,9 @@ def resolve_metric(metric: Any, loss: Any, output: Tensor) -> tuple[str, Any]:
     """
     if metric not in ("accuracy", "acc", "crossentropy", "ce"):
         function = metrics.get(metric)
-        return getattr(function, "__name__", type(function).__name__), function
+        own_name = getattr(function, "name", type(function).__name__)
+        return getattr(function, "__name__", own_name), function
+    loss = losses.plain_function(loss)
     is_binary = output.shape[-1] == 1 or loss is losses.binary_crossentropy
     if is_binary:
         functions = metrics.binary_accuracy, metrics.binary_crossentropy

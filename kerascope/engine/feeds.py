@@ -7,6 +7,7 @@ arrays for the function). The loops in `training_loop` do not know which kind th
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from kerascope.backend.ops.random import fresh_seed
 from kerascope.engine.nesting import to_list
-from kerascope.errors import ArgumentError, DataError
+from kerascope.errors import ArgumentError, DataError, DtypeError
 
 Batch = tuple[int, list[Any]]
 
@@ -57,6 +58,31 @@ def slice_arrays(arrays: list[Any], start_or_ids: Any, end: int | None = None) -
     return [a[start_or_ids] for a in arrays]
 
 
+def numbers_of_a_pass(sequence: Any, shuffle: bool) -> list[int]:
+    """Return the numbers of a Sequence's batches, each once, in the order of one pass.
+
+    Raises
+    ------
+    DataError
+        There is none: whoever waits for a batch would wait for ever.
+
+    Examples
+    --------
+    >>> numbers_of_a_pass(["a", "b"], shuffle=False)
+    [0, 1]
+    """
+    order = np.arange(len(sequence))
+    if not order.size:
+        raise DataError(
+            f"the Sequence is empty; expected at least one batch, got a {type(sequence).__name__} "
+            "of length 0."
+        )
+    if shuffle:
+        order = np.random.default_rng(fresh_seed()).permutation(order)
+    numbers: list[int] = order.tolist()
+    return numbers
+
+
 class ArrayFeed:
     """Batches of arrays that lie in memory (or in a file that can be sliced).
 
@@ -86,6 +112,11 @@ class ArrayFeed:
         self.shuffle = shuffle
         self.samples = int(self.arrays[0].shape[0])
         self.steps = -(-self.samples // self.batch_size)
+
+    @property
+    def ins(self) -> list[Any]:
+        """All rows of all arrays, and the flag."""
+        return self.arrays + self.flags
 
     def epoch(self) -> Iterator[Batch]:
         """Yield (size, arrays) for each batch of one epoch."""
@@ -130,12 +161,35 @@ class StepFeed:
             yield size, self.ins
 
 
+def iterator_of(source: Any) -> Iterator[Any]:
+    """Return what gives one batch after the other.
+
+    Raises
+    ------
+    DtypeError
+        The source cannot do that, as a function that nobody called.
+    """
+    if hasattr(source, "__next__"):
+        iterator: Iterator[Any] = source
+        return iterator
+    try:
+        return iter(source)
+    except TypeError:
+        remedy = " Call it, if it makes one: generator()." if callable(source) else ""
+        raise DtypeError(
+            f"the generator is a {type(source).__name__}; expected a generator, an iterator or a "
+            f"Sequence.{remedy}"
+        ) from None
+
+
 class SampleCount(int):
     """A number of samples where a number of batches is expected: how Keras 1 measures an epoch."""
 
 
 class GeneratorFeed:
     """Batches that a generator or a `Sequence` makes.
+
+    An epoch of fewer steps than a Sequence has batches goes on in the next epoch where it ended.
 
     Parameters
     ----------
@@ -165,9 +219,7 @@ class GeneratorFeed:
         self.source = source
         self.is_sequence = hasattr(source, "__getitem__") and hasattr(source, "__len__")
         if steps is None and self.is_sequence:
-            steps = len(source)
-            if steps == 0:
-                raise DataError("the Sequence is empty; expected at least one batch.")
+            steps = len(numbers_of_a_pass(source, shuffle=False))
         if steps is None:
             raise ArgumentError(
                 "a generator does not tell how many batches make an epoch; expected "
@@ -178,7 +230,8 @@ class GeneratorFeed:
         self.steps = None if isinstance(steps, SampleCount) else counted
         self.standardize = standardize
         self.shuffle = shuffle
-        self._iterator = None if self.is_sequence else iter(source)
+        self._iterator = None if self.is_sequence else iterator_of(source)
+        self._left: deque[int] | None = None  # batches left of a pass over a Sequence
 
     def epoch(self) -> Iterator[Batch]:
         """Yield (size, arrays) for each step of one epoch."""
@@ -190,8 +243,7 @@ class GeneratorFeed:
             seen += size
             if self.samples is not None and seen >= self.samples:
                 break
-        if self.is_sequence and hasattr(self.source, "on_epoch_end"):
-            self.source.on_epoch_end()
+        self._end_pass()
 
     def _steps(self) -> Iterable[int]:
         return itertools.count() if self.steps is None else range(self.steps)
@@ -199,22 +251,48 @@ class GeneratorFeed:
     def _of_steps(self) -> str:
         return "" if self.steps is None else f" of {self.steps}"
 
+    def _batches(self, numbers: Iterator[int]) -> Iterator[Any]:
+        """Yield the Sequence's batches of these numbers."""
+        return (self.source[number] for number in numbers)
+
+    def _end_pass(self) -> None:
+        """Tell a Sequence that each of its batches was read once, if that is so."""
+        if self._left is not None and not self._left:
+            self._left = None
+            if hasattr(self.source, "on_epoch_end"):
+                self.source.on_epoch_end()
+
+    def _begin_pass(self) -> None:
+        """Note which batches of a Sequence are to be read, in their order."""
+        self._left = deque(numbers_of_a_pass(self.source, self.shuffle))
+
+    def _numbered_items(self) -> Iterator[Any]:
+        """Yield a Sequence's batches for one epoch, going on where the last epoch ended."""
+        wanted = self.steps
+        while wanted is None or wanted > 0:
+            self._end_pass()
+            if self._left is None:
+                self._begin_pass()
+            assert self._left is not None
+            part = list(itertools.islice(self._left, wanted))
+            for batch in self._batches(iter(part)):
+                self._left.popleft()
+                yield batch
+            wanted = None if wanted is None else wanted - len(part)
+
     def _items(self) -> Iterator[Any]:
         if self.is_sequence:
-            order = np.arange(len(self.source))
-            if self.shuffle:
-                order = np.random.default_rng(fresh_seed()).permutation(order)
-            for step in self._steps():
-                yield self.source[int(order[step % len(order)])]
+            yield from self._numbered_items()
             return
         assert self._iterator is not None
         for step in self._steps():
             try:
                 yield next(self._iterator)
             except StopIteration:
+                fewer = f", or steps_per_epoch={step}" if step else ""
                 raise DataError(
                     f"the generator ended after {step}{self._of_steps()} batches of the epoch; "
-                    f"expected one that goes on for ever, or steps_per_epoch={step}."
+                    f"expected one that goes on for ever, by `while True:`{fewer}."
                 ) from None
 
 

@@ -107,6 +107,7 @@ def Input(
     dtype: str | None = None,
     sparse: bool = False,
     tensor: Tensor | None = None,
+    batch_size: int | None = None,
 ) -> Any:
     """Return the symbolic tensor that a model begins with.
 
@@ -124,6 +125,8 @@ def Input(
         Not supported: True raises.
     tensor : Tensor, optional
         Returned itself, with a history, instead of a new placeholder.
+    batch_size : int, optional
+        Beside `shape`: the one size that a batch must have.
 
     Returns
     -------
@@ -141,7 +144,7 @@ def Input(
             "without the batch size."
         )
     if shape is not None and batch_shape is None:
-        batch_shape = (None, *as_shape(shape))
+        batch_shape = (batch_size, *as_shape(shape))
     input_layer = InputLayer(
         batch_input_shape=batch_shape, name=name, dtype=dtype, sparse=sparse, input_tensor=tensor
     )

@@ -16,6 +16,7 @@ from kerascope.backend.graph import Tensor, Variable, as_tensor
 from kerascope.engine.nesting import to_list
 from kerascope.engine.node_access import NodeAccess
 from kerascope.engine.per_input import PerInput
+from kerascope.engine.undoing import remember_value
 
 
 class LayerBooks(NodeAccess):
@@ -41,7 +42,7 @@ class LayerBooks(NodeAccess):
         """Add scalar penalties; those that depend on `inputs` belong to the call on them."""
         if is_eager() and inputs is not None:
             return  # numbers of this one call, which no graph will ask for
-        self._losses.add([as_tensor(loss) for loss in to_list(losses)], inputs)
+        self._losses.add([as_tensor(loss) for loss in to_list(losses)], self._whole_call(inputs))
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
         """Add pairs `(variable, new_value)`, run with each train step that contains this call."""
@@ -49,7 +50,16 @@ class LayerBooks(NodeAccess):
         if is_eager():
             _commit_at_once(pairs)
         else:
-            self._updates.add(pairs, inputs)
+            self._updates.add(pairs, self._whole_call(inputs))
+
+    def _whole_call(self, inputs: Any) -> Any:
+        """Return all inputs of the call that is being made, if it begins with these.
+
+        `call(inputs, initial_state)` says `add_update(pairs, inputs)`; the call has more inputs.
+        """
+        layer, tensors = _enclosing.get() or (None, [])
+        given = to_list(inputs)
+        return tensors if given and layer is self and tensors[: len(given)] == given else inputs
 
     @property
     def losses(self) -> list[Tensor]:
@@ -58,20 +68,31 @@ class LayerBooks(NodeAccess):
 
     @property
     def updates(self) -> list[tuple[Variable, Any]]:
-        """All update pairs of the layer; none when it is frozen."""
-        if not self.trainable and not self.stateful:
-            return []
+        """All update pairs of the layer; when it is frozen, only those of states."""
+        if not self.trainable:
+            return self.state_updates
         return self._updates.all() + [pair for layer in self._sublayers for pair in layer.updates]
 
-    def get_losses_for(self, inputs: Any) -> list[Tensor]:
+    @property
+    def state_updates(self) -> list[tuple[Variable, Any]]:
+        """The update pairs that carry a state from batch to batch: they run in test mode too."""
+        own = self._updates.all() if self.stateful else []
+        return own + [pair for layer in self._sublayers for pair in layer.state_updates]
+
+    def get_losses_for(self, inputs: Any = None) -> list[Tensor]:
         """Return the penalties for exactly these inputs; None gives the unconditional ones."""
         return self._losses.of(inputs) + self._of_inner_layers("get_losses_for", inputs)
 
-    def get_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
+    def get_updates_for(self, inputs: Any = None) -> list[tuple[Variable, Any]]:
         """Return the update pairs for exactly these inputs; None gives the unconditional ones."""
-        if not self.trainable and not self.stateful:
-            return []
+        if not self.trainable:
+            return self.get_state_updates_for(inputs)
         return self._updates.of(inputs) + self._of_inner_layers("get_updates_for", inputs)
+
+    def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
+        """Return those of `state_updates` for exactly these inputs."""
+        own = self._updates.of(inputs) if self.stateful else []
+        return own + self._of_inner_layers("get_state_updates_for", inputs)
 
     def _of_inner_layers(self, getter: str, inputs: Any) -> list[Any]:
         """Return what the layers inside have for these inputs, or for what became of them."""
@@ -124,6 +145,11 @@ def inside_call(layer: LayerBooks, inputs: list[Tensor]) -> Iterator[None]:
         _enclosing.reset(token)
 
 
+def is_inside_call() -> bool:
+    """Tell whether the `call` of a layer is running."""
+    return _enclosing.get() is not None
+
+
 def _members(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return value.values()
@@ -134,4 +160,5 @@ def _commit_at_once(updates: list[Any]) -> None:
     """Write update pairs at once; new values are computed before any is written."""
     computed = [(v, value_of(nv)) for v, nv in updates]
     for v, array in computed:
+        remember_value(v)
         v.set_value(array)

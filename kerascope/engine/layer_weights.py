@@ -21,7 +21,7 @@ class LayerWeights(LayerBooks):
     """The part of `Layer` that holds weights, its own and those of layers inside it."""
 
     dtype: str
-    built: bool
+    built: bool = False
     _trainable_weights: list[Variable]
     _non_trainable_weights: list[Variable]
 

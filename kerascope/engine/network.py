@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from kerascope.backend.eager import is_eager
+from kerascope.backend.eager import graph_mode, is_eager
 from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.backend.shapes import Shape
 from kerascope.backend.state import learning_phase, placeholder
@@ -23,16 +23,19 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.nesting import to_list, unpack_singleton
-from kerascope.engine.network_books import NetworkBooks
+from kerascope.engine.network_books import Runs
 from kerascope.engine.network_config import config_of_graph, network_from_config
+from kerascope.engine.network_files import NetworkFiles
 from kerascope.engine.node import Node
+from kerascope.engine.operations import enter_operations
 from kerascope.engine.running import run_graph
+from kerascope.engine.undoing import tried_out
 from kerascope.errors import ArgumentError, DtypeError, NotBuiltError
-from kerascope.spellings import translate
+from kerascope.spellings import habits, translate
 from kerascope.stage import Stage
 
 
-class Network(NetworkBooks):
+class Network(NetworkFiles):
     """A directed acyclic graph of layers.
 
     Parameters
@@ -85,6 +88,7 @@ class Network(NetworkBooks):
         self, inputs: Any, outputs: Any, name: str | None = None, trainable: bool = True
     ) -> None:
         inputs, outputs = to_list(inputs), to_list(outputs)
+        enter_operations([x for x in outputs if isinstance(x, Tensor)])
         _check_tensors(type(self).__name__, inputs, outputs)
         graph_map = map_graph(inputs, outputs)
         _check_names(graph_map.layers)
@@ -100,8 +104,8 @@ class Network(NetworkBooks):
         self.outputs = outputs
         self._graph_map = graph_map
         self.built = True
-        self._output_tensor_cache: dict[Any, list[Tensor]] = {}
-        self._output_mask_cache: dict[Any, list[Tensor | None]] = {}
+        self._output_tensor_cache = Runs()
+        self._output_mask_cache = Runs()
         self._eager_masks: dict[Any, list[Tensor | None]] = {}
         masks = [x._keras_history.node.output_masks[x._keras_history.tensor_index] for x in outputs]
         self.inbound_nodes = [node for node in self.inbound_nodes if not node.begins]
@@ -172,12 +176,14 @@ class Network(NetworkBooks):
         self._require_graph("compute_output_shape")
         several = bool(input_shape) and isinstance(input_shape[0], (list, tuple))
         shapes = input_shape if several else [input_shape]
-        inputs: list[Tensor] = [
-            placeholder(shape, dtype=x.dtype) for shape, x in zip(shapes, self.inputs, strict=True)
-        ]
-        return unpack_singleton(self.run_internal_graph(inputs)[2])
+        with graph_mode(), tried_out(self):
+            inputs: list[Tensor] = [
+                placeholder(shape, dtype=x.dtype)
+                for shape, x in zip(shapes, self.inputs, strict=True)
+            ]
+            return unpack_singleton(self.run_internal_graph(inputs)[2])
 
-    def _declared_output_shape(self, input_shape: Any) -> Any:
+    def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
         return None  # running the graph has found the shapes already
 
     def _require_graph(self, what: str) -> None:
@@ -213,10 +219,11 @@ def _check_tensors(where: str, inputs: list[Any], outputs: list[Any]) -> None:
                 )
             if x._keras_history is None:
                 made_by = f"op {x.owner.op.name}" if x.owner is not None else "no layer"
+                remedy = "" if habits().wraps_operations else ' Dialect "3" does so by itself.'
                 raise ArgumentError(
                     f"{where}: {what} tensors to a Model must be the output of a Keras `Layer` (or "
                     "Input); "
-                    f"'{x.name}' was made by {made_by}. Wrap the operation in Lambda.",
+                    f"'{x.name}' was made by {made_by}. Wrap the operation in Lambda.{remedy}",
                     subject=x,
                 )
     if len(set(inputs)) != len(inputs):

@@ -17,11 +17,34 @@ from kerascope.engine.network_facts import NetworkFacts
 from kerascope.engine.per_input import PerInput
 from kerascope.errors import ArgumentError
 
+_WHOLE = {
+    "get_losses_for": "losses",
+    "get_updates_for": "updates",
+    "get_state_updates_for": "state_updates",
+}
+
+
+class Runs(dict[Any, list[Any]]):
+    """What came out of a network for inputs on which it was run, in the order of the runs."""
+
+    def forget_after(self, number: int) -> None:
+        """Take out all that came after the first `number` runs."""
+        while len(self) > number:
+            self.popitem()
+
 
 class NetworkBooks(NetworkFacts):
     """The part of `Network` that collects penalties, update pairs and weights."""
 
     _is_part = True
+    _output_tensor_cache: Runs
+    _output_mask_cache: Runs
+
+    @property
+    def _books(self) -> tuple[Any, ...]:
+        if not self._is_graph_network:
+            return super()._books
+        return (*super()._books, self._output_tensor_cache, self._output_mask_cache)
 
     @property
     def losses(self) -> list[Tensor]:
@@ -31,24 +54,33 @@ class NetworkBooks(NetworkFacts):
     @property
     def updates(self) -> list[tuple[Variable, Any]]:
         """Update pairs of the layers, as far as they belong to this graph's own calls."""
-        if not self.trainable and not self.stateful:
-            return []
+        if not self.trainable:
+            return self.state_updates
         return self._collected("get_updates_for", self._updates)
 
-    def get_losses_for(self, inputs: Any) -> list[Tensor]:
+    @property
+    def state_updates(self) -> list[tuple[Variable, Any]]:
+        """Those update pairs of the graph's own calls that carry a state from batch to batch."""
+        return self._collected("get_state_updates_for", PerInput())
+
+    def get_losses_for(self, inputs: Any = None) -> list[Tensor]:
         """Return the penalties for exactly these inputs; None gives the unconditional ones."""
         return self._items_for(inputs, "get_losses_for", self._losses)
 
-    def get_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
+    def get_updates_for(self, inputs: Any = None) -> list[tuple[Variable, Any]]:
         """Return the update pairs for exactly these inputs; None gives the unconditional ones."""
-        if not self.trainable and not self.stateful:
-            return []
+        if not self.trainable:
+            return self.get_state_updates_for(inputs)
         return self._items_for(inputs, "get_updates_for", self._updates)
+
+    def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
+        """Return those of `state_updates` for exactly these inputs."""
+        return self._items_for(inputs, "get_state_updates_for", PerInput())
 
     def _collected(self, getter: str, own: PerInput) -> list[Any]:
         """Collect over this graph's calls, then what holds for every call, then the own items."""
         if not self._is_graph_network:
-            whole = "losses" if getter == "get_losses_for" else "updates"
+            whole = _WHOLE[getter]
             return own.all() + [item for layer in self._sublayers for item in getattr(layer, whole)]
         found = self._of_own_calls(getter) + self._items_for(None, getter, own)
         # Two calls on one tensor share its entry: what they made must not count twice.
@@ -74,12 +106,16 @@ class NetworkBooks(NetworkFacts):
         return any(x._uses_learning_phase for x in self.outputs)
 
     @property
-    def state_updates(self) -> list[tuple[Variable, Any]]:
-        """Update pairs of the stateful layers: they run in test mode too."""
-        return [pair for layer in self._sublayers if layer.stateful for pair in layer.updates]
+    def stateful(self) -> bool:
+        """Whether a layer, however deep inside, keeps a state from batch to batch."""
+        return self._is_stateful or any(layer.stateful for layer in self._sublayers)
+
+    @stateful.setter
+    def stateful(self, value: bool) -> None:
+        self._is_stateful = bool(value)
 
     def reset_states(self) -> None:
-        """Reset the states of all stateful layers."""
+        """Reset the states of all stateful layers, of those in networks inside too."""
         for layer in self._sublayers:
             if layer.stateful and hasattr(layer, "reset_states"):
                 layer.reset_states()

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kerascope.engine.base_layer import Layer
+from kerascope.engine.calling import Call
 from kerascope.engine.layer_config import serialized
 from kerascope.engine.layer_type import layer_registry
-from kerascope.engine.nesting import unpack_singleton
 from kerascope.engine.node import KerasHistory, Node
+from kerascope.engine.tensor_arguments import restored_places
 from kerascope.errors import ConfigError
 from kerascope.registry import custom_object_scope
 
@@ -115,7 +116,9 @@ def _repeat_calls(layers: dict[str, Layer], waiting: list[tuple[str, list[Any]]]
                 still_waiting.append((name, call))
                 continue
             arguments = dict(call[0][3]) if call and len(call[0]) > 3 else {}
-            layers[name](unpack_singleton([_tensor(layers, r) for r in call]), **arguments)
+            arguments = {key: restored_places(value) for key, value in arguments.items()}
+            again = Call([_tensor(layers, reference) for reference in call], arguments)
+            layers[name](again.inputs, **again.filled_arguments)
         if len(still_waiting) == len(waiting):
             raise ConfigError(
                 f"network configuration: the inputs of {sorted(blocked)} are made by no call in it."

@@ -184,6 +184,13 @@ class Node:
         return f"<Node {self.name}: {self.input_tensors} -> {self.output_tensors}>"
 
 
+class NodeCreated(NamedTuple):
+    """A layer was called on symbolic tensors and a Node records it."""
+
+    layer: Layer
+    node: Node
+
+
 def get_source_inputs(tensor: Tensor) -> list[Tensor]:
     """Return the tensors of `Input` that a tensor depends on, in the order in which they are met.
 

@@ -14,14 +14,14 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
-from kerascope.engine.network import Network
+from kerascope.engine.network_facts import NetworkFacts
 from kerascope.engine.node import Node
 
 # What XML 1.0 cannot hold: GraphML and SVG could not be read again. (Compiled at its first use.)
 _NOT_IN_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
-def depths_of_calls(model: Network) -> dict[Node, int]:
+def depths_of_calls(model: NetworkFacts) -> dict[Node, int]:
     """Return the depth of every call in a model, deepest first, ties in the order of the walk.
 
     The walk goes from the outputs and so does not meet an input that no output needs. It is fed all
@@ -35,7 +35,7 @@ def depths_of_calls(model: Network) -> dict[Node, int]:
     return dict(sorted({**found, **unused}.items(), key=lambda item: -item[1]))
 
 
-def calls_of_layers(model: Network) -> dict[str, list[Node]]:
+def calls_of_layers(model: NetworkFacts) -> dict[str, list[Node]]:
     """Return the calls in a model by their layer's name, in the order in which they were made."""
     calls: dict[str, list[Node]] = {}
     for node in depths_of_calls(model):
@@ -45,15 +45,16 @@ def calls_of_layers(model: Network) -> dict[str, list[Node]]:
     return calls
 
 
-def call_ids(model: Network) -> dict[Node, str]:
+def call_ids(model: NetworkFacts) -> dict[Node, str]:
     """Return the id of every call in a model's graph.
 
     Examples
     --------
     >>> from kerascope.engine.base_layer import Layer
     >>> from kerascope.engine.input_layer import Input
+    >>> from kerascope.engine.model import Model
     >>> x, shared = Input(shape=(4,), name="x"), Layer(name="shared")
-    >>> model = Network(x, shared(Layer(name="between")(shared(x))))
+    >>> model = Model(x, shared(Layer(name="between")(shared(x))))
     >>> list(call_ids(model).values())
     ['x', 'shared@0', 'between', 'shared@1']
     """

@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kerascope.backend.graph import Tensor, as_tensor
+from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape
-from kerascope.engine.calling import penalize_activity, phase_of
-from kerascope.engine.layer_books import inside_call
-from kerascope.engine.nesting import accepts, to_list, unpack_singleton
+from kerascope.engine.calling import Call, run_body
 from kerascope.engine.node import Node
+from kerascope.engine.undoing import Undoing
 from kerascope.errors import ArgumentError, GraphError
 
 if TYPE_CHECKING:
@@ -80,7 +79,11 @@ def run_graph(
             computed_tensors = [y for y, _ in computed_data]
             computed_masks = [mask for _, mask in computed_data]
             layer = node.outbound_layer
-            output_tensors, output_masks = _call_node(node, computed_tensors, computed_masks)
+            call = Call(computed_tensors, node.arguments)
+            undoing = Undoing(layer)
+            with undoing.if_it_fails():
+                output_tensors, output_masks = run_body(layer, call, computed_masks, again=True)
+            undoing.keep()
             for x, y, mask in zip(node.output_tensors, output_tensors, output_masks, strict=True):
                 tensor_map[x] = (y, mask)
             network.remember_call(layer, computed_tensors, inputs)
@@ -96,23 +99,6 @@ def _computed(x: Tensor, tensor_map: dict[Tensor, Any], node: Node) -> tuple[Ten
     if x._keras_history is None:  # a constant or variable that the layer was called on
         return x, None
     raise GraphError(f"node {node.name}: its input '{x.name}' has not been computed.", subject=node)
-
-
-def _call_node(
-    node: Node, computed_tensors: list[Tensor], computed_masks: list[Tensor | None]
-) -> tuple[list[Tensor], list[Tensor | None]]:
-    """Call a node's layer again, on other tensors."""
-    layer = node.outbound_layer
-    inputs, mask = unpack_singleton(computed_tensors), unpack_singleton(computed_masks)
-    kwargs = dict(node.arguments)  # a copy: the mask of this run must not stay for the next
-    if accepts(layer.call, "mask") and "mask" not in kwargs:
-        kwargs["mask"] = mask
-    kwargs, phase = phase_of(layer, kwargs)
-    with layer._scope(), phase, inside_call(layer, computed_tensors):
-        output_tensors = [as_tensor(y) for y in to_list(layer.call(inputs, **kwargs))]
-        output_masks = to_list(layer.compute_mask(inputs, mask)) or [None] * len(output_tensors)
-        penalize_activity(layer, inputs, output_tensors)
-    return output_tensors, output_masks
 
 
 def _output(x: Tensor, tensor_map: dict[Tensor, Any]) -> tuple[Tensor, Tensor | None]:

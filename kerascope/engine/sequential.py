@@ -19,6 +19,7 @@ from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.model import Model
 from kerascope.engine.network import Network
 from kerascope.engine.node import get_source_inputs
+from kerascope.engine.undoing import Undoing
 from kerascope.errors import ArgumentError, ConfigError, DtypeError
 from kerascope.registry import custom_object_scope
 
@@ -168,8 +169,9 @@ class Sequential(Model):
         x = y = Input(
             batch_shape=as_shape(input_shape), dtype=first.dtype, name=f"{first.name}_input"
         )
-        for layer in self._line:
-            y = layer(y)
+        with Undoing(self).if_it_fails():
+            for layer in self._line:
+                y = layer(y)
         self._begin_graph([x], [y])
 
     def _build_on(self, shapes: list[Any]) -> None:
@@ -179,13 +181,11 @@ class Sequential(Model):
             )
         self.build(shapes[0])
 
-    def predict_proba(self, x: Any, batch_size: int | None = None, verbose: int = 0) -> Any:
+    def predict_proba(self, x: Any, batch_size: int | None = 32, verbose: int = 0) -> Any:
         """Return `predict(x)`; Keras's other name for a classifier's probabilities."""
         return self.predict(x, batch_size=batch_size, verbose=verbose)
 
-    def predict_classes(
-        self, x: Any, batch_size: int | None = None, verbose: int = 0
-    ) -> np.ndarray:
+    def predict_classes(self, x: Any, batch_size: int | None = 32, verbose: int = 0) -> np.ndarray:
         """Return the most likely class of each sample; with one unit, 1 where it is above 0.5."""
         probabilities = self.predict(x, batch_size=batch_size, verbose=verbose)
         if probabilities.shape[-1] > 1:

@@ -19,7 +19,7 @@ from kerascope.engine.node_ids import call_ids
 from kerascope.errors import NotBuiltError
 
 if TYPE_CHECKING:
-    from kerascope.engine.network import Network
+    from kerascope.engine.network_facts import NetworkFacts
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Summary:
     non_trainable: int
 
 
-def summarize(model: Network) -> Summary:
+def summarize(model: NetworkFacts) -> Summary:
     """Return the summary of a model as data.
 
     Raises
@@ -83,7 +83,7 @@ def summarize(model: Network) -> Summary:
     return Summary(model.name, rows, trainable + non_trainable, trainable, non_trainable)
 
 
-def _row(layer: Layer, model: Network, ids: dict[Node, str]) -> SummaryRow:
+def _row(layer: Layer, model: NetworkFacts, ids: dict[Node, str]) -> SummaryRow:
     inside = [node for node in layer.inbound_nodes if node in ids]
     shapes: list[Shape] = inside[0].output_shapes
     sources = [history for node in inside for history in node.histories if history]
@@ -104,7 +104,7 @@ def _source(history: KerasHistory, ids: dict[Node, str]) -> str:
 
 
 def print_summary(
-    model: Network,
+    model: NetworkFacts,
     line_length: int | None = None,
     positions: Any = None,
     print_fn: Callable[[str], Any] | None = None,

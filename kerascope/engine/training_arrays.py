@@ -29,11 +29,21 @@ from kerascope.errors import ArgumentError, DataError
 from kerascope.spellings import habits
 from kerascope.stage import Stage
 
-_FIT = (
-    *("batch_size", "epochs", "verbose", "callbacks", "validation_split"),
-    *("validation_data", "shuffle", "class_weight", "sample_weight", "initial_epoch"),
-    *("steps_per_epoch", "validation_steps"),
-)
+# The arguments of `fit` after x and y, in Keras's order, and what each is if it is not given.
+_FIT: dict[str, Any] = {
+    "batch_size": None,
+    "epochs": None,
+    "verbose": 1,
+    "callbacks": None,
+    "validation_split": 0.0,
+    "validation_data": None,
+    "shuffle": True,
+    "class_weight": None,
+    "sample_weight": None,
+    "initial_epoch": 0,
+    "steps_per_epoch": None,
+    "validation_steps": None,
+}
 
 
 class ArrayTraining(CompiledNetwork):
@@ -78,6 +88,28 @@ class ArrayTraining(CompiledNetwork):
             weights.append(weights_of_samples(reference, given[k], classes[k], mode, name))
         return x_arrays, y_arrays, weights
 
+    def _feed(
+        self, ins: list[Any], batch_size: int | None, steps: int | None, shuffle: bool | str = False
+    ) -> Any:
+        """Return the arrays in batches: of the size that the Inputs demand, if they do.
+
+        Raises
+        ------
+        DataError
+            The model carries states of such batches on, and the last batch would be smaller.
+        """
+        sizes = {x.shape[0] for x in self._feed_inputs if x.ndim} - {None}
+        if batch_size is None and steps is None and len(sizes) == 1:
+            (batch_size,) = sizes
+        feed = feed_of(ins, batch_size, steps, shuffle)
+        if self.stateful and sizes and feed.samples and feed.samples % feed.batch_size:
+            raise DataError(
+                f"{self.label}: In a stateful network, you should only pass inputs with a number "
+                f"of samples that can be divided by the batch size; found {feed.samples} samples "
+                f"and batches of {feed.batch_size}. Leave the last samples out."
+            )
+        return feed
+
     def _ins(
         self, x: Any, y: Any, sample_weight: Any, class_weight: Any, phase: float, where: str
     ) -> list[Any]:
@@ -86,7 +118,24 @@ class ArrayTraining(CompiledNetwork):
 
     # --- fit --------------------------------------------------------------------------------------
 
-    def fit(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> History:
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int | None = None,
+        verbose: int = 1,
+        callbacks: Any = None,
+        validation_split: float = 0.0,
+        validation_data: Any = None,
+        shuffle: bool | str = True,
+        class_weight: Any = None,
+        sample_weight: Any = None,
+        initial_epoch: int = 0,
+        steps_per_epoch: int | None = None,
+        validation_steps: int | None = None,
+        **kwargs: Any,
+    ) -> History:
         """Train for a number of epochs.
 
         Parameters
@@ -111,6 +160,8 @@ class ArrayTraining(CompiledNetwork):
             To go on with an earlier run.
         steps_per_epoch, validation_steps : int, optional
             Batches in an epoch where no array tells.
+        **kwargs
+            The same in Keras 1's words: `nb_epoch=10`.
 
         Returns
         -------
@@ -129,11 +180,20 @@ class ArrayTraining(CompiledNetwork):
         NumericsWarning
             The loss became NaN or infinite; the message names the batch.
         """
-        return self.fit_stage(x, y, *args, **kwargs).run()
+        listed = (
+            *(batch_size, epochs, verbose, callbacks, validation_split, validation_data, shuffle),
+            *(class_weight, sample_weight, initial_epoch, steps_per_epoch, validation_steps),
+        )
+        given = {
+            name: value
+            for (name, default), value in zip(_FIT.items(), listed, strict=True)
+            if value is not default
+        }
+        return self.fit_stage(x, y, **{**given, **kwargs}).run()
 
     def fit_stage(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Stage:
         """Return `fit` as a stage; its events are those of `engine.training_loop`."""
-        given = named_arguments("fit", _FIT, args, kwargs, f"{self.label}: fit")
+        given = named_arguments("fit", list(_FIT), args, kwargs, f"{self.label}: fit")
         return Stage("fit", self._fit_events(x, y, **given), self)
 
     def _fit_events(
@@ -157,11 +217,11 @@ class ArrayTraining(CompiledNetwork):
         self._make_ready(x, to_train=True)
         ins = self._ins(x, y, sample_weight, class_weight, 1.0, "fit")
         ins, val_ins = self._with_validation(ins, validation_data, validation_split)
-        feed = feed_of(ins, batch_size, steps_per_epoch, shuffle)
-        val_feed = feed_of(val_ins, batch_size, validation_steps, False) if val_ins else None
+        feed = self._feed(ins, batch_size, steps_per_epoch, shuffle)
+        val_feed = self._feed(val_ins, batch_size, validation_steps) if val_ins else None
         settings = {
             "epochs": habits().epochs if epochs is None else epochs,
-            "batch_size": batch_size or 32,
+            "batch_size": getattr(feed, "batch_size", batch_size or 32),
             "verbose": verbose,
             "callbacks": callbacks,
             "initial_epoch": initial_epoch,
@@ -222,6 +282,7 @@ class ArrayTraining(CompiledNetwork):
             params=params,
             history=self.history,
             count_mode="samples" if feed.samples else "steps",
+            validation_data=getattr(val_feed, "ins", None),
         )
         yield from fit_events(
             self,
@@ -249,8 +310,8 @@ class ArrayTraining(CompiledNetwork):
         """Return the loss, or [loss, metrics...] in the order of `metrics_names`; train nothing."""
         self._make_ready(x, to_train=True)
         ins = self._ins(x, y, sample_weight, None, 0.0, "evaluate")
-        feed = feed_of(ins, batch_size, steps, False)
-        events = evaluate_events(self._make_test_function(), feed, self.metrics_names, verbose)
+        feed = self._feed(ins, batch_size, steps)
+        events = evaluate_events(self._make_test_function(), feed, self, verbose)
         return unpack_singleton(Stage("evaluate", events, self).run())
 
     def predict(
@@ -260,7 +321,7 @@ class ArrayTraining(CompiledNetwork):
         self._make_ready(x, to_train=False)
         arrays = self._standardize_inputs(x)
         check_lengths(arrays, [], [], "predict")
-        feed = feed_of(arrays + self._flags(0.0), batch_size, steps, False)
+        feed = self._feed(arrays + self._flags(0.0), batch_size, steps)
         events = predict_events(self._make_predict_function(), feed, verbose)
         return Stage("predict", events, self).run()
 

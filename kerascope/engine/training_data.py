@@ -14,6 +14,7 @@ import numpy as np
 
 from kerascope import losses
 from kerascope.backend.graph import Tensor
+from kerascope.backend.ops.sparse import is_sparse_matrix
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.errors import ArgumentError, DataError, DtypeError
 from kerascope.registry import did_you_mean
@@ -95,6 +96,8 @@ def _is_list_of_arrays(data: Sequence[Any], number: int) -> bool:
 def _as_array(data: Any, where: str) -> Any:
     if isinstance(data, Tensor):
         raise DtypeError(f"{where}: a symbolic tensor holds no numbers. Pass arrays.")
+    if is_sparse_matrix(data):
+        data = data.tocsr()  # the only form whose rows can be taken one by one
     is_lazy = hasattr(data, "shape") and hasattr(data, "dtype") and hasattr(data, "__getitem__")
     if is_lazy and not hasattr(data, "iloc"):  # pandas has both, and is turned into an array
         array = data
@@ -166,7 +169,8 @@ def check_targets(targets: list[Any], functions: list[Any], outputs: list[Tensor
         Class numbers were given to categorical_crossentropy, or the shape of the labels is not that
         of the output.
     """
-    for y, function, output in zip(targets, functions, outputs, strict=True):
+    for y, loss, output in zip(targets, functions, outputs, strict=True):
+        function = losses.plain_function(loss)
         if (
             function is losses.categorical_crossentropy
             and y.shape[-1] == 1
@@ -178,7 +182,7 @@ def check_targets(targets: list[Any], functions: list[Any], outputs: list[Tensor
                 f"of {output.shape[-1]} entries. Use to_categorical(y), or the loss "
                 "'sparse_categorical_crossentropy'."
             )
-        named = getattr(function, "__module__", "") == losses.__name__
+        named = getattr(function, "__module__", "").startswith(losses.__name__)
         if not named or function is losses.sparse_categorical_crossentropy:
             continue
         if merge_shapes(tuple(y.shape[1:]), output.shape[1:]) is None:

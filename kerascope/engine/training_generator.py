@@ -9,17 +9,32 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Callable, Generator
+from contextlib import ExitStack
 from typing import Any
 
 from kerascope.callbacks import History, checked_callbacks
 from kerascope.callers import warn
-from kerascope.engine.feeds import GeneratorFeed, SampleCount, feed_of, split_item
+from kerascope.engine.feeds import (
+    SampleCount,
+    feed_of,
+    iterator_of,
+    numbers_of_a_pass,
+    split_item,
+)
 from kerascope.engine.nesting import unpack_singleton
 from kerascope.engine.training_arrays import ArrayTraining, named_arguments
 from kerascope.engine.training_loop import evaluate_events, predict_events
-from kerascope.errors import SpellingWarning
+from kerascope.engine.worker_feed import Hands, generator_feed
+from kerascope.errors import DataError, SpellingWarning
 from kerascope.spellings import SAMPLE_COUNTS, habits
 from kerascope.stage import Stage
+
+_FIT = (
+    *("steps_per_epoch", "epochs", "verbose", "callbacks"),
+    *("validation_data", "validation_steps", "class_weight"),
+    *("max_queue_size", "workers", "use_multiprocessing", "shuffle", "initial_epoch"),
+)
+_OVER_BATCHES = ("steps", "max_queue_size", "workers", "use_multiprocessing", "verbose")
 
 
 class GeneratorTraining(ArrayTraining):
@@ -32,6 +47,34 @@ class GeneratorTraining(ArrayTraining):
         if y is None and not args and makes_batches(x):
             return self.fit_generator_stage(x, **kwargs)
         return super().fit_stage(x, y, *args, **kwargs)
+
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: int = 1,
+        sample_weight: Any = None,
+        steps: int | None = None,
+    ) -> Any:
+        """Return the loss, or [loss, metrics...] in the order of `metrics_names`; train nothing.
+
+        `x` may be a generator or a `Sequence`: see `evaluate_generator`.
+        """
+        if y is None and makes_batches(x):
+            return self.evaluate_generator(x, steps=steps, verbose=verbose)
+        return super().evaluate(x, y, batch_size, verbose, sample_weight, steps)
+
+    def predict(
+        self, x: Any, batch_size: int | None = None, verbose: int = 0, steps: int | None = None
+    ) -> Any:
+        """Return the outputs for `x`: an array, or a list of them, with a row for each sample.
+
+        `x` may be a generator or a `Sequence`: see `predict_generator`.
+        """
+        if makes_batches(x):
+            return self.predict_generator(x, steps=steps, verbose=verbose)
+        return super().predict(x, batch_size, verbose, steps)
 
     def fit_generator(self, generator: Any, *args: Any, **kwargs: Any) -> History:
         """Train on batches that a generator or a `Sequence` makes.
@@ -48,26 +91,33 @@ class GeneratorTraining(ArrayTraining):
         validation_steps : int, optional
             Needed if that is a generator.
         class_weight : dict, optional
-        max_queue_size, workers, use_multiprocessing
-            Accepted; batches are made in this thread, one at a time, in order.
+        max_queue_size : int
+            How many batches the workers make ahead. Default 10.
+        workers : int
+            How many threads make batches; 0: none, they are made here, when they are needed. That
+            is also what happens if `workers` is not given (Keras starts one thread then).
+        use_multiprocessing : bool
+            The workers are processes.
         shuffle : bool
             Read a Sequence's batches in another order each epoch. Default True.
+
+        Notes
+        -----
+        The batches come in the same order whatever `workers` is. Threads are not the default
+        because a generator that is read ahead draws its random numbers earlier, so that a seed
+        would give another run each time, and because it must not use the model that is trained.
         """
         return self.fit_generator_stage(generator, *args, **kwargs).run()
 
     def fit_generator_stage(self, generator: Any, *args: Any, **kwargs: Any) -> Stage:
         """Return `fit_generator` as a stage; its events are those of `engine.training_loop`."""
-        names = (
-            *("steps_per_epoch", "epochs", "verbose", "callbacks"),
-            *("validation_data", "validation_steps", "class_weight"),
-            *("max_queue_size", "workers", "use_multiprocessing", "shuffle", "initial_epoch"),
-        )
-        given = _generator_arguments("fit_generator", names, args, kwargs)
-        return Stage("fit", self._fit_generator_events(generator, **given), self)
+        given, hands = _generator_arguments("fit_generator", _FIT, args, kwargs)
+        return Stage("fit", self._fit_generator_events(generator, hands, **given), self)
 
     def _fit_generator_events(
         self,
         generator: Any,
+        hands: Hands,
         steps_per_epoch: int | None = None,
         epochs: int | None = None,
         verbose: int = 1,
@@ -80,24 +130,31 @@ class GeneratorTraining(ArrayTraining):
     ) -> Generator[Any, Any, History]:
         callbacks = checked_callbacks(callbacks)
         generator = self._ready_for_generator(generator, to_train=True)
-        feed = GeneratorFeed(
-            generator, steps_per_epoch, self._standardizer(1.0, class_weight), shuffle
-        )
-        val_feed = None
-        if isinstance(validation_data, (tuple, list)):
-            x, y, *weights = validation_data
-            val_ins = self._ins(x, y, weights[0] if weights else None, None, 0.0, "validation_data")
-            val_feed = feed_of(val_ins, None, None, False)
-        elif validation_data is not None:
-            val_feed = GeneratorFeed(validation_data, validation_steps, self._standardizer(0.0))
-        settings = {
-            "epochs": habits().epochs if epochs is None else epochs,
-            "batch_size": None,
-            "verbose": verbose,
-            "callbacks": callbacks,
-            "initial_epoch": initial_epoch,
-        }
-        history: History = yield from self._training(feed, val_feed, **settings)
+        standardize = self._standardizer(1.0, class_weight)
+        with ExitStack() as feeds:
+            feed = feeds.enter_context(
+                generator_feed(generator, steps_per_epoch, standardize, shuffle, hands)
+            )
+            val_feed = None
+            if isinstance(validation_data, (tuple, list)):
+                x, y, *rest = validation_data
+                weights = rest[0] if rest else None
+                val_ins = self._ins(x, y, weights, None, 0.0, "validation_data")
+                val_feed = feed_of(val_ins, None, None, False)
+            elif validation_data is not None:
+                val_feed = feeds.enter_context(
+                    generator_feed(
+                        validation_data, validation_steps, self._standardizer(0.0), False, hands
+                    )
+                )
+            settings = {
+                "epochs": habits().epochs if epochs is None else epochs,
+                "batch_size": None,
+                "verbose": verbose,
+                "callbacks": callbacks,
+                "initial_epoch": initial_epoch,
+            }
+            history: History = yield from self._training(feed, val_feed, **settings)
         return history
 
     def evaluate_generator(self, generator: Any, *args: Any, **kwargs: Any) -> Any:
@@ -110,16 +167,19 @@ class GeneratorTraining(ArrayTraining):
             Needed for a generator.
         verbose : {0, 1}
         max_queue_size, workers, use_multiprocessing
-            Accepted; see `fit_generator`.
+            As for `fit_generator`.
         """
-        names = ("steps", "max_queue_size", "workers", "use_multiprocessing", "verbose")
-        given = _generator_arguments("evaluate_generator", names, args, kwargs)
+        given, hands = _generator_arguments("evaluate_generator", _OVER_BATCHES, args, kwargs)
         generator = self._ready_for_generator(generator, to_train=True)
-        feed = GeneratorFeed(generator, given.get("steps"), self._standardizer(0.0))
-        events = evaluate_events(
-            self._make_test_function(), feed, self.metrics_names, given.get("verbose", 0)
+        f = self._make_test_function()
+
+        def loop(feed: Any, verbose: int) -> Any:
+            return evaluate_events(f, feed, self, verbose)
+
+        standardize = self._standardizer(0.0)
+        return unpack_singleton(
+            self._over_batches("evaluate", loop, generator, standardize, hands, **given)
         )
-        return unpack_singleton(Stage("evaluate", events, self).run())
 
     def predict_generator(self, generator: Any, *args: Any, **kwargs: Any) -> Any:
         """Return the outputs for batches that a generator or a `Sequence` makes.
@@ -132,19 +192,34 @@ class GeneratorTraining(ArrayTraining):
             Needed for a generator.
         verbose : {0, 1}
         max_queue_size, workers, use_multiprocessing
-            Accepted; see `fit_generator`.
+            As for `fit_generator`.
         """
-        names = ("steps", "max_queue_size", "workers", "use_multiprocessing", "verbose")
-        given = _generator_arguments("predict_generator", names, args, kwargs)
+        given, hands = _generator_arguments("predict_generator", _OVER_BATCHES, args, kwargs)
         generator = self._ready_for_generator(generator, to_train=False)
+        f = self._make_predict_function()
 
         def standardize(item: Any) -> list[Any]:
             x, _, _ = split_item(item, with_targets=False)
             return self._standardize_inputs(x) + self._flags(0.0)
 
-        feed = GeneratorFeed(generator, given.get("steps"), standardize)
-        events = predict_events(self._make_predict_function(), feed, given.get("verbose", 0))
-        return Stage("predict", events, self).run()
+        def loop(feed: Any, verbose: int) -> Any:
+            return predict_events(f, feed, verbose)
+
+        return self._over_batches("predict", loop, generator, standardize, hands, **given)
+
+    def _over_batches(
+        self,
+        name: str,
+        loop: Callable[[Any, int], Any],
+        generator: Any,
+        standardize: Callable[[Any], list[Any]],
+        hands: Hands,
+        steps: int | None = None,
+        verbose: int = 0,
+    ) -> Any:
+        """Run a loop once over batches: what evaluating and predicting share."""
+        with generator_feed(generator, steps, standardize, False, hands) as feed:
+            return Stage(name, loop(feed, verbose), self).run()
 
     def _standardizer(self, phase: float, class_weight: Any = None) -> Callable[[Any], list[Any]]:
         def standardize(item: Any) -> list[Any]:
@@ -158,12 +233,14 @@ class GeneratorTraining(ArrayTraining):
         if self.outputs:
             self._make_ready(None, to_train=to_train)
             return generator
-        if hasattr(generator, "__getitem__"):
-            first, rest = generator[0], generator
+        if hasattr(generator, "__getitem__") and hasattr(generator, "__len__"):
+            first, rest = generator[numbers_of_a_pass(generator, shuffle=False)[0]], generator
         else:
-            generator = iter(generator)
-            first = next(generator)
-            rest = itertools.chain([first], generator)
+            batches = iterator_of(generator)
+            found = list(itertools.islice(batches, 1))
+            if not found:
+                raise DataError("the generator ended before its first batch; expected one.")
+            first, rest = found[0], itertools.chain(found, batches)
         self._make_ready(split_item(first, with_targets=to_train)[0], to_train=to_train)
         return rest
 
@@ -176,16 +253,12 @@ def makes_batches(x: Any) -> bool:
 
 def _generator_arguments(
     method: str, names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> dict[str, Any]:
-    """Return a method's arguments by today's names, without those of queues and workers."""
+) -> tuple[dict[str, Any], Hands]:
+    """Return a method's arguments by today's names, and apart from them those of the workers."""
     counts = {old: kwargs.pop(old) for old in SAMPLE_COUNTS if old in kwargs}
     given = named_arguments(method, names, args, kwargs, method)
     for old, count in counts.items():
         new = SAMPLE_COUNTS[old]
         warn(f"{method}: {old!r} counts samples; today's {new!r} counts batches.", SpellingWarning)
         given[new] = SampleCount(count)
-    return {
-        n: v
-        for n, v in given.items()
-        if n not in ("max_queue_size", "workers", "use_multiprocessing")
-    }
+    return given, Hands(**{name: given.pop(name) for name in Hands._fields if name in given})

@@ -14,6 +14,7 @@ import numpy as np
 
 from kerascope.backend.function import Function
 from kerascope.callbacks import CallbackList, Progbar
+from kerascope.callbacks.averages import RunningMeans
 from kerascope.callers import warn
 from kerascope.engine.nesting import to_list, unpack_singleton
 from kerascope.errors import NumericsWarning
@@ -70,6 +71,7 @@ def fit_events(
     callbacks.on_train_begin()
     for epoch in range(initial_epoch, epochs):
         callbacks.on_epoch_begin(epoch)
+        model.reset_metrics()
         yield EpochBegun(epoch)
         epoch_logs: dict[str, Any] = {}
         for batch_index, (size, ins_batch) in enumerate(feed.epoch()):
@@ -85,7 +87,7 @@ def fit_events(
             if model.stop_training:
                 break
         if val_f is not None and not model.stop_training:
-            val_outs = yield from evaluate_events(val_f, val_feed)
+            val_outs = yield from evaluate_events(val_f, val_feed, model)
             epoch_logs.update(
                 ("val_" + label, o) for label, o in zip(out_labels, val_outs, strict=True)
             )
@@ -108,21 +110,24 @@ def _warn_of_loss(loss: Any, epoch: int, batch_index: int) -> bool:
 
 
 def evaluate_events(
-    f: Function, feed: Any, labels: list[str] | None = None, verbose: int = 0
-) -> Generator[Any, Any, list[float]]:
-    """Run a test function over a feed; return its outputs' means, weighted by batch size."""
-    bar = Progbar(feed.samples or feed.steps, verbose=verbose)
-    totals: list[float] = []
+    f: Function, feed: Any, model: Any, verbose: int = 0
+) -> Generator[Any, Any, list[Any]]:
+    """Run a model's test function over a feed; return its outputs' means, weighted by batch size.
+
+    Of a metric with a state, which is reset first, the last result counts.
+    """
+    labels, stateful = model.metrics_names, model.stateful_metric_names
+    bar = Progbar(feed.samples or feed.steps, verbose=verbose, stateful_metrics=stateful)
+    means = RunningMeans(stateful)
+    model.reset_metrics()
     seen = 0
     for step, (size, ins_batch) in enumerate(feed.epoch()):
         outs = yield f.stage(ins_batch)
-        totals = [
-            t + float(o) * size for t, o in zip(totals or [0.0] * len(outs), outs, strict=True)
-        ]
+        for label, out in zip(labels, outs, strict=True):
+            means.add(label, out, size)
         seen += size
-        means = [total / seen for total in totals]
-        bar.update(seen if feed.samples else step + 1, list(zip(labels or [], outs, strict=False)))
-    return means
+        bar.update(seen if feed.samples else step + 1, list(zip(labels, outs, strict=True)))
+    return [means.result(label) for label in labels]
 
 
 def predict_events(f: Function, feed: Any, verbose: int = 0) -> Generator[Any, Any, Any]:

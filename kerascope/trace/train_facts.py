@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from kerascope.backend.graph import Apply, Tensor, Variable
-from kerascope.backend.traversal import applies_between
+from kerascope.backend.traversal import applies_between, applies_in_order
 from kerascope.engine.compiling import LossTerm
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.node import Node
@@ -111,8 +111,9 @@ class TrainFacts:
         place = Place(node, depth)
         self.places.update(dict.fromkeys(node.output_tensors, place))
         if not node.is_input:
+            inside = set(applies_in_order(node.output_tensors, fed=node.input_tensors))
             applies = applies_between(node.input_tensors, node.output_tensors)
-            self.calls.update(dict.fromkeys(applies, place))
+            self.calls.update((apply, place) for apply in applies if apply in inside)
 
     def label(self, apply: Apply) -> str:
         """Return whose op it is: a call's ("shared@1"), or the scope's in which it was made."""

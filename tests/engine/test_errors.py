@@ -184,10 +184,12 @@ def test_a_misspelt_keyword_of_fit_generator():
 
 
 def test_an_argument_given_twice_or_too_many():
+    with pytest.raises(ArgumentError, match="'epochs' is given by place and by name|same argument"):
+        compiled().fit(X, Y, epochs=1, nb_epoch=2)
     with pytest.raises(ArgumentError, match="'batch_size' is given by place and by name"):
-        compiled().fit(X, Y, 32, batch_size=16)
+        compiled().fit_stage(X, Y, 32, batch_size=16)
     with pytest.raises(ArgumentError, match="got 20 arguments by place; expected 12"):
-        compiled().fit(X, Y, *range(20))
+        compiled().fit_stage(X, Y, *range(20))
 
 
 def test_fit_before_compile():

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import marshal
+
+import h5py
 import numpy as np
 import pytest
 
 from kerascope.callbacks import ModelCheckpoint
-from kerascope.errors import ArgumentError, ConfigError, DataError, UnavailableError
-from kerascope.layers import BatchNormalization, Dense, Input, add
+from kerascope.engine.layer_type import layer_registry
+from kerascope.errors import (
+    ArgumentError,
+    ConfigError,
+    DataError,
+    UnavailableError,
+    UnknownNameError,
+)
+from kerascope.layers import BatchNormalization, Dense, Input, Lambda, add
 from kerascope.models import Model, Sequential, load_model, model_from_json
+from kerascope.saving import load_attributes_from_hdf5_group, save_attributes_to_hdf5_group
 
 X = np.random.default_rng(0).normal(size=(24, 6)).astype("float32")
 Y = np.random.default_rng(1).normal(size=(24, 1)).astype("float32")
@@ -100,14 +113,14 @@ def test_files_that_are_no_models_say_so(tmp_path):
         load_model(tmp_path / "text.h5")
     model = Sequential([Dense(1, input_shape=(6,))])
     model.save_weights(tmp_path / "weights.h5")
-    with pytest.raises(ConfigError, match=r"read by model\.load_weights"):
+    with pytest.raises(ConfigError, match=r"by model\.load_weights"):
         load_model(tmp_path / "weights.h5")
     model.save(tmp_path / "whole.h5")
     whole = (tmp_path / "whole.h5").read_bytes()
     (tmp_path / "half.h5").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ConfigError, match="no whole HDF5 file"):
         load_model(tmp_path / "half.h5")
-    with pytest.raises(ConfigError, match=r"ends in \.h5"):
+    with pytest.raises(ConfigError, match=r"ends in \.keras, \.h5"):
         model.save(tmp_path / "model.pkl")
 
 
@@ -118,3 +131,174 @@ def test_a_checkpoint_writes_a_file_that_loads(tmp_path):
     model.fit(X, Y, epochs=2, verbose=0, callbacks=[checkpoint])
     assert sorted(p.name for p in tmp_path.iterdir()) == ["epoch-01.h5", "epoch-02.h5"]
     assert np.array_equal(load_model(tmp_path / "epoch-02.h5").predict(X), model.predict(X))
+
+
+# --- long lists of names, and weights by name -----------------------------------------------------
+
+
+def test_more_names_than_an_attribute_holds_are_written_in_pieces(tmp_path):
+    x = y = Input((2,))
+    for number in range(700):
+        y = Dense(2, name=f"a_layer_with_a_long_name_{number:075d}")(y)
+    model = Model(x, y)
+    model.save(tmp_path / "long.h5")
+    with h5py.File(tmp_path / "long.h5") as file:
+        attributes = file["model_weights"].attrs
+        assert "layer_names" not in attributes
+        assert len(attributes["layer_names0"]) + len(attributes["layer_names1"]) == 701
+    twin = load_model(tmp_path / "long.h5")
+    assert np.array_equal(twin.get_weights()[-2], model.get_weights()[-2])
+
+
+def test_names_in_pieces_come_back(tmp_path):
+    names = [f"{number:04d}" * 50 for number in range(1000)]
+    with h5py.File(tmp_path / "names.h5", "w") as file:
+        save_attributes_to_hdf5_group(file, "names", [name.encode() for name in names])
+        assert load_attributes_from_hdf5_group(file, "names") == names
+        assert load_attributes_from_hdf5_group(file, "nothing") == []
+        save_attributes_to_hdf5_group(file, "none", [])
+        assert load_attributes_from_hdf5_group(file, "none") == []
+        with pytest.raises(ConfigError, match="a name has 70000 bytes"):
+            save_attributes_to_hdf5_group(file, "wide", ["x" * 70_000])
+
+
+def named_line(*sizes, prefix="layer"):
+    model = Sequential([Dense(sizes[0], input_shape=(6,), name=f"{prefix}0")])
+    for number, size in enumerate(sizes[1:], 1):
+        model.add(Dense(size, name=f"{prefix}{number}"))
+    return model
+
+
+def test_layers_that_do_not_fit_may_be_skipped_by_name(tmp_path):
+    model = named_line(4, 3, 2)
+    model.save_weights(tmp_path / "weights.h5")
+    other = named_line(4, 5, 2)
+    before = other.get_weights()
+    with pytest.raises(DataError, match="layer 'layer1' has weights of shapes"):
+        other.load_weights(tmp_path / "weights.h5", by_name=True)
+    assert all(np.array_equal(a, b) for a, b in zip(before, other.get_weights(), strict=True))
+    with pytest.warns(UserWarning, match="skipped"):
+        other.load_weights(tmp_path / "weights.h5", by_name=True, skip_mismatch=True)
+    assert np.array_equal(other.get_weights()[0], model.get_weights()[0])
+    assert np.array_equal(other.get_weights()[2], before[2])
+
+
+def test_names_of_which_none_agrees_are_noticed(tmp_path):
+    named_line(4).save_weights(tmp_path / "weights.h5")
+    with pytest.warns(UserWarning, match="no layer of the model has a name of the file: layer0"):
+        named_line(4, prefix="other").load_weights(tmp_path / "weights.h5", by_name=True)
+
+
+def test_reshape_takes_as_many_numbers_in_another_shape(tmp_path):
+    model = named_line(4)
+    model.save_weights(tmp_path / "weights.h5")
+    other = Sequential([Dense(6, input_shape=(4,), name="layer0", use_bias=False)])
+    with h5py.File(tmp_path / "weights.h5", "a") as file:
+        file["layer0"].attrs["weight_names"] = [b"layer0/kernel:0"]
+    with pytest.raises(DataError, match="shapes"):
+        other.load_weights(tmp_path / "weights.h5")
+    other.load_weights(tmp_path / "weights.h5", reshape=True)
+    assert np.array_equal(other.get_weights()[0], model.get_weights()[0].reshape(4, 6))
+
+
+def test_weights_in_keras_3s_form_are_chosen_by_the_ending(tmp_path):
+    model, twin = named_line(4, 3), named_line(4, 3)
+    model.save_weights(tmp_path / "a.weights.h5")
+    with h5py.File(tmp_path / "a.weights.h5") as file:
+        assert sorted(file["layers"]) == ["dense", "dense_1"]
+    twin.load_weights(tmp_path / "a.weights.h5")
+    assert np.array_equal(twin.predict(X), model.predict(X))
+    with pytest.raises(ConfigError, match="expected by_name=False"):
+        twin.load_weights(tmp_path / "a.weights.h5", by_name=True)
+    with pytest.raises(ConfigError, match="is for weights alone"):
+        model.save(tmp_path / "b.weights.h5")
+    with pytest.raises(ConfigError, match="is for whole models"):
+        model.save_weights(tmp_path / "b.keras")
+    model.save(tmp_path / "whole.keras")
+    twin.set_weights([0 * w for w in twin.get_weights()])
+    twin.load_weights(tmp_path / "whole.keras")
+    assert np.array_equal(twin.predict(X), model.predict(X))
+    before = twin.get_weights()
+    with pytest.raises(DataError, match="has 2 layers; expected the 3"):
+        named_line(4, 3, 2).load_weights(tmp_path / "whole.keras")
+    with pytest.raises(DataError, match=r"shape \(4, 3\); expected \(4, 5\)"):
+        named_line(4, 5).load_weights(tmp_path / "a.weights.h5")
+    assert all(np.array_equal(a, b) for a, b in zip(before, twin.get_weights(), strict=True))
+
+
+# --- your own classes and functions ---------------------------------------------------------------
+
+
+class Scale(Dense):
+    """A layer of the user's own."""
+
+
+def twice(x):
+    return 2 * x
+
+
+@pytest.mark.parametrize("name", ["model.keras", "model.h5"])
+def test_own_classes_and_functions_are_passed_in(name, tmp_path, monkeypatch):
+    model = Sequential([Scale(3, input_shape=(6,)), Lambda(twice)])
+    model.save(tmp_path / name)
+    with pytest.raises(UnknownNameError, match="function of a Lambda.* 'twice'.*custom_objects"):
+        load_model(tmp_path / name)
+    monkeypatch.delitem(layer_registry._objects, "Scale")  # as in another process
+    with pytest.raises(UnknownNameError, match=r"Unknown layer 'Scale'.*\{'Scale': \.\.\.\}"):
+        load_model(tmp_path / name)
+    twin = load_model(tmp_path / name, custom_objects={"Scale": Scale, "twice": twice})
+    assert np.array_equal(twin.predict(X), model.predict(X))
+
+
+def lambda_of_keras_2(function):
+    code = base64.b64encode(marshal.dumps(function.__code__)).decode()
+    return {
+        "class_name": "Sequential",
+        "config": {
+            "name": "s",
+            "layers": [
+                {
+                    "class_name": "Lambda",
+                    "config": {
+                        "name": "secret",
+                        "batch_input_shape": [None, 6],
+                        "function": [code, None, None],
+                        "function_type": "lambda",
+                        "output_shape": None,
+                        "output_shape_type": "raw",
+                        "arguments": {},
+                    },
+                }
+            ],
+        },
+    }
+
+
+def test_byte_code_is_not_run_unless_asked(tmp_path):
+    with h5py.File(tmp_path / "code.h5", "w") as file:
+        file.attrs["keras_version"] = b"2.2.4"
+        file.attrs["model_config"] = json.dumps(lambda_of_keras_2(lambda x: 3 * x)).encode()
+        group = file.create_group("model_weights")
+        group.attrs["layer_names"] = [b"secret"]
+        group.create_group("secret").attrs["weight_names"] = []
+    with pytest.raises(ConfigError, match=r"byte code of a lambda, which is not run.*safe_mode=F"):
+        load_model(tmp_path / "code.h5")
+    ours = load_model(tmp_path / "code.h5", custom_objects={"secret": twice})
+    assert np.array_equal(ours.predict(X), 2 * X)
+    trusted = load_model(tmp_path / "code.h5", safe_mode=False)
+    assert np.array_equal(trusted.predict(X), 3 * X)
+    config = lambda_of_keras_2(lambda x: x)
+    config["config"]["layers"][0]["config"]["function"][0] = "AAAA"
+    with h5py.File(tmp_path / "code.h5", "a") as file:
+        file.attrs["model_config"] = json.dumps(config).encode()
+    with pytest.raises(ConfigError, match="its byte code cannot be read"):
+        load_model(tmp_path / "code.h5", safe_mode=False)
+
+
+def test_names_of_keras_engine_saving_are_found():
+    import kerascope.engine.saving as saving
+
+    assert saving.load_model is load_model
+    assert callable(saving.preprocess_weights_for_loading)
+    with pytest.raises(AttributeError, match="Did you mean 'load_model'"):
+        _ = saving.load_modle

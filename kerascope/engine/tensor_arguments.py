@@ -1,0 +1,195 @@
+"""Calls with several tensors, by place or by name: `attention(query, value, key=key)`.
+
+A Node must know every tensor that a call depends on, or the graph would lack edges. So the tensors
+among the further arguments of a call join its inputs: the Node lists them all in `input_tensors`,
+and in its `arguments` an `InputPlace` stands where each tensor stood. When the call is run on other
+tensors, as in a nested model, the places are filled with these.
+
+A layer needs to declare nothing: it names its arguments in `call`. What the engine does with an
+argument `value` that is a tensor:
+
+- `call(inputs, value)` gets the tensor, or the list or dict of tensors, that the caller gave;
+- `build` and `compute_output_shape` get its shape, if they have an argument `value_shape`;
+- `call` gets its mask, if it has an argument `value_mask`.
+
+Keras 3 has the same convention; Keras 2 knows only one argument with a list of tensors.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kerascope.backend.graph import Tensor, as_tensor
+from kerascope.engine.nesting import accepts
+from kerascope.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from kerascope.engine.base_layer import Layer
+
+
+@dataclass(frozen=True)
+class InputPlace:
+    """Stands in the arguments of a Node for its input tensor number `index`."""
+
+    index: int
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the index, ready for JSON."""
+        return {"index": self.index}
+
+
+def by_name(layer: Layer, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call after its inputs by the names that `layer.call` gives them.
+
+    Raises
+    ------
+    ArgumentError
+        There are too many, or one is given by place and by name.
+    """
+    if not args:
+        return kwargs
+    names = _names_after_inputs(layer)
+    if len(args) > len(names):
+        takes = f"its inputs and {', '.join(names)}" if names else "its inputs alone"
+        raise ArgumentError(
+            f"{layer.label}: was called with {len(args) + 1} arguments by place; its call takes "
+            f"{takes}. Several input tensors are one list: layer([a, b]).",
+            subject=layer,
+        )
+    given = dict(zip(names, args, strict=False))
+    for name in given:
+        if name in kwargs:
+            raise ArgumentError(
+                f"{layer.label}: {name!r} is given by place and by name. Leave one out.",
+                subject=layer,
+            )
+    return {**given, **kwargs}
+
+
+def _names_after_inputs(layer: Layer) -> list[str]:
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(layer.call).parameters.values()
+    return [p.name for p in parameters if p.kind in by_place][1:]
+
+
+def with_constants(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments with constants in place of arrays, also in lists and dicts."""
+    return {name: _replaced(value, np.ndarray, as_tensor) for name, value in arguments.items()}
+
+
+def taken_out(
+    arguments: dict[str, Any], first: int, joins: Callable[[Tensor], bool]
+) -> tuple[list[Tensor], dict[str, Any]]:
+    """Return the tensors among the arguments, and the arguments with places in their stead.
+
+    Parameters
+    ----------
+    arguments : dict
+    first : int
+        Index of the first place: how many inputs there are already.
+    joins : callable
+        Tells of a tensor whether it becomes an input; others stay where they are.
+    """
+    tensors: list[Tensor] = []
+
+    def place_of(tensor: Tensor) -> Any:
+        if not joins(tensor):
+            return tensor
+        tensors.append(tensor)
+        return InputPlace(first + len(tensors) - 1)
+
+    return tensors, {name: _replaced(value, Tensor, place_of) for name, value in arguments.items()}
+
+
+def number_of_places(arguments: dict[str, Any]) -> int:
+    """Return how many inputs of a Node stand in its arguments."""
+    places: list[InputPlace] = []
+    _replaced(list(arguments.values()), InputPlace, places.append)
+    return len(places)
+
+
+def filled(arguments: dict[str, Any], items: Sequence[Any]) -> dict[str, Any]:
+    """Return the arguments with item number `index` (a tensor, its mask) at each place.
+
+    Examples
+    --------
+    >>> filled({"value": InputPlace(1), "states": [InputPlace(2)], "training": True}, "abc")
+    {'value': 'b', 'states': ['c'], 'training': True}
+    """
+    return {
+        name: _replaced(value, InputPlace, lambda place: items[place.index])
+        for name, value in arguments.items()
+    }
+
+
+def restored_places(value: Any) -> Any:
+    """Return an argument that came from a configuration with its places as `InputPlace`s."""
+
+    def restored(entry: dict[str, Any]) -> Any:
+        if entry.get("class_name") == InputPlace.__name__:
+            return InputPlace(**entry["config"])
+        return {key: restored_places(item) for key, item in entry.items()}
+
+    return _replaced(value, dict, restored)
+
+
+def _replaced(value: Any, kind: type, replacement: Callable[[Any], Any]) -> Any:
+    """Return a value, or values in lists and dicts, with another for everything of this kind."""
+    if isinstance(value, kind):
+        return replacement(value)
+    if type(value) is dict:
+        return {key: _replaced(item, kind, replacement) for key, item in value.items()}
+    if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
+        return type(value)(_replaced(item, kind, replacement) for item in value)
+    return value
+
+
+def shapes_by_name(function: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the shape of each tensor argument for which a function has a `..._shape`."""
+    return {
+        f"{name}_shape": _replaced(value, Tensor, lambda tensor: tensor.shape)
+        for name, value in arguments.items()
+        if accepts(function, f"{name}_shape") and _holds_tensors(value)
+    }
+
+
+def _holds_tensors(value: Any) -> bool:
+    found: list[Tensor] = []
+    _replaced(value, Tensor, found.append)
+    return bool(found)
+
+
+def masks_by_name(
+    layer: Layer, arguments: dict[str, Any], masks: Sequence[Tensor | None]
+) -> dict[str, Any]:
+    """Return what `call` is told of masks: `mask` of the inputs, `value_mask` of an input `value`.
+
+    Parameters
+    ----------
+    layer : Layer
+    arguments : dict
+        With places for the tensors.
+    masks : list of (Tensor or None)
+        Of every input tensor of the call. A mask that the caller gives himself is not replaced.
+    """
+    own = list(masks[: len(masks) - number_of_places(arguments)])
+    candidates: dict[str, Any] = {"mask": own[0] if len(own) == 1 else own}
+    first_name = next(iter(inspect.signature(layer.call).parameters), "inputs")
+    candidates[f"{first_name}_mask"] = candidates["mask"]
+    for name, value in arguments.items():
+        if isinstance(value, InputPlace):
+            candidates[f"{name}_mask"] = masks[value.index]
+    return {
+        name: mask
+        for name, mask in candidates.items()
+        if accepts(layer.call, name) and name not in arguments and _is_given(mask)
+    }
+
+
+def _is_given(mask: Any) -> bool:
+    return any(m is not None for m in mask) if isinstance(mask, list) else mask is not None
