@@ -1,0 +1,260 @@
+"""Operation: an op between layers, `x + y` or `ops.mean(x)`, as a layer.
+
+In Keras 3 an operation on the tensors of a graph needs no Lambda: it becomes an entry of the graph.
+Here each is a layer that knows the operation by the name that Keras 3 gives it. So a model with
+operations is written into a `.keras` file as Keras 3 would have it, and read back.
+
+`layer_of_apply` makes such layers from a graph of ops: see `engine.operations`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.eager import graph_mode, is_eager, value_of
+from kerascope.backend.graph import Apply, Constant, Tensor, Variable, as_tensor
+from kerascope.backend.ops.elementwise import Add
+from kerascope.backend.ops.random import RandomOp
+from kerascope.backend.state import get_uid, learning_phase
+from kerascope.backend.traversal import applies_in_order
+from kerascope.engine.base_layer import Layer, snake_case
+from kerascope.engine.nesting import to_list
+from kerascope.engine.operations import makers_of_layers
+from kerascope.errors import ConfigError
+from kerascope.layers.operation_forms import OWN, form_of, own_op
+from kerascope.layers.operation_table import OPERATIONS
+from kerascope.registry import did_you_mean
+from kerascope.spellings import habits
+
+__all__ = ["Operation"]
+
+_DRAWS = {"draws": True}  # stands for the variable by which a random op counts its draws
+
+
+class Operation(Layer):
+    """An operation on tensors, by the name of its class in Keras 3.
+
+    Parameters
+    ----------
+    operation : str
+        "Add", "Mean", ...: a name of the table `OPERATIONS`; or "kerascope>" and the name of an op
+        that Keras 3 does not have.
+    pattern : list
+        The arguments by place: numbers, lists, and places. `{"tensor": i}` stands for input number
+        i, `{"variable": i}` for variable number i, `{"phase": True}` for the learning phase,
+        `{"draws": True}` for the count of draws of a random op.
+    options : dict, optional
+        The arguments by name.
+    variables : list of dict, optional
+        "name", "shape" and "dtype" of each variable that the operation uses. They are weights that
+        are saved with the model, but not trained, as Keras 3 does not train them: a layer's own
+        weights are.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ConfigError
+        There is no such operation here.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Operation("Subtract", [1.0, {"tensor": 0}])(np.array([[3.0]])).tolist()
+    [[-2.0]]
+    """
+
+    def __init__(
+        self,
+        operation: str,
+        pattern: Any,
+        options: dict[str, Any] | None = None,
+        variables: list[dict[str, Any]] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        kwargs["name"] = kwargs.get("name") or _name_for(operation)
+        super().__init__(**kwargs)
+        if not operation.startswith(OWN) and operation not in OPERATIONS:
+            raise ConfigError(
+                f"{self.label}: the operation {operation!r} of Keras 3 is not known here. "
+                f"{did_you_mean(operation, OPERATIONS)}Known: {', '.join(OPERATIONS)}."
+            )
+        self.operation = operation
+        self.pattern = pattern
+        self.options = dict(options or {})
+        self.variables = list(variables or [])
+        self._held: list[Variable] = []
+        self._draws: Variable | None = None
+        self._calls = 0
+
+    def build(self, input_shape: Any) -> None:
+        """Make the variables of a configuration; an operation of a graph has its own."""
+        for facts in self.variables[len(self._held) :]:
+            facts = {**facts, "initializer": "zeros", "trainable": False}
+            variable = self.add_weight(**facts)
+            self._held.append(variable)
+
+    def call(self, inputs: Any) -> Any:
+        """Return the operation's result."""
+        tensors = to_list(inputs)
+        arguments = [self._filled(item, tensors) for item in self.pattern]
+        if self.operation.startswith(OWN):
+            return own_op(self.operation, self._options_of_call())(*arguments)
+        options = {name: value for name, value in self.options.items() if value is not None}
+        _, function = OPERATIONS[self.operation]
+        return function(*arguments, **options)
+
+    def _filled(self, item: Any, tensors: list[Any]) -> Any:
+        """Return an argument with tensors in their places."""
+        if isinstance(item, list):
+            return [self._filled(one, tensors) for one in item]
+        if not isinstance(item, dict):
+            return item
+        if "tensor" in item:
+            return tensors[item["tensor"]]
+        if "variable" in item:
+            return self._held[item["variable"]]
+        if "phase" in item:
+            return learning_phase()
+        if "draws" in item:
+            return self._count_of_draws()
+        if item.get("class_name") in ("__numpy__", "__tensor__"):
+            array = np.asarray(item["config"]["value"], item["config"]["dtype"])
+            return as_tensor(array, like=tensors[0])
+        return item
+
+    def _options_of_call(self) -> dict[str, Any]:
+        """Return the options; a random op has another seed in each call, so other numbers."""
+        if _DRAWS not in self.pattern or is_eager():
+            return self.options
+        seed = (self.options["seed"] + self._calls) % 2**64
+        self._calls += 1
+        return {**self.options, "seed": seed}
+
+    def _count_of_draws(self) -> Variable:
+        """Return the variable by which a random op counts its draws."""
+        if self._draws is None:
+            self._draws = Variable(0, "int64", f"{self.name}/draws")
+            with graph_mode():
+                self._draws.default_update = Add()(self._draws, Constant(1, "int64"))
+        return self._draws
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> None:
+        """Return None: as in Keras 3, a mask ends at an operation."""
+        return
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the operation and its arguments.
+
+        Raises
+        ------
+        ConfigError
+            The operation uses a weight of another layer, or something that JSON cannot hold.
+        """
+        for tensor in _tensors_in(self.pattern):
+            raise ConfigError(
+                f"{self.label}: uses '{tensor.name}', which is a weight of another layer or was "
+                f"computed from variables; a configuration cannot say so. Write a layer of your "
+                f"own that makes the variable with add_weight, or save the weights alone.",
+                subject=self,
+            )
+        config = super().get_config()
+        if "options" not in config:
+            raise ConfigError(
+                f"{self.label}: the parameters of {self.operation} cannot be written in a "
+                f"configuration. Write a layer of your own that calls it.",
+                subject=self,
+            )
+        return config
+
+
+def _name_for(operation: str) -> str:
+    """Return the name of a new layer: `add`, the next one `add_1`."""
+    prefix = snake_case(operation.removeprefix(OWN))
+    number = get_uid(prefix)
+    if not habits().counts_from_zero:
+        return f"{prefix}_{number}"
+    return prefix if number == 1 else f"{prefix}_{number - 1}"
+
+
+def _tensors_in(value: Any) -> list[Tensor]:
+    if isinstance(value, list):
+        return [found for item in value for found in _tensors_in(item)]
+    return [value] if isinstance(value, Tensor) else []
+
+
+# --- from a graph of ops --------------------------------------------------------------------------
+
+
+@makers_of_layers.register
+def layer_of_apply(apply: Apply) -> Operation:
+    """Return a layer that computes what an Apply does; its inputs are those that have a history."""
+    held: dict[Variable, None] = {}
+    items: list[Any] = []
+    number_of_inputs = 0
+    for position, x in enumerate(apply.inputs):
+        if x._keras_history is not None:
+            items.append({"tensor": number_of_inputs})
+            number_of_inputs += 1
+        elif isinstance(apply.op, RandomOp) and position == 1:
+            items.append(_DRAWS)
+        else:
+            items.append(_item_inside(x, apply, held))
+    operation, pattern, options = form_of(apply, items)
+    facts = [{"name": v.name, "shape": list(v.shape), "dtype": v.dtype} for v in held]
+    layer = Operation(operation, pattern, options, facts)
+    if isinstance(apply.op, RandomOp) and isinstance(apply.inputs[1], Variable):
+        layer._draws = apply.inputs[1]
+        layer._calls = 1
+    layer._held = list(held)
+    layer._non_trainable_weights = list(held)
+    layer.built = True
+    return layer
+
+
+def _item_inside(x: Tensor, apply: Apply, held: dict[Variable, None]) -> Any:
+    """Return what stands in the pattern for an input that depends on no layer."""
+    if x is learning_phase():
+        return {"phase": True}
+    leaves = _leaves(x)
+    if all(isinstance(leaf, Constant) for leaf in leaves) and not _is_random(x):
+        return _plain(np.asarray(value_of(x)))
+    variables = [leaf for leaf in leaves if isinstance(leaf, Variable)]
+    weights_before = _weights_before(apply)
+    held.update((v, None) for v in variables if v not in weights_before)
+    return {"variable": list(held).index(x)} if x in held else x
+
+
+def _plain(array: np.ndarray) -> Any:
+    """Return a number, or an array as Keras 3 writes it."""
+    if array.ndim == 0:
+        return array.item()
+    config = {"value": array.tolist(), "dtype": array.dtype.name}
+    return {"class_name": "__numpy__", "config": config}
+
+
+def _leaves(x: Tensor) -> list[Tensor]:
+    """Return the constants, variables and placeholders that a tensor was computed from."""
+    inputs = [y for apply in applies_in_order([x]) for y in apply.inputs if y.owner is None]
+    return list(dict.fromkeys([x] if x.owner is None else inputs))
+
+
+def _is_random(x: Tensor) -> bool:
+    return any(isinstance(apply.op, RandomOp) for apply in applies_in_order([x]))
+
+
+def _weights_before(apply: Apply) -> set[Variable]:
+    """Return the weights of the layers that the inputs of an Apply come from."""
+    found: dict[Layer, None] = {}
+    waiting = [x._keras_history.layer for x in apply.inputs if x._keras_history is not None]
+    while waiting:
+        layer = waiting.pop()
+        if layer in found:
+            continue
+        found[layer] = None
+        nodes = [node for node in layer.inbound_nodes if not node.begins]
+        waiting.extend(inner for node in nodes for inner in node.inbound_layers if inner)
+    others = [layer for layer in found if not isinstance(layer, Operation)]
+    return {weight for layer in others for weight in layer.weights}
