@@ -7,11 +7,13 @@ same names in `keras.activations`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
+from kerascope.backend.shapes import normalize_axis
 from kerascope.errors import ShapeError
 from kerascope.registry import Registry
 
@@ -161,8 +163,142 @@ def linear(x: Tensor) -> Tensor:
     return x
 
 
-serialize = _registry.serialize
-deserialize = _registry.deserialize
+# --- names that came with Keras 3 -----------------------------------------------------------------
+
+
+@_registry.register
+def leaky_relu(x: Tensor, negative_slope: float = 0.2) -> Tensor:
+    """Return x where it is positive, else `negative_slope * x`."""
+    return K.relu(x, alpha=negative_slope)
+
+
+@_registry.register
+def relu6(x: Tensor) -> Tensor:
+    """Return x cut off at 0 and 6."""
+    return K.relu(x, max_value=6.0)
+
+
+@_registry.register
+def gelu(x: Tensor, approximate: bool = False) -> Tensor:
+    """Return x times the probability that a standard normal number is below x.
+
+    Parameters
+    ----------
+    x : Tensor, float
+    approximate : bool
+        Whether a formula with tanh stands for that probability.
+
+    References
+    ----------
+    1. Hendrycks, Gimpel: Gaussian Error Linear Units, 2016.
+    """
+    if approximate:
+        inner = math.sqrt(2.0 / math.pi) * (x + 0.044715 * x * K.square(x))
+        return 0.5 * x * (1.0 + K.tanh(inner))
+    return 0.5 * x * (1.0 + K.erf(x / math.sqrt(2.0)))
+
+
+@_registry.alias("swish")
+def silu(x: Tensor) -> Tensor:
+    """Return `x * sigmoid(x)`, also called swish."""
+    return x * K.sigmoid(x)
+
+
+@_registry.alias("hard_swish")
+def hard_silu(x: Tensor) -> Tensor:
+    """Return `x` times `x / 6 + 0.5` cut off at 0 and 1: a `silu` of straight pieces."""
+    return x * K.clip(x / 6.0 + 0.5, 0.0, 1.0)
+
+
+@_registry.register
+def mish(x: Tensor) -> Tensor:
+    """Return `x * tanh(softplus(x))`."""
+    return x * K.tanh(K.softplus(x))
+
+
+@_registry.register
+def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
+    """Return x where it is positive, else `alpha * (exp(x / alpha) - 1)`."""
+    return K.elu(x / alpha, 1.0) * alpha
+
+
+@_registry.register
+def glu(x: Tensor, axis: int = -1) -> Tensor:
+    """Return the first half of x along an axis times the sigmoid of the second half.
+
+    Raises
+    ------
+    ShapeError
+        The axis cannot be halved.
+    """
+    axis = normalize_axis(axis, K.ndim(x), "glu")
+    size = K.int_shape(x)[axis]
+    if size is None or size % 2:
+        raise ShapeError(f"glu: axis {axis} of {K.int_shape(x)}; expected a known even size.")
+    before = (slice(None),) * axis
+    return x[(*before, slice(0, size // 2))] * K.sigmoid(x[(*before, slice(size // 2, None))])
+
+
+@_registry.register
+def log_softmax(x: Tensor, axis: int = -1) -> Tensor:
+    """Return the logarithm of `softmax`, also where that would round to 0."""
+    return K.log_softmax(x, axis=axis)
+
+
+@_registry.register
+def log_sigmoid(x: Tensor) -> Tensor:
+    """Return the logarithm of `sigmoid`, also where that would round to 0."""
+    return -K.softplus(-x)
+
+
+@_registry.register
+def hard_tanh(x: Tensor) -> Tensor:
+    """Return x cut off at -1 and 1."""
+    return K.clip(x, -1.0, 1.0)
+
+
+@_registry.register
+def tanh_shrink(x: Tensor) -> Tensor:
+    """Return `x - tanh(x)`."""
+    return x - K.tanh(x)
+
+
+@_registry.register
+def hard_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
+    """Return x, or 0 where x lies between minus and plus `threshold`."""
+    return x * K.cast(K.greater(K.abs(x), threshold), K.dtype(x))
+
+
+@_registry.register
+def soft_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
+    """Return x brought nearer to 0 by `threshold`, at most to 0 itself."""
+    return K.relu(x - threshold) - K.relu(-x - threshold)
+
+
+@_registry.register
+def squareplus(x: Tensor, b: float = 4.0) -> Tensor:
+    """Return `(x + sqrt(x^2 + b)) / 2`, a `softplus` without exponentials."""
+    return (x + K.sqrt(K.square(x) + b)) / 2.0
+
+
+swish = silu
+hard_swish = hard_silu
+
+
+def serialize(activation: Any) -> Any:
+    """Return the name of an activation, or its class name and configuration."""
+    return _registry.serialize(activation)
+
+
+def deserialize(name: Any, custom_objects: dict[str, Any] | None = None) -> Activation:
+    """Return an activation by its name or its configuration.
+
+    Raises
+    ------
+    UnknownNameError
+        No activation has this name; the message suggests the nearest one.
+    """
+    return _registry.deserialize(name, custom_objects)
 
 
 def get(identifier: Any) -> Activation:

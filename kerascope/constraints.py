@@ -12,6 +12,7 @@ each unit a norm of its own; for the kernel of a 2-D convolution (rows, columns,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
@@ -143,5 +144,9 @@ unit_norm = unitnorm = UnitNorm
 min_max_norm = MinMaxNorm
 
 get = _registry.get
-serialize = _registry.serialize
 deserialize = _registry.deserialize
+
+
+def serialize(constraint: Any) -> Any:
+    """Return the name of a constraint, or its class name and configuration."""
+    return _registry.serialize(constraint)

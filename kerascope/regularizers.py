@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
 from kerascope.configured import Configured
+from kerascope.errors import ArgumentError, ShapeError
 from kerascope.registry import Registry
 
 _registry = Registry("regularizer")
@@ -79,6 +82,52 @@ class L2(L1L2):
         super().__init__(l2=l2)
 
 
+@_registry.alias("orthogonal_regularizer")
+class OrthogonalRegularizer(Regularizer):
+    """Penalty on rows (or columns) of a matrix that are not at right angles to each other.
+
+    Parameters
+    ----------
+    factor : float
+        Factor of the penalty.
+    mode : {"rows", "columns"}
+        Whether the rows or the columns shall be orthogonal.
+
+    Raises
+    ------
+    ArgumentError
+        `mode` is something else.
+    ShapeError
+        The weight is no matrix.
+
+    Notes
+    -----
+    factor * mean |cos angle(i, j)| over all pairs of different rows.
+    """
+
+    def __init__(self, factor: float = 0.01, mode: str = "rows") -> None:
+        if mode not in ("rows", "columns"):
+            raise ArgumentError(
+                f"OrthogonalRegularizer: mode {mode!r}; expected 'rows' or 'columns'."
+            )
+        self.factor = float(factor)
+        self.mode = mode
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Return the penalty on the matrix `x`."""
+        if K.ndim(x) != 2 or None in K.int_shape(x):
+            raise ShapeError(
+                f"OrthogonalRegularizer: weight of shape {K.int_shape(x)}; expected a matrix.",
+                subject=x,
+            )
+        rows = x if self.mode == "rows" else K.transpose(x)
+        rows = K.l2_normalize(rows, axis=1)
+        size: Any = K.int_shape(rows)[0]
+        others = K.abs(K.dot(rows, K.transpose(rows))) * (1.0 - np.eye(size))
+        pairs = size * (size - 1.0) / 2.0
+        return self.factor * 0.5 * K.sum(others) / pairs
+
+
 def l1(l: float = 0.01) -> L1L2:  # noqa: E741 - Keras's name
     """Return the penalty `l * sum |x_i|`."""
     return L1L2(l1=l)
@@ -100,9 +149,14 @@ WeightRegularizer = ActivityRegularizer = L1L2
 activity_l1 = l1
 activity_l2 = l2
 l1l2 = activity_l1l2 = l1_l2
+orthogonal_regularizer = OrthogonalRegularizer
 
-serialize = _registry.serialize
 deserialize = _registry.deserialize
+
+
+def serialize(regularizer: Any) -> Any:
+    """Return the name of a regularizer, or its class name and configuration."""
+    return _registry.serialize(regularizer)
 
 
 def get(identifier: Any) -> Callable[[Tensor], Tensor | float] | None:

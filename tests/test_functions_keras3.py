@@ -52,6 +52,50 @@ def test_activation_agrees_with_keras_3(name):
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("leaky_relu", {}),
+        ("leaky_relu", {"negative_slope": 0.4}),
+        ("relu6", {}),
+        ("gelu", {}),
+        ("gelu", {"approximate": True}),
+        ("silu", {}),
+        ("swish", {}),
+        ("hard_silu", {}),
+        ("hard_swish", {}),
+        ("mish", {}),
+        ("celu", {"alpha": 0.7}),
+        ("log_softmax", {"axis": 1}),
+        ("log_sigmoid", {}),
+        ("hard_tanh", {}),
+        ("tanh_shrink", {}),
+        ("hard_shrink", {"threshold": 0.3}),
+        ("soft_shrink", {}),
+        ("squareplus", {"b": 2}),
+        ("glu", {"axis": 1}),
+    ],
+)
+def test_activation_that_came_with_keras_3_agrees(name, options):
+    real = getattr(keras.activations, name)
+    np.testing.assert_allclose(
+        computed(lambda x: activations.get(name)(x, **options), X),
+        theirs(lambda x: real(x, **options), X),
+        rtol=5e-5,
+        atol=2e-6,
+    )
+
+
+@pytest.mark.parametrize("mode", ["rows", "columns"])
+def test_orthogonal_regularizer_agrees_with_keras_3(mode):
+    matrix = X[0]
+    np.testing.assert_allclose(
+        K.eval(regularizers.OrthogonalRegularizer(0.3, mode)(K.constant(matrix))),
+        theirs(keras.regularizers.OrthogonalRegularizer(0.3, mode), matrix),
+        rtol=1e-5,
+    )
+
+
 def test_hard_sigmoid_is_that_of_keras_3_but_for_its_slope():
     np.testing.assert_allclose(
         computed(activations.hard_sigmoid, X),

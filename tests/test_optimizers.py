@@ -7,8 +7,8 @@ from kerascope import constraints, optimizers
 from kerascope.errors import (
     ArgumentError,
     GradientError,
+    RefusedError,
     ShapeError,
-    UnavailableError,
     UnknownNameError,
 )
 from kerascope.optimizers import SGD, Adam, Nadam, Optimizer, ParameterUpdate, RMSprop
@@ -490,7 +490,7 @@ def test_optimizer_object_passes_through():
 
 
 def test_optimizer_of_tensorflow_is_refused():
-    with pytest.raises(UnavailableError, match=r"TFOptimizer: .*kerascope.optimizers"):
+    with pytest.raises(RefusedError, match=r"TFOptimizer: .*kerascope.optimizers"):
         optimizers.TFOptimizer(object())
 
 

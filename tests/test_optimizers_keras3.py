@@ -19,10 +19,12 @@ from optimizer_reference import Problem
 
 from kerascope import backend as K
 from kerascope import optimizers
+from kerascope.errors import KerascopeError
 
 keras = pytest.importorskip("keras")
 
 TINY = 1e-12
+BETAS = {"beta_1": 0.9, "beta_2": 0.999}
 
 # name, our arguments, those that Keras 3 calls otherwise
 SETTINGS = [
@@ -44,12 +46,34 @@ SETTINGS = [
     ("Adamax", {"lr": 0.1, "beta_1": 0.7, "beta_2": 0.8, "epsilon": 1e-3}, {}),
     ("Nadam", {"lr": 0.1, "schedule_decay": 1.0}, {}),
     ("Nadam", {"lr": 0.1, "beta_1": 0.7, "beta_2": 0.8, "schedule_decay": 1.0}, {}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.1}, {}),
+    ("SGD", {"lr": 0.1, "global_clipnorm": 0.5}, {}),
+    ("Adam", {"lr": 0.1, "weight_decay": 0.05, "decay": 0.2}, {}),
+    ("AdamW", {"lr": 0.1}, {}),
+    ("AdamW", {"lr": 0.1, "weight_decay": 0.1, "amsgrad": True, "beta_1": 0.8}, {}),
+    ("Lion", {"lr": 0.1}, {}),
+    ("Lion", {"lr": 0.05, "beta_1": 0.8, "beta_2": 0.9, "weight_decay": 0.1}, {}),
+    ("Ftrl", {"lr": 0.3}, {}),
+    ("Ftrl", {"lr": 0.3, "l1_regularization_strength": 0.05, "beta": 0.1}, {}),
+    (
+        "Ftrl",
+        {
+            "lr": 0.2,
+            "learning_rate_power": -0.7,
+            "initial_accumulator_value": 0.5,
+            "l2_regularization_strength": 0.1,
+            "l2_shrinkage_regularization_strength": 0.2,
+        },
+        {},
+    ),
 ]
 
 
 def their_optimizer(name, options, renamed):
     cls = getattr(keras.optimizers, name)
-    betas = {n: 0.9 if n == "beta_1" else 0.999 for n in signature(cls).parameters if "beta" in n}
+    betas = {n: d for n, d in BETAS.items() if n in signature(cls).parameters}
+    if name == "Lion":
+        betas["beta_2"] = 0.99
     options = {**betas, **options}
     for beta in betas:
         options[beta] = float(np.float32(options[beta]))
@@ -88,3 +112,58 @@ def test_ten_steps_agree_with_keras_3(name, options, renamed):
     for mine, real, start in zip(ours, theirs, Problem().start, strict=True):
         assert abs(mine - start).max() > 0.01  # they have moved
         np.testing.assert_allclose(mine, real, rtol=2e-5, atol=2e-6)
+
+
+SCHEDULES = [
+    ("ExponentialDecay", {"decay_steps": 4, "decay_rate": 0.5}),
+    ("ExponentialDecay", {"decay_steps": 4, "decay_rate": 0.5, "staircase": True}),
+    ("InverseTimeDecay", {"decay_steps": 4, "decay_rate": 0.5}),
+    ("InverseTimeDecay", {"decay_steps": 4, "decay_rate": 0.5, "staircase": True}),
+    ("PolynomialDecay", {"decay_steps": 6, "end_learning_rate": 0.01}),
+    ("PolynomialDecay", {"decay_steps": 4, "power": 2.0, "cycle": True}),
+    ("CosineDecay", {"decay_steps": 8}),
+    ("CosineDecay", {"decay_steps": 8, "alpha": 0.1, "warmup_target": 0.5, "warmup_steps": 4}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), SCHEDULES)
+def test_schedule_agrees_with_keras_3_and_is_followed(name, options):
+    ours = getattr(optimizers.schedules, name)(0.2, **options)
+    real = getattr(keras.optimizers.schedules, name)(0.2, **options)
+    for step in range(12):
+        found = float(K.eval(ours(K.constant(float(step)))))
+        assert found == pytest.approx(float(real(step)), rel=1e-5, abs=1e-8)
+    mine = train_ours(optimizers.SGD(learning_rate=ours), Problem(), 12)
+    theirs = train_theirs(keras.optimizers.SGD(learning_rate=real), Problem(), 12)
+    for a, b in zip(mine, theirs, strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-6)
+
+
+def test_piecewise_constant_rate_agrees_with_keras_3():
+    arguments = [2, 5], [0.3, 0.2, 0.1]
+    ours = optimizers.schedules.PiecewiseConstantDecay(*arguments)
+    real = keras.optimizers.schedules.PiecewiseConstantDecay(*arguments)
+    for step in range(8):
+        assert float(K.eval(ours(K.constant(float(step))))) == pytest.approx(float(real(step)))
+    with pytest.raises(ValueError, match="one value more than boundaries"):
+        optimizers.schedules.PiecewiseConstantDecay([1], [0.1])
+
+
+def test_schedule_is_kept_in_the_configuration():
+    schedule = optimizers.schedules.ExponentialDecay(0.1, 5, 0.5)
+    twin = optimizers.get(optimizers.serialize(optimizers.Adam(learning_rate=schedule)))
+    assert twin.schedule.get_config() == schedule.get_config()
+
+
+def test_features_of_keras_3_that_are_off_may_be_given_and_others_are_refused():
+    optimizers.Adam(0.1, use_ema=False, loss_scale_factor=None, gradient_accumulation_steps=None)
+    for option in ({"use_ema": True}, {"gradient_accumulation_steps": 4}):
+        with pytest.raises(KerascopeError, match="of Keras 3 does not exist here"):
+            optimizers.Adam(0.1, **option)
+
+
+def test_rate_that_follows_a_schedule_cannot_be_set():
+    optimizer = optimizers.SGD(optimizers.schedules.CosineDecay(0.1, 10))
+    with pytest.raises(KerascopeError, match="its learning rate follows CosineDecay"):
+        optimizer.lr = 0.5
+    assert float(K.get_value(optimizer.lr)) == pytest.approx(0.1)

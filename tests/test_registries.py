@@ -16,8 +16,8 @@ from kerascope import (
 )
 from kerascope import backend as K
 
-ARRAY = np.array([[0.2, 0.7, 0.1], [0.5, 0.25, 0.25]])
-TARGETS = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+ARRAY = np.array([[0.2, 0.6, 0.1, 0.1], [0.4, 0.25, 0.25, 0.1]])
+TARGETS = np.array([[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
 
 
 def behaviour_of_function(function):
@@ -25,9 +25,10 @@ def behaviour_of_function(function):
 
 
 def behaviour_of_loss(loss):
-    sparse = loss.__name__.startswith("sparse")
+    name = getattr(loss, "__name__", type(loss).__name__)
+    sparse = name.lower().startswith("sparse")
     targets = TARGETS.argmax(-1) if sparse else TARGETS
-    return K.eval(loss(K.constant(targets), K.constant(ARRAY)))
+    return K.eval(loss(K.constant(targets), K.constant(ARRAY)) + 0.0)
 
 
 def behaviour_of_initializer(initializer):
@@ -68,6 +69,17 @@ ARGUMENTS = {
     "RandomUniform": {"minval": 1.0, "maxval": 2.0, "seed": 3},
     "TruncatedNormal": {"mean": 1.0, "stddev": 2.0, "seed": 3},
     "Orthogonal": {"gain": 2.0, "seed": 3},
+    "OrthogonalRegularizer": {"factor": 0.3, "mode": "columns"},
+    "Huber": {"delta": 0.1, "reduction": "sum"},
+    "AdamW": {"lr": 0.02, "weight_decay": 0.1},
+    "Lion": {"lr": 0.02, "beta_1": 0.8, "weight_decay": 0.1},
+    "Ftrl": {"lr": 0.2, "beta": 0.1, "l1_regularization_strength": 0.01},
+    "BinaryCrossentropy": {"from_logits": True, "label_smoothing": 0.1},
+    "CategoricalFocalCrossentropy": {"alpha": 0.3, "gamma": 1.5},
+    "MeanIoU": {"num_classes": 2},
+    "Precision": {"thresholds": [0.2, 0.5], "class_id": 1},
+    "AUC": {"num_thresholds": 5, "curve": "PR"},
+    "FBetaScore": {"average": "macro", "beta": 2.0},
     "SGD": {"lr": 0.02, "momentum": 0.8, "decay": 0.1, "nesterov": True, "clipnorm": 0.7},
     "RMSprop": {"lr": 0.02, "rho": 0.8, "epsilon": 1e-3, "decay": 0.1, "clipvalue": 0.6},
     "Adagrad": {"lr": 0.02, "epsilon": 1e-3, "decay": 0.1},

@@ -19,6 +19,8 @@ Files: `fixed` (base, constants), `random`, `scaling` (by the number of inputs a
 
 from __future__ import annotations
 
+from typing import Any
+
 from kerascope.initializers.fixed import Constant, Identity, Initializer, Ones, Zeros
 from kerascope.initializers.random import Orthogonal, RandomNormal, RandomUniform, TruncatedNormal
 from kerascope.initializers.scaling import (
@@ -40,11 +42,13 @@ __all__ = [
     "HeNormal",
     "HeUniform",
     "Identity",
+    "IdentityInitializer",
     "Initializer",
     "LecunNormal",
     "LecunUniform",
     "Ones",
     "Orthogonal",
+    "OrthogonalInitializer",
     "RandomNormal",
     "RandomUniform",
     "TruncatedNormal",
@@ -70,6 +74,7 @@ __all__ = [
     "serialize",
     "truncated_normal",
     "uniform",
+    "variance_scaling",
     "zero",
     "zeros",
 ]
@@ -83,7 +88,7 @@ _registry.register(RandomNormal, "random_normal", "normal")
 _registry.register(RandomUniform, "random_uniform", "uniform")
 _registry.register(TruncatedNormal, "truncated_normal")
 _registry.register(Orthogonal, "orthogonal", "OrthogonalInitializer")
-_registry.register(VarianceScaling)
+_registry.register(VarianceScaling, "variance_scaling")
 _registry.register(GlorotUniform, "glorot_uniform")
 _registry.register(GlorotNormal, "glorot_normal")
 _registry.register(HeUniform, "he_uniform")
@@ -106,7 +111,14 @@ he_uniform = HeUniform
 he_normal = HeNormal
 lecun_uniform = LecunUniform
 lecun_normal = LecunNormal
+variance_scaling = VarianceScaling
+IdentityInitializer = Identity
+OrthogonalInitializer = Orthogonal
 
 get = _registry.get
-serialize = _registry.serialize
 deserialize = _registry.deserialize
+
+
+def serialize(initializer: Any) -> Any:
+    """Return the name of an initializer, or its class name and configuration."""
+    return _registry.serialize(initializer)

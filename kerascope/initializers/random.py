@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
+from kerascope.backend.graph import checked_dtype
 from kerascope.backend.ops.random import fresh_seed
 from kerascope.errors import ShapeError
 from kerascope.initializers.fixed import Initializer, Shape, as_array
+from kerascope.settings import config
+
+PIECE = 65_536
 
 
 class RandomInitializer(Initializer):
@@ -18,6 +23,22 @@ class RandomInitializer(Initializer):
 
     def _generator(self) -> np.random.Generator:
         return np.random.default_rng(fresh_seed() if self.seed is None else self.seed)
+
+
+def drawn_in_pieces(
+    draw: Callable[[int], np.ndarray], shape: Shape, dtype: str | None
+) -> np.ndarray:
+    """Return an array of numbers that `draw(number)` gives, `PIECE` of them at a time.
+
+    They are drawn in float64. The hundred million weights of a VGG16 would take a gigabyte so, were
+    they drawn at once.
+    """
+    result = np.empty(tuple(shape), checked_dtype(dtype or config.floatx))
+    flat = result.reshape(-1)
+    for start in range(0, flat.size, PIECE):
+        piece = flat[start : start + PIECE]
+        piece[:] = draw(piece.size)
+    return result
 
 
 class RandomNormal(RandomInitializer):
@@ -37,7 +58,8 @@ class RandomNormal(RandomInitializer):
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
         """Return normal numbers."""
-        return as_array(self._generator().normal(self.mean, self.stddev, tuple(shape)), dtype)
+        normal = self._generator().normal
+        return drawn_in_pieces(lambda n: normal(self.mean, self.stddev, n), shape, dtype)
 
 
 class RandomUniform(RandomInitializer):
@@ -59,7 +81,8 @@ class RandomUniform(RandomInitializer):
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
         """Return uniform numbers."""
-        return as_array(self._generator().uniform(self.minval, self.maxval, tuple(shape)), dtype)
+        uniform = self._generator().uniform
+        return drawn_in_pieces(lambda n: uniform(self.minval, self.maxval, n), shape, dtype)
 
 
 class TruncatedNormal(RandomInitializer):
@@ -80,13 +103,17 @@ class TruncatedNormal(RandomInitializer):
 
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
         """Return numbers in `mean` plus or minus two `stddev`."""
-        standard = truncated_standard_normal(self._generator(), shape)
-        return as_array(self.mean + self.stddev * standard, dtype)
+        generator = self._generator()
+
+        def draw(number: int) -> np.ndarray:
+            return self.mean + self.stddev * truncated_standard_normal(generator, number)
+
+        return drawn_in_pieces(draw, shape, dtype)
 
 
-def truncated_standard_normal(generator: np.random.Generator, shape: Shape) -> np.ndarray:
+def truncated_standard_normal(generator: np.random.Generator, number: int) -> np.ndarray:
     """Return normal numbers between -2 and 2."""
-    values = np.asarray(generator.standard_normal(tuple(shape)))
+    values = np.asarray(generator.standard_normal(number))
     outside = np.abs(values) > 2
     while outside.any():
         values[outside] = generator.standard_normal(int(outside.sum()))

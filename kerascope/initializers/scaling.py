@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 
 from kerascope.errors import ArgumentError
-from kerascope.initializers.fixed import Shape, as_array
-from kerascope.initializers.random import RandomInitializer, truncated_standard_normal
+from kerascope.initializers.fixed import Shape
+from kerascope.initializers.random import (
+    RandomInitializer,
+    drawn_in_pieces,
+    truncated_standard_normal,
+)
 
 # Standard deviation of a standard normal distribution that is cut off at -2 and 2.
 TRUNCATED_STDDEV = 0.87962566103423978
@@ -67,8 +71,9 @@ class VarianceScaling(RandomInitializer):
     def __call__(self, shape: Shape, dtype: str | None = None) -> np.ndarray:
         """Return the numbers."""
         n = max(1.0, _MODES[self.mode](*compute_fans(shape)))
-        values = _DISTRIBUTIONS[self.distribution](self._generator(), shape)
-        return as_array(math.sqrt(self.scale / n) * values, dtype)
+        generator, factor = self._generator(), math.sqrt(self.scale / n)
+        standard = _DISTRIBUTIONS[self.distribution]
+        return drawn_in_pieces(lambda number: factor * standard(generator, number), shape, dtype)
 
 
 _MODES: dict[str, Callable[[float, float], float]] = {
@@ -78,11 +83,11 @@ _MODES: dict[str, Callable[[float, float], float]] = {
 }
 
 # Each draws numbers of mean 0 and variance 1.
-_DISTRIBUTIONS: dict[str, Callable[[np.random.Generator, Shape], np.ndarray]] = {
-    "normal": lambda g, shape: truncated_standard_normal(g, shape) / TRUNCATED_STDDEV,
-    "truncated_normal": lambda g, shape: truncated_standard_normal(g, shape) / TRUNCATED_STDDEV,
-    "untruncated_normal": lambda g, shape: g.standard_normal(tuple(shape)),
-    "uniform": lambda g, shape: g.uniform(-math.sqrt(3), math.sqrt(3), tuple(shape)),
+_DISTRIBUTIONS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+    "normal": lambda g, number: truncated_standard_normal(g, number) / TRUNCATED_STDDEV,
+    "truncated_normal": lambda g, number: truncated_standard_normal(g, number) / TRUNCATED_STDDEV,
+    "untruncated_normal": lambda g, number: g.standard_normal(number),
+    "uniform": lambda g, number: g.uniform(-math.sqrt(3), math.sqrt(3), number),
 }
 
 

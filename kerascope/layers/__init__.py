@@ -10,21 +10,68 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_layer import Input, InputLayer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.engine.layer_type import layer_registry
-from kerascope.layers import core, embeddings, merge, normalization
+from kerascope.layers import (
+    advanced_activations,
+    attention,
+    convolutional,
+    convolutional_recurrent,
+    core,
+    embeddings,
+    local,
+    merge,
+    multi_head_attention,
+    noise,
+    normalization,
+    normalizing,
+    operations,
+    padding,
+    pooling,
+    recurrent,
+    rescaling,
+    wrappers,
+)
+from kerascope.layers.advanced_activations import *
+from kerascope.layers.attention import *
+from kerascope.layers.convolutional import *
+from kerascope.layers.convolutional_recurrent import *
 from kerascope.layers.core import *
 from kerascope.layers.embeddings import *
+from kerascope.layers.local import *
 from kerascope.layers.merge import *
+from kerascope.layers.multi_head_attention import *
+from kerascope.layers.noise import *
 from kerascope.layers.normalization import *
+from kerascope.layers.normalizing import *
+from kerascope.layers.operations import *
+from kerascope.layers.padding import *
+from kerascope.layers.pooling import *
+from kerascope.layers.recurrent import *
+from kerascope.layers.rescaling import *
+from kerascope.layers.wrappers import *
 from kerascope.not_yet import answer_missing_names
 
 serialize = layer_registry.serialize
 deserialize = layer_registry.deserialize
 
 _MODULES = (
+    convolutional,
+    rescaling,
+    normalizing,
+    multi_head_attention,
+    attention,
+    advanced_activations,
     core,
     embeddings,
+    local,
     merge,
+    noise,
     normalization,
+    operations,
+    padding,
+    pooling,
+    recurrent,
+    wrappers,
+    convolutional_recurrent,
 )
 _OWN = ["Input", "InputLayer", "InputSpec", "Layer", "deserialize", "merge", "serialize"]
 

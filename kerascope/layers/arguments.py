@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from kerascope.errors import ArgumentError
@@ -45,3 +46,27 @@ def share(value: Any, where: str) -> float:
     if isinstance(value, (str, bytes)) or value is None or not 0 <= value < 1:
         raise ArgumentError(f"{where}: expected a number from 0 to below 1, got {value!r}.")
     return float(value)
+
+
+def number(value: Any, where: str, least: float | None = None) -> float:
+    """Return a number, not below `least`, as a float.
+
+    Raises
+    ------
+    ArgumentError
+        It is none.
+
+    Examples
+    --------
+    >>> number(1, "ReLU 're_lu_1': max_value", least=0)
+    1.0
+    """
+    is_text = isinstance(value, (str, bytes))
+    try:
+        result = float("nan") if is_text else float(value)
+    except (TypeError, ValueError):
+        result = float("nan")
+    if math.isnan(result) or (least is not None and result < least):
+        wanted = "a number" if least is None else f"a number >= {least}"
+        raise ArgumentError(f"{where}: expected {wanted}, got {value!r}.")
+    return result

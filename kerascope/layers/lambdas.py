@@ -87,7 +87,7 @@ class Lambda(Layer):
         first = input_shape[0] if isinstance(input_shape, list) else input_shape
         return (first[0], *self._output_shape)
 
-    def _declared_output_shape(self, input_shape: Any) -> Any:
+    def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
         """Say nothing where nothing was declared: else `function` would run twice at each call."""
         return None if self._output_shape is None else self.compute_output_shape(input_shape)
 

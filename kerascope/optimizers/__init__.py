@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from kerascope.errors import UnavailableError
+from kerascope.not_yet import answer_missing_names
+from kerascope.optimizers import schedules
 from kerascope.optimizers.accumulating import Adadelta, Adagrad, RMSprop
 from kerascope.optimizers.adaptive import Adam, Adamax, Nadam
 from kerascope.optimizers.base import Optimizer, ParameterUpdate
 from kerascope.optimizers.gradients import clip_norm
+from kerascope.optimizers.newer import AdamW, Ftrl, Lion
 from kerascope.optimizers.sgd import SGD
 from kerascope.registry import Registry
 
@@ -22,12 +24,14 @@ __all__ = [
     "Adadelta",
     "Adagrad",
     "Adam",
+    "AdamW",
     "Adamax",
+    "Ftrl",
+    "Lion",
     "Nadam",
     "Optimizer",
     "ParameterUpdate",
     "RMSprop",
-    "TFOptimizer",
     "adadelta",
     "adagrad",
     "adam",
@@ -37,12 +41,13 @@ __all__ = [
     "get",
     "nadam",
     "rmsprop",
+    "schedules",
     "serialize",
     "sgd",
 ]
 
 _registry = Registry("optimizer")
-for _optimizer in (SGD, RMSprop, Adagrad, Adadelta, Adam, Adamax, Nadam):
+for _optimizer in (SGD, RMSprop, Adagrad, Adadelta, Adam, Adamax, Nadam, AdamW, Lion, Ftrl):
     _registry.register(_optimizer, _optimizer.__name__.lower())
 
 sgd = SGD
@@ -54,17 +59,9 @@ adamax = Adamax
 nadam = Nadam
 
 
-class TFOptimizer(Optimizer):
-    """Keras 2's wrapper of a TensorFlow optimizer; without TensorFlow it only says so."""
-
-    def __init__(self, optimizer: Any) -> None:
-        raise UnavailableError(
-            f"TFOptimizer: {optimizer!r} is an optimizer of TensorFlow, which is not used here. "
-            f"Take the one of the same name from kerascope.optimizers."
-        )
-
-
-serialize = _registry.serialize
+def serialize(optimizer: Any) -> Any:
+    """Return the name of an optimizer, or its class name and configuration."""
+    return _registry.serialize(optimizer)
 
 
 def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Optimizer:
@@ -106,3 +103,6 @@ def _known_name(name: str) -> str:
     """Return the class's name that differs from this one by capitals only, else the name."""
     by_small_letters = {known.lower(): known for known in _registry.names()}
     return by_small_letters.get(name.lower(), name)
+
+
+answer_missing_names(__name__)

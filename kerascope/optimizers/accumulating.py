@@ -9,7 +9,6 @@ from kerascope import backend as K
 from kerascope.backend.graph import Tensor, Variable
 from kerascope.optimizers.base import (
     Constraints,
-    DecayingOptimizer,
     Pair,
     ParameterUpdate,
     Updates,
@@ -17,6 +16,7 @@ from kerascope.optimizers.base import (
     constrained,
     naming,
 )
+from kerascope.optimizers.decaying import DecayingOptimizer
 
 
 class RMSprop(DecayingOptimizer):

@@ -12,7 +12,6 @@ from kerascope import backend as K
 from kerascope.backend.graph import Tensor, Variable
 from kerascope.optimizers.base import (
     Constraints,
-    DecayingOptimizer,
     Optimizer,
     Pair,
     ParameterUpdate,
@@ -21,6 +20,7 @@ from kerascope.optimizers.base import (
     constrained,
     naming,
 )
+from kerascope.optimizers.decaying import DecayingOptimizer
 
 
 class Adam(DecayingOptimizer):

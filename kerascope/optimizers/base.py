@@ -24,6 +24,7 @@ from kerascope.backend.graph import Tensor, Variable, as_tensor
 from kerascope.configured import Configured, constructor_parameters, plain
 from kerascope.errors import ArgumentError
 from kerascope.optimizers.gradients import all_present, clipped
+from kerascope.optimizers.options import without_neutral
 from kerascope.registry import did_you_mean
 from kerascope.spellings import translate
 from kerascope.stage import Stage
@@ -80,6 +81,11 @@ class Optimizer(Configured):
         Scale all gradients together so that the norm of all of them is at most this.
     clipvalue : float, optional
         Cut each element of a gradient off at plus and minus this.
+    global_clipnorm : float, optional
+        Keras 3's word for what `clipnorm` does here.
+    weight_decay : float, optional
+        Share of a parameter that is taken away at each step, times the learning rate; apart from
+        the gradient, as in AdamW. None or 0 is no decay.
 
     Attributes
     ----------
@@ -100,20 +106,28 @@ class Optimizer(Configured):
     """
 
     def __init__(self, **kwargs: Any) -> None:
-        allowed = ("clipnorm", "clipvalue")
+        own = constructor_parameters(type(self))
+        kwargs = without_neutral(type(self).__name__, own, kwargs)
+        allowed = ("clipnorm", "clipvalue", "global_clipnorm", "weight_decay")
         for name, value in kwargs.items():
             if name not in allowed:
                 raise ArgumentError(
                     f"{type(self).__name__}: unexpected argument {name!r}. "
-                    f"{did_you_mean(name, [*allowed, *constructor_parameters(type(self))])}"
+                    f"{did_you_mean(name, [*allowed, *own])}"
                     f"See help({type(self).__name__}) for its arguments."
                 )
             if value is not None and not value >= 0:
                 raise ArgumentError(
                     f"{type(self).__name__}: {name} is {value!r}; expected a number >= 0."
                 )
-        self.clipnorm: float | None = kwargs.get("clipnorm")
+        if kwargs.get("clipnorm") is not None and kwargs.get("global_clipnorm") is not None:
+            raise ArgumentError(
+                f"{type(self).__name__}: clipnorm and global_clipnorm both bound the norm of all "
+                f"gradients together. Leave one out."
+            )
+        self.clipnorm: float | None = kwargs.get("clipnorm", kwargs.get("global_clipnorm"))
         self.clipvalue: float | None = kwargs.get("clipvalue")
+        self.weight_decay: float | None = kwargs.get("weight_decay")
         self.iterations = K.variable(0, dtype="int64", name="iterations")
         self.weights: list[Variable] = [self.iterations]
         self.updates: list[Pair] = []
@@ -214,7 +228,12 @@ class Optimizer(Configured):
         if self._overrides("get_updates"):
             return Stage("get_updates", _call(self.get_updates, loss, params), self)
         own = {p: p.constraint for p in params if p.constraint is not None}
-        return Stage("get_updates", self._updates(loss, params, {**own, **given}), self)
+        after = self._with_decay(params, {**own, **given})
+        return Stage("get_updates", self._updates(loss, params, after), self)
+
+    def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
+        """Return what happens to each new value; a `DecayingOptimizer` adds its weight decay."""
+        return constraints
 
     def _updates(
         self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
@@ -237,7 +256,7 @@ class Optimizer(Configured):
         if number.ndim or number.dtype.kind not in "fiu":
             raise ArgumentError(
                 f"{type(self).__name__}: {name} is {value!r}; expected a number. "
-                f"A rate that changes with time: use the LearningRateScheduler callback."
+                f"A rate that changes with time: see kerascope.optimizers.schedules."
             )
         return K.variable(number, name=name)
 
@@ -284,29 +303,10 @@ class Optimizer(Configured):
     def get_config(self) -> dict[str, Any]:
         """Return the hyperparameters as plain numbers."""
         clips = {"clipnorm": self.clipnorm, "clipvalue": self.clipvalue}
+        if "weight_decay" not in constructor_parameters(type(self)):
+            clips["weight_decay"] = self.weight_decay
         given = {name: plain(value) for name, value in clips.items() if value is not None}
         return {**super().get_config(), **given}
-
-
-class DecayingOptimizer(Optimizer):
-    """An optimizer with a learning rate `lr` that falls with time as `decay` says.
-
-    Notes
-    -----
-    lr at step t (counted from 0) is lr / (1 + decay * t).
-    """
-
-    def __init__(self, lr: float, decay: float, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.lr = self._hyperparameter("lr", lr)
-        self.decay = self._hyperparameter("decay", decay)
-        self.initial_decay = plain(self.decay)
-
-    def _rate(self) -> Tensor:
-        """Return the learning rate of this step; as in Keras, `decay` must not start at 0."""
-        if not self.initial_decay > 0:
-            return self.lr
-        return self.lr * (1.0 / (1.0 + self.decay * K.cast(self.iterations, K.dtype(self.decay))))
 
 
 def _call(method: Callable[..., Any], *arguments: Any) -> Generator[Any, Any, Any]:

@@ -140,7 +140,7 @@ def test_merge_layer_wants_a_list_of_two(layer):
     words = r"'m': a merge layer should be called on a list of at least 2 inputs; got one tensor"
     with pytest.raises(ArgumentError, match=words):
         layer(Input((3,)))
-    with pytest.raises(ArgumentError, match="at least 2 inputs; got 1"):
+    with pytest.raises(ArgumentError, match="at least 2 inputs; got one tensor"):
         layer([Input((3,))])
     assert layer.inbound_nodes == []
 

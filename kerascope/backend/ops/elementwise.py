@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kerascope.backend.graph import OPERATORS, Op, as_tensor, is_float
+from kerascope.backend.graph import OPERATORS, Op, Tensor, as_tensor, is_float
 from kerascope.backend.ops.broadcasting import cast, promoted, unbroadcast
 from kerascope.backend.ops.comparison import greater_equal, less_equal, logical_and
 from kerascope.backend.shapes import broadcast_shapes
@@ -47,6 +47,12 @@ def floating(x):
     """Return a tensor of floats: integers and booleans are cast to `config.floatx`."""
     x = as_tensor(x)
     return x if is_float(x.dtype) else cast(x, config.floatx)
+
+
+def countable(x):
+    """Return a tensor of numbers: booleans are cast to int32."""
+    x = as_tensor(x)
+    return cast(x, "int32") if x.dtype == "bool" else x
 
 
 class Add(Elementwise):
@@ -129,7 +135,7 @@ class Power(Elementwise):
 
 def pow(x, a):
     """Return x ** a, element by element."""
-    return Power()(*promoted(x, a))
+    return Power()(*(countable(operand) for operand in promoted(x, a)))
 
 
 class Maximum(Elementwise):
@@ -180,7 +186,7 @@ class Negative(Elementwise):
 
 def negative(x):
     """Return -x."""
-    return Negative()(x)
+    return Negative()(countable(x))
 
 
 class Abs(Elementwise):
@@ -207,7 +213,7 @@ class Sign(Elementwise):
 
 def sign(x):
     """Return -1, 0 or 1 as each element is negative, zero or positive; its gradient is none."""
-    return Sign()(x)
+    return Sign()(countable(x))
 
 
 class Round(Elementwise):
@@ -219,7 +225,7 @@ class Round(Elementwise):
 
 def round(x):
     """Return the nearest whole numbers, halves to the even one: 0.5 becomes 0, 1.5 becomes 2."""
-    return Round()(x)
+    return Round()(countable(x))
 
 
 class Square(Elementwise):
@@ -234,7 +240,7 @@ class Square(Elementwise):
 
 def square(x):
     """Return x * x, element by element."""
-    return Square()(x)
+    return Square()(countable(x))
 
 
 class Sqrt(Elementwise):
@@ -335,12 +341,23 @@ def clip(x, min_value, max_value):
     Parameters
     ----------
     x : Tensor
-    min_value, max_value : float or None
+        Whole numbers between whole bounds stay whole.
+    min_value, max_value : float, Tensor or None
         None means no bound; a `max_value` below `min_value` is taken as equal to it.
     """
+    x = as_tensor(x)
+    bounds = [bound for bound in (min_value, max_value) if bound is not None]
+    if not is_float(x.dtype) or any(isinstance(b, Tensor) or np.ndim(b) for b in bounds):
+        return _between(countable(x), min_value, max_value)
     low = -np.inf if min_value is None else float(min_value)
     high = np.inf if max_value is None else float(max_value)
-    return Clip(low, low if high < low else high)(floating(x))
+    return Clip(low, low if high < low else high)(x)
+
+
+def _between(x, low, high):
+    """Return `x` between bounds that are tensors, or ints as `x` is; the lower one wins."""
+    x = x if high is None else minimum(x, high)
+    return x if low is None else maximum(x, low)
 
 
 class Identity(Elementwise):

@@ -12,7 +12,8 @@ import numpy as np
 from kerascope.backend.graph import Constant, Op, Tensor, as_tensor, checked_dtype
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.sizes import known_values
-from kerascope.errors import DataError, DtypeError
+from kerascope.backend.shapes import merge_shapes
+from kerascope.errors import DataError, DtypeError, ShapeError
 from kerascope.settings import config
 
 __all__ = ["arange", "gather", "in_top_k", "one_hot"]
@@ -64,11 +65,18 @@ def gather(reference, indices):
     ----------
     reference : Tensor, shape (rows, ...)
     indices : int Tensor, any shape
-        Negative ones count from the end.
+        From 0 to rows - 1.
 
     Returns
     -------
     Tensor, shape indices.shape + (...)
+
+    Raises
+    ------
+    DtypeError
+        The indices are no whole numbers.
+    DataError
+        At run time: there is no such row.
 
     Notes
     -----
@@ -124,20 +132,31 @@ def one_hot(indices, num_classes):
 
 @dataclass(frozen=True)
 class InTopK(Op):
-    """Whether fewer than `k` predictions of a row exceed that of its target; ties count as in."""
+    """Whether fewer than `k` predictions of a row exceed that of its target; ties count as in.
+
+    A target that is no class of the row is never in.
+    """
 
     k: int
 
     def infer_shape(self, predictions, targets):
-        return predictions.shape[:1] if predictions.shape[0] is not None else targets.shape[:1]
+        rows = merge_shapes(predictions.shape[:1], targets.shape)
+        if predictions.ndim != 2 or rows is None:
+            raise ShapeError(
+                f"K.in_top_k: predictions of shape {predictions.shape} and targets of shape "
+                f"{targets.shape}; expected (batch, classes) and (batch,).",
+                subject=targets,
+            )
+        return rows
 
     def infer_dtype(self, predictions, targets):
         return "bool"
 
     def perform(self, predictions, targets):
-        chosen = np.take_along_axis(predictions, targets[:, None], axis=1)
+        exists = (targets >= 0) & (targets < predictions.shape[1])
+        chosen = np.take_along_axis(predictions, np.where(exists, targets, 0)[:, None], axis=1)
         above = np.count_nonzero(predictions > chosen, axis=1)
-        return (above < self.k) & np.isfinite(chosen[:, 0])
+        return (above < self.k) & np.isfinite(chosen[:, 0]) & exists
 
 
 def in_top_k(predictions, targets, k):

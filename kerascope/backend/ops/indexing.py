@@ -193,9 +193,9 @@ def slice(x, start, size):
     Parameters
     ----------
     x : Tensor
-    start : list of int, or int Tensor of shape (ndim,)
+    start : list of int or scalar int Tensor, or int Tensor of shape (ndim,)
         First place along each axis.
-    size : list of int, or int Tensor of shape (ndim,)
+    size : list of int or scalar int Tensor, or int Tensor of shape (ndim,)
         How many places; -1 means all that follow.
 
     Raises
@@ -210,6 +210,7 @@ def slice(x, start, size):
     [[2.0, 3.0], [5.0, 6.0]]
     """
     x = as_tensor(x)
+    start, size = _vector(start), _vector(size)
     if isinstance(start, Tensor) or isinstance(size, Tensor):
         return GetSlice()(x, start, size)
     if len(start) != x.ndim or len(size) != x.ndim:
@@ -224,6 +225,13 @@ def slice(x, start, size):
             )
     spans = (Span(s, None if n == -1 else s + n) for s, n in zip(start, size, strict=True))
     return GetItem(tuple(spans))(x)
+
+
+def _vector(numbers):
+    """Return the numbers as they are, or as one tensor if one of them is a tensor."""
+    if isinstance(numbers, (list, tuple)) and any(isinstance(n, Tensor) for n in numbers):
+        return OPERATORS["stack"](numbers)
+    return numbers
 
 
 OPERATORS.update(getitem=get_item)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kerascope.backend.graph import Op, as_tensor
+from kerascope.backend.graph import OPERATORS, Op, Tensor, as_tensor
 from kerascope.backend.ops.broadcasting import promoted, zeros_like
 from kerascope.backend.ops.indexing import GetItem, Span
 from kerascope.backend.ops.sizes import known_values
@@ -71,8 +71,15 @@ def concatenate(tensors, axis=-1):
     ShapeError
         Two tensors differ in another axis.
     """
-    tensors = promoted(*tensors)
+    tensors = promoted(*_listed("K.concatenate", tensors))
     return Concatenate(normalize_axis(axis, tensors[0].ndim, "K.concatenate"))(*tensors)
+
+
+def _listed(where, tensors):
+    """Return a list of tensors, checked: neither empty nor one tensor."""
+    if isinstance(tensors, Tensor) or not len(tensors):
+        raise ArgumentError(f"{where}: got {tensors!r}; expected a list of tensors: [x, y].")
+    return tensors
 
 
 @dataclass(frozen=True)
@@ -111,7 +118,7 @@ def stack(x, axis=0):
     axis : int
         Place of the new axis in the result.
     """
-    tensors = promoted(*x)
+    tensors = promoted(*_listed("K.stack", x))
     return Stack(normalize_axis(axis, tensors[0].ndim + 1, "K.stack"))(*tensors)
 
 
@@ -153,13 +160,61 @@ class SumTiles(Op):
         return [Tile(self.repeats)(output_grads[0])]
 
 
+class TileBy(Op):
+    """`x` laid out along each axis as many times as the vector `repeats` says at run time."""
+
+    def infer_shape(self, x, repeats):
+        times = known_values(repeats)
+        if times is None or len(times) != x.ndim:
+            raise ShapeError(
+                f"K.tile: n '{repeats.name}' of shape {repeats.shape} for x of shape {x.shape}; "
+                f"expected {x.ndim} numbers.",
+                subject=repeats,
+            )
+        pairs = zip(x.shape, times, strict=True)
+        return tuple(None if None in pair else pair[0] * pair[1] for pair in pairs)
+
+    def perform(self, x, repeats):
+        return np.tile(x, tuple(repeats))
+
+    def grad(self, inputs, outputs, output_grads):
+        return [SumTilesLike()(output_grads[0], inputs[0]), None]
+
+
+class TileLike(Op):
+    """`x` laid out as many times as the shape of `like` holds it."""
+
+    def infer_shape(self, x, like):
+        return like.shape
+
+    def perform(self, x, like):
+        return np.tile(x, [n // m for n, m in zip(like.shape, x.shape, strict=True)])
+
+    def grad(self, inputs, outputs, output_grads):
+        return [SumTilesLike()(output_grads[0], inputs[0]), None]
+
+
+class SumTilesLike(Op):
+    """The sum of the tiles of the shape of `like` that `x` consists of."""
+
+    def infer_shape(self, x, like):
+        return like.shape
+
+    def perform(self, x, like):
+        repeats = tuple(n // m for n, m in zip(x.shape, like.shape, strict=True))
+        return SumTiles(repeats).perform(x)
+
+    def grad(self, inputs, outputs, output_grads):
+        return [TileLike()(output_grads[0], inputs[0]), None]
+
+
 def tile(x, n):
     """Return `x` laid out several times along each axis.
 
     Parameters
     ----------
     x : Tensor
-    n : int or tuple of int
+    n : int or tuple of int or scalar int Tensor, or int Tensor of shape (ndim,)
         Times along each axis; a shorter tuple speaks of the last axes.
 
     Examples
@@ -169,12 +224,16 @@ def tile(x, n):
     [[1.0, 2.0, 1.0, 2.0], [1.0, 2.0, 1.0, 2.0]]
     """
     x = as_tensor(x)
-    repeats = (n,) if isinstance(n, (int, np.integer)) else tuple(n)
-    if len(repeats) > x.ndim or any(r < 1 for r in repeats):
+    if isinstance(n, Tensor) and n.ndim == 1:
+        return TileBy()(x, n)
+    repeats = (n,) if isinstance(n, (int, np.integer, Tensor)) else tuple(n)
+    computed = any(isinstance(r, Tensor) for r in repeats)
+    if len(repeats) > x.ndim or not (computed or all(r >= 1 for r in repeats)):
         raise ArgumentError(
             f"K.tile: n = {n!r} for shape {x.shape}; expected at most {x.ndim} numbers >= 1."
         )
-    return Tile((*(1,) * (x.ndim - len(repeats)), *map(int, repeats)))(x)
+    repeats = (*(1,) * (x.ndim - len(repeats)), *repeats)
+    return TileBy()(x, stack(repeats)) if computed else Tile(tuple(map(int, repeats)))(x)
 
 
 def repeat(x, n):
@@ -182,7 +241,7 @@ def repeat(x, n):
     x = as_tensor(x)
     if x.ndim != 2:
         raise ShapeError(f"K.repeat: x has shape {x.shape}; expected 2 axes.", subject=x)
-    return Tile((1, int(n), 1))(x[:, None])
+    return tile(x[:, None], (1, n, 1))
 
 
 @dataclass(frozen=True)
@@ -236,3 +295,6 @@ def repeat_elements(x, rep, axis):
     """
     x = as_tensor(x)
     return RepeatElements(int(rep), normalize_axis(axis, x.ndim, "K.repeat_elements"))(x)
+
+
+OPERATORS.update(stack=stack)

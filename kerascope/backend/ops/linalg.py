@@ -219,7 +219,7 @@ def batch_dot(x, y, axes=None):
         )
     if axes is None:
         axes = (x.ndim - 1, max(y.ndim - 2, 1))
-    pair = (axes, axes) if isinstance(axes, int) else tuple(axes)
+    pair = (axes, axes) if isinstance(axes, (int, np.integer)) else tuple(axes)
     if len(pair) != 2:
         raise ArgumentError(f"K.batch_dot: axes {axes!r}; expected an int or a pair of ints.")
     x_axis = normalize_axis(pair[0], x.ndim, "K.batch_dot")

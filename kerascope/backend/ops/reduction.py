@@ -13,7 +13,7 @@ import numpy as np
 from kerascope.backend.graph import Op, as_tensor
 from kerascope.backend.ops.broadcasting import BroadcastLike, Sum, cast
 from kerascope.backend.ops.comparison import equal
-from kerascope.backend.ops.elementwise import exp, floating, sqrt, square
+from kerascope.backend.ops.elementwise import countable, exp, floating, sqrt, square
 from kerascope.backend.shapes import normalize_axes, normalize_axis, product, reduced_shape
 
 __all__ = [
@@ -55,12 +55,6 @@ def _reduce(op_class, x, axis, keepdims):
     return op_class(axes, bool(keepdims))(x)
 
 
-def _countable(x):
-    """Return a tensor of numbers: booleans are cast to int32."""
-    x = as_tensor(x)
-    return cast(x, "int32") if x.dtype == "bool" else x
-
-
 def sum(x, axis=None, keepdims=False):
     """Return the sum over `axis`; booleans are counted.
 
@@ -78,7 +72,7 @@ def sum(x, axis=None, keepdims=False):
     >>> K.eval(K.sum(K.constant([[1, 2], [3, 4]]), axis=-1)).tolist()
     [3.0, 7.0]
     """
-    return _reduce(Sum, _countable(x), axis, keepdims)
+    return _reduce(Sum, countable(x), axis, keepdims)
 
 
 @dataclass(frozen=True)
@@ -171,7 +165,7 @@ class ProductOfOthers(Op):
 
 def prod(x, axis=None, keepdims=False):
     """Return the product over `axis`."""
-    return _reduce(Prod, _countable(x), axis, keepdims)
+    return _reduce(Prod, countable(x), axis, keepdims)
 
 
 class Extreme(Reduction):
@@ -331,7 +325,7 @@ def cumsum(x, axis=0):
     >>> K.eval(K.cumsum(K.constant([1, 2, 3]))).tolist()
     [1.0, 3.0, 6.0]
     """
-    x = _countable(x)
+    x = countable(x)
     return CumulativeSum(normalize_axis(axis, x.ndim, "K.cumsum"))(x)
 
 
@@ -358,5 +352,5 @@ def cumprod(x, axis=0):
     -----
     The gradient divides by the elements: where one is 0 it is NaN.
     """
-    x = _countable(x)
+    x = countable(x)
     return CumulativeProduct(normalize_axis(axis, x.ndim, "K.cumprod"))(x)

@@ -1,0 +1,169 @@
+"""Images and volumes made larger by whole factors.
+
+"nearest" repeats each place. "bilinear" draws straight lines between the centres of places, first
+along the columns, then along the rows; beyond the outermost centres it repeats the edge. Centres
+lie in the middle of their places (as in Keras 3; TensorFlow 1, on which Keras 2.2 ran, put them
+into the corner, which moved the image by half a place).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerascope.backend.graph import Op, as_tensor
+from kerascope.backend.ops.convolution_shapes import sizes_along_axes
+from kerascope.backend.ops.elementwise import floating
+from kerascope.backend.ops.joining import repeat_elements
+from kerascope.backend.ops.normalization import normalize_data_format
+from kerascope.errors import ArgumentError, ShapeError
+
+__all__ = ["resize_images", "resize_volumes"]
+
+
+def _shares(size: int, factor: int) -> Iterator[tuple[float, slice, slice]]:
+    """Yield (weight, places in the result, places in the input) of an axis that is stretched.
+
+    The result is the sum of all of them. Between two centres lie `factor` places of the result;
+    one at a distance d from a centre has 1 - |d| of it and |d| of the neighbour on that side.
+    """
+    for phase in range(factor):
+        distance = (phase + 0.5) / factor - 0.5
+        share = abs(distance)
+        yield 1 - share, slice(phase, None, factor), slice(None)
+        if distance < 0:
+            yield share, slice(phase + factor, None, factor), slice(0, size - 1)
+            yield share, slice(phase, phase + 1), slice(0, 1)  # the edge is its own neighbour
+        elif distance > 0:
+            last = (size - 1) * factor + phase
+            yield share, slice(phase, last, factor), slice(1, size)
+            yield share, slice(last, last + 1), slice(size - 1, size)
+
+
+@dataclass(frozen=True)
+class Interpolate(Op):
+    """`x` stretched by `factor` along `axis`, with straight lines between the centres."""
+
+    factor: int
+    axis: int
+
+    def infer_shape(self, x):
+        size = x.shape[self.axis]
+        stretched = None if size is None else size * self.factor
+        return (*x.shape[: self.axis], stretched, *x.shape[self.axis + 1 :])
+
+    def perform(self, x):
+        result = np.zeros(self.infer_shape(x), x.dtype)
+        before = (slice(None),) * self.axis
+        for weight, there, here in _shares(x.shape[self.axis], self.factor):
+            result[(*before, there)] += x[(*before, here)] * x.dtype.type(weight)
+        return result
+
+    def grad(self, inputs, outputs, output_grads):
+        return [SumInterpolated(self.factor, self.axis)(output_grads[0])]
+
+
+@dataclass(frozen=True)
+class SumInterpolated(Op):
+    """For each place that `Interpolate` stretched, the sum of `x` weighted by its share in it."""
+
+    factor: int
+    axis: int
+
+    def infer_shape(self, x):
+        size = x.shape[self.axis]
+        shrunk = None if size is None else size // self.factor
+        return (*x.shape[: self.axis], shrunk, *x.shape[self.axis + 1 :])
+
+    def perform(self, x):
+        result = np.zeros(self.infer_shape(x), x.dtype)
+        before = (slice(None),) * self.axis
+        for weight, there, here in _shares(result.shape[self.axis], self.factor):
+            result[(*before, here)] += x[(*before, there)] * x.dtype.type(weight)
+        return result
+
+    def grad(self, inputs, outputs, output_grads):
+        return [Interpolate(self.factor, self.axis)(output_grads[0])]
+
+
+INTERPOLATIONS = ("nearest", "bilinear")
+
+
+def resize_images(x, height_factor, width_factor, data_format, interpolation="nearest"):
+    """Return images with more rows and columns, by whole factors.
+
+    Parameters
+    ----------
+    x : Tensor, shape (batch, rows, columns, channels) or (batch, channels, rows, columns)
+    height_factor, width_factor : int
+    data_format : {"channels_last", "channels_first"}
+        Where the channels of `x` lie; None is `K.image_data_format()`.
+    interpolation : {"nearest", "bilinear"}
+        "nearest" repeats each place; "bilinear" draws straight lines between the centres of
+        places.
+
+    Raises
+    ------
+    ArgumentError
+        A factor is no whole number above 0, or the interpolation another one.
+
+    Notes
+    -----
+    Row i of the "bilinear" result lies at (i + 0.5) / height_factor - 0.5 of the rows of `x`.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> row = K.reshape(K.constant([0.0, 4.0]), (1, 1, 2, 1))
+    >>> K.eval(K.resize_images(row, 1, 2, "channels_last"))[0, 0, :, 0].tolist()
+    [0.0, 0.0, 4.0, 4.0]
+    >>> K.eval(K.resize_images(row, 1, 2, "channels_last", "bilinear"))[0, 0, :, 0].tolist()
+    [0.0, 1.0, 3.0, 4.0]
+    """
+    if interpolation not in INTERPOLATIONS:
+        raise ArgumentError(
+            f"K.resize_images: interpolation {interpolation!r}; expected 'nearest' or 'bilinear'."
+        )
+    factors = (height_factor, width_factor)
+    if interpolation == "nearest":
+        return _repeated("K.resize_images", x, factors, data_format)
+    axes = _stretched_axes("K.resize_images", x, factors, data_format)
+    x = floating(x)
+    for axis, factor in axes:
+        x = Interpolate(factor, axis)(x)
+    return x
+
+
+def resize_volumes(x, depth_factor, height_factor, width_factor, data_format):
+    """Return volumes in which each place is repeated along three axes.
+
+    Parameters
+    ----------
+    x : Tensor, shape (batch, depth, rows, columns, channels) or with the channels second
+    depth_factor, height_factor, width_factor : int
+    data_format : {"channels_last", "channels_first"}
+        Where the channels of `x` lie; None is `K.image_data_format()`.
+    """
+    factors = (depth_factor, height_factor, width_factor)
+    return _repeated("K.resize_volumes", x, factors, data_format)
+
+
+def _repeated(where, x, factors, data_format):
+    x = as_tensor(x)
+    for axis, factor in _stretched_axes(where, x, factors, data_format):
+        x = repeat_elements(x, factor, axis)
+    return x
+
+
+def _stretched_axes(where, x, factors, data_format):
+    """Return the axes that grow, each with its factor; the last one first, while `x` is small."""
+    x, factors = as_tensor(x), sizes_along_axes(factors, len(factors), f"{where}: factors")
+    if x.ndim != len(factors) + 2:
+        raise ShapeError(
+            f"{where}: x has shape {x.shape}; expected {len(factors) + 2} axes.", subject=x
+        )
+    first = 1 if normalize_data_format(data_format) == "channels_last" else 2
+    grown = [(axis, n) for axis, n in enumerate(factors, start=first) if n > 1]
+    return grown[::-1]

@@ -1,0 +1,283 @@
+"""Activations that have parameters or weights, and so are layers of their own.
+
+Behind a layer without activation: `Dense(64)` and then `LeakyReLU(0.1)`. Those without parameters
+are named in the layer itself: `Dense(64, activation="relu")`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kerascope import activations, constraints, initializers, regularizers
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor
+from kerascope.backend.shapes import Shape, normalize_axis
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.input_spec import InputSpec
+from kerascope.errors import ArgumentError
+from kerascope.layers.arguments import number
+
+__all__ = ["ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"]
+
+
+class _Activation(Layer):
+    """What they have in common: input and output have the same shape, masks pass through."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the input's shape."""
+        return input_shape
+
+
+class LeakyReLU(_Activation):
+    """The rectified linear unit that still lets a little through below 0.
+
+    Parameters
+    ----------
+    alpha : float
+        Slope below 0. Keras 3 calls it `negative_slope`.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    output = x where x >= 0, alpha * x elsewhere.
+
+    References
+    ----------
+    1. Maas, Hannun, Ng: Rectifier Nonlinearities Improve Neural Network Acoustic Models, 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LeakyReLU(0.5)(np.array([-2.0, 3.0])).tolist()
+    [-1.0, 3.0]
+    """
+
+    def __init__(self, alpha: float = 0.3, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.alpha = number(alpha, f"{self.label}: alpha")
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the inputs, those below 0 times `alpha`."""
+        return K.relu(inputs, alpha=self.alpha)
+
+
+class PReLU(_Activation):
+    """A `LeakyReLU` that learns its slopes.
+
+    Parameters
+    ----------
+    alpha_initializer : str, callable or object
+        First values of the slopes.
+    alpha_regularizer : str, callable or object, optional
+        Penalty on the slopes.
+    alpha_constraint : str, callable or object, optional
+        What the optimizer applies to each new value.
+    shared_axes : int or tuple of int, optional
+        Axes along which one slope counts for all places, counted from 1 (0 is the batch).
+        `(1, 2)` gives each channel of an image one slope. Default: each input has its own.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    output = x where x >= 0, alpha * x elsewhere, with `alpha` of the shape of a sample, 1 along the
+    shared axes.
+
+    References
+    ----------
+    1. He et al.: Delving Deep into Rectifiers, 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> layer = PReLU("ones", shared_axes=[1, 2])
+    >>> layer(np.full((5, 8, 8, 3), -2.0)).shape, layer.alpha.shape
+    ((5, 8, 8, 3), (1, 1, 3))
+    """
+
+    def __init__(
+        self,
+        alpha_initializer: Any = "zeros",
+        alpha_regularizer: Any = None,
+        alpha_constraint: Any = None,
+        shared_axes: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.alpha_initializer = initializers.get(alpha_initializer)
+        self.alpha_regularizer = regularizers.get(alpha_regularizer)
+        self.alpha_constraint = constraints.get(alpha_constraint)
+        axes = [shared_axes] if isinstance(shared_axes, int) else shared_axes
+        self.shared_axes = None if axes is None else [int(axis) for axis in axes]
+
+    def build(self, input_shape: Shape) -> None:
+        """Make `alpha`.
+
+        Raises
+        ------
+        ArgumentError
+            An axis is unknown or not shared though the input's size along it is unknown.
+        """
+        ndim, where = len(input_shape), f"{self.label}: shared_axes"
+        shared = {normalize_axis(axis, ndim, where) for axis in self.shared_axes or ()}
+        shape = tuple(1 if a in shared else n for a, n in enumerate(input_shape))[1:]
+        if 0 in shared or None in shape:
+            raise ArgumentError(
+                f"{where}: {self.shared_axes} for an input of shape {input_shape}; expected axes "
+                f"from 1 to {ndim - 1}, and among them every axis of unknown size.",
+                subject=self,
+            )
+        self.alpha = self.add_weight(
+            name="alpha",
+            shape=shape,
+            initializer=self.alpha_initializer,
+            regularizer=self.alpha_regularizer,
+            constraint=self.alpha_constraint,
+        )
+        known = {axis: n for axis, n in enumerate(input_shape) if axis > 0 and axis not in shared}
+        self.input_spec = InputSpec(ndim=ndim, axes=known)
+        self.built = True
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the inputs, those below 0 times their slopes."""
+        return K.relu(inputs) - self.alpha * K.relu(-inputs)
+
+
+class ELU(_Activation):
+    """The exponential linear unit.
+
+    Parameters
+    ----------
+    alpha : float
+        What it tends to below 0 is -alpha.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    output = x where x > 0, alpha * (exp(x) - 1) elsewhere.
+
+    References
+    ----------
+    1. Clevert, Unterthiner, Hochreiter: Fast and Accurate Deep Network Learning by Exponential
+       Linear Units, 2015.
+    """
+
+    def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.alpha = number(alpha, f"{self.label}: alpha")
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return elu(inputs)."""
+        return K.elu(inputs, self.alpha)
+
+
+class ThresholdedReLU(_Activation):
+    """The inputs above a threshold; 0 for the others.
+
+    Parameters
+    ----------
+    theta : float
+        The threshold.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    output = x where x > theta, 0 elsewhere.
+
+    References
+    ----------
+    1. Konda, Memisevic, Krueger: Zero-Bias Autoencoders and the Benefits of Co-Adapting Features,
+       2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ThresholdedReLU(2.0)(np.array([-3.0, 2.0, 3.0])).tolist()
+    [0.0, 0.0, 3.0]
+    """
+
+    def __init__(self, theta: float = 1.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.theta = number(theta, f"{self.label}: theta")
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the inputs with zeros up to `theta`."""
+        return K.switch(K.greater(inputs, self.theta), inputs, K.zeros_like(inputs))
+
+
+class Softmax(_Activation):
+    """Positive numbers in the proportion of exp(x), whose sum along an axis is 1.
+
+    Parameters
+    ----------
+    axis : int
+        Along which the sum is 1.
+    **kwargs
+        As for `Layer`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Softmax()(np.log([[1.0, 3.0]])).round(3).tolist()
+    [[0.25, 0.75]]
+    """
+
+    def __init__(self, axis: int = -1, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.axis = int(axis)
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return softmax(inputs)."""
+        return activations.softmax(inputs, axis=self.axis)
+
+
+class ReLU(_Activation):
+    """The rectified linear unit, with all that can be set about it.
+
+    Parameters
+    ----------
+    max_value : float, optional
+        Greatest output, at least 0.
+    negative_slope : float
+        Slope below the threshold, at least 0.
+    threshold : float
+        From here on the output is the input.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    output = max_value where x >= max_value, x where threshold <= x < max_value,
+    negative_slope * (x - threshold) elsewhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ReLU(max_value=6)(np.array([-1.0, 3.0, 9.0])).tolist()
+    [0.0, 3.0, 6.0]
+    """
+
+    def __init__(
+        self,
+        max_value: float | None = None,
+        negative_slope: float = 0.0,
+        threshold: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.max_value = None
+        if max_value is not None:
+            self.max_value = number(max_value, f"{self.label}: max_value", least=0)
+        self.negative_slope = number(negative_slope, f"{self.label}: negative_slope", least=0)
+        self.threshold = number(threshold, f"{self.label}: threshold")
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return relu(inputs)."""
+        return K.relu(inputs, self.negative_slope, self.max_value, self.threshold)

@@ -1,0 +1,275 @@
+"""Locally connected layers: like a convolution, but each place has weights of its own.
+
+That suits images whose places differ in kind, such as faces that all lie in the same position. The
+price is many weights: their number grows with the image.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from kerascope import activations, constraints, initializers, regularizers
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor
+from kerascope.backend.ops.convolution_shapes import checked_padding, sizes_along_axes
+from kerascope.backend.ops.pooling_windows import pooled_shape
+from kerascope.backend.shapes import Shape, product
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.input_spec import InputSpec
+from kerascope.errors import ShapeError
+from kerascope.layers.arguments import positive_int
+from kerascope.layers.kernel_parts import KernelType
+from kerascope.layers.spatial import check_spatial_axes
+
+__all__ = ["LocallyConnected1D", "LocallyConnected2D"]
+
+
+class _LocallyConnected(Layer, metaclass=KernelType):
+    """What the two layers have in common."""
+
+    kernel_axes: ClassVar[int]
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = 1,
+        padding: str = "valid",
+        data_format: str | None = None,
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        where, axes = self.label, self.kernel_axes
+        self.filters = positive_int(filters, f"{where}: filters")
+        self.kernel_size = sizes_along_axes(kernel_size, axes, f"{where}: kernel_size")
+        self.strides = sizes_along_axes(strides, axes, f"{where}: strides")
+        self.padding = checked_padding(padding, where, ("valid",))
+        self.data_format = K.normalize_data_format(data_format)
+        self.activation = activations.get(activation)
+        self.use_bias = bool(use_bias)
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.kernel_constraint = constraints.get(kernel_constraint)
+        self.bias_constraint = constraints.get(bias_constraint)
+
+    def build(self, input_shape: Shape) -> None:
+        """Make a kernel and, if wanted, a bias for each window.
+
+        Raises
+        ------
+        ShapeError
+            The input has more or fewer axes, or one of unknown size: the number of weights depends
+            on it.
+        """
+        check_spatial_axes(self, input_shape, self.kernel_axes, self.data_format)
+        if None in input_shape[1:]:
+            raise ShapeError(
+                f"{self.label}: input has shape {input_shape}; expected every size but the batch "
+                f"known, since each place has its own weights. Give Input() the full shape.",
+                subject=self,
+            )
+        windows, channels = self._windows(input_shape), input_shape[self._channel_axis]
+        self.kernel = self.add_weight(
+            name="kernel",
+            shape=(product(windows), product((*self.kernel_size, channels)), self.filters),
+            initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+        )
+        self.bias = None
+        if self.use_bias:
+            self.bias = self.add_weight(
+                name="bias",
+                shape=(*windows, self.filters),
+                initializer=self.bias_initializer,
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+            )
+        self.input_spec = InputSpec(shape=(None, *input_shape[1:]))
+        self.built = True
+
+    @property
+    def _channel_axis(self) -> int:
+        return -1 if self.data_format == "channels_last" else 1
+
+    def _windows(self, input_shape: Shape) -> Shape:
+        """Return how many windows there are along each axis of places."""
+        first = 1 if self.data_format == "channels_last" else 2
+        pooled = pooled_shape(
+            input_shape, self.kernel_size, self.strides, self.padding, first, self.label
+        )
+        return pooled[first : first + self.kernel_axes]
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return activation(windows · kernels + bias)."""
+        output = self._products(inputs)
+        if self.use_bias:
+            output = K.bias_add(output, self.bias, self.data_format)
+        return self.activation(output)
+
+    def _products(self, inputs: Tensor) -> Tensor:
+        raise NotImplementedError(f"{type(self).__name__} does not define _products")
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return (batch, windows..., filters), or with the filters second.
+
+        Raises
+        ------
+        ShapeError
+            The kernel is larger than the input.
+        """
+        windows = self._windows(input_shape)
+        if self.data_format == "channels_last":
+            return (input_shape[0], *windows, self.filters)
+        return (input_shape[0], self.filters, *windows)
+
+
+class LocallyConnected1D(_LocallyConnected):
+    """A convolution over time steps in which each window has a kernel of its own.
+
+    Parameters
+    ----------
+    filters : int
+        Number of outputs for each window.
+    kernel_size : int or tuple of 1 int
+        Steps of a window.
+    strides : int or tuple of 1 int
+        How far it is from one window to the next.
+    padding : {"valid"}
+        Windows lie inside.
+    data_format : {"channels_last", "channels_first"}, optional
+        Input (batch, steps, channels) or (batch, channels, steps); default
+        `K.image_data_format()`.
+    activation : str or callable, optional
+        Applied to each output; None is `linear`.
+    use_bias : bool
+        Whether a bias is added, another one for each window and filter.
+    kernel_initializer, bias_initializer : str, callable or object
+        First values of the weights.
+    kernel_regularizer, bias_regularizer : str, callable or object, optional
+        Penalties on the weights.
+    activity_regularizer : str, callable or object, optional
+        Penalty on the output.
+    kernel_constraint, bias_constraint : str, callable or object, optional
+        What the optimizer applies to each new value.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ShapeError
+        At the first call: the number of steps is unknown, or less than `kernel_size`.
+
+    Notes
+    -----
+    The kernel has shape (windows, kernel_size * channels, filters), the bias (windows, filters).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> layer = LocallyConnected1D(8, 3)
+    >>> layer(np.ones((5, 10, 4))).shape, layer.kernel.shape
+    ((5, 8, 8), (8, 12, 8))
+    """
+
+    kernel_axes = 1
+
+    def _products(self, inputs: Tensor) -> Tensor:
+        return K.local_conv1d(inputs, self.kernel, self.kernel_size, self.strides, self.data_format)
+
+
+class LocallyConnected2D(_LocallyConnected):
+    """A convolution over images in which each window has a kernel of its own.
+
+    Parameters
+    ----------
+    filters : int
+        Number of outputs for each window.
+    kernel_size : int or tuple of 2 int
+        Rows and columns of a window.
+    strides : int or tuple of 2 int
+        How far it is from one window to the next.
+    padding : {"valid"}
+        Windows lie inside.
+    data_format : {"channels_last", "channels_first"}, optional
+        Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
+        `K.image_data_format()`.
+    activation, use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer
+        As for `LocallyConnected1D`.
+    activity_regularizer, kernel_constraint, bias_constraint
+        As for `LocallyConnected1D`.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ShapeError
+        At the first call: a size of the image is unknown, or smaller than the kernel.
+
+    Notes
+    -----
+    The kernel has shape (rows * columns of windows, kernel_size[0] * kernel_size[1] * channels,
+    filters), the bias (rows, columns, filters).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> layer = LocallyConnected2D(2, (3, 3))
+    >>> layer(np.ones((5, 6, 7, 1))).shape, layer.kernel.shape
+    ((5, 4, 5, 2), (20, 9, 2))
+    """
+
+    kernel_axes = 2
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = (1, 1),
+        padding: str = "valid",
+        data_format: str | None = None,
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            filters,
+            kernel_size,
+            strides,
+            padding,
+            data_format,
+            activation,
+            use_bias,
+            kernel_initializer,
+            bias_initializer,
+            kernel_regularizer,
+            bias_regularizer,
+            activity_regularizer,
+            kernel_constraint,
+            bias_constraint,
+            **kwargs,
+        )
+
+    def _products(self, inputs: Tensor) -> Tensor:
+        windows = self._windows(K.int_shape(inputs))
+        return K.local_conv2d(
+            inputs, self.kernel, self.kernel_size, self.strides, windows, self.data_format
+        )

@@ -1,0 +1,176 @@
+"""Layers that add noise in training, so that a model does not learn single examples by heart.
+
+In test they return their inputs. `Dropout` is their best known relative: see `regularizing.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kerascope import backend as K
+from kerascope.activations import SELU_ALPHA, SELU_SCALE
+from kerascope.backend.graph import Tensor
+from kerascope.backend.shapes import Shape
+from kerascope.engine.base_layer import Layer
+from kerascope.layers.arguments import number, share
+
+__all__ = ["AlphaDropout", "GaussianDropout", "GaussianNoise"]
+
+
+class _Noise(Layer):
+    """What the layers of noise have in common: they act in training only."""
+
+    def __init__(self, seed: int | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.seed = seed
+        self.supports_masking = True
+
+    def _disturbed(self, inputs: Tensor) -> Tensor:
+        """Return the inputs with noise."""
+        raise NotImplementedError(f"{type(self).__name__} does not define _disturbed")
+
+    def call(self, inputs: Tensor, training: Any = None) -> Tensor:
+        """Return the inputs, in training with noise."""
+        return K.in_train_phase(lambda: self._disturbed(inputs), inputs, training=training)
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the input's shape."""
+        return input_shape
+
+
+class GaussianNoise(_Noise):
+    """Adds normally distributed numbers in training.
+
+    Parameters
+    ----------
+    stddev : float
+        Their standard deviation; their mean is 0.
+    seed : int, optional
+        Makes the noise repeatable.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        `stddev` is below 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> layer, x = GaussianNoise(0.1, seed=1), np.zeros((2, 3))
+    >>> layer(x).tolist()
+    [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    >>> bool((layer(x, training=True) != 0).all())
+    True
+    """
+
+    def __init__(self, stddev: float, seed: int | None = None, **kwargs: Any) -> None:
+        super().__init__(seed, **kwargs)
+        self.stddev = number(stddev, f"{self.label}: stddev", least=0)
+
+    def _disturbed(self, inputs: Tensor) -> Tensor:
+        noise = K.random_normal(
+            K.shape(inputs), 0.0, self.stddev, dtype=K.dtype(inputs), seed=self.seed
+        )
+        return inputs + noise
+
+
+class GaussianDropout(_Noise):
+    """Multiplies by normally distributed numbers around 1 in training.
+
+    Parameters
+    ----------
+    rate : float
+        As for `Dropout`, from 0 to below 1: the factors vary as much as those of a Dropout of this
+        rate.
+    seed : int, optional
+        Makes the factors repeatable.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        `rate` lies outside [0, 1).
+
+    Notes
+    -----
+    The factors have mean 1 and standard deviation sqrt(rate / (1 - rate)).
+
+    References
+    ----------
+    1. Srivastava et al.: Dropout: A Simple Way to Prevent Neural Networks from Overfitting, 2014.
+    """
+
+    def __init__(self, rate: float, seed: int | None = None, **kwargs: Any) -> None:
+        super().__init__(seed, **kwargs)
+        self.rate = share(rate, f"{self.label}: rate")
+
+    def _disturbed(self, inputs: Tensor) -> Tensor:
+        stddev = (self.rate / (1 - self.rate)) ** 0.5
+        factors = K.random_normal(
+            K.shape(inputs), 1.0, stddev, dtype=K.dtype(inputs), seed=self.seed
+        )
+        return inputs * factors
+
+
+class AlphaDropout(_Noise):
+    """Dropout for networks of `selu` units: mean and variance of the inputs stay.
+
+    Parameters
+    ----------
+    rate : float
+        Share that is dropped, from 0 to below 1.
+    noise_shape : tuple of int or None, optional
+        Shape of the random choices: a 1 drops along the whole axis at once, None stands for the
+        input's size.
+    seed : int, optional
+        Makes the choices repeatable.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        `rate` lies outside [0, 1).
+
+    Notes
+    -----
+    A dropped number does not become 0, but the value l = -scale * alpha that `selu` gives far
+    below 0. With inputs of mean 0 and variance 1, q = 1 - rate and keep 1 or 0,
+
+        output = a * (inputs * keep + l * (1 - keep)) + b
+        a = (q + l^2 q (1 - q))^(-1/2),  b = -a l (1 - q)
+
+    has mean 0 and variance 1 again.
+
+    References
+    ----------
+    1. Klambauer et al.: Self-Normalizing Neural Networks, 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.random.default_rng(0).normal(size=(1000, 100))
+    >>> y = AlphaDropout(0.3, seed=1)(x, training=True)
+    >>> abs(round(float(y.mean()), 1)), round(float(y.std()), 1)
+    (0.0, 1.0)
+    """
+
+    def __init__(
+        self, rate: float, noise_shape: Any = None, seed: int | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(seed, **kwargs)
+        self.rate = share(rate, f"{self.label}: rate")
+        self.noise_shape = None if noise_shape is None else tuple(noise_shape)
+
+    def _disturbed(self, inputs: Tensor) -> Tensor:
+        kept = 1 - self.rate
+        lowest = -SELU_SCALE * SELU_ALPHA
+        a = (kept + lowest**2 * kept * self.rate) ** -0.5
+        b = -a * lowest * self.rate
+        # Dropout of ones gives 0 or 1 / kept: the random choices, of any noise_shape.
+        ones = K.ones_like(inputs)
+        keep = K.dropout(ones, self.rate, self.noise_shape, seed=self.seed) * kept
+        return (inputs * keep + lowest * (1 - keep)) * a + b

@@ -1,0 +1,153 @@
+"""Losses as objects that hold their arguments: `Huber(delta=0.5)`, as in Keras 3.
+
+An object does two things that a function does not: it has arguments, which a configuration keeps,
+and it reduces the numbers of the samples itself, as its `reduction` says. `model.compile` takes
+either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor, as_tensor
+from kerascope.configured import Configured, constructor_parameters
+from kerascope.errors import ArgumentError
+from kerascope.losses.functions import registry
+
+_REDUCTIONS = (
+    "sum_over_batch_size", "mean", "mean_with_sample_weight", "sum", "auto", "none", None,
+)  # fmt: skip
+_OF_ALL = ("reduction", "name", "dtype")
+
+
+class Loss(Configured):
+    """Base of the losses that are objects; one of your own writes `call(y_true, y_pred)`.
+
+    Parameters
+    ----------
+    name : str, optional
+        Default: that of the class.
+    reduction : {"sum_over_batch_size", "mean", "mean_with_sample_weight", "sum", "none", None}
+        How the numbers of the samples become one. "auto" is the first.
+    dtype : str, optional
+        Type that targets and predictions are cast to.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such reduction.
+
+    Examples
+    --------
+    >>> class Squares(Loss):
+    ...     def call(self, y_true, y_pred):
+    ...         return K.sum(K.square(y_pred - y_true), axis=-1)
+    >>> float(K.eval(Squares()(K.constant([[1.0], [2.0]]), K.constant([[3.0], [2.0]]))))
+    2.0
+    """
+
+    function: ClassVar[Callable[..., Tensor] | None] = None
+
+    def __init__(
+        self,
+        name: str | None = None,
+        reduction: str | None = "sum_over_batch_size",
+        dtype: str | None = None,
+    ) -> None:
+        if reduction not in _REDUCTIONS:
+            listed = ", ".join(map(repr, _REDUCTIONS))
+            raise ArgumentError(
+                f"{type(self).__name__}: reduction {reduction!r}; expected one of {listed}."
+            )
+        self.reduction = reduction
+        self.dtype = dtype
+        self.name = name or self.__name__
+
+    @property
+    def __name__(self) -> str:
+        """The name of the class as that of a function: `mean_squared_error`."""
+        class_name = type(self).__qualname__.rpartition(".")[2]
+        words = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", class_name)
+        return re.sub(r"([a-z])([A-Z])", r"\1_\2", words).lower()
+
+    def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """Return one number for each sample (or each place in it)."""
+        function = type(self).function
+        if function is None:
+            raise NotImplementedError(f"{type(self).__name__} does not define call")
+        names = [n for n in constructor_parameters(type(self)) if n not in _OF_ALL]
+        return function(y_true, y_pred, **{name: getattr(self, name) for name in names})
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Tensor:
+        """Return the loss of these predictions, reduced; weights multiply the samples' numbers.
+
+        Parameters
+        ----------
+        y_true, y_pred : Tensor or array_like
+        sample_weight : Tensor or array_like, optional
+            One for each sample, or for each of its numbers.
+        """
+        y_pred = as_tensor(y_pred)
+        y_true = as_tensor(y_true, like=y_pred)
+        weights = None if sample_weight is None else as_tensor(sample_weight, like=y_pred)
+        return self.weighted(y_true, y_pred, weights, None)
+
+    def weighted(
+        self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None, mask: Tensor | None
+    ) -> Tensor:
+        """Return the reduced loss that heeds sample weights and a mask.
+
+        Notes
+        -----
+        With losses l_i of n samples and weights w_i, "sum_over_batch_size" is sum(w_i l_i) / n:
+        unlike the losses that are functions, it counts samples of weight 0 too. A mask divides by
+        the share of samples that it keeps.
+        """
+        if self.dtype is not None:
+            y_true, y_pred = K.cast(y_true, self.dtype), K.cast(y_pred, self.dtype)
+        scores = self.call(y_true, y_pred)
+        if mask is not None:
+            kept = K.cast(mask, scores.dtype)
+            if self.reduction != "sum":
+                kept = kept / K.mean(kept)
+            scores = scores * kept
+        if weights is not None:
+            if weights.ndim == scores.ndim + 1:
+                weights = K.squeeze(weights, -1)
+            while weights.ndim < scores.ndim:
+                weights = K.expand_dims(weights, -1)
+            weights = K.cast(weights, scores.dtype)
+            scores = scores * weights
+        if self.reduction in (None, "none"):
+            return scores
+        if self.reduction == "sum":
+            return K.sum(scores)
+        if self.reduction == "mean_with_sample_weight" and weights is not None:
+            return K.sum(scores) / K.sum(weights)
+        return K.mean(scores)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments, ready for JSON."""
+        config = super().get_config()
+        own = {"name": self.name, "reduction": self.reduction}
+        config = {**own, **config}
+        if config.get("dtype") is None:
+            config.pop("dtype", None)
+        return config
+
+
+def plain_function(loss: Any) -> Any:
+    """Return the function that a loss object stands for, as far as there is one, else the loss.
+
+    Examples
+    --------
+    >>> class Huber(Loss): ...
+    >>> plain_function(Huber()).__name__
+    'huber'
+    """
+    if not isinstance(loss, Loss):
+        return loss
+    return dict(registry.items()).get(loss.__name__, loss)

@@ -1,0 +1,188 @@
+"""The losses of Keras 1 and 2: functions of targets and predictions, without further arguments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor, is_float
+from kerascope.registry import Registry
+
+registry = Registry("loss")
+
+Loss = Callable[[Tensor, Tensor], Tensor]
+
+# Other names of losses: Keras 1's and 2's short ones, and those of Keras 3. Metrics share them.
+ALIASES: dict[str, tuple[str, ...]] = {
+    "mean_squared_error": ("mse", "MSE"),
+    "mean_absolute_error": ("mae", "MAE"),
+    "mean_absolute_percentage_error": ("mape", "MAPE"),
+    "mean_squared_logarithmic_error": ("msle", "MSLE"),
+    "logcosh": ("log_cosh",),
+    "kullback_leibler_divergence": ("kld", "KLD", "kl_divergence"),
+    "cosine_proximity": ("cosine", "cosine_similarity"),
+}
+
+
+def _register(loss: Loss) -> Loss:
+    return registry.register(loss, *ALIASES.get(loss.__name__, ()))
+
+
+def margin_of(y_pred: Tensor) -> float:
+    """Return how far from 0 a number is kept that is divided by or has its logarithm taken.
+
+    That is `epsilon`, but in float16 at least 0.0005: 1 / 1e-7 would be infinite there.
+    """
+    dtype = K.dtype(y_pred)
+    return max(K.epsilon(), float(np.finfo(dtype if is_float(dtype) else K.floatx()).epsneg))
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+@_register
+def mean_squared_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return mean (p - y)^2 over the last axis.
+
+    Parameters
+    ----------
+    y_true : Tensor, shape (batch, ..., features)
+        Targets y.
+    y_pred : Tensor, shape (batch, ..., features), float
+        Predictions p.
+
+    Returns
+    -------
+    Tensor, shape (batch, ...), float
+
+    Examples
+    --------
+    >>> y, p = K.constant([[0.0, 1.0]]), K.constant([[2.0, 1.0]])
+    >>> K.eval(mean_squared_error(y, p)).tolist()
+    [2.0]
+    """
+    return K.mean(K.square(y_pred - y_true), axis=-1)
+
+
+@_register
+def mean_absolute_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return mean |p - y| over the last axis."""
+    return K.mean(K.abs(y_pred - y_true), axis=-1)
+
+
+@_register
+def mean_absolute_percentage_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return 100 * mean |p - y| / |y| over the last axis; |y| counts as at least epsilon."""
+    size = K.clip(K.abs(y_true), margin_of(y_pred), None)
+    return 100.0 * K.mean(K.abs((y_true - y_pred) / size), axis=-1)
+
+
+@_register
+def mean_squared_logarithmic_error(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return mean (log(1 + p) - log(1 + y))^2; below epsilon y and p count as epsilon."""
+    first_log = K.log(K.clip(y_pred, margin_of(y_pred), None) + 1.0)
+    second_log = K.log(K.clip(y_true, margin_of(y_pred), None) + 1.0)
+    return K.mean(K.square(first_log - second_log), axis=-1)
+
+
+@_register
+def logcosh(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return mean log(cosh(p - y)) over the last axis.
+
+    Notes
+    -----
+    Near 0 it is like x^2 / 2, far away like |x| - log 2. Computed as x + softplus(-2x) - log 2,
+    since cosh(x) itself overflows from x = 89 on in float32.
+    """
+    x = y_pred - y_true
+    return K.mean(x + K.softplus(-2.0 * x) - math.log(2.0), axis=-1)
+
+
+# --- margins: targets are -1 and 1 ----------------------------------------------------------------
+
+
+@_register
+def hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return mean max(1 - y p, 0) over the last axis; targets are -1 and 1."""
+    return K.mean(K.maximum(1.0 - y_true * y_pred, 0.0), axis=-1)
+
+
+@_register
+def squared_hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return mean max(1 - y p, 0)^2 over the last axis; targets are -1 and 1."""
+    return K.mean(K.square(K.maximum(1.0 - y_true * y_pred, 0.0)), axis=-1)
+
+
+@_register
+def categorical_hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return max(1 + greatest p of a wrong class - p of the right one, 0); y is one-hot."""
+    right = K.sum(y_true * y_pred, axis=-1)
+    wrong = K.max((1.0 - y_true) * y_pred, axis=-1)
+    return K.maximum(wrong - right + 1.0, 0.0)
+
+
+# --- probabilities --------------------------------------------------------------------------------
+
+
+@_register
+def categorical_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return -sum y log p over the classes.
+
+    Parameters
+    ----------
+    y_true : Tensor, shape (batch, ..., classes)
+        One-hot targets, or probabilities.
+    y_pred : Tensor, shape (batch, ..., classes)
+        Probabilities, as `softmax` gives them; divided by their sum and kept epsilon away from 0
+        and 1.
+    """
+    return K.categorical_crossentropy(y_true, y_pred)
+
+
+@_register
+def sparse_categorical_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return -log p of the right class.
+
+    Parameters
+    ----------
+    y_true : Tensor, shape (batch, ...) or (batch, ..., 1)
+        Numbers of the classes, counted from 0.
+    y_pred : Tensor, shape (batch, ..., classes)
+        Probabilities.
+    """
+    return K.sparse_categorical_crossentropy(y_true, y_pred)
+
+
+@_register
+def binary_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return mean -(y log p + (1 - y) log(1 - p)) over the last axis.
+
+    `y_pred` holds probabilities, as `sigmoid` gives them; they are kept epsilon away from 0 and 1.
+    """
+    return K.mean(K.binary_crossentropy(y_true, y_pred), axis=-1)
+
+
+@_register
+def kullback_leibler_divergence(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return sum y log(y / p) over the last axis; both are kept between epsilon and 1."""
+    margin = margin_of(y_pred)
+    y_true = K.clip(y_true, margin, 1.0)
+    y_pred = K.clip(y_pred, margin, 1.0)
+    return K.sum(y_true * (K.log(y_true) - K.log(y_pred)), axis=-1)
+
+
+@_register
+def poisson(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return mean p - y log(p + epsilon) over the last axis."""
+    return K.mean(y_pred - y_true * K.log(y_pred + margin_of(y_pred)), axis=-1)
+
+
+@_register
+def cosine_proximity(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return minus the cosine of the angle between y and p: -1 if they point the same way."""
+    y_true = K.l2_normalize(y_true, axis=-1)
+    y_pred = K.l2_normalize(y_pred, axis=-1)
+    return -K.sum(y_true * y_pred, axis=-1)

@@ -1,0 +1,204 @@
+"""Metrics: numbers that are reported while a model is trained, and never differentiated.
+
+Each takes targets and predictions like a loss and returns one number for each sample; the model
+reports their mean. Every loss can serve as a metric. `metrics=["accuracy"]` is no function of this
+file: `compile` looks at the loss and at the shape of the output and takes `binary_accuracy`,
+`categorical_accuracy` or `sparse_categorical_accuracy`. So the same word means different things:
+under binary_crossentropy it counts right *entries* of a one-hot row, not right rows.
+
+Files: `functions` (those of Keras 1 and 2), `classes` (metrics as objects), and the objects of
+Keras 3: `named` (means), `counting` (precision, recall, AUC), `collected` (the rest).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kerascope.metrics.classes import (
+    MeanMetric,
+    Metric,
+)
+from kerascope.metrics.collected import (
+    F1Score,
+    FBetaScore,
+    Mean,
+    MeanIoU,
+    RootMeanSquaredError,
+    Sum,
+)
+from kerascope.metrics.counting import (
+    AUC,
+    FalseNegatives,
+    FalsePositives,
+    Precision,
+    Recall,
+    TrueNegatives,
+    TruePositives,
+)
+from kerascope.metrics.functions import (
+    binary_accuracy,
+    binary_crossentropy,
+    binary_focal_crossentropy,
+    categorical_accuracy,
+    categorical_crossentropy,
+    categorical_focal_crossentropy,
+    categorical_hinge,
+    cosine_proximity,
+    hinge,
+    huber,
+    kullback_leibler_divergence,
+    logcosh,
+    mean_absolute_error,
+    mean_absolute_percentage_error,
+    mean_squared_error,
+    mean_squared_logarithmic_error,
+    poisson,
+    registry,
+    sparse_categorical_accuracy,
+    sparse_categorical_crossentropy,
+    sparse_top_k_categorical_accuracy,
+    squared_hinge,
+    top_k_categorical_accuracy,
+)
+from kerascope.metrics.named import (
+    Accuracy,
+    BinaryAccuracy,
+    BinaryCrossentropy,
+    CategoricalAccuracy,
+    CategoricalCrossentropy,
+    CategoricalHinge,
+    CosineSimilarity,
+    Hinge,
+    KLDivergence,
+    LogCoshError,
+    MeanAbsoluteError,
+    MeanAbsolutePercentageError,
+    MeanSquaredError,
+    MeanSquaredLogarithmicError,
+    Poisson,
+    SparseCategoricalAccuracy,
+    SparseCategoricalCrossentropy,
+    SparseTopKCategoricalAccuracy,
+    SquaredHinge,
+    TopKCategoricalAccuracy,
+)
+
+__all__ = [
+    "AUC",
+    "KLD",
+    "MAE",
+    "MAPE",
+    "MSE",
+    "MSLE",
+    "Accuracy",
+    "BinaryAccuracy",
+    "BinaryCrossentropy",
+    "CategoricalAccuracy",
+    "CategoricalCrossentropy",
+    "CategoricalHinge",
+    "CosineSimilarity",
+    "F1Score",
+    "FBetaScore",
+    "FalseNegatives",
+    "FalsePositives",
+    "Hinge",
+    "KLDivergence",
+    "LogCoshError",
+    "Mean",
+    "MeanAbsoluteError",
+    "MeanAbsolutePercentageError",
+    "MeanIoU",
+    "MeanMetric",
+    "MeanSquaredError",
+    "MeanSquaredLogarithmicError",
+    "Metric",
+    "Poisson",
+    "Precision",
+    "Recall",
+    "RootMeanSquaredError",
+    "SparseCategoricalAccuracy",
+    "SparseCategoricalCrossentropy",
+    "SparseTopKCategoricalAccuracy",
+    "SquaredHinge",
+    "Sum",
+    "TopKCategoricalAccuracy",
+    "TrueNegatives",
+    "TruePositives",
+    "binary_accuracy",
+    "binary_crossentropy",
+    "binary_focal_crossentropy",
+    "categorical_accuracy",
+    "categorical_crossentropy",
+    "categorical_focal_crossentropy",
+    "categorical_hinge",
+    "cosine",
+    "cosine_proximity",
+    "deserialize",
+    "get",
+    "hinge",
+    "huber",
+    "kl_divergence",
+    "kld",
+    "kullback_leibler_divergence",
+    "log_cosh",
+    "logcosh",
+    "mae",
+    "mape",
+    "mean_absolute_error",
+    "mean_absolute_percentage_error",
+    "mean_squared_error",
+    "mean_squared_logarithmic_error",
+    "mse",
+    "msle",
+    "poisson",
+    "serialize",
+    "sparse_categorical_accuracy",
+    "sparse_categorical_crossentropy",
+    "sparse_top_k_categorical_accuracy",
+    "squared_hinge",
+    "top_k_categorical_accuracy",
+]
+
+_registry = registry
+
+mse = MSE = mean_squared_error
+mae = MAE = mean_absolute_error
+mape = MAPE = mean_absolute_percentage_error
+msle = MSLE = mean_squared_logarithmic_error
+kld = KLD = kl_divergence = kullback_leibler_divergence
+log_cosh = logcosh
+cosine = cosine_proximity
+
+
+def serialize(metric: Any) -> Any:
+    """Return the name of a metric, or its class name and configuration."""
+    return _registry.serialize(metric)
+
+
+def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
+    """Return a metric from its name or from the configuration of a Keras 3 metric.
+
+    Raises
+    ------
+    UnknownNameError
+        No metric has this name; the message suggests the nearest one.
+    ConfigError
+        The configuration has an argument that the metric does not know.
+    """
+    return _registry.deserialize(config, custom_objects)
+
+
+def get(identifier: Any) -> Any:
+    """Return a metric by name, configuration or function; None is None.
+
+    Raises
+    ------
+    UnknownNameError
+        No metric has this name; the message suggests the nearest one.
+
+    Examples
+    --------
+    >>> get("mae").__name__
+    'mean_absolute_error'
+    """
+    return deserialize(identifier)

@@ -1,0 +1,180 @@
+"""Metrics as objects: with arguments, and with a state that grows from batch to batch.
+
+Two kinds. A `MeanMetric` is a function and its arguments; in `model.compile` it works like the
+function, and the means over an epoch are taken as for any function. Others, such as the share of
+found positives in all (`Recall`), are no mean of numbers of batches: they keep sums in variables.
+Their call gives the result *after* the batch and, in `updates`, the pairs (variable, new value),
+which the train function and the test function write. Training resets them before each epoch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.backend.eager import eager_mode, value_of
+from kerascope.backend.graph import Tensor, Variable, as_tensor
+from kerascope.configured import Configured, constructor_parameters
+
+
+class Metric(Configured):
+    """Base of the metrics that are objects.
+
+    A subclass writes `increments`, which says by how much each variable grows, and `result_of`.
+
+    Parameters
+    ----------
+    name : str, optional
+        Key in the logs; default that of the class.
+    dtype : str, optional
+        As Keras 3 has it; the sums are kept in `K.floatx()`.
+
+    Attributes
+    ----------
+    stateful : bool
+        Whether the state goes on from batch to batch inside a model.
+    updates : list of (Variable, Tensor)
+        What the last call on tensors wants to be written.
+    """
+
+    stateful = True
+
+    def __init__(self, name: str | None = None, dtype: str | None = None) -> None:
+        self.name = name or _snake_case(type(self).__name__)
+        self.dtype = dtype
+        self.variables: list[Variable] = []
+        self.updates: list[tuple[Variable, Tensor]] = []
+
+    def add_variable(self, shape: Sequence[int], name: str) -> Variable:
+        """Make a variable of zeros."""
+        variable = K.zeros(tuple(shape), name=f"{self.name}/{name}")
+        self.variables.append(variable)
+        return variable
+
+    # --- what a metric of your own writes ---------------------------------------------------------
+
+    def build(self, y_pred: Tensor) -> None:
+        """Make the variables; called at the first use, when the shape of predictions is known."""
+
+    def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
+        """Return by how much a batch makes each variable grow."""
+        raise NotImplementedError(f"{type(self).__name__} does not define increments")
+
+    def result_of(self, state: list[Any]) -> Tensor:
+        """Return the metric for these values of the variables."""
+        raise NotImplementedError(f"{type(self).__name__} does not define result_of")
+
+    # --- use --------------------------------------------------------------------------------------
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        """Take a batch into account and return the result so far.
+
+        On tensors nothing is written: see `updates`. On arrays the state changes at once.
+        """
+        if not isinstance(y_pred, Tensor):
+            self.update_state(y_true, y_pred, sample_weight)
+            return self.result()
+        self.updates = self._pairs(y_true, y_pred, sample_weight)
+        return self.result_of([new_value for _, new_value in self.updates])
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        """Take a batch of arrays into account."""
+        with eager_mode():
+            pairs = self._pairs(y_true, y_pred, sample_weight)
+            values = [(variable, value_of(new_value)) for variable, new_value in pairs]
+        for variable, value in values:
+            variable.set_value(value)
+
+    def _pairs(self, y_true: Any, y_pred: Any, weights: Any) -> list[tuple[Variable, Tensor]]:
+        y_pred = as_tensor(y_pred)
+        y_true = as_tensor(y_true, like=y_pred)
+        weights = None if weights is None else as_tensor(weights)
+        if not self.variables:
+            self.build(y_pred)
+        grown = self.increments(y_true, y_pred, weights)
+        return [(v, v + K.cast(by, v.dtype)) for v, by in zip(self.variables, grown, strict=True)]
+
+    def result(self) -> Any:
+        """Return the metric for all batches since the last reset: a number, or an array."""
+        with eager_mode():
+            result = np.asarray(value_of(self.result_of(list(self.variables))))
+        return float(result) if result.ndim == 0 else result
+
+    def reset_state(self) -> None:
+        """Forget all batches."""
+        for variable in self.variables:
+            variable.set_value(np.zeros_like(variable.get_value()))
+
+    def reset_states(self) -> None:
+        """Forget all batches: Keras 2's name of `reset_state`."""
+        self.reset_state()
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments, ready for JSON."""
+        config = super().get_config()
+        return {key: value for key, value in config.items() if (key, value) != ("dtype", None)}
+
+
+class MeanMetric(Metric):
+    """A function of targets and predictions, the mean of which is reported."""
+
+    stateful = False
+    function: ClassVar[Callable[..., Tensor]]
+
+    def per_sample(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """Return one number for each sample (or each place in it)."""
+        own = [n for n in constructor_parameters(type(self)) if n not in ("name", "dtype")]
+        options = {name: getattr(self, name) for name in own}
+        return type(self).function(y_true, y_pred, **options)
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        """Return the samples' numbers for tensors; for arrays the mean of all batches so far."""
+        if isinstance(y_pred, Tensor):
+            return self.per_sample(y_true, y_pred)
+        return super().__call__(y_true, y_pred, sample_weight)
+
+    def build(self, y_pred: Tensor) -> None:
+        """Make the sum of the numbers and their count."""
+        self.add_variable((), "total")
+        self.add_variable((), "count")
+
+    def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
+        """Return the sum of the batch's numbers, and how many (or how heavy) they are."""
+        return sum_and_weight(self.per_sample(y_true, y_pred), weights)
+
+    def result_of(self, state: list[Any]) -> Tensor:
+        """Return the mean."""
+        return quotient(state[0], state[1])
+
+
+def sum_and_weight(scores: Tensor, weights: Tensor | None) -> list[Tensor]:
+    """Return the weighted sum of the numbers and the sum of the weights."""
+    spread = weights_like(scores, weights)
+    return [K.sum(scores * spread), K.sum(spread)]
+
+
+def weights_like(x: Tensor, weights: Tensor | None) -> Tensor:
+    """Return the sample weights with the shape of `x`; ones if there are none."""
+    ones = K.ones_like(x)
+    if weights is None:
+        return ones
+    if weights.ndim == x.ndim + 1:
+        weights = K.squeeze(weights, -1)
+    while weights.ndim < x.ndim:
+        weights = K.expand_dims(weights, -1)
+    return K.cast(weights, x.dtype) * ones
+
+
+def quotient(x: Tensor, y: Tensor) -> Tensor:
+    """Return x / y, and 0 where y is 0."""
+    is_zero = K.cast(K.equal(y, 0.0), K.dtype(y))
+    return x * (1.0 - is_zero) / (y + is_zero)
+
+
+def _snake_case(name: str) -> str:
+    words = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", words).lower()

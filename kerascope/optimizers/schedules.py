@@ -1,0 +1,297 @@
+"""Learning rates that change with the number of the step: `Adam(ExponentialDecay(0.1, 100, 0.9))`.
+
+A schedule is a function from the step, counted from 0, to the learning rate; both are tensors, so
+the rate follows the optimizer's `iterations` inside the train function. They came with tf.keras.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor
+from kerascope.configured import Configured
+from kerascope.errors import ArgumentError
+from kerascope.registry import Registry
+
+__all__ = [
+    "CosineDecay",
+    "ExponentialDecay",
+    "InverseTimeDecay",
+    "LearningRateSchedule",
+    "PiecewiseConstantDecay",
+    "PolynomialDecay",
+    "deserialize",
+    "serialize",
+]
+
+_registry = Registry("learning rate schedule")
+
+
+class LearningRateSchedule(Configured):
+    """Base of the schedules; one of your own writes `__call__(step)`."""
+
+    def __call__(self, step: Tensor) -> Tensor:
+        """Return the learning rate of a step.
+
+        Parameters
+        ----------
+        step : Tensor, scalar, float
+            Counted from 0.
+        """
+        raise NotImplementedError(f"schedule {type(self).__name__} does not define __call__")
+
+
+def _floor(x: Tensor) -> Tensor:
+    return K.cast(K.cast(x, "int64"), K.dtype(x))
+
+
+@_registry.register
+class ExponentialDecay(LearningRateSchedule):
+    """Multiplies the rate by `decay_rate` every `decay_steps` steps.
+
+    Parameters
+    ----------
+    initial_learning_rate : float
+    decay_steps : int
+    decay_rate : float
+    staircase : bool
+        Whether it falls in jumps, or a little at each step.
+    name : str, optional
+
+    Notes
+    -----
+    initial_learning_rate * decay_rate^(step / decay_steps)
+
+    Examples
+    --------
+    >>> round(float(K.eval(ExponentialDecay(0.1, 10, 0.5)(K.constant(20.0)))), 6)
+    0.025
+    """
+
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        decay_steps: int,
+        decay_rate: float,
+        staircase: bool = False,
+        name: str = "ExponentialDecay",
+    ) -> None:
+        self.initial_learning_rate = initial_learning_rate
+        self.decay_steps = _positive("ExponentialDecay", decay_steps)
+        self.decay_rate = decay_rate
+        self.staircase = staircase
+        self.name = name
+
+    def __call__(self, step: Tensor) -> Tensor:
+        """Return the learning rate of a step."""
+        times = step / self.decay_steps
+        return self.initial_learning_rate * K.pow(
+            self.decay_rate, _floor(times) if self.staircase else times
+        )
+
+
+@_registry.register
+class InverseTimeDecay(LearningRateSchedule):
+    """Divides the rate by 1 + `decay_rate` * step / `decay_steps`.
+
+    Parameters
+    ----------
+    initial_learning_rate : float
+    decay_steps : int
+    decay_rate : float
+    staircase : bool
+        Whether it falls in jumps, or a little at each step.
+    name : str, optional
+    """
+
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        decay_steps: int,
+        decay_rate: float,
+        staircase: bool = False,
+        name: str = "InverseTimeDecay",
+    ) -> None:
+        self.initial_learning_rate = initial_learning_rate
+        self.decay_steps = _positive("InverseTimeDecay", decay_steps)
+        self.decay_rate = decay_rate
+        self.staircase = staircase
+        self.name = name
+
+    def __call__(self, step: Tensor) -> Tensor:
+        """Return the learning rate of a step."""
+        times = step / self.decay_steps
+        times = _floor(times) if self.staircase else times
+        return self.initial_learning_rate / (1.0 + self.decay_rate * times)
+
+
+@_registry.register
+class PiecewiseConstantDecay(LearningRateSchedule):
+    """Takes another value after each boundary.
+
+    Parameters
+    ----------
+    boundaries : list of int
+        Rising; the step of a boundary still has the value before it.
+    values : list of float
+        One more than boundaries.
+    name : str, optional
+
+    Raises
+    ------
+    ArgumentError
+        The lists do not fit together.
+    """
+
+    def __init__(
+        self,
+        boundaries: Sequence[float],
+        values: Sequence[float],
+        name: str = "PiecewiseConstant",
+    ) -> None:
+        if len(values) != len(boundaries) + 1:
+            raise ArgumentError(
+                f"PiecewiseConstantDecay: {len(boundaries)} boundaries and {len(values)} values; "
+                f"expected one value more than boundaries."
+            )
+        self.boundaries = list(boundaries)
+        self.values = list(values)
+        self.name = name
+
+    def __call__(self, step: Tensor) -> Tensor:
+        """Return the learning rate of a step."""
+        rate: Any = K.constant(self.values[0])
+        for boundary, value, before in zip(
+            self.boundaries, self.values[1:], self.values, strict=False
+        ):
+            rate = rate + K.cast(K.greater(step, boundary), K.floatx()) * (value - before)
+        return rate
+
+
+@_registry.register
+class PolynomialDecay(LearningRateSchedule):
+    """Falls to `end_learning_rate` in `decay_steps` steps, along a power of what is left.
+
+    Parameters
+    ----------
+    initial_learning_rate : float
+    decay_steps : int
+    end_learning_rate : float
+    power : float
+        1 falls along a straight line.
+    cycle : bool
+        Whether it begins anew, ever more slowly, when it has arrived.
+    name : str, optional
+
+    Notes
+    -----
+    (initial - end) * (1 - step / decay_steps)^power + end
+    """
+
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        decay_steps: int,
+        end_learning_rate: float = 0.0001,
+        power: float = 1.0,
+        cycle: bool = False,
+        name: str = "PolynomialDecay",
+    ) -> None:
+        self.initial_learning_rate = initial_learning_rate
+        self.decay_steps = _positive("PolynomialDecay", decay_steps)
+        self.end_learning_rate = end_learning_rate
+        self.power = power
+        self.cycle = cycle
+        self.name = name
+
+    def __call__(self, step: Tensor) -> Tensor:
+        """Return the learning rate of a step."""
+        steps: Any = float(self.decay_steps)
+        if self.cycle:
+            rounds = step / steps
+            whole = _floor(rounds)
+            begun = whole + K.cast(K.less(whole, rounds), K.dtype(rounds))
+            steps = steps * K.maximum(begun, 1.0)
+        left = 1.0 - K.minimum(step, steps) / steps
+        height = self.initial_learning_rate - self.end_learning_rate
+        return height * K.pow(left, self.power) + self.end_learning_rate
+
+
+@_registry.register
+class CosineDecay(LearningRateSchedule):
+    """Falls along half a cosine wave, after a rise if `warmup_steps` are given.
+
+    Parameters
+    ----------
+    initial_learning_rate : float
+        Where it begins: to fall, or with `warmup_target` to rise.
+    decay_steps : int
+        Steps of the fall.
+    alpha : float
+        Where it ends, as a share of its highest value.
+    name : str, optional
+    warmup_target : float, optional
+        Where the rise ends; None does not rise.
+    warmup_steps : int
+        Steps of the rise.
+
+    References
+    ----------
+    1. Loshchilov, Hutter: SGDR, Stochastic Gradient Descent with Warm Restarts, ICLR 2017.
+    """
+
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        decay_steps: int,
+        alpha: float = 0.0,
+        name: str = "CosineDecay",
+        warmup_target: float | None = None,
+        warmup_steps: int = 0,
+    ) -> None:
+        self.initial_learning_rate = initial_learning_rate
+        self.decay_steps = _positive("CosineDecay", decay_steps)
+        self.alpha = alpha
+        self.name = name
+        self.warmup_target = warmup_target
+        self.warmup_steps = warmup_steps
+
+    def __call__(self, step: Tensor) -> Tensor:
+        """Return the learning rate of a step."""
+        if self.warmup_target is None:
+            return self._fallen(step, self.initial_learning_rate)
+        height = self.warmup_target - self.initial_learning_rate
+        risen = height * step / max(self.warmup_steps, 1) + self.initial_learning_rate
+        fallen = self._fallen(K.maximum(step - self.warmup_steps, 0.0), self.warmup_target)
+        rises = K.cast(K.less(step, self.warmup_steps), K.dtype(fallen))
+        return rises * risen + (1.0 - rises) * fallen
+
+    def _fallen(self, step: Tensor, highest: float) -> Tensor:
+        share = K.minimum(step, self.decay_steps) / self.decay_steps
+        wave = 0.5 * (1.0 + K.cos(share * math.pi))
+        return highest * ((1.0 - self.alpha) * wave + self.alpha)
+
+
+def _positive(where: str, decay_steps: Any) -> Any:
+    if not decay_steps > 0:
+        raise ArgumentError(f"{where}: decay_steps is {decay_steps!r}; expected a number above 0.")
+    return decay_steps
+
+
+def serialize(learning_rate_schedule: Any) -> Any:
+    """Return the class name and the configuration of a schedule."""
+    return _registry.serialize(learning_rate_schedule)
+
+
+def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
+    """Return a schedule from what `serialize` returned.
+
+    Raises
+    ------
+    UnknownNameError
+        No schedule has this name; the message suggests the nearest one.
+    """
+    return _registry.deserialize(config, custom_objects)
