@@ -10,7 +10,10 @@ Two kinds of difference, two kinds of table:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kerascope.callers import warn
@@ -19,7 +22,33 @@ from kerascope.settings import config
 
 # --- spellings ------------------------------------------------------------------------------------
 
+_CONVOLUTION = {
+    "nb_filter": "filters",
+    "border_mode": "padding",
+    "subsample": "strides",
+    "dim_ordering": "data_format",
+    "atrous_rate": "dilation_rate",
+}
+
+_IMAGES = {"border_mode": "padding", "dim_ordering": "data_format"}
+
 KEYWORDS: dict[str, dict[str, str]] = {
+    # functions of the backend
+    "K.bias_add": {"dim_ordering": "data_format"},
+    "K.conv1d": {"border_mode": "padding", "stride": "strides"},
+    "K.conv2d": {**_IMAGES, "filter_dilation": "dilation_rate"},
+    "K.conv2d_transpose": _IMAGES,
+    "K.conv3d": {**_IMAGES, "filter_dilation": "dilation_rate"},
+    "K.expand_dims": {"dim": "axis"},
+    "K.pool2d": _IMAGES,
+    "K.pool3d": _IMAGES,
+    "K.random_normal": {"std": "stddev"},
+    "K.random_uniform": {"low": "minval", "high": "maxval"},
+    "K.resize_images": {"dim_ordering": "data_format"},
+    "K.resize_volumes": {"dim_ordering": "data_format"},
+    "K.separable_conv2d": _IMAGES,
+    "K.spatial_2d_padding": {"dim_ordering": "data_format"},
+    "K.spatial_3d_padding": {"dim_ordering": "data_format"},
     # every layer
     "Layer": {
         "init": "kernel_initializer",
@@ -47,6 +76,44 @@ KEYWORDS: dict[str, dict[str, str]] = {
         "beta_init": "beta_initializer",
         "gamma_init": "gamma_initializer",
     },
+    "Conv1D": {
+        **_CONVOLUTION,
+        "filter_length": "kernel_size",
+        "subsample_length": "strides",
+    },
+    "Conv2D": _CONVOLUTION,
+    "Conv3D": _CONVOLUTION,
+    "Conv2DTranspose": _CONVOLUTION,
+    "Conv3DTranspose": _CONVOLUTION,
+    "DepthwiseConv2D": {**_CONVOLUTION, "init": "depthwise_initializer"},
+    "SeparableConv1D": {**_CONVOLUTION, "init": "depthwise_initializer"},
+    "SeparableConv2D": {**_CONVOLUTION, "init": "depthwise_initializer"},
+    "ConvLSTM2D": _CONVOLUTION,
+    "RNN": {
+        "output_dim": "units",
+        "inner_init": "recurrent_initializer",
+        "inner_activation": "recurrent_activation",
+        "forget_bias_init": "unit_forget_bias",
+        "U_regularizer": "recurrent_regularizer",
+        "dropout_W": "dropout",
+        "dropout_U": "recurrent_dropout",
+        "consume_less": "implementation",
+    },
+    "_Spatial": {"dim_ordering": "data_format"},
+    "_Pooling": {"border_mode": "padding"},
+    "_Pooling1D": {"pool_length": "pool_size", "stride": "strides"},
+    "UpSampling1D": {"length": "size"},
+    "LocallyConnected1D": {
+        **_CONVOLUTION,
+        "filter_length": "kernel_size",
+        "subsample_length": "strides",
+    },
+    "LocallyConnected2D": _CONVOLUTION,
+    "GaussianNoise": {"sigma": "stddev"},
+    "GaussianDropout": {"p": "rate"},
+    "AlphaDropout": {"p": "rate"},
+    "LeakyReLU": {"negative_slope": "alpha"},
+    "PReLU": {"init": "alpha_initializer"},
     "Model": {"input": "inputs", "output": "outputs"},
     "compile": {"objective": "loss"},
     "fit": {"nb_epoch": "epochs"},
@@ -68,13 +135,16 @@ KEYWORDS: dict[str, dict[str, str]] = {
     },
     "optimizer": {"learning_rate": "lr"},
     "imdb.load_data": {"nb_words": "num_words"},
+    "Tokenizer": {"nb_words": "num_words"},
     "reuters.load_data": {"nb_words": "num_words"},
     "ReduceLROnPlateau": {"epsilon": "min_delta"},
 }
 
 # Values that changed together with their argument.
-VALUES: dict[str, dict[str, str]] = {
+VALUES: dict[str, dict[str, Any]] = {
     "dim_ordering": {"tf": "channels_last", "th": "channels_first"},
+    "forget_bias_init": {"one": True, "ones": True, "zero": False, "zeros": False},
+    "consume_less": {"cpu": 1, "mem": 1, "gpu": 2},
 }
 
 # Keras 1 counts samples where today's argument counts batches: not the same thing by another name.
@@ -86,7 +156,7 @@ SAMPLE_COUNTS: dict[str, str] = {
 
 # Keras 3's words for arguments that we call by their Keras 2 names: accepted in silence, since they
 # are not old.
-QUIET = {"learning_rate", "batch_shape"}
+QUIET = {"learning_rate", "batch_shape", "negative_slope"}
 
 ATTRIBUTES: dict[str, str] = {
     "W": "kernel",
@@ -159,8 +229,14 @@ class Habits(NamedTuple):
         Key of the accuracy in logs and `metrics_names`.
     epochs : int
         How many epochs `fit` runs when nobody says.
+    kernel_in_parts : bool
+        Whether `Conv2D(32, 3, 3)` has a kernel of 3 x 3; otherwise the last 3 are the strides.
     map_flavour : {"1", "2"}
         Which algorithm maps the graph of a model: see `engine.graph_map`.
+    wraps_operations : bool
+        Whether `x + y` between layers becomes a layer: see `engine.operations`.
+    ends_masks : bool
+        Whether a layer that does not support masking lets a mask end, or refuses it.
     """
 
     weight_name: str
@@ -168,7 +244,10 @@ class Habits(NamedTuple):
     counts_from_zero: bool
     accuracy: str
     epochs: int
+    kernel_in_parts: bool
     map_flavour: str
+    wraps_operations: bool
+    ends_masks: bool
 
 
 _KERAS_1_WORDS = {
@@ -180,15 +259,29 @@ _KERAS_1_WORDS = {
 }
 
 HABITS: dict[str, Habits] = {
-    "1.2": Habits("{layer}_{weight}", _KERAS_1_WORDS, False, "acc", 10, "1"),
-    "2.2": Habits("{layer}/{weight}", {}, False, "acc", 1, "2"),
-    "3": Habits("{layer}/{weight}", {}, True, "accuracy", 1, "2"),
+    "1.2": Habits("{layer}_{weight}", _KERAS_1_WORDS, False, "acc", 10, True, "1", False, False),
+    "2.2": Habits("{layer}/{weight}", {}, False, "acc", 1, True, "2", False, False),
+    "3": Habits("{layer}/{weight}", {}, True, "accuracy", 1, False, "2", True, True),
 }
+
+
+_changed: ContextVar[Mapping[str, Any]] = ContextVar("changed", default=MappingProxyType({}))
 
 
 def habits() -> Habits:
     """Return the habits of the dialect that is set now."""
-    return HABITS[config.dialect]
+    usual, changes = HABITS[config.dialect], _changed.get()
+    return usual._replace(**changes) if changes else usual
+
+
+@contextmanager
+def changed_habits(**changes: Any) -> Iterator[None]:
+    """Let some habits be others inside the `with` block: those of a file from another Keras."""
+    token = _changed.set(changes)
+    try:
+        yield
+    finally:
+        _changed.reset(token)
 
 
 def weight_name(layer_name: str, word: str) -> str:

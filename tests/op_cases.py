@@ -5,10 +5,8 @@ without a row fails the suite. Further rows stand in the `op_cases_*.py` beside 
 list CASES.
 """
 
-import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -491,6 +489,3 @@ CASES: list[Case] = [
     *RANDOM,
     *NN,
 ]
-
-for _path in sorted(Path(__file__).parent.glob("op_cases_*.py")):
-    CASES += importlib.import_module(_path.stem).CASES

@@ -42,7 +42,7 @@ def checked_dtype(dtype: Any) -> str:
     if isinstance(dtype, str) and dtype in _NAMES:
         return dtype
     try:
-        found = np.dtype(dtype)
+        found = np.dtype(object if dtype is None else dtype)  # NumPy's None is float64
     except TypeError:
         found = np.dtype(object)
     if found.kind not in "fiub":

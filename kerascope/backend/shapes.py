@@ -60,14 +60,14 @@ def normalize_axis(axis: int, ndim: int, where: str = "axis") -> int:
         raise ArgumentError(
             f"{where}: no axis {axis} in a tensor of {ndim} axes; expected {-ndim} to {ndim - 1}."
         )
-    return axis % ndim
+    return int(axis) % ndim
 
 
-def normalize_axes(axis: int | Sequence[int] | None, ndim: int, where: str) -> tuple[int, ...]:
+def normalize_axes(axis: int | Iterable[int] | None, ndim: int, where: str) -> tuple[int, ...]:
     """Return axes as a sorted tuple; None means all of them."""
     if axis is None:
         return tuple(range(ndim))
-    listed = (axis,) if isinstance(axis, int) else tuple(axis)
+    listed = axis if isinstance(axis, Iterable) else (axis,)
     return tuple(sorted({normalize_axis(int(a), ndim, where) for a in listed}))
 
 
@@ -175,7 +175,7 @@ def reshaped_shape(shape: Shape, target: Shape, where: str = "reshape") -> Shape
     Raises
     ------
     ShapeError
-        The numbers of elements differ.
+        The numbers of elements differ, or there are several -1.
 
     Examples
     --------
@@ -184,6 +184,8 @@ def reshaped_shape(shape: Shape, target: Shape, where: str = "reshape") -> Shape
     >>> reshaped_shape((None, 6), (-1, 3))
     (None, 3)
     """
+    if target.count(-1) > 1:
+        raise ShapeError(f"{where}: target shape {target}; expected at most one -1.")
     total = product(shape)
     known = product(size for size in target if size != -1)
     if total is None or known is None:

@@ -6,6 +6,7 @@ everything at once.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,8 +27,10 @@ from kerascope.backend.graph import (
     placeholder_shape,
     scoped,
 )
-from kerascope.backend.shapes import Shape
-from kerascope.errors import ArgumentError, DtypeError, UnavailableError
+from kerascope.backend.ops.shaping import shape_vector
+from kerascope.backend.ops.sparse import SparsePlaceholder, SparseVariable, is_sparse_matrix
+from kerascope.backend.shapes import Shape, reshaped_shape
+from kerascope.errors import ArgumentError, DtypeError
 from kerascope.settings import config
 
 __all__ = [
@@ -40,7 +43,6 @@ __all__ = [
     "dtype",
     "epsilon",
     "eval",
-    "eye",
     "floatx",
     "get_uid",
     "get_value",
@@ -49,13 +51,11 @@ __all__ = [
     "int_shape",
     "is_keras_tensor",
     "is_placeholder",
-    "is_sparse",
     "is_tensor",
     "is_variable",
     "learning_phase",
     "learning_phase_scope",
     "ndim",
-    "ones",
     "placeholder",
     "reset_uids",
     "set_epsilon",
@@ -67,7 +67,6 @@ __all__ = [
     "update_add",
     "update_sub",
     "variable",
-    "zeros",
 ]
 
 
@@ -205,7 +204,7 @@ def placeholder(
     dtype : str, optional
         Default `floatx()`.
     sparse : bool
-        Not supported: True raises.
+        Whether it may be fed with a matrix of `scipy.sparse`: see `ops/sparse.py`.
     name : str, optional
         Default `placeholder_1`, `placeholder_2`, ...
 
@@ -213,16 +212,11 @@ def placeholder(
     ------
     ArgumentError
         Neither `shape` nor `ndim` was given.
-    UnavailableError
-        `sparse` is True.
     """
-    if sparse:
-        raise UnavailableError(
-            "K.placeholder: sparse tensors are not supported. Feed dense arrays."
-        )
     dtype = checked_dtype(dtype or config.floatx)
     shape = placeholder_shape(shape, ndim)
-    return Placeholder(shape, dtype, name or scoped(f"placeholder_{get_uid('K.placeholder')}"))
+    kind = SparsePlaceholder if sparse else Placeholder
+    return kind(shape, dtype, name or scoped(f"placeholder_{get_uid('K.placeholder')}"))
 
 
 def variable(
@@ -231,7 +225,19 @@ def variable(
     name: str | None = None,
     constraint: Callable[..., Any] | None = None,
 ) -> Variable:
-    """Return a tensor that holds state, starting with a copy of `value`."""
+    """Return a tensor that holds state, starting with a copy of `value`.
+
+    Parameters
+    ----------
+    value : array_like, Tensor or matrix of `scipy.sparse`
+    dtype : str, optional
+        Default `floatx()`.
+    name : str, optional
+    constraint : callable, optional
+        What the optimizer applies to each new value.
+    """
+    if is_sparse_matrix(value):
+        return SparseVariable(value.toarray(), dtype, name, constraint)
     if isinstance(value, Tensor):
         value = eval(value)
     return Variable(value, dtype, name, constraint)
@@ -243,26 +249,20 @@ def constant(
     shape: Sequence[int] | None = None,
     name: str | None = None,
 ) -> Constant:
-    """Return a tensor of fixed value, repeated to fill `shape` if one is given."""
+    """Return a tensor of fixed value, repeated to fill `shape` if one is given.
+
+    Raises
+    ------
+    ShapeError
+        `value` is an array of another number of elements than `shape`.
+    """
     array = np.asarray(value, dtype=checked_dtype(dtype or config.floatx))
-    if shape is not None:
-        array = np.full(tuple(shape), array) if array.ndim == 0 else array.reshape(tuple(shape))
-    return Constant(array, name=name)
-
-
-def zeros(shape: Sequence[int], dtype: str | None = None, name: str | None = None) -> Variable:
-    """Return a variable full of zeros."""
-    return Variable(np.zeros(tuple(shape)), dtype, name)
-
-
-def ones(shape: Sequence[int], dtype: str | None = None, name: str | None = None) -> Variable:
-    """Return a variable full of ones."""
-    return Variable(np.ones(tuple(shape)), dtype, name)
-
-
-def eye(size: int, dtype: str | None = None, name: str | None = None) -> Variable:
-    """Return a variable that holds the identity matrix of `size` rows."""
-    return Variable(np.eye(size), dtype, name)
+    if shape is None:
+        return Constant(array, name=name)
+    sizes = shape_vector(shape)
+    if array.ndim == 0:
+        return Constant(np.full(sizes, array), name=name)
+    return Constant(array.reshape(reshaped_shape(array.shape, sizes, "K.constant")), name=name)
 
 
 # --- asking tensors -------------------------------------------------------------------------------
@@ -283,21 +283,16 @@ def is_placeholder(x: Any) -> bool:
     return isinstance(x, Placeholder)
 
 
-def is_sparse(tensor: Any) -> bool:
-    """Tell whether a tensor is sparse: none is here."""
-    return False
-
-
 def is_keras_tensor(x: Any) -> bool:
     """Tell whether `x` was made by `Input` or by a layer.
 
     Raises
     ------
-    DtypeError
+    ArgumentError
         `x` is no symbolic tensor at all.
     """
     if not isinstance(x, Tensor):
-        raise DtypeError(
+        raise ArgumentError(
             f"K.is_keras_tensor: unexpectedly found an instance of type {type(x).__name__}; "
             f"expected a symbolic tensor."
         )
@@ -321,12 +316,17 @@ def dtype(x: Any) -> str:
 
 def count_params(x: Variable) -> int:
     """Return the number of numbers in a variable."""
-    return x.get_value(borrow=True).size
+    return math.prod(get_variable_shape(x))
 
 
 def get_variable_shape(x: Variable) -> tuple[int, ...]:
     """Return the shape of a variable."""
-    return x.get_value(borrow=True).shape
+    shape = int_shape(x)
+    if None in shape:
+        raise ArgumentError(
+            f"tensor '{x.name}' of shape {shape}: expected a variable, or sizes that are all known."
+        )
+    return tuple(int(size) for size in shape if size is not None)
 
 
 # --- numbers in variables -------------------------------------------------------------------------
@@ -339,6 +339,8 @@ def get_value(x: Any) -> Any:
 
 def set_value(x: Variable, value: Any) -> None:
     """Replace the numbers of a variable; a wrong shape raises ShapeError and changes nothing."""
+    if not isinstance(x, Variable):
+        raise DtypeError(f"K.set_value: {x!r} holds no state; expected a variable.", subject=x)
     x.set_value(value)
 
 

@@ -4,10 +4,12 @@ import dataclasses
 import importlib
 import pkgutil
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
+import op_cases
 import pytest
-from op_cases import CASES, Case
+from op_cases import Case
 
 from kerascope import backend as K
 from kerascope.backend import ops
@@ -16,6 +18,16 @@ from kerascope.backend.graph import Constant, Op, Placeholder
 from kerascope.backend.shapes import merge_shapes
 
 STEP = 1e-5  # of the central differences
+
+
+def all_cases() -> list[Case]:
+    """Return the CASES of op_cases.py and of every op_cases_*.py beside it."""
+    paths = sorted(Path(op_cases.__file__).parent.glob("op_cases_*.py"))
+    further = [importlib.import_module(path.stem).CASES for path in paths]
+    return [*op_cases.CASES, *(case for cases in further for case in cases)]
+
+
+CASES = all_cases()
 
 
 def case_name(case):
