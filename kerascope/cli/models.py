@@ -1,4 +1,4 @@
-"""Which model MODEL means: script.py, script.py:name, module:name, or a .json file."""
+"""Which model MODEL means: script.py, script.py:name, module:name, or a file of a model."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import Any
 from kerascope.cli.parser import UsageError
 from kerascope.cli.scripts import ScriptRun, checked_script
 from kerascope.engine.network import Network
-from kerascope.errors import KerascopeError
-from kerascope.models import model_from_json
+from kerascope.errors import KerascopeError, UnavailableError
+from kerascope.models import load_model, model_from_json, model_from_yaml
 from kerascope.registry import did_you_mean
 from kerascope.stage import Stage, observing
 
-WEIGHT_FILES = (".keras", ".h5", ".hdf5")
+MODEL_FILES = (".keras", ".h5", ".hdf5")
+TEXT_FILES = (".json", ".yaml", ".yml")
 
 
 class ScriptFailed(KerascopeError):
@@ -36,14 +37,10 @@ def find_model(argument: str) -> Network:
     name, _, attribute = argument.rpartition(":") if ":" in argument else (argument, "", "")
     if argument.endswith(".py") or not name:
         name, attribute = argument, ""
-    if Path(argument).suffix.lower() in WEIGHT_FILES:
-        raise UsageError(
-            f"'{argument}': reading {Path(argument).suffix} files is not supported yet; it comes "
-            f"with the support of saved files. Until then: a script, or a .json file made from "
-            f"model.to_json()."
-        )
-    if name.endswith(".json"):
-        return _from_json(checked_script(name))
+    if Path(argument).suffix.lower() in MODEL_FILES:
+        return _from_file(argument)
+    if name.endswith(TEXT_FILES):
+        return _from_text(checked_script(name))
     if name.endswith(".py"):
         return _from_script(checked_script(name), attribute)
     if attribute:
@@ -52,13 +49,20 @@ def find_model(argument: str) -> Network:
         checked_script(name)
     raise UsageError(
         f"cannot tell what {argument!r} is; expected script.py, script.py:name, module:name "
-        f"or a .json file."
+        f"or a .keras, .h5 or .json file."
     )
 
 
-def _from_json(path: Path) -> Network:
-    model = model_from_json(path.read_text(encoding="utf-8"))
-    return _checked(model, str(path))
+def _from_file(argument: str) -> Network:
+    try:
+        return _checked(load_model(argument, compile=False), argument)
+    except UnavailableError as error:
+        raise UsageError(str(error)) from None
+
+
+def _from_text(path: Path) -> Network:
+    read = model_from_json if path.suffix == ".json" else model_from_yaml
+    return _checked(read(path.read_text(encoding="utf-8")), str(path))
 
 
 def _from_module(name: str, attribute: str) -> Network:

@@ -1,0 +1,153 @@
+"""Whole models and weights in HDF5 files (.h5, .hdf5), laid out as Keras 2 does.
+
+The file has the weights under `model_weights`, the configuration as JSON in the attribute
+`model_config`, and what `compile` was told in `training_config`, with the optimizer's state in
+`optimizer_weights`. Keras 3 still writes this layout, with its own configuration inside.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from kerascope import losses, metrics, optimizers
+from kerascope.callers import warn
+from kerascope.engine.saving import KERAS_VERSION
+from kerascope.errors import ConfigError
+from kerascope.files import replacing
+from kerascope.saving.configs import is_from_keras_3, model_of
+from kerascope.saving.hdf5_files import reading_hdf5, writing_hdf5
+from kerascope.saving.hdf5_weights import (
+    arrays_of,
+    load_weights_from_hdf5_group,
+    load_weights_from_hdf5_group_by_name,
+    save_weights_to_hdf5_group,
+    write_weights,
+)
+from kerascope.saving.keras3_compile import compile_from_keras_3
+from kerascope.saving.keras3_optimizers import state_from_keras_3
+from kerascope.saving.postponed import Allowance
+from kerascope.saving.safe_json import read_json
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def save_hdf5_model(model: Any, filepath: Any, overwrite: bool, include_optimizer: bool) -> None:
+    """Write a whole model."""
+    config = json.dumps({"class_name": type(model).__name__, "config": model.get_config()})
+    is_trained = include_optimizer and model.total_loss is not None
+    training = json.dumps(training_config(model)) if is_trained else None
+    with replacing(filepath, overwrite=overwrite) as unfinished, writing_hdf5(unfinished) as file:
+        file.attrs["keras_version"] = KERAS_VERSION.encode()
+        file.attrs["backend"] = b"kerascope"
+        file.attrs["model_config"] = config.encode()
+        save_weights_to_hdf5_group(file.create_group("model_weights"), model.layers)
+        if training is not None:
+            file.attrs["training_config"] = training.encode()
+        if training is not None and model.train_function is not None:
+            write_weights(file.create_group("optimizer_weights"), model.optimizer.weights)
+
+
+def save_hdf5_weights(model: Any, filepath: Any, overwrite: bool) -> None:
+    """Write the weights alone."""
+    with replacing(filepath, overwrite=overwrite) as unfinished, writing_hdf5(unfinished) as file:
+        save_weights_to_hdf5_group(file, model.layers)
+
+
+def training_config(model: Any) -> dict[str, Any]:
+    """Return what `compile` was told, ready for JSON.
+
+    Raises
+    ------
+    ConfigError
+        A loss or metric has no name.
+    """
+    return {
+        "optimizer_config": optimizers.serialize(model.optimizer),
+        "loss": named(model.loss, losses.serialize),
+        "metrics": named(model.metrics, metrics.serialize),
+        "weighted_metrics": named(model.weighted_metrics, metrics.serialize),
+        "sample_weight_mode": model.sample_weight_mode,
+        "loss_weights": model.loss_weights,
+    }
+
+
+def named(value: Any, serialize: Any) -> Any:
+    """Return losses or metrics, in lists and dicts too, by their names."""
+    if isinstance(value, dict) and "class_name" not in value:
+        return {key: named(one, serialize) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [named(one, serialize) for one in value]
+    return value if value is None or isinstance(value, (str, dict)) else serialize(value)
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def load_hdf5_model(filepath: Any, compile: bool, safe_mode: bool) -> Any:
+    """Read a whole model; `doors.load_model` says what can go wrong."""
+    where = repr(str(filepath))
+    with reading_hdf5(filepath, where) as file:
+        if "model_config" not in file.attrs:
+            raise ConfigError(
+                f"{where} holds no configuration of a model: it is a file of weights alone. Build "
+                f"the model first, then read it by model.load_weights({where})."
+            )
+        config = read_json(file.attrs["model_config"], where)
+        if "model_weights" not in file:
+            raise ConfigError(f"{where} holds no weights; expected the group 'model_weights'.")
+        allowance = Allowance(_count(file["model_weights"]), where)
+        model = model_of(config, where, safe_mode=safe_mode, allowance=allowance)
+        load_weights_from_hdf5_group(file["model_weights"], model.layers)
+        if compile and "training_config" in file.attrs:
+            training = read_json(file.attrs["training_config"], where)
+            _compile_again(model, training, file, where, is_from_keras_3(config))
+    return model
+
+
+def _count(group: Any) -> int:
+    """Return how many numbers there are in the arrays of a group."""
+    sizes: list[int] = []
+    group.visititems(lambda name, item: sizes.append(getattr(item, "size", 0)))
+    return sum(sizes)
+
+
+def _compile_again(model: Any, training: Any, file: Any, where: str, from_keras_3: bool) -> None:
+    if from_keras_3:
+        compile_from_keras_3(model, training, where)
+    else:
+        _compile_from_keras_2(model, training)
+    if "optimizer_weights" not in file or not model.outputs:
+        return
+    model._make_train_function()
+    arrays = arrays_of(file["optimizer_weights"], where)
+    if from_keras_3:
+        state_from_keras_3(model, arrays, where)
+        return
+    try:
+        model.optimizer.set_weights(arrays)
+    except ValueError as error:
+        warn(f"load_model: the optimizer begins afresh; its saved state does not fit ({error})")
+
+
+def _compile_from_keras_2(model: Any, training: dict[str, Any]) -> None:
+    model.compile(
+        optimizer=optimizers.deserialize(training["optimizer_config"]),
+        loss=training["loss"],
+        metrics=training.get("metrics"),
+        loss_weights=training.get("loss_weights"),
+        sample_weight_mode=training.get("sample_weight_mode"),
+        weighted_metrics=training.get("weighted_metrics"),
+    )
+
+
+def load_hdf5_weights(
+    model: Any, filepath: Any, by_name: bool, skip_mismatch: bool, reshape: bool
+) -> None:
+    """Read weights from a file of weights, or of a whole model, in Keras 2's layout."""
+    with reading_hdf5(filepath, repr(str(filepath))) as file:
+        group = file.get("model_weights", file)
+        if by_name:
+            load_weights_from_hdf5_group_by_name(group, model.layers, skip_mismatch, reshape)
+        else:
+            load_weights_from_hdf5_group(group, model.layers, reshape)

@@ -1,0 +1,199 @@
+"""The weights of layers in an HDF5 group, laid out as Keras 2 does.
+
+Every layer has a group of its name, in which each weight is an array; the attributes `layer_names`
+and `weight_names` keep the order. Reading collects everything first and then sets all weights at
+once, so a file that does not fit changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.graph import Variable
+from kerascope.backend.state import batch_set_value
+from kerascope.callers import warn
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.saving import KERAS_VERSION
+from kerascope.errors import ConfigError, DataError
+from kerascope.registry import did_you_mean
+from kerascope.saving.hdf5_attributes import (
+    has_attribute,
+    load_attributes_from_hdf5_group,
+    save_attributes_to_hdf5_group,
+)
+from kerascope.saving.hdf5_files import array_of
+from kerascope.saving.old_weights import preprocess_weights_for_loading
+
+__all__ = [
+    "load_weights_from_hdf5_group",
+    "load_weights_from_hdf5_group_by_name",
+    "save_weights_to_hdf5_group",
+]
+
+Pairs = list[tuple[Variable, np.ndarray]]
+
+# Keras 3 adds this entry, for weights of the model itself, at the end of `layer_names`.
+OF_THE_MODEL_ITSELF = "top_level_model_weights"
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def save_weights_to_hdf5_group(f: Any, layers: Iterable[Layer]) -> None:
+    """Write the weights of layers.
+
+    Parameters
+    ----------
+    f : h5py.Group
+        Empty, or the file itself.
+    layers : iterable of Layer
+    """
+    layers = list(layers)
+    save_attributes_to_hdf5_group(f, "layer_names", [layer.name for layer in layers])
+    f.attrs["backend"] = b"kerascope"
+    f.attrs["keras_version"] = KERAS_VERSION.encode()
+    for layer in layers:
+        write_weights(f.create_group(layer.name), layer.weights)
+
+
+def write_weights(group: Any, weights: Iterable[Variable]) -> None:
+    """Write variables as arrays of a group, under their own names where these are distinct."""
+    names: list[str] = []
+    for w in weights:
+        name = f"{w.name}:0"
+        while name in names:
+            name = f"{name}_again"
+        names.append(name)
+        group.create_dataset(name, data=w.get_value(borrow=True))
+    save_attributes_to_hdf5_group(group, "weight_names", names)
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def load_weights_from_hdf5_group(f: Any, layers: Iterable[Layer], reshape: bool = False) -> None:
+    """Read weights into layers, in order; layers without weights do not count.
+
+    Parameters
+    ----------
+    f : h5py.Group
+    layers : iterable of Layer
+    reshape : bool
+        Take an array of another shape too, if it has as many numbers.
+
+    Raises
+    ------
+    ConfigError
+        There are no weights of layers.
+    DataError
+        They do not fit. No weight was changed.
+    """
+    where = _called(f)
+    saved = [(name, arrays_of(f[name], where)) for name in _layer_names(f, where)]
+    saved = [(name, arrays) for name, arrays in saved if arrays]
+    own = [layer for layer in layers if layer.weights]
+    if len(saved) != len(own):
+        raise DataError(
+            f"{where} has weights for {len(saved)} layers ({_shown([name for name, _ in saved])}); "
+            f"expected {len(own)}: {_shown([layer.name for layer in own])}. by_name=True takes "
+            f"those whose names agree."
+        )
+    pairs: Pairs = []
+    for layer, (name, arrays) in zip(own, saved, strict=True):
+        pairs += _paired(f, layer, arrays, f"{where}: layer '{name}'", reshape)
+    batch_set_value(pairs)
+
+
+def load_weights_from_hdf5_group_by_name(
+    f: Any, layers: Iterable[Layer], skip_mismatch: bool = False, reshape: bool = False
+) -> None:
+    """Read weights into the layers that the file names; the others keep theirs.
+
+    Parameters
+    ----------
+    f : h5py.Group
+    layers : iterable of Layer
+    skip_mismatch : bool
+        Leave a layer alone, with a warning, whose weights have other shapes.
+    reshape : bool
+        Take an array of another shape too, if it has as many numbers.
+
+    Raises
+    ------
+    DataError
+        Weights do not fit. No weight was changed.
+    """
+    where = _called(f)
+    known = _layer_names(f, where)
+    own = [layer for layer in layers if layer.weights]
+    pairs: Pairs = []
+    for layer in own:
+        if layer.name not in known:
+            continue
+        arrays = arrays_of(f[layer.name], where)
+        if skip_mismatch and not arrays:
+            continue
+        try:
+            pairs += _paired(f, layer, arrays, f"{where}: layer '{layer.name}'", reshape)
+        except DataError as error:
+            if not skip_mismatch:
+                raise
+            warn(f"skipped: {error}")
+    if own and not set(known) & {layer.name for layer in own}:
+        hint = did_you_mean(own[0].name, known)
+        warn(f"{where}: no layer of the model has a name of the file: {_shown(known)}. {hint}")
+    batch_set_value(pairs)
+
+
+def _called(group: Any) -> str:
+    name = group.file.filename
+    return repr(name.decode() if isinstance(name, bytes) else str(name))
+
+
+def _layer_names(group: Any, where: str) -> list[str]:
+    if not has_attribute(group, "layer_names"):
+        raise ConfigError(f"{where} holds no weights of layers; expected the attribute layer_names")
+    names = load_attributes_from_hdf5_group(group, "layer_names")
+    for name in names:
+        if name not in group or not hasattr(group[name], "keys"):
+            raise DataError(f"{where}: has no group for its layer '{name}'.")
+    itself = OF_THE_MODEL_ITSELF
+    if itself in group and itself not in names and _weight_names(group[itself]):
+        names.append(itself)
+    return names
+
+
+def _weight_names(group: Any) -> list[str]:
+    return load_attributes_from_hdf5_group(group, "weight_names")
+
+
+def arrays_of(group: Any, where: str) -> list[np.ndarray]:
+    """Return the arrays of a group in the order of its `weight_names`."""
+    return [array_of(group, name, None, where) for name in _weight_names(group)]
+
+
+def _paired(group: Any, layer: Layer, arrays: list[np.ndarray], where: str, reshape: bool) -> Pairs:
+    version, backend = (_text(group.attrs.get(name)) for name in ("keras_version", "backend"))
+    own = layer.weights
+    expected = [w.shape for w in own]
+    is_old = not version or version.startswith("1") or backend == "theano"
+    if is_old or [a.shape for a in arrays] != expected:
+        arrays = preprocess_weights_for_loading(layer, arrays, version or "1", backend, reshape)
+    shapes = [a.shape for a in arrays]
+    if shapes != expected:
+        raise DataError(
+            f"{where} has weights of shapes {shapes}; expected {expected} for {layer.label}."
+        )
+    return list(zip(own, arrays, strict=True))
+
+
+def _text(value: Any) -> str | None:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def _shown(names: list[str]) -> str:
+    shown = ", ".join(names[:12])
+    return f"{shown}, ..." if len(names) > 12 else shown

@@ -1,0 +1,183 @@
+"""Keras 3's files: whole models in `.keras` archives, and `.weights.h5`.
+
+An archive has three members: `metadata.json`, `config.json` and `model.weights.h5`. In the last,
+the state of the optimizer lies beside the weights, under `optimizer/vars`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import datetime
+from typing import Any
+
+from kerascope.backend.state import batch_set_value
+from kerascope.errors import ConfigError, DataError
+from kerascope.files import replacing
+from kerascope.saving.archive import reading_archive, write_archive
+from kerascope.saving.configs import model_of
+from kerascope.saving.hdf5_files import array_of, reading_hdf5, writing_hdf5
+from kerascope.saving.keras3_compile import compile_from_keras_3, compile_to_keras_3
+from kerascope.saving.keras3_names import orders_in
+from kerascope.saving.keras3_optimizers import state_from_keras_3, state_to_keras_3
+from kerascope.saving.keras3_weights import folders, read_weights_of, write_weights_of
+from kerascope.saving.keras3_writing import facts_of, to_keras_3
+from kerascope.saving.postponed import Allowance
+from kerascope.saving.safe_json import read_json
+
+# The version of Keras whose form this is.
+KERAS_3_VERSION = "3.15.1"
+NEWEST_KNOWN = 3
+
+METADATA, CONFIG, WEIGHTS = "metadata.json", "config.json", "model.weights.h5"
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def save_keras_model(model: Any, filepath: Any, overwrite: bool, include_optimizer: bool) -> None:
+    """Write a whole model as a .keras archive."""
+    is_trained = include_optimizer and model.total_loss is not None
+    config = keras_3_config(model)
+    config["compile_config"] = compile_to_keras_3(model) if is_trained else {}
+    date = datetime.now().strftime("%Y-%m-%d@%H:%M:%S")
+    metadata = {"keras_version": KERAS_3_VERSION, "date_saved": date}
+    members = {
+        METADATA: json.dumps(metadata).encode(),
+        CONFIG: json.dumps(config).encode(),
+        WEIGHTS: _weights_file(model, with_state=is_trained),
+    }
+    with replacing(filepath, overwrite=overwrite) as unfinished:
+        write_archive(unfinished, members)
+
+
+def keras_3_config(model: Any) -> dict[str, Any]:
+    """Return the configuration of a model in Keras 3's form."""
+    entry = {"class_name": type(model).__name__, "config": model.get_config()}
+    config = to_keras_3(entry, facts_of(model))
+    if config["class_name"] == "Sequential" and model.inputs:
+        config["build_config"] = {"input_shape": list(model.inputs[0].shape)}
+    return config
+
+
+def _weights_file(model: Any, with_state: bool) -> bytes:
+    content = io.BytesIO()
+    with writing_hdf5(content) as file:
+        _write(file, model, with_state)
+    return content.getvalue()
+
+
+def _write(file: Any, model: Any, with_state: bool) -> None:
+    write_weights_of(file, model)
+    state = state_to_keras_3(model) if with_state else []
+    if state:
+        group = file.create_group("optimizer/vars")
+        group.attrs["name"] = type(model.optimizer).__name__.lower()
+        for number, array in enumerate(state):
+            group.create_dataset(str(number), data=array)
+
+
+def save_keras_weights(model: Any, filepath: Any, overwrite: bool) -> None:
+    """Write weights, and the optimizer's state if there is one, as a .weights.h5 file."""
+    with replacing(filepath, overwrite=overwrite) as unfinished, writing_hdf5(unfinished) as file:
+        _write(file, model, with_state=model.total_loss is not None)
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def load_keras_model(filepath: Any, compile: bool, safe_mode: bool) -> Any:
+    """Read a whole model from a .keras archive; `doors.load_model` says what can go wrong."""
+    where = repr(str(filepath))
+    with reading_archive(filepath, where) as archive:
+        _check_version(archive, where)
+        config = read_json(archive.text(CONFIG), where)
+        weights = archive.file(WEIGHTS)
+    with reading_hdf5(weights, where) as file:
+        allowance = Allowance(_count(file), where)
+        model = model_of(config, where, safe_mode=safe_mode, allowance=allowance)
+        orders = orders_in(config)
+        batch_set_value(read_weights_of(file, model, where, orders))
+        training = config.get("compile_config")
+        if compile and training and model.outputs:
+            compile_from_keras_3(model, training, where)
+            _restore_state(model, file, where, orders)
+    return model
+
+
+def _check_version(archive: Any, where: str) -> None:
+    """Raise ConfigError if the archive is of a Keras that came after this package."""
+    if METADATA not in archive.names:
+        return
+    metadata = read_json(archive.text(METADATA), where)
+    version = str(metadata.get("keras_version", "")) if isinstance(metadata, dict) else ""
+    number = version.split(".")[0]
+    if number.isdigit() and int(number) > NEWEST_KNOWN:
+        raise ConfigError(
+            f"{where} was written by Keras {version}; expected Keras {NEWEST_KNOWN} or older. "
+            f"Save it with an older version, or use a newer kerascope."
+        )
+
+
+def _count(file: Any) -> int:
+    """Return how many numbers the weights have, without the optimizer's state."""
+    sizes: list[int] = []
+
+    def note(name: str, item: Any) -> None:
+        if not name.startswith("optimizer/"):
+            sizes.append(getattr(item, "size", 0))
+
+    file.visititems(note)
+    return sum(sizes)
+
+
+def _restore_state(model: Any, file: Any, where: str, orders: dict[str, list[str]]) -> None:
+    group = file.get("optimizer/vars")
+    if group is None or model.total_loss is None:
+        return
+    model._make_train_function()
+    arrays = [array_of(group, str(number), None, where) for number in range(len(group))]
+    state_from_keras_3(model, arrays, where, orders)
+
+
+def is_keras_3_weights(file: Any) -> bool:
+    """Tell whether an open HDF5 file has weights in Keras 3's layout."""
+    return "layer_names" not in file.attrs and any(
+        name in file for name in ("layers", "_layer_checkpoint_dependencies", "vars")
+    )
+
+
+def load_keras_weights(
+    model: Any, filepath: Any, by_name: bool, skip_mismatch: bool, is_archive: bool
+) -> None:
+    """Read weights from a .weights.h5 file, or from those of a .keras archive.
+
+    Raises
+    ------
+    DataError
+        They do not fit the model. No weight was changed.
+    """
+    where = repr(str(filepath))
+    if by_name:
+        raise ConfigError(
+            f"{where}: Keras 3's files of weights know the layers by their classes and their "
+            f"order; expected by_name=False."
+        )
+    source, orders = filepath, {}
+    if is_archive:
+        with reading_archive(filepath, where) as archive:
+            orders = orders_in(read_json(archive.text(CONFIG), where))
+            source = archive.file(WEIGHTS)
+    with reading_hdf5(source, where) as file:
+        if not skip_mismatch:
+            _check_count(file, model, where)
+        batch_set_value(read_weights_of(file, model, where, orders, skip_mismatch))
+
+
+def _check_count(file: Any, model: Any, where: str) -> None:
+    if "layers" not in file or not model.outputs:
+        return
+    own = {path.split("/")[1] for path, _, _ in folders(model) if path.startswith("layers/")}
+    saved = len(file["layers"])
+    if saved != len(own):
+        raise DataError(f"{where} has {saved} layers; expected the {len(own)} of {model.label}.")

@@ -1,0 +1,213 @@
+"""Weights as Keras 3 lays them out: folders that follow how the layers hold each other.
+
+Every layer has a folder `vars` with its own weights, numbered, and a folder for each layer that it
+holds, named after the attribute: `cell`, `forward_layer`. In a list, as the `layers` of a model, a
+folder has the name of the layer's class with a count: `dense`, `dense_1`. Not the layer's own name:
+so the order of the layers matters, and it is that in which Keras 3 lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope.backend.graph import Variable
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.input_layer import InputLayer
+from kerascope.engine.network import Network
+from kerascope.engine.sequential import Sequential
+from kerascope.errors import DataError
+from kerascope.layers.operations import Operation
+from kerascope.saving.hdf5_files import array_of
+from kerascope.saving.keras3_names import folder_names
+from kerascope.saving.keras3_table import CLASSES, FOLDERS
+
+Orders = dict[str, list[str]]
+
+# Keras 2.13 to 2.15 wrote this name where Keras 3 writes "layers".
+OLDER_LAYERS = "_layer_checkpoint_dependencies"
+_BOOKS = ("inbound_nodes", "outbound_nodes")
+
+
+class Folder(NamedTuple):
+    """Where the weights lie that one layer itself has made.
+
+    Attributes
+    ----------
+    path : str
+        "layers/bidirectional/forward_layer/cell"; empty for the model itself.
+    layer : Layer
+    own_weights : list of Variable
+        Those that are trained, then the others; without those of layers inside.
+    """
+
+    path: str
+    layer: Layer
+    own_weights: list[Variable]
+
+
+def folders(layer: Layer, orders: Orders | None = None) -> Iterator[Folder]:
+    """Yield the folders of a layer, then those of all layers inside it; each layer once.
+
+    Parameters
+    ----------
+    layer : Layer
+        A model, as a rule.
+    orders : dict of str to list of str, optional
+        Name of a network -> names of its layers in the order of the file's configuration.
+    """
+    seen: set[Layer] = set()
+    waiting = [("", layer)]
+    while waiting:
+        path, current = waiting.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        yield from _own_folders(path, current)
+        inside = _named_parts(current, orders or {})
+        waiting.extend((_joined(path, name), inner) for name, inner in reversed(inside))
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}/{name}" if path else name
+
+
+def _own_folders(path: str, layer: Layer) -> Iterator[Folder]:
+    """Yield a layer's own folder, and those that Keras 3 has for parts which are no layers here."""
+    own = [*layer._trainable_weights, *layer._non_trainable_weights]
+    names = FOLDERS.get(type(layer).__name__, {})
+    by_folder: dict[str, list[Variable]] = {}
+    for w in own if names else []:
+        word = w.name[len(layer.name) + 1 :].split("/")[0]
+        by_folder.setdefault(names[word], []).append(w)
+    yield Folder(path, layer, [] if names else own)
+    for name, weights in by_folder.items():
+        yield Folder(_joined(path, name), layer, weights)
+
+
+def _named_parts(layer: Layer, orders: Orders) -> list[tuple[str, Layer]]:
+    """Return the layers that a layer holds, with the folder of each below its own.
+
+    They come in alphabetical order of the attributes; a network's `layers` are one of these. Where
+    a layer is held twice, its folder is the first one.
+    """
+    parts: dict[str, Any] = {}
+    is_network = isinstance(layer, Network)
+    for attribute, value in vars(layer).items():
+        if attribute not in _BOOKS and not (is_network and attribute.startswith("_")):
+            parts[attribute] = value
+    if isinstance(layer, Network):
+        is_graph = layer.outputs and _is_graph(layer)
+        parts["layers"] = layers_in_order(layer, orders) if is_graph else layer._sublayers
+    found: list[tuple[str, Layer]] = []
+    inside = set(layer._sublayers)
+    for attribute in sorted(parts):
+        value = parts[attribute]
+        if isinstance(value, Layer) and value in inside:
+            found.append((attribute, value))
+        elif isinstance(value, (list, tuple)):
+            found += _in_folder(attribute, [item for item in value if isinstance(item, Layer)])
+    return found
+
+
+def _is_graph(network: Network) -> bool:
+    return type(network).call is Network.call
+
+
+def _in_folder(name: str, layers: list[Layer]) -> list[tuple[str, Layer]]:
+    classes = [CLASSES.get(type(layer).__name__, type(layer).__name__) for layer in layers]
+    return [
+        (f"{name}/{folder}", layer)
+        for folder, layer in zip(folder_names(classes), layers, strict=True)
+    ]
+
+
+def layers_in_order(network: Network, orders: Orders | None = None) -> list[Layer]:
+    """Return the layers of a graph as Keras 3 lists them: by falling depth, without operations."""
+    if isinstance(network, Sequential):
+        return list(network.layers)
+    layers = [layer for layer in network.layers if not isinstance(layer, Operation)]
+    unused = [x._keras_history.layer for x in network.inputs]
+    layers += [x for x in unused if x not in layers and isinstance(x, InputLayer)]
+    order = (orders or {}).get(network.name, [])
+    by_name = {layer.name: layer for layer in layers}
+    if set(by_name) <= set(order):
+        return [by_name[name] for name in order if name in by_name]
+    return layers
+
+
+def trained_in_order(layer: Layer, orders: Orders | None = None) -> list[Variable]:
+    """Return the trainable weights of a model in the order of Keras 3's optimizers."""
+    if not (isinstance(layer, Network) and layer.outputs and _is_graph(layer)):
+        return list(layer.trainable_weights)
+    if not layer.trainable:
+        return []
+    found = [w for x in layers_in_order(layer, orders) for w in trained_in_order(x, orders)]
+    return list(dict.fromkeys(found))
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def write_weights_of(file: Any, model: Layer) -> None:
+    """Write all weights of a model into an empty HDF5 file."""
+    for path, layer, own_weights in folders(model):
+        group = file.require_group(_joined(path, "vars"))
+        group.attrs["name"] = layer.name
+        for number, w in enumerate(own_weights):
+            group.create_dataset(str(number), data=w.get_value(borrow=True))
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def read_weights_of(
+    file: Any, model: Layer, where: str, orders: Orders | None = None, skip_mismatch: bool = False
+) -> list[tuple[Variable, np.ndarray]]:
+    """Return every weight of a model with its numbers in an HDF5 file; nothing is set yet.
+
+    Parameters
+    ----------
+    file : h5py.File
+    model : Layer
+    where : str
+        What the file is called in an error.
+    orders : dict, optional
+        As for `folders`.
+    skip_mismatch : bool
+        Leave out layers whose weights do not fit.
+
+    Raises
+    ------
+    DataError
+        A weight is not there or has another shape.
+    """
+    pairs: list[tuple[Variable, np.ndarray]] = []
+    for folder in folders(model, orders):
+        try:
+            pairs += _read_folder(file, folder, where)
+        except DataError:
+            if not skip_mismatch:
+                raise
+    return pairs
+
+
+def _read_folder(file: Any, folder: Folder, where: str) -> list[tuple[Variable, np.ndarray]]:
+    own = folder.own_weights
+    if not own:
+        return []
+    paths = [_joined(folder.path, "vars")]
+    paths.append(paths[0].replace("layers/", f"{OLDER_LAYERS}/"))
+    group = next((file[path] for path in paths if path in file), None)
+    label = f"{where}: {folder.layer.label}"
+    if group is None or not hasattr(group, "keys"):
+        raise DataError(f"{label}: there are no weights {paths[0]!r}; expected {len(own)}.")
+    if len(group) < len(own):
+        raise DataError(
+            f"{label}: {paths[0]!r} has {len(group)} weights; expected {len(own)} of shapes "
+            f"{[w.shape for w in own]}."
+        )
+    arrays = [array_of(group, str(number), w.shape, label) for number, w in enumerate(own)]
+    return list(zip(own, arrays, strict=True))

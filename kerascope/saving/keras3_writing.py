@@ -1,0 +1,272 @@
+"""From a configuration of ours to one of Keras 3: a pure function over data.
+
+The tensors of a graph's calls are written with their shapes and types, which our configurations do
+not hold: `facts_of` collects them from the model.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from kerascope import constraints, initializers, regularizers
+from kerascope.callers import warn
+from kerascope.engine.layer_type import layer_registry
+from kerascope.engine.network import Network
+from kerascope.errors import ConfigError
+from kerascope.layers.operation_table import OPERATIONS
+from kerascope.saving.keras3_table import (
+    ACTIVATIONS,
+    ANYTHING,
+    ARGUMENTS,
+    CLASSES,
+    NOT_IN_KERAS_3,
+    ONLY_OURS,
+    RECURRENT,
+    UNKNOWN_THERE,
+)
+
+Config = dict[str, Any]
+
+# The end of an argument's name -> Keras 3's module, and where our objects of this kind are known.
+_KINDS = {
+    "_initializer": ("keras.initializers", initializers),
+    "_regularizer": ("keras.regularizers", regularizers),
+    "_constraint": ("keras.constraints", constraints),
+}
+
+
+class NetworkFacts(NamedTuple):
+    """What the configuration of a network does not say.
+
+    Attributes
+    ----------
+    tensors : dict of (str, int, int) to (tuple, str)
+        (layer, node index, tensor index) -> shape and type.
+    inputs : list of (str, tuple, str)
+        Name, shape and type of each input.
+    """
+
+    tensors: dict[tuple[str, int, int], tuple[Any, str]]
+    inputs: list[tuple[str, Any, str]]
+
+
+def facts_of(model: Network) -> dict[str, NetworkFacts]:
+    """Return the facts of a model and of the networks inside it, by name."""
+    found: dict[str, NetworkFacts] = {}
+    waiting: list[Any] = [model]
+    while waiting:
+        layer = waiting.pop()
+        if isinstance(layer, Network) and layer.name not in found:
+            found[layer.name] = _facts(layer)
+        waiting.extend(layer._sublayers)
+    return found
+
+
+def _facts(network: Network) -> NetworkFacts:
+    tensors: dict[tuple[str, int, int], tuple[Any, str]] = {}
+    inside = set(network.network_nodes) if network.outputs else set()
+    input_layers = [x._keras_history.layer for x in network.inputs]
+    for layer in dict.fromkeys([*network._sublayers, *input_layers]):
+        kept = [n for n in layer.inbound_nodes if n.name in inside or n.is_input]
+        for index, node in enumerate(kept):
+            for place, tensor in enumerate(node.output_tensors):
+                tensors[layer.name, index, place] = (tensor.shape, tensor.dtype)
+    inputs = [(x._keras_history.layer.name, x.shape, x.dtype) for x in network.inputs]
+    return NetworkFacts(tensors, inputs)
+
+
+def to_keras_3(entry: Config, facts: dict[str, NetworkFacts]) -> Config:
+    """Return the configuration of a layer or model in Keras 3's form.
+
+    Parameters
+    ----------
+    entry : dict
+        `{"class_name", "config"}`; in a graph also "name" and "inbound_nodes".
+    facts : dict
+        What `facts_of` said.
+
+    Raises
+    ------
+    ConfigError
+        Keras 3 has no such layer, or an argument has no counterpart there.
+    """
+    ours: str = entry["class_name"]
+    config: Config = entry["config"]
+    if ours == "Operation":
+        return _operation(entry)
+    if ours in NOT_IN_KERAS_3:
+        raise ConfigError(
+            f"{ours} {config.get('name', '')!r}: Keras 3 has no such layer, so a .keras file "
+            f"cannot hold it. Save the model as .h5."
+        )
+    cls = layer_registry._objects.get(ours)
+    is_own = cls is None or not cls.__module__.startswith("kerascope.")
+    if "output_layers" in config:
+        config = _graph(config, facts)
+    elif "layers" in config and isinstance(config["layers"], list):
+        config = _line(config, facts)
+    else:
+        config = _arguments(ours, config, facts)
+    class_name: str = ours if is_own else CLASSES.get(ours, ours)
+    return {
+        "module": None if is_own else _module_of(class_name),
+        "class_name": class_name,
+        "config": config,
+        "registered_name": ours if is_own else None,
+    }
+
+
+def _module_of(class_name: str) -> str:
+    if class_name == "Functional":
+        return "keras.src.models.functional"
+    return "keras" if class_name in ("Sequential", "Model") else "keras.layers"
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+
+def _arguments(ours: str, config: Config, facts: dict[str, NetworkFacts]) -> Config:
+    names = ARGUMENTS.get(ours, {})
+    only_ours = {**ONLY_OURS[""], **ONLY_OURS.get(ours, {})}
+    unknown = UNKNOWN_THERE.get(ours, UNKNOWN_THERE[""])
+    translated: Config = {}
+    for key, value in config.items():
+        if key in unknown and value in unknown[key]:
+            raise ConfigError(
+                f"{ours} {config.get('name', '')!r}: Keras 3 does not know {key}={value!r}. Save "
+                f"the model as .h5."
+            )
+        if key in names or key not in only_ours:
+            translated[names.get(key, key)] = _value(key, value, facts)
+        elif only_ours[key] is not ANYTHING and value != only_ours[key]:
+            raise ConfigError(
+                f"{ours} {config.get('name', '')!r}: Keras 3 has no argument {key!r}; expected "
+                f"{only_ours[key]!r}, got {value!r}. Save the model as .h5."
+            )
+    return translated
+
+
+def _value(key: str, value: Any, facts: dict[str, NetworkFacts]) -> Any:
+    if isinstance(value, list):
+        return [_value(key, item, facts) for item in value]
+    if key.endswith("activation") and isinstance(value, str):
+        return ACTIVATIONS.get(value, value)
+    if not isinstance(value, dict):
+        return value
+    if "class_name" not in value:
+        return {name: _value(name, item, facts) for name, item in value.items()}
+    for end, (module, home) in _KINDS.items():
+        if key.endswith(end):
+            return _plain_object(value, module, home)
+    return to_keras_3(value, facts)
+
+
+def _plain_object(value: Config, module: str, home: Any) -> Config:
+    class_name = value["class_name"]
+    is_ours = class_name in home._registry.names()
+    return {
+        "module": module if is_ours else None,
+        "class_name": class_name,
+        "config": value.get("config") or {},
+        "registered_name": None if is_ours else class_name,
+    }
+
+
+# --- networks -------------------------------------------------------------------------------------
+
+
+def _line(config: Config, facts: dict[str, NetworkFacts]) -> Config:
+    """Return a Sequential's configuration; its Input is an entry of its own in Keras 3."""
+    layers = [to_keras_3(layer, facts) for layer in config["layers"]]
+    inputs = facts[config["name"]].inputs if config["name"] in facts else []
+    if inputs and layers and layers[0]["class_name"] != "InputLayer":
+        name, shape, dtype = inputs[0]
+        first = {"name": name, "batch_input_shape": list(shape), "dtype": dtype, "sparse": False}
+        layers.insert(0, to_keras_3({"class_name": "InputLayer", "config": first}, facts))
+    return {**config, "layers": layers}
+
+
+def _graph(config: Config, facts: dict[str, NetworkFacts]) -> Config:
+    known = facts[config["name"]].tensors
+    layers = []
+    for entry in config["layers"]:
+        translated = to_keras_3(entry, facts)
+        translated["name"] = entry["name"]
+        translated["inbound_nodes"] = [_call(entry, call, known) for call in entry["inbound_nodes"]]
+        layers.append(translated)
+    inputs, outputs = config["input_layers"], config["output_layers"]
+    return {
+        **config,
+        "layers": layers,
+        "input_layers": inputs[0] if len(inputs) == 1 else inputs,
+        "output_layers": outputs[0] if len(outputs) == 1 else outputs,
+    }
+
+
+def _call(entry: Config, call: list[Any], known: dict[Any, Any]) -> Config:
+    """Return one call with its tensors where they stood among the arguments."""
+    tensors = [_tensor(reference[:3], known) for reference in call]
+    if entry["class_name"] == "Operation":
+        return {"args": _with_tensors(entry["config"]["pattern"], tensors), "kwargs": {}}
+    arguments = dict(call[0][3]) if call and len(call[0]) > 3 else {}
+    if arguments.pop("training", None) is not None:
+        warn(
+            f"save: '{entry['name']}' is called with training=..., which Keras 3 does not heed in "
+            f"a model that runs as a whole, and a .keras file does not keep. An .h5 file does."
+        )
+    taken: set[int] = set()
+    kwargs = {name: _filled(value, tensors, taken) for name, value in arguments.items()}
+    inputs = [tensor for index, tensor in enumerate(tensors) if index not in taken]
+    if entry["class_name"] in RECURRENT and len(inputs) > 1:
+        number_of_constants = entry["config"].get("num_constants") or 0
+        end = len(inputs) - number_of_constants
+        further = {"initial_state": inputs[1:end], "constants": inputs[end:]}
+        kwargs.update({name: given for name, given in further.items() if given})
+        inputs = inputs[:1]
+    return {"args": [inputs[0] if len(inputs) == 1 else inputs], "kwargs": kwargs}
+
+
+def _tensor(reference: list[Any], known: dict[Any, Any]) -> Config:
+    shape, dtype = known[tuple(reference)]
+    config = {"shape": list(shape), "dtype": dtype, "keras_history": list(reference)}
+    return {"class_name": "__keras_tensor__", "config": config}
+
+
+def _filled(value: Any, tensors: list[Config], taken: set[int]) -> Any:
+    if isinstance(value, dict) and value.get("class_name") == "InputPlace":
+        taken.add(value["config"]["index"])
+        return tensors[value["config"]["index"]]
+    if isinstance(value, list):
+        return [_filled(item, tensors, taken) for item in value]
+    return value
+
+
+def _with_tensors(value: Any, tensors: list[Config]) -> Any:
+    if isinstance(value, dict) and "tensor" in value:
+        return tensors[value["tensor"]]
+    if isinstance(value, list):
+        return [_with_tensors(item, tensors) for item in value]
+    return value
+
+
+def _operation(entry: Config) -> Config:
+    config = entry["config"]
+    name = config["operation"]
+    if name not in OPERATIONS or config.get("variables") or _is_random(config["pattern"]):
+        raise ConfigError(
+            f"operation {config.get('name', '')!r}: Keras 3 cannot write {name} between layers as "
+            f"it is used here, so a .keras file cannot hold it. Save the model as .h5."
+        )
+    return {
+        "module": OPERATIONS[name][0],
+        "class_name": name,
+        "config": {"name": config["name"], **config["options"]},
+        "registered_name": name,
+    }
+
+
+def _is_random(value: Any) -> bool:
+    """Tell whether an operation depends on the learning phase, a variable or a count of draws."""
+    if isinstance(value, list):
+        return any(_is_random(item) for item in value)
+    return isinstance(value, dict) and bool({"phase", "variable", "draws"} & value.keys())

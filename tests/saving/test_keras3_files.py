@@ -1,0 +1,355 @@
+"""Files go to Keras 3 and come from it: weights, configuration, compilation, optimizer's state."""
+
+from __future__ import annotations
+
+import json
+from importlib import util
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kerascope import layers
+from kerascope.errors import ConfigError, KerascopeWarning
+from kerascope.models import Model, Sequential, load_model, model_from_json
+from kerascope.saving.keras3_names import folder_name
+
+keras = pytest.importorskip("keras")
+
+_spec = util.spec_from_file_location(
+    "models_of_keras3", Path(__file__).parent / "models_of_keras3.py"
+)
+_module = util.module_from_spec(_spec)
+_spec.loader.exec_module(_module)
+MODELS, VECTORS = _module.MODELS, _module.VECTORS
+
+# Keras 3.15 asks jax's arrays for copies in a way that NumPy is about to change.
+pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+
+CLOSE = {"rtol": 1e-4, "atol": 2e-6}
+
+
+def as_list(value):
+    return [np.asarray(one) for one in (value if isinstance(value, (list, tuple)) else [value])]
+
+
+def unpacked(items):
+    return items[0] if len(items) == 1 else items
+
+
+def of_keras(model, arrays):
+    return as_list(model(unpacked(arrays), training=False))
+
+
+def same(one, other):
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_allclose(a, b, **CLOSE)
+
+
+def shaken(model):
+    """Give a model of Keras other weights, so that none is at its first value."""
+    rng = np.random.default_rng(5)
+    model.set_weights([w + rng.uniform(0.01, 0.3, w.shape) for w in model.get_weights()])
+    return model
+
+
+# --- the matrix -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
+def test_who_writes_and_who_reads_does_not_matter(make, tmp_path):
+    theirs, arrays = make(keras)
+    expected = of_keras(shaken(theirs), arrays)
+    theirs.save(tmp_path / "theirs.keras")
+
+    ours = load_model(tmp_path / "theirs.keras")  # Keras 3 writes, we read
+    same(expected, as_list(ours.predict(arrays)))
+    ours.save(tmp_path / "ours.keras")
+    same(expected, as_list(load_model(tmp_path / "ours.keras").predict(arrays)))  # we, we
+    same(expected, of_keras(keras.models.load_model(tmp_path / "ours.keras"), arrays))  # we, Keras
+
+    ours.save(tmp_path / "ours.h5")
+    same(expected, as_list(load_model(tmp_path / "ours.h5").predict(arrays)))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["ours.h5", "ours.keras", "theirs.keras"]
+
+
+@pytest.mark.parametrize("make", MODELS[:7], ids=lambda make: make.__name__)
+@pytest.mark.filterwarnings("ignore")  # Keras calls its own .h5 files legacy
+def test_other_files_of_keras_3_are_read_too(make, tmp_path):
+    theirs, arrays = make(keras)
+    expected = of_keras(shaken(theirs), arrays)
+    theirs.save(tmp_path / "legacy.h5")
+    same(expected, as_list(load_model(tmp_path / "legacy.h5").predict(arrays)))
+
+    theirs.save_weights(tmp_path / "theirs.weights.h5")
+    ours = model_from_json(theirs.to_json())
+    ours.load_weights(tmp_path / "theirs.weights.h5")
+    same(expected, as_list(ours.predict(arrays)))
+    ours.save_weights(tmp_path / "ours.weights.h5")
+    again, _ = make(keras)
+    again.load_weights(tmp_path / "ours.weights.h5")
+    same(expected, of_keras(again, arrays))
+
+
+# --- training goes on -----------------------------------------------------------------------------
+
+OPTIMIZERS = {
+    "sgd": lambda o: o.SGD(0.1),
+    "momentum": lambda o: o.SGD(0.1, momentum=0.9, nesterov=True),
+    "decay": lambda o: o.SGD(o.schedules.InverseTimeDecay(0.1, 1, 0.5)),
+    "amsgrad": lambda o: o.Adam(0.01, amsgrad=True, global_clipnorm=0.5),
+    "adagrad": lambda o: o.Adagrad(0.1),
+    "adadelta": lambda o: o.Adadelta(1.0),
+    "adamax": lambda o: o.Adamax(0.01),
+    "nadam": lambda o: o.Nadam(0.01),
+}
+
+
+def two_denses():
+    return keras.Sequential(
+        [keras.Input((6,)), keras.layers.Dense(3, activation="tanh"), keras.layers.Dense(2)]
+    )
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_training_goes_on_where_it_stopped(name, tmp_path):
+    theirs, targets = two_denses(), np.ones((8, 2), "float32")
+    theirs.compile(OPTIMIZERS[name](keras.optimizers), "mse", metrics=["mae"], run_eagerly=True)
+    theirs.train_on_batch(VECTORS, targets)
+    theirs.train_on_batch(VECTORS, targets)
+    theirs.save(tmp_path / "theirs.keras")
+    ours = load_model(tmp_path / "theirs.keras")
+    assert ours.metrics_names == ["loss", "mean_absolute_error"]
+    theirs.train_on_batch(VECTORS, targets)
+    ours.train_on_batch(VECTORS, targets)
+    same(theirs.get_weights(), ours.get_weights())
+
+    ours.save(tmp_path / "ours.keras")
+    back = keras.models.load_model(tmp_path / "ours.keras")
+    back.run_eagerly = True
+    back.train_on_batch(VECTORS, targets)
+    ours.train_on_batch(VECTORS, targets)
+    same(back.get_weights(), ours.get_weights())
+
+
+def test_rmsprop_keeps_its_state_though_epsilon_stands_elsewhere(tmp_path):
+    theirs, targets = two_denses(), np.ones((8, 2), "float32")
+    theirs.compile("rmsprop", "mse")
+    theirs.train_on_batch(VECTORS, targets)
+    theirs.save(tmp_path / "theirs.keras")
+    ours = load_model(tmp_path / "theirs.keras")
+    state = [v.numpy() for v in theirs.optimizer.variables]
+    same(state[2:], ours.optimizer.get_weights()[1:])
+    assert ours.optimizer.get_weights()[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "words"),
+    [
+        (lambda o: o.Adam(clipnorm=1.0), "clipnorm=1.0 has no counterpart"),
+        (lambda o: o.Adam(use_ema=True), "use_ema=True has no counterpart"),
+        (lambda o: o.RMSprop(centered=True), "centered=True has no counterpart"),
+    ],
+)
+def test_what_an_optimizer_cannot_do_here_is_refused(optimizer, words, tmp_path):
+    theirs = two_denses()
+    theirs.compile(optimizer(keras.optimizers), "mse")
+    theirs.save(tmp_path / "theirs.keras")
+    with pytest.raises(ConfigError, match=f"{words}.*compile=False"):
+        load_model(tmp_path / "theirs.keras")
+    same(
+        of_keras(theirs, [VECTORS]),
+        [load_model(tmp_path / "theirs.keras", compile=False).predict(VECTORS)],
+    )
+
+
+def test_losses_and_metrics_of_several_outputs_come_along(tmp_path):
+    theirs, arrays = _module.several(keras)
+    theirs.compile(
+        "adam",
+        loss={"y": "mse", "w": keras.losses.CategoricalCrossentropy()},
+        loss_weights={"y": 1.0, "w": 0.25},
+        metrics={"y": ["mae"], "w": [keras.metrics.CategoricalAccuracy()]},
+    )
+    theirs.save(tmp_path / "theirs.keras")
+    ours = load_model(tmp_path / "theirs.keras")
+    targets = [np.ones((8, 1)), np.eye(2)[[0, 1] * 4]]
+    theirs_loss = theirs.evaluate(arrays, targets, verbose=0, batch_size=8)[0]
+    ours_loss = ours.evaluate(arrays, targets, verbose=0, batch_size=8)[0]
+    assert ours_loss == pytest.approx(theirs_loss, rel=1e-4)
+    ours.save(tmp_path / "ours.keras")
+    back = keras.models.load_model(tmp_path / "ours.keras")
+    back_loss = back.evaluate(arrays, targets, verbose=0, batch_size=8)[0]
+    assert back_loss == pytest.approx(theirs_loss, rel=1e-4)
+
+
+# --- our own models -------------------------------------------------------------------------------
+
+
+def test_a_hard_sigmoid_of_ours_keeps_its_slope_in_keras_3(tmp_path):
+    x = layers.Input((5, 3))
+    model = Model(x, layers.LSTM(2, recurrent_activation="hard_sigmoid")(x))
+    sequences = np.random.default_rng(0).normal(size=(4, 5, 3)).astype("float32") * 3
+    model.save(tmp_path / "ours.keras")
+    theirs = keras.models.load_model(tmp_path / "ours.keras")
+    same(as_list(model.predict(sequences)), of_keras(theirs, [sequences]))
+    theirs.save(tmp_path / "theirs.keras")
+    twin = load_model(tmp_path / "theirs.keras")
+    assert twin.layers[-1].recurrent_activation.__name__ == "hard_sigmoid"
+    same(as_list(model.predict(sequences)), as_list(twin.predict(sequences)))
+
+
+def test_nadam_says_what_keras_3_cannot_keep(tmp_path):
+    model = Sequential([layers.Dense(1, input_shape=(2,))])
+    model.compile("nadam", "mse")
+    with pytest.warns(KerascopeWarning, match="schedule_decay"):
+        model.save(tmp_path / "model.keras")
+
+
+def test_initializers_are_put_back_after_reading(tmp_path):
+    x = layers.Input((5, 3))
+    model = Model(x, layers.Bidirectional(layers.GRU(2, kernel_initializer="he_normal"))(x))
+    model.save(tmp_path / "model.keras")
+    twin = load_model(tmp_path / "model.keras")
+    assert twin.get_config() == model.get_config()
+    assert "Postponed" not in json.dumps(twin.get_config())
+
+
+def test_folders_are_called_as_keras_3_calls_them(tmp_path):
+    names = [name for name in layers.__all__ if name[0].isupper() and hasattr(keras.layers, name)]
+    assert len(names) > 60
+    for name in names:
+        theirs = keras.src.utils.naming.to_snake_case(name)
+        assert folder_name(name) == theirs
+
+
+@st.composite
+def graphs(draw):
+    """Draw a graph of Denses of one size, whose weights only their order tells apart."""
+    return draw(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=8))
+
+
+@settings(max_examples=6, deadline=None)
+@given(graph=graphs())
+def test_weights_find_their_layers_in_any_graph(graph, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("graph")
+    tensors = [layers.Input((3,))]
+    for first, second in graph:
+        a, b = tensors[first % len(tensors)], tensors[second % len(tensors)]
+        tensors.append(layers.add([layers.Dense(3)(a), layers.Dense(3)(b)]))
+    model = Model(tensors[0], layers.concatenate(tensors[1:]) if len(tensors) > 2 else tensors[1])
+    model.save(folder / "ours.keras")
+    x = np.random.default_rng(0).normal(size=(2, 3)).astype("float32")
+    theirs = keras.models.load_model(folder / "ours.keras")
+    same(as_list(model.predict(x)), of_keras(theirs, [x]))
+    theirs.save(folder / "theirs.keras")
+    same(as_list(load_model(folder / "theirs.keras").predict(x)), of_keras(theirs, [x]))
+
+
+def test_operations_between_layers_compute_the_same(tmp_path):
+    ops = keras.ops
+    x = keras.Input((4, 4))
+    outputs = [
+        x[:, 0],
+        x[:, 1:3, ::2],
+        x[..., 0],
+        1 - x,
+        x**2 / 3,
+        x @ x,
+        ops.concatenate([x, x], axis=1),
+        ops.stack([x, x], axis=1),
+        ops.transpose(x, (0, 2, 1)),
+        ops.reshape(x, (-1, 16)),
+        ops.sum(x, axis=(1, 2)),
+        ops.max(x, axis=1, keepdims=True),
+        ops.squeeze(ops.expand_dims(x, 1), 1),
+        ops.clip(ops.relu(x), -1, 1),
+        ops.softmax(x),
+    ]
+    theirs = keras.Model(x, outputs)
+    theirs.save(tmp_path / "theirs.keras")
+    ours = load_model(tmp_path / "theirs.keras")
+    arrays = [np.random.default_rng(0).normal(size=(3, 4, 4)).astype("float32")]
+    same(of_keras(theirs, arrays), as_list(ours.predict(arrays)))
+    ours.save(tmp_path / "ours.keras")
+    back = keras.models.load_model(tmp_path / "ours.keras")
+    same(of_keras(back, arrays), as_list(ours.predict(arrays)))
+
+
+def test_masks_given_by_hand_and_inputs_by_name(tmp_path):
+    sequence, mask = keras.Input((5, 4)), keras.Input((5,), dtype="bool")
+    theirs = keras.Model([sequence, mask], keras.layers.GRU(3)(sequence, mask=mask))
+    theirs.save(tmp_path / "mask.keras")
+    rng = np.random.default_rng(0)
+    arrays = [rng.normal(size=(8, 5, 4)).astype("float32"), rng.random((8, 5)) > 0.5]
+    same(of_keras(theirs, arrays), as_list(load_model(tmp_path / "mask.keras").predict(arrays)))
+
+    inputs = {"b": keras.Input((6,), name="b"), "a": keras.Input((6,), name="a")}
+    dense = keras.layers.Dense
+    theirs = keras.Model(inputs, {"o": dense(2)(inputs["a"]) - dense(2)(inputs["b"])})
+    theirs.save(tmp_path / "names.keras")
+    by_name = {"a": VECTORS, "b": -VECTORS}
+    expected = np.asarray(theirs(by_name)["o"])
+    same([expected], as_list(load_model(tmp_path / "names.keras").predict(by_name)))
+
+
+def test_a_lambda_of_keras_3_is_refused_or_replaced(tmp_path):
+    theirs = keras.Sequential([keras.Input((6,)), keras.layers.Lambda(lambda x: x * 2, name="l")])
+    theirs.save(tmp_path / "theirs.keras")
+    with pytest.raises(ConfigError, match="'l': its function was written as the byte code"):
+        load_model(tmp_path / "theirs.keras")
+    ours = load_model(tmp_path / "theirs.keras", custom_objects={"l": lambda x: 2 * x})
+    same([2 * VECTORS], as_list(ours.predict(VECTORS)))
+    trusted = load_model(tmp_path / "theirs.keras", safe_mode=False)
+    same([2 * VECTORS], as_list(trusted.predict(VECTORS)))
+
+
+def test_what_keras_3_cannot_hold_is_refused_and_leaves_no_file(tmp_path):
+    model = Sequential([layers.LocallyConnected1D(2, 2, input_shape=(5, 3))])
+    with pytest.raises(ConfigError, match=r"Keras 3 has no such layer.*Save the model as \.h5"):
+        model.save(tmp_path / "model.keras")
+    assert list(tmp_path.iterdir()) == []
+    theirs = keras.Sequential([keras.Input((6,)), keras.layers.Dense(2, dtype="mixed_float16")])
+    theirs.save(tmp_path / "half.keras")
+    with pytest.raises(ConfigError, match="dtype policy 'mixed_float16' has no counterpart"):
+        load_model(tmp_path / "half.keras")
+
+
+def test_a_call_with_training_says_that_keras_3_does_not_keep_it(tmp_path):
+    x = layers.Input((6,))
+    model = Model(x, layers.Dropout(0.5)(x, training=True))
+    with pytest.warns(KerascopeWarning, match="is called with training="):
+        model.save(tmp_path / "model.keras")
+
+
+def test_weights_of_a_model_with_its_own_call_go_there_and_back(tmp_path):
+    def net_of(its_layers, base):
+        class Net(base):
+            def __init__(self):
+                super().__init__()
+                self.first = its_layers.Dense(3)
+                self.blocks = [its_layers.Dense(4), its_layers.Dense(4)]
+                self.reader = its_layers.SimpleRNN(2)
+
+            def call(self, inputs):
+                outputs = self.first(inputs)
+                for block in self.blocks:
+                    outputs = block(outputs)
+                return self.reader(outputs)
+
+        return Net()
+
+    x = np.random.default_rng(0).normal(size=(2, 5, 4)).astype("float32")
+    theirs, ours = net_of(keras.layers, keras.Model), net_of(layers, Model)
+    expected = of_keras(theirs, [x])
+    ours.predict(x)
+    theirs.save_weights(tmp_path / "theirs.weights.h5")
+    ours.load_weights(tmp_path / "theirs.weights.h5")
+    same(expected, as_list(ours.predict(x)))
+    ours.save_weights(tmp_path / "ours.weights.h5")
+    other = net_of(keras.layers, keras.Model)
+    other(x)
+    other.load_weights(tmp_path / "ours.weights.h5")
+    same(expected, of_keras(other, [x]))
