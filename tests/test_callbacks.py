@@ -1,9 +1,14 @@
 """Callbacks, told by hand what `fit` would tell them, about a stand-in for a model."""
 
 import csv
+import json
 import math
+import struct
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
@@ -11,14 +16,16 @@ import pytest
 from kerascope import callbacks as cb
 from kerascope import edge
 from kerascope.backend import state as K
+from kerascope.callbacks.event_file import crc32c, masked_crc
 from kerascope.errors import (
     ArgumentError,
     DtypeError,
     KerascopeWarning,
     SpellingWarning,
-    UnavailableError,
     UnknownNameError,
 )
+from kerascope.layers import Dense
+from kerascope.models import Sequential
 
 
 class StandInModel:
@@ -701,10 +708,221 @@ def test_callbacks_are_known_by_name():
         cb.get("ModelCheckpoints")
 
 
+def test_callbacks_of_keras_3_that_are_not_here_say_what_to_use():
+    with pytest.raises(AttributeError, match="BackupAndRestore: .* does not yet"):
+        _ = cb.BackupAndRestore
+    with pytest.raises(AttributeError, match="Did you mean 'EarlyStopping'"):
+        _ = cb.EarlyStoping
+
+
+# --- the arrays of the validation -----------------------------------------------------------------
+
+
+def compiled():
+    model = Sequential([Dense(1, input_shape=(2,))])
+    model.compile("sgd", "mse")
+    return model
+
+
+def test_callbacks_see_the_arrays_of_the_validation():
+    x, y = np.arange(20.0, dtype="float32").reshape(10, 2), np.ones((10, 1), "float32")
+    seen = cb.Callback()
+    compiled().fit(x, y, validation_split=0.3, callbacks=[seen], verbose=0)
+    inputs, targets, weights = seen.validation_data[:3]
+    np.testing.assert_array_equal(inputs, x[7:])
+    np.testing.assert_array_equal(targets, y[7:])
+    assert weights.shape == (3,)
+
+    def endless():
+        while True:
+            yield x, y
+
+    compiled().fit_generator(endless(), 1, validation_data=(x, y), callbacks=[seen], verbose=0)
+    np.testing.assert_array_equal(seen.validation_data[0], x)
+    compiled().fit(x, y, callbacks=[seen], verbose=0)
+    assert seen.validation_data is None
+
+
+def test_the_list_takes_keras_2s_queue_length():
+    assert cb.CallbackList([], 5).queue_length == 5
+
+
+# --- RemoteMonitor --------------------------------------------------------------------------------
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self.server.heard.append((self.path, self.headers, body))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture
+def server():
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.heard = []
+        server.root = f"http://127.0.0.1:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+LOGS = {"loss": np.float32(0.5), "rates": np.array([1.0, 2.0]), "acc": 1}
+
+
+def test_figures_are_sent_as_a_form(server):
+    callback = cb.RemoteMonitor(server.root, headers={"X-Key": "secret"})
+    callback.on_epoch_end(3, LOGS)
+    ((path, headers, body),) = server.heard
+    assert path == "/publish/epoch/end/"
+    assert headers["X-Key"] == "secret"
+    (text,) = parse_qs(body)["data"]
+    assert json.loads(text) == {"epoch": 3, "loss": 0.5, "rates": [1.0, 2.0], "acc": 1}
+
+
+def test_figures_are_sent_as_json(server):
+    callback = cb.RemoteMonitor(server.root, path="/here", send_as_json=True)
+    callback.on_epoch_end(0, {"loss": 0.25})
+    ((path, headers, body),) = server.heard
+    assert (path, headers["Content-Type"]) == ("/here", "application/json")
+    assert json.loads(body) == {"epoch": 0, "loss": 0.25}
+
+
+@pytest.mark.parametrize("root", ["http://127.0.0.1:9", "no address"])
+def test_training_goes_on_if_nobody_answers(root):
+    with pytest.warns(KerascopeWarning, match="epoch 1 could not be sent to .* Training goes on"):
+        train(cb.RemoteMonitor(root), [{"loss": 0.5}])
+
+
+# --- TensorBoard ----------------------------------------------------------------------------------
+
+
+def varint(data, place):
+    number = shift = 0
+    while True:
+        number |= (data[place] & 0x7F) << shift
+        place, shift = place + 1, shift + 7
+        if data[place - 1] < 0x80:
+            return number, place
+
+
+def fields(data):
+    """Yield (number of the field, value) of a message of protocol buffers."""
+    place = 0
+    while place < len(data):
+        key, place = varint(data, place)
+        if key & 7 == 0:
+            value, place = varint(data, place)
+        elif key & 7 == 2:
+            length, place = varint(data, place)
+            value, place = data[place : place + length], place + length
+        else:
+            kind, size = {1: ("<d", 8), 5: ("<f", 4)}[key & 7]
+            (value,) = struct.unpack(kind, data[place : place + size])
+            place += size
+        yield key >> 3, value
+
+
+def events_in(folder):
+    """Return (step, figures) for each event of the only file in a folder, checksums checked."""
+    (path,) = Path(folder).iterdir()
+    assert path.name.startswith("events.out.tfevents.")
+    data, place, events = path.read_bytes(), 0, []
+    while place < len(data):
+        (length,) = struct.unpack("<Q", data[place : place + 8])
+        content = data[place + 12 : place + 12 + length]
+        assert data[place + 8 : place + 12] == masked_crc(data[place : place + 8])
+        assert data[place + 12 + length : place + 16 + length] == masked_crc(content)
+        events.append(dict(fields(content)))
+        place += 16 + length
+    assert events[0][3] == b"brain.Event:2"
+    found = []
+    for event in events[1:]:
+        values = [dict(fields(value)) for _, value in fields(event[5])]
+        found.append((event.get(2, 0), {value[1].decode(): value[2] for value in values}))
+    return found
+
+
+def test_the_figures_of_epochs_are_written(tmp_path):
+    folder = tmp_path / "logs" / "first"
+    logs = [{"loss": np.float32(0.5), "val_acc": 1.0}, {"loss": 0.25, "val_acc": 0.5}]
+    train(cb.TensorBoard(folder), logs)
+    assert events_in(folder) == [
+        (0, {"loss": 0.5, "val_acc": 1.0}),
+        (1, {"loss": 0.25, "val_acc": 0.5}),
+    ]
+
+
 @pytest.mark.parametrize(
-    ("kind", "words"),
-    [(cb.TensorBoard, "Use `kerascope draw`"), (cb.RemoteMonitor, "not available yet")],
+    ("update_freq", "steps"),
+    [("batch", [3, 4, 4, 7, 8, 8]), (4, [4, 4, 8, 8]), (5, [4, 7, 8]), (9, [4, 8])],
 )
-def test_what_is_not_available_says_why(kind, words):
-    with pytest.raises(UnavailableError, match=words):
-        kind("somewhere")
+def test_the_figures_of_batches_are_written_by_the_samples_seen(tmp_path, update_freq, steps):
+    callback = cb.TensorBoard(tmp_path, update_freq=update_freq)
+    fit([callback], batches=TWO_BATCHES, epochs=2)
+    events = events_in(tmp_path)
+    assert [step for step, _ in events] == steps
+    assert all(figures.keys() == {"loss", "acc"} for _, figures in events)
+
+
+def test_two_runs_have_two_files(tmp_path):
+    callback = cb.TensorBoard(tmp_path)
+    train(callback, [{"loss": 0.5}])
+    train(callback, [{"loss": 0.5}])
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_model_writes_its_figures(tmp_path):
+    x, y = np.ones((8, 2)), np.ones((8, 1))
+    history = compiled().fit(x, y, epochs=3, callbacks=[cb.TensorBoard(tmp_path)], verbose=0)
+    losses = [figures["loss"] for _, figures in events_in(tmp_path)]
+    np.testing.assert_allclose(losses, history.history["loss"], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"histogram_freq": 1}, {"write_grads": True}, {"write_images": True}, {"embeddings_freq": 2}],
+    ids=str,
+)
+def test_what_is_not_written_is_said(asked):
+    with pytest.warns(KerascopeWarning, match=f"TensorBoard: {next(iter(asked))}: not written"):
+        cb.TensorBoard(**asked)
+
+
+@pytest.mark.parametrize("update_freq", ["epochs", 0, -1])
+def test_a_bad_frequency_is_refused(update_freq):
+    with pytest.raises(ArgumentError, match="expected 'epoch', 'batch' or a number of samples"):
+        cb.TensorBoard(update_freq=update_freq)
+
+
+def test_the_checksum_is_castagnolis():
+    # Test vectors of RFC 3720, appendix B.4.
+    assert crc32c(bytes(32)) == 0x8A9136AA
+    assert crc32c(b"\xff" * 32) == 0x62A8AB43
+    assert crc32c(bytes(range(32))) == 0x46DD794E
+
+
+def test_csv_logger_makes_the_folders_that_are_missing(tmp_path):
+    logger = cb.CSVLogger(tmp_path / "runs" / "first" / "log.csv")
+    logger.on_train_begin()
+    logger.on_epoch_end(0, {"loss": 0.5})
+    assert logger.filename.read_text() == "epoch,loss\n0,0.5\n"
+
+
+@pytest.mark.parametrize("pattern", ["{epoch.year}.h5", "{loss[0]}.h5", "{sizes[7]}.h5"])
+def test_a_pattern_that_cannot_be_filled_is_answered(pattern):
+    callback = cb.ModelCheckpoint(pattern)
+    with pytest.raises(ArgumentError, match="cannot fill the pattern"):
+        callback.path_of(0, {"loss": 0.5, "sizes": [1]})
+
+
+def test_remote_monitor_sends_whatever_the_logs_hold():
+    callback = cb.RemoteMonitor("http://localhost:1")
+    with pytest.warns(KerascopeWarning, match="could not be sent .* Training goes on"):
+        callback.on_epoch_end(0, {"all": [np.float32(1)], "what": object()})

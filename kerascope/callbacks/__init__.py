@@ -1,8 +1,9 @@
 """Callbacks: what `fit` tells about every batch, epoch and run; Keras's `keras.callbacks`.
 
 Each file holds callbacks of one purpose: `base` the interface, `callback_list` what `fit` talks to,
-`recording` the records of a run, `progress` the bar, `stopping`, `learning_rate` and `checkpoint`
-those that act on the model. `registry` knows them by name; `get("EarlyStopping")` makes one.
+`recording` the records of a run, `progress` the bar, `remote` and `tensorboard` the figures for
+other programs, `stopping`, `learning_rate` and `checkpoint` those that act on the model. `registry`
+knows them by name; `get("EarlyStopping")` makes one.
 """
 
 from kerascope.callbacks.base import Callback, LambdaCallback, get, registry
@@ -11,8 +12,10 @@ from kerascope.callbacks.checkpoint import ModelCheckpoint
 from kerascope.callbacks.learning_rate import LearningRateScheduler, ReduceLROnPlateau
 from kerascope.callbacks.progress import Progbar, ProgbarLogger, Progress, progress_lines
 from kerascope.callbacks.recording import BaseLogger, CSVLogger, History
+from kerascope.callbacks.remote import RemoteMonitor
 from kerascope.callbacks.stopping import EarlyStopping, TerminateOnNaN
-from kerascope.callbacks.unavailable import RemoteMonitor, TensorBoard
+from kerascope.callbacks.tensorboard import TensorBoard
+from kerascope.not_yet import answer_missing_names
 
 __all__ = [
     "BaseLogger",
@@ -36,3 +39,5 @@ __all__ = [
     "progress_lines",
     "registry",
 ]
+
+answer_missing_names(__name__)

@@ -68,6 +68,9 @@ class Callback:
     params : mapping
         "batch_size", "epochs", "steps", "samples", "verbose", "do_validation", "metrics" (the names
         that logs may have), and Keras 1's "nb_epoch" and "nb_sample".
+    validation_data : list or None
+        The arrays of the validation: inputs, targets, sample weights; None without validation, or
+        if a generator makes its batches.
 
     Notes
     -----

@@ -83,6 +83,8 @@ class CallbackList:
     ----------
     callbacks : list of Callback, optional
         Any object with the methods of a callback will do.
+    queue_length : int
+        Keras's older argument: over how many batches it measured its own speed. Nothing reads it.
 
     Attributes
     ----------
@@ -103,8 +105,9 @@ class CallbackList:
     {'loss': [0.5]}
     """
 
-    def __init__(self, callbacks: Any = None) -> None:
+    def __init__(self, callbacks: Any = None, queue_length: int = 10) -> None:
         self.callbacks = checked_callbacks(callbacks)
+        self.queue_length = queue_length
         self.params: dict[str, Any] = {}
         self.model: Any = None
         self._find_batch_hooks()
@@ -118,6 +121,7 @@ class CallbackList:
         params: Mapping[str, Any],
         history: Any = None,
         count_mode: str = "samples",
+        validation_data: list[Any] | None = None,
     ) -> CallbackList:
         """Return the list that `fit` uses: averages, progress, the caller's callbacks, history.
 
@@ -133,6 +137,9 @@ class CallbackList:
             Comes last, so that it records what the others write into the logs.
         count_mode : {"samples", "steps"}
             What the progress counts.
+        validation_data : list, optional
+            The arrays of the validation, each callback's `validation_data`: inputs, targets, sample
+            weights, and the flag of the learning phase if the model has one.
 
         Raises
         ------
@@ -148,6 +155,8 @@ class CallbackList:
         callback_list = cls(ordered)
         callback_list.set_model(model)
         callback_list.set_params(params)
+        for callback in own:
+            callback.validation_data = validation_data
         return callback_list
 
     def append(self, callback: Any) -> None:

@@ -112,7 +112,7 @@ class ModelCheckpoint(Callback):
             return self.filepath.format_map(fields)
         except ArgumentError:
             raise
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, AttributeError, LookupError) as error:
             raise ArgumentError(
                 f"ModelCheckpoint: cannot fill the pattern {self.filepath!r}: {error}."
             ) from error

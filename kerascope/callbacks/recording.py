@@ -115,7 +115,7 @@ class CSVLogger(Callback):
     Parameters
     ----------
     filename : str or path
-        The file; what was in it is replaced unless `append`.
+        The file; what was in it is replaced unless `append`. Missing folders are made.
     separator : str
         One character between the columns.
     append : bool
@@ -149,6 +149,7 @@ class CSVLogger(Callback):
         """Start the file, or read the columns of the one to go on with."""
         self.keys = self._existing_keys() if self.append else None
         if self.keys is None:
+            self.filename.parent.mkdir(parents=True, exist_ok=True)
             self.filename.write_text("", encoding="utf-8")
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:

@@ -1,31 +1,79 @@
 """Helpers around models: files, one-hot labels, data sequences. Keras calls it `keras.utils`."""
 
 from kerascope.not_yet import answer_missing_names
-from kerascope.utils import data_utils, generic_utils, np_utils
-from kerascope.utils.data_utils import Sequence, get_file, validate_file
+from kerascope.utils import (
+    conv_utils,
+    data_utils,
+    generic_utils,
+    io_utils,
+    layer_utils,
+    np_utils,
+    vis_utils,
+)
+from kerascope.utils.data_utils import (
+    GeneratorEnqueuer,
+    OrderedEnqueuer,
+    PyDataset,
+    Sequence,
+    SequenceEnqueuer,
+    get_file,
+    validate_file,
+)
 from kerascope.utils.generic_utils import (
     CustomObjectScope,
     Progbar,
     custom_object_scope,
+    deserialize_keras_object,
     get_custom_objects,
+    get_registered_name,
+    get_registered_object,
+    register_keras_serializable,
+    serialize_keras_object,
+)
+from kerascope.utils.io_utils import H5Dict, HDF5Matrix
+from kerascope.utils.layer_utils import (
+    convert_all_kernels_in_model,
+    get_source_inputs,
+    print_summary,
 )
 from kerascope.utils.np_utils import normalize, to_categorical
 from kerascope.utils.seeding import set_random_seed
+from kerascope.utils.vis_utils import model_to_dot, plot_model
 
 __all__ = [
     "CustomObjectScope",
+    "GeneratorEnqueuer",
+    "H5Dict",
+    "HDF5Matrix",
+    "OrderedEnqueuer",
     "Progbar",
+    "PyDataset",
     "Sequence",
+    "SequenceEnqueuer",
+    "conv_utils",
+    "convert_all_kernels_in_model",
     "custom_object_scope",
     "data_utils",
+    "deserialize_keras_object",
     "generic_utils",
     "get_custom_objects",
     "get_file",
+    "get_registered_name",
+    "get_registered_object",
+    "get_source_inputs",
+    "io_utils",
+    "layer_utils",
+    "model_to_dot",
     "normalize",
     "np_utils",
+    "plot_model",
+    "print_summary",
+    "register_keras_serializable",
+    "serialize_keras_object",
     "set_random_seed",
     "to_categorical",
     "validate_file",
+    "vis_utils",
 ]
 
 answer_missing_names(__name__)

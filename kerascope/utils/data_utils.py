@@ -14,9 +14,33 @@ from pathlib import Path
 from typing import IO, Any
 
 from kerascope.edge import show
+from kerascope.engine.enqueuers import (
+    GeneratorEnqueuer,
+    OrderedEnqueuer,
+    SequenceEnqueuer,
+    get_index,
+    init_pool,
+    init_pool_generator,
+    next_sample,
+)
 from kerascope.errors import ArgumentError, DataError, UnavailableError
 from kerascope.files import replacing
 from kerascope.utils.archives import extract_archive
+
+__all__ = [
+    "GeneratorEnqueuer",
+    "OrderedEnqueuer",
+    "PyDataset",
+    "Sequence",
+    "SequenceEnqueuer",
+    "cache_folder",
+    "get_file",
+    "get_index",
+    "init_pool",
+    "init_pool_generator",
+    "next_sample",
+    "validate_file",
+]
 
 TIMEOUT_SECONDS = 30
 CHUNK_SIZE = 65535
@@ -76,7 +100,7 @@ def get_file(
     hash_algorithm : {"auto", "md5", "sha256"}
         "auto" tells by the length of `file_hash`.
     extract : bool
-        Unpack the file beside itself after it was fetched, if it is an archive.
+        Unpack the file beside itself, if it is an archive; each time, as Keras does.
     archive_format : {"auto", "tar", "zip"} or a list of them
         See `kerascope.utils.archives.extract_archive`.
 
@@ -103,13 +127,12 @@ def get_file(
         return str(target)
     path = folder / f"{fname}.tar.gz" if untar else target
     checksum, algorithm = (md5_hash, "md5") if file_hash is None else (file_hash, hash_algorithm)
-    fetched = not (path.is_file() and _is_right(path, checksum, algorithm))
-    if fetched:
+    if not (path.is_file() and _is_right(path, checksum, algorithm)):
         _fetch(origin, path, checksum, algorithm)
     if untar:
         extract_archive(path, folder, archive_format="tar")
         _require_folder(target, path)
-    elif extract and fetched:
+    elif extract:
         extract_archive(path, folder, archive_format)
     return str(target)
 
@@ -224,7 +247,17 @@ class Sequence(ABC):
 
     A subclass defines `__getitem__` (batch number -> batch) and `__len__` (how many batches); it
     may define `on_epoch_end`, to shuffle for example. `fit_generator` asks for each batch once an
-    epoch.
+    epoch. Keras 3 calls the class `PyDataset`.
+
+    Parameters
+    ----------
+    workers : int
+        Keras 3's way to ask for workers: more than 1 of them make batches ahead, unless `fit` is
+        told otherwise. A subclass need not call this constructor.
+    use_multiprocessing : bool
+        They are processes, not threads.
+    max_queue_size : int
+        How many batches they make ahead.
 
     Examples
     --------
@@ -237,6 +270,17 @@ class Sequence(ABC):
     >>> [x.shape for x, y in Pairs()]
     [(3, 1), (3, 1)]
     """
+
+    workers = 1
+    use_multiprocessing = False
+    max_queue_size = 10
+
+    def __init__(
+        self, workers: int = 1, use_multiprocessing: bool = False, max_queue_size: int = 10
+    ) -> None:
+        self.workers = workers
+        self.use_multiprocessing = use_multiprocessing
+        self.max_queue_size = max_queue_size
 
     @abstractmethod
     def __getitem__(self, index: int) -> Any:
@@ -252,3 +296,6 @@ class Sequence(ABC):
     def __iter__(self) -> Iterator[Any]:
         """Yield each batch once, in order."""
         return (self[index] for index in range(len(self)))
+
+
+PyDataset = Sequence

@@ -234,3 +234,15 @@ def test_a_sequence_without_a_length_cannot_be_made():
 
     with pytest.raises(TypeError, match="__len__"):
         Endless()
+
+
+def test_extract_unpacks_what_an_earlier_call_only_fetched(server, cache):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        archive.addfile(tarfile.TarInfo("empty.txt"))
+    server.content = buffer.getvalue()
+    get_file("data.tgz", URL)
+    assert names_in(cache) == ["data.tgz"]
+    get_file("data.tgz", URL, extract=True)
+    assert names_in(cache) == ["data.tgz", "empty.txt"]
+    assert server.calls == [URL]

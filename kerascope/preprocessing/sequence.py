@@ -1,0 +1,265 @@
+"""Lists of different lengths made into arrays; word pairs; windows of a time series.
+
+Keras keeps these in `keras.preprocessing.sequence`. They work on NumPy arrays, before any model
+sees them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence as ListLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from kerascope.backend.ops.convolution_shapes import is_whole
+from kerascope.errors import ArgumentError, DataError
+from kerascope.preprocessing.timeseries import (
+    TimeseriesGenerator,
+    timeseries_generator_from_json,
+)
+
+__all__ = [
+    "TimeseriesGenerator",
+    "make_sampling_table",
+    "pad_sequences",
+    "skipgrams",
+    "timeseries_generator_from_json",
+]
+
+_EULER_GAMMA = 0.577
+
+
+def pad_sequences(
+    sequences: Any,
+    maxlen: int | None = None,
+    dtype: DTypeLike = "int32",
+    padding: str = "pre",
+    truncating: str = "pre",
+    value: Any = 0.0,
+) -> np.ndarray:
+    """Bring lists to one length and put them into one array.
+
+    Parameters
+    ----------
+    sequences : list of list
+        Each with its own length; an element is a number, or an array of a shape that all share.
+    maxlen : int, optional
+        The length. Default: that of the longest list.
+    dtype : dtype
+        Type of the result.
+    padding : {"pre", "post"}
+        Where a short list is filled up: before it or after it.
+    truncating : {"pre", "post"}
+        Which end of a long list is cut off.
+    value : float or str
+        What is filled in.
+
+    Returns
+    -------
+    ndarray, shape (len(sequences), maxlen, ...)
+
+    Raises
+    ------
+    DataError
+        `sequences` is no list of lists, their elements have different shapes, or they cannot be
+        written in `dtype`.
+    ArgumentError
+        There is no such `padding` or `truncating`, `maxlen` is no length, or `value` is text and
+        `dtype` is not.
+
+    Examples
+    --------
+    >>> pad_sequences([[1, 2, 3], [4]], maxlen=2)
+    array([[2, 3],
+           [0, 4]], dtype=int32)
+    >>> pad_sequences([[1, 2, 3], [4]], padding="post")
+    array([[1, 2, 3],
+           [4, 0, 0]], dtype=int32)
+    """
+    _check_ends(padding, truncating)
+    lists = _checked_lists(sequences)
+    if isinstance(value, str) and np.dtype(dtype).kind not in "OSU":
+        raise ArgumentError(
+            f"pad_sequences: value {value!r} is text; expected dtype=object (or a dtype of text), "
+            f"got {np.dtype(dtype)}. Give dtype=object."
+        )
+    length = max(map(len, lists), default=0) if maxlen is None else maxlen
+    if not is_whole(length, 0):
+        raise ArgumentError(f"pad_sequences: maxlen is {maxlen!r}; expected a whole number >= 0.")
+    length = int(length)
+    arrays = [
+        _as_array(_shortened(items, length, truncating), dtype, index)
+        for index, items in enumerate(lists)
+    ]
+    shape = _common_shape([array for array in arrays if len(array)])
+    padded = np.full((len(lists), length, *shape), value, dtype=dtype)
+    for row, array in zip(padded, arrays, strict=True):
+        if not len(array):
+            continue
+        if padding == "post":
+            row[: len(array)] = array
+        else:
+            row[-len(array) :] = array
+    return padded
+
+
+def _check_ends(padding: str, truncating: str) -> None:
+    for name, end in (("truncating", truncating), ("padding", padding)):
+        if end not in ("pre", "post"):
+            raise ArgumentError(f"pad_sequences: {name} is {end!r}; expected 'pre' or 'post'.")
+
+
+def _checked_lists(sequences: Any) -> list[Any]:
+    if not hasattr(sequences, "__len__") or isinstance(sequences, str):
+        raise DataError(
+            f"pad_sequences: sequences is a {type(sequences).__name__}; expected a list of lists."
+        )
+    lists = list(sequences)
+    for index, items in enumerate(lists):
+        if not hasattr(items, "__len__") or isinstance(items, str):
+            raise DataError(
+                f"pad_sequences: sequences[{index}] is {items!r}; expected a list of numbers. "
+                "For one sequence give a list that holds it: [sequence]."
+            )
+    return lists
+
+
+def _shortened(items: Any, maxlen: int, truncating: str) -> Any:
+    if truncating == "post":
+        return items[:maxlen]
+    return items[max(len(items) - maxlen, 0) :]
+
+
+def _as_array(items: Any, dtype: DTypeLike, index: int) -> np.ndarray:
+    try:
+        return np.asarray(items, dtype)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise DataError(
+            f"pad_sequences: sequences[{index}] cannot be an array of {np.dtype(dtype)}: {error}. "
+            "Words need numbers first (see Tokenizer), or dtype=object; great numbers another "
+            "dtype."
+        ) from error
+
+
+def _common_shape(arrays: list[np.ndarray]) -> tuple[int, ...]:
+    shape = arrays[0].shape[1:] if arrays else ()
+    for array in arrays:
+        if array.shape[1:] != shape:
+            raise DataError(
+                f"pad_sequences: elements of different shapes; expected {shape} as in the first "
+                f"list, got {array.shape[1:]}."
+            )
+    return shape
+
+
+def make_sampling_table(size: int, sampling_factor: float = 1e-5) -> np.ndarray:
+    r"""Return for each rank of a word the probability to keep it when pairs are drawn.
+
+    Frequent words are kept rarely. The frequencies are not counted but supposed to follow Zipf's
+    law.
+
+    Parameters
+    ----------
+    size : int
+        Number of words.
+    sampling_factor : float
+        As in word2vec.
+
+    Returns
+    -------
+    ndarray, shape (size,), float64
+        Element i belongs to the i-th most frequent word.
+
+    Notes
+    -----
+    .. math::
+
+        \frac1{f(r)} \approx r (\ln r + \gamma) + \frac12 - \frac1{12 r}, \qquad
+        p(r) = \min(1, \sqrt{\text{sampling\_factor} / f(r)})
+
+    Examples
+    --------
+    >>> make_sampling_table(3).round(5)
+    array([0.00315, 0.00315, 0.00548])
+    """
+    rank = np.arange(size, dtype=np.float64)
+    rank[:1] = 1
+    inverse_frequency = rank * (np.log(rank) + _EULER_GAMMA) + 0.5 - 1 / (12 * rank)
+    return np.minimum(1.0, np.sqrt(sampling_factor * inverse_frequency))
+
+
+def skipgrams(
+    sequence: ListLike[int],
+    vocabulary_size: int,
+    window_size: int = 4,
+    negative_samples: float = 1.0,
+    shuffle: bool = True,
+    categorical: bool = False,
+    sampling_table: Any = None,
+    seed: int | None = None,
+) -> tuple[list[list[int]], list[Any]]:
+    """Return pairs of words, some that stand near each other and some drawn at random.
+
+    Parameters
+    ----------
+    sequence : list of int
+        A text as word numbers; 0 is no word and is left out.
+    vocabulary_size : int
+        One more than the greatest word number.
+    window_size : int
+        How many words to each side count as near.
+    negative_samples : float
+        Random pairs for each pair of neighbours; 0 makes none.
+    shuffle : bool
+        Mix the pairs.
+    categorical : bool
+        Labels are [0, 1] and [1, 0] instead of 1 and 0.
+    sampling_table : array_like, shape (vocabulary_size,), optional
+        Probability to use a word; see `make_sampling_table`.
+    seed : int, optional
+        Makes the result repeatable. By default drawn from Python's `random`.
+
+    Returns
+    -------
+    couples : list of [word, other]
+    labels : list
+        1 if `other` is near the word, 0 if it was drawn.
+
+    Examples
+    --------
+    >>> skipgrams([1, 2, 3], 4, window_size=1, negative_samples=0, shuffle=False)
+    ([[1, 2], [2, 1], [2, 3], [3, 2]], [1, 1, 1, 1])
+    """
+    generator = random.Random(random.randint(0, 10**7) if seed is None else seed)
+    couples: list[list[int]] = []
+    for place, word in enumerate(sequence):
+        if not word:
+            continue
+        if sampling_table is not None and sampling_table[word] < generator.random():
+            continue
+        start, end = max(0, place - window_size), place + window_size + 1
+        neighbours = [*sequence[start:place], *sequence[place + 1 : end]]
+        couples += [[word, other] for other in neighbours if other]
+    near, far = ([0, 1], [1, 0]) if categorical else (1, 0)
+    count = int(len(couples) * negative_samples)
+    words = [word for word, _ in couples]
+    generator.shuffle(words)
+    drawn = [
+        [words[index % len(words)], generator.randint(1, vocabulary_size - 1)]
+        for index in range(count)
+    ]
+    labels: list[Any] = [near] * len(couples) + [far] * count
+    couples += drawn
+    if shuffle:
+        order = list(range(len(couples)))
+        generator.shuffle(order)
+        couples, labels = [couples[i] for i in order], [labels[i] for i in order]
+    return couples, labels
+
+
+def _remove_long_seq(maxlen: int, seq: Any, label: Any) -> tuple[list[Any], list[Any]]:
+    """Return the sequences shorter than `maxlen`, and their labels."""
+    kept = [(items, mark) for items, mark in zip(seq, label, strict=False) if len(items) < maxlen]
+    return [items for items, _ in kept], [mark for _, mark in kept]

@@ -1,0 +1,142 @@
+"""Helpers around layers and their weights: Keras's `keras.utils.layer_utils`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend import state
+from kerascope.backend.graph import Tensor
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.network import Network
+from kerascope.engine.summary import print_summary
+from kerascope.errors import ArgumentError, GraphError, ShapeError
+
+__all__ = [
+    "convert_all_kernels_in_model",
+    "convert_dense_weights_data_format",
+    "count_params",
+    "get_source_inputs",
+    "print_summary",
+]
+
+_FLIPPED = ("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose")
+
+
+def count_params(weights: Iterable[Any]) -> int:
+    """Return how many numbers there are in weights; one that is listed twice counts once.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Dense
+    >>> layer = Dense(3)
+    >>> layer.build((None, 4))
+    >>> count_params(layer.weights)
+    15
+    """
+    return sum(state.count_params(weight) for weight in set(weights))
+
+
+def get_source_inputs(
+    tensor: Tensor, layer: Layer | None = None, node_index: int | None = None
+) -> list[Tensor]:
+    """Return the tensors of Inputs that a tensor is computed from.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Result of a layer.
+    layer, node_index : optional
+        Which call to begin with. Default: the one that made the tensor.
+
+    Raises
+    ------
+    GraphError
+        No layer made the tensor.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Dense, Input
+    >>> x = Input((4,))
+    >>> get_source_inputs(Dense(2)(Dense(3)(x))) == [x]
+    True
+    """
+    history = getattr(tensor, "_keras_history", None)
+    if history is None:
+        raise GraphError(f"get_source_inputs: {tensor!r} is no result of a layer.")
+    is_given = layer is not None and node_index is not None
+    first = layer.inbound_nodes[node_index] if is_given else history.node  # type: ignore[union-attr,index]
+    found: dict[Tensor, None] = {}
+    waiting, seen = [first], set()
+    while waiting:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        before = [history.node for history in node.histories if history]
+        if not before:
+            found.update(dict.fromkeys(node.input_tensors))
+        waiting.extend(reversed(before))
+    return list(found)
+
+
+def convert_all_kernels_in_model(model: Network) -> None:
+    """Flip the kernels of all convolutions in place, from Theano's order to today's, or back.
+
+    Notes
+    -----
+    A true convolution reads its kernel backwards, as Theano did; the convolution of today's
+    libraries reads it forwards. Both compute the same with the kernel flipped along every axis of
+    space.
+    """
+    for layer in model.layers:
+        if type(layer).__name__ in _FLIPPED:
+            kernel: Any = layer.kernel  # type: ignore[attr-defined]
+            value = np.asarray(state.get_value(kernel))
+            state.set_value(kernel, np.flip(value, axis=tuple(range(value.ndim - 2))))
+
+
+def convert_dense_weights_data_format(
+    dense: Any,
+    previous_feature_map_shape: Sequence[int],
+    target_data_format: str = "channels_first",
+) -> None:
+    """Put the rows of a Dense kernel after a Flatten into the order of another data format.
+
+    Parameters
+    ----------
+    dense : Dense
+        The first Dense after the Flatten; changed in place.
+    previous_feature_map_shape : tuple of 3 int
+        Shape of one sample before the Flatten, in the target format: (512, 7, 7).
+    target_data_format : {"channels_first", "channels_last"}
+        The format that the model shall have.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such format.
+    ShapeError
+        The kernel does not have as many rows.
+    """
+    if target_data_format == "channels_first":
+        channels, height, width = previous_feature_map_shape
+        original, axes = (height, width, channels), (2, 0, 1, 3)
+    elif target_data_format == "channels_last":
+        height, width, channels = previous_feature_map_shape
+        original, axes = (channels, height, width), (1, 2, 0, 3)
+    else:
+        raise ArgumentError(
+            f"convert_dense_weights_data_format: no such format; expected 'channels_first' or "
+            f"'channels_last', got {target_data_format!r}."
+        )
+    kernel = np.asarray(state.get_value(dense.kernel))
+    if len(kernel) != height * width * channels:
+        raise ShapeError(
+            f"{dense.label}: the kernel has {len(kernel)} rows; expected "
+            f"{height * width * channels} for maps of {tuple(previous_feature_map_shape)}."
+        )
+    maps = kernel.reshape(*original, kernel.shape[1]).transpose(axes)
+    state.set_value(dense.kernel, maps.reshape(kernel.shape))

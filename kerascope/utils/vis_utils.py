@@ -1,0 +1,152 @@
+"""`plot_model` and `model_to_dot`: Keras's doors to our pictures.
+
+The pictures themselves are made two rows higher, by `kerascope.draw`, which is asked through the
+edge when it is needed. Keras 1 calls this module `visualize_util` and the function `plot`.
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from kerascope import edge
+
+__all__ = ["DotPicture", "model_to_dot", "plot", "plot_model"]
+
+
+def plot_model(
+    model: Any,
+    to_file: str | PathLike[str] = "model.png",
+    show_shapes: bool = False,
+    show_layer_names: bool = True,
+    rankdir: str = "TB",
+    expand_nested: bool = False,
+    dpi: int = 96,
+) -> Any:
+    """Draw a model into a file.
+
+    Parameters
+    ----------
+    model : Model
+    to_file : path
+        Ends in .png, .svg, .pdf, .dot, .json or .graphml.
+    show_shapes, show_layer_names : bool
+        What stands in the boxes.
+    rankdir : {"TB", "LR"}
+        From top to bottom, or from left to right.
+    expand_nested : bool
+        Draw what is inside nested models.
+    dpi : int
+        Pixels per inch of a PNG.
+
+    Returns
+    -------
+    Drawing
+        Which shows itself in a notebook; `kerascope.draw` makes it.
+
+    Raises
+    ------
+    ArgumentError
+        The suffix of the file is not known, or there is no such folder.
+    MissingToolError
+        Graphviz is not installed in any form.
+    """
+    return _draw(
+        model,
+        to=to_file,
+        show_shapes=show_shapes,
+        show_layer_names=show_layer_names,
+        rankdir=rankdir,
+        expand_nested=expand_nested,
+        dpi=dpi,
+    )
+
+
+plot = plot_model
+
+
+def model_to_dot(
+    model: Any,
+    show_shapes: bool = False,
+    show_layer_names: bool = True,
+    rankdir: str = "TB",
+    expand_nested: bool = False,
+    dpi: int = 96,
+) -> DotPicture:
+    """Return the picture of a model in the form that Keras scripts expect.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Dense, Input
+    >>> from kerascope.models import Model
+    >>> x = Input((4,))
+    >>> dot = model_to_dot(Model(x, Dense(3)(x)))
+    >>> dot.to_string().startswith("digraph")
+    True
+    """
+    return DotPicture(
+        _draw(
+            model,
+            show_shapes=show_shapes,
+            show_layer_names=show_layer_names,
+            rankdir=rankdir,
+            expand_nested=expand_nested,
+            dpi=dpi,
+        )
+    )
+
+
+class DotPicture:
+    """A picture with the methods of a `pydot.Dot` that scripts call.
+
+    Parameters
+    ----------
+    drawing : Drawing
+        The same picture, with all that it can do.
+    """
+
+    def __init__(self, drawing: Any) -> None:
+        self.drawing = drawing
+
+    def create(self, prog: str | None = None, format: str = "svg") -> bytes:
+        """Return the picture as bytes: `SVG(model_to_dot(model).create(prog="dot"))`."""
+        picture: bytes = self.drawing.render(format)
+        return picture
+
+    def to_string(self) -> str:
+        """Return the DOT text."""
+        return str(self.drawing.source)
+
+    def write(
+        self, path: str | PathLike[str], prog: str | None = None, format: str = "raw"
+    ) -> bool:
+        """Write the picture, or as "raw" the DOT text, to a file."""
+        if format == "raw":
+            Path(path).write_text(self.to_string(), encoding="utf-8")
+        else:
+            Path(path).write_bytes(self.create(prog, format))
+        return True
+
+    def write_png(self, path: str | PathLike[str], prog: str | None = None) -> bool:
+        """Write a PNG."""
+        return self.write(path, prog, "png")
+
+    def write_svg(self, path: str | PathLike[str], prog: str | None = None) -> bool:
+        """Write an SVG."""
+        return self.write(path, prog, "svg")
+
+    def write_pdf(self, path: str | PathLike[str], prog: str | None = None) -> bool:
+        """Write a PDF."""
+        return self.write(path, prog, "pdf")
+
+    def _repr_svg_(self) -> str:
+        return self.create().decode("utf-8")
+
+
+def _draw(model: Any, **options: Any) -> Any:
+    return edge.renderer("drawing", _no_drawing)(model, **options)
+
+
+def _no_drawing(model: Any, **options: Any) -> Any:
+    raise NotImplementedError("kerascope.draw is not registered; import kerascope first.")

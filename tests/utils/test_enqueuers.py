@@ -1,0 +1,582 @@
+"""Batches made ahead by threads and processes: order, errors, and that nobody is left behind."""
+
+import itertools
+import multiprocessing
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from kerascope.engine import keras_loops
+from kerascope.errors import ArgumentError, DataError, DtypeError, WorkerError
+from kerascope.layers import Dense
+from kerascope.models import Sequential
+from kerascope.utils import (
+    GeneratorEnqueuer,
+    OrderedEnqueuer,
+    PyDataset,
+    Sequence,
+    SequenceEnqueuer,
+)
+from kerascope.utils.data_utils import get_index, init_pool, init_pool_generator, next_sample
+
+KINDS = [pytest.param(False, id="threads"), pytest.param(True, id="processes")]
+
+
+class Numbers(Sequence):
+    """Ten batches; early ones take longer, and what they hold changes with each pass."""
+
+    def __init__(self, length=10):
+        self.length = length
+        self.passes = 0
+
+    def __len__(self):
+        return self.length
+
+    def __getitem__(self, index):
+        time.sleep(0.002 * (self.length - index))
+        return 100 * self.passes + index
+
+    def on_epoch_end(self):
+        self.passes += 1
+
+
+class Failing(Numbers):
+    def __getitem__(self, index):
+        if index == 2:
+            raise KeyError(f"no file for batch {index}")
+        return index
+
+
+class Stubborn(Numbers):
+    def __getitem__(self, index):
+        if index == 1:
+            time.sleep(600)
+        return index
+
+
+class Dying(Numbers):
+    def __getitem__(self, index):
+        os._exit(3)
+
+
+class Unsendable(Numbers):
+    def __getitem__(self, index):
+        return lambda: index
+
+
+class OddError(Exception):
+    def __init__(self, one, two):
+        super().__init__(one)
+
+
+class Odd(Numbers):
+    def __getitem__(self, index):
+        raise OddError(1, 2)
+
+
+class RandomBatches:
+    """An iterator that can be pickled."""
+
+    def __next__(self):
+        return int(np.random.randint(2**31 - 1))
+
+
+@pytest.fixture(autouse=True)
+def _nobody_is_left():
+    threads, processes = threading.active_count(), multiprocessing.active_children()
+    yield
+    deadline = time.monotonic() + 5
+    while threading.active_count() > threads and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threading.active_count() <= threads
+    assert multiprocessing.active_children() == processes
+
+
+@pytest.fixture
+def started():
+    enqueuers = []
+
+    def start(enqueuer, *args, **kwargs):
+        enqueuer.start(*args, **kwargs)
+        enqueuers.append(enqueuer)
+        return enqueuer.get()
+
+    yield start
+    for enqueuer in enqueuers:
+        enqueuer.stop()
+
+
+# --- a Sequence -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("workers", "max_queue_size", "use_multiprocessing"),
+    [(1, 1, False), (3, 10, False), (2, 1, False), (4, 2, False), (3, 10, True)],
+)
+def test_batches_come_in_order_pass_after_pass(
+    started, workers, max_queue_size, use_multiprocessing
+):
+    batches = started(OrderedEnqueuer(Numbers(), use_multiprocessing), workers, max_queue_size)
+    expected = [100 * turn + index for turn in range(3) for index in range(10)]
+    assert list(itertools.islice(batches, 30)) == expected
+
+
+def test_shuffled_batches_are_each_pass_all_of_them_and_repeat_with_numpys_seed(started):
+    def two_passes():
+        np.random.seed(2)
+        found = started(OrderedEnqueuer(Numbers(6), shuffle=True), workers=2)
+        return list(itertools.islice(found, 12))
+
+    first = two_passes()
+    assert sorted(first) == [*range(6), *range(100, 106)]
+    assert first != sorted(first)
+    assert two_passes() == first
+
+
+def test_threads_make_batches_at_the_same_time():
+    barrier = threading.Barrier(3, timeout=10)
+
+    class Together(Numbers):
+        def __getitem__(self, index):
+            barrier.wait()
+            return index
+
+    enqueuer = OrderedEnqueuer(Together(9))
+    enqueuer.start(workers=3)
+    assert list(itertools.islice(enqueuer.get(), 9)) == list(range(9))
+    barrier.abort()
+    enqueuer.stop()
+
+
+def test_no_more_than_the_queue_is_made_ahead():
+    made = []
+
+    class Noted(Numbers):
+        def __getitem__(self, index):
+            made.append(index)
+            return index
+
+    enqueuer = OrderedEnqueuer(Noted(50))
+    enqueuer.start(workers=2, max_queue_size=4)
+    assert next(enqueuer.get()) == 0
+    time.sleep(0.05)
+    assert sorted(made) == [0, 1, 2, 3]
+    enqueuer.stop()
+
+
+@pytest.mark.parametrize("use_multiprocessing", KINDS)
+def test_an_error_of_a_worker_arrives_with_its_place(started, use_multiprocessing):
+    batches = started(OrderedEnqueuer(Failing(), use_multiprocessing), workers=2)
+    assert [next(batches), next(batches)] == [0, 1]
+    with pytest.raises(KeyError, match="no file for batch 2") as caught:
+        next(batches)
+    (note,) = caught.value.__notes__
+    word = "process" if use_multiprocessing else "thread"
+    assert note.startswith(f"This happened in a worker {word}, at batch 2 of a Failing:")
+    assert "in __getitem__" in note
+    assert "test_enqueuers.py" in note
+
+
+@pytest.mark.parametrize("use_multiprocessing", KINDS)
+def test_stopping_ends_workers_that_have_much_to_do(use_multiprocessing):
+    enqueuer = OrderedEnqueuer(Numbers(100), use_multiprocessing)
+    enqueuer.start(workers=2, max_queue_size=100)
+    batches = enqueuer.get()
+    next(batches)
+    assert enqueuer.is_running()
+    start = time.monotonic()
+    enqueuer.stop(timeout=10)
+    assert time.monotonic() - start < 3
+    assert not enqueuer.is_running()
+    assert list(itertools.islice(batches, 3)) == []
+    enqueuer.stop()
+
+
+def test_stopping_ends_a_process_that_is_stuck():
+    enqueuer = OrderedEnqueuer(Stubborn(), use_multiprocessing=True)
+    enqueuer.start(workers=2)
+    assert next(enqueuer.get()) == 0
+    start = time.monotonic()
+    enqueuer.stop()
+    assert time.monotonic() - start < 5
+
+
+def test_a_process_that_ends_by_itself_is_told(started):
+    batches = started(OrderedEnqueuer(Dying(), use_multiprocessing=True))
+    with pytest.raises(WorkerError, match=r"ended by itself \(exit code 3\); .* '__main__'"):
+        next(batches)
+
+
+@pytest.mark.parametrize(
+    ("sequence", "words"),
+    [(Unsendable(), "could not be sent from its process"), (Odd(), "OddError: 1")],
+)
+def test_what_cannot_come_back_from_a_process_is_told(started, sequence, words):
+    batches = started(OrderedEnqueuer(sequence, use_multiprocessing=True))
+    with pytest.raises(WorkerError, match=words):
+        next(batches)
+
+
+def test_what_cannot_go_to_a_process_is_told_before_one_is_started():
+    with pytest.raises(DtypeError, match="generator cannot be sent to another process"):
+        GeneratorEnqueuer((i for i in range(3)), use_multiprocessing=True).start()
+
+
+def test_an_enqueuer_is_started_once_and_before_it_is_asked():
+    enqueuer = OrderedEnqueuer(Numbers())
+    with pytest.raises(WorkerError, match=r"call start\(\) first"):
+        enqueuer.get()
+    enqueuer.start()
+    with pytest.raises(WorkerError, match="it runs already"):
+        enqueuer.start()
+    enqueuer.stop()
+    with pytest.raises(ArgumentError, match="workers is 0; expected a whole number >= 1"):
+        enqueuer.start(workers=0)
+    with pytest.raises(ArgumentError, match="max_queue_size is -1"):
+        enqueuer.start(max_queue_size=-1)
+    assert not enqueuer.is_running()
+    with pytest.raises(NotImplementedError):
+        SequenceEnqueuer(Numbers()).get()
+
+
+# --- a generator ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_generator_keeps_its_order_and_is_asked_by_one_thread(started, workers):
+    asking = set()
+
+    def counting():
+        for number in range(50):
+            asking.add(threading.get_ident())
+            time.sleep(0.0005)
+            yield number
+
+    assert list(started(GeneratorEnqueuer(counting()), workers=workers)) == list(range(50))
+    assert len(asking) == 1
+    assert threading.get_ident() not in asking
+
+
+def test_an_error_of_a_generator_comes_after_its_good_batches(started):
+    def failing():
+        yield 1
+        raise ZeroDivisionError("no more")
+
+    batches = started(GeneratorEnqueuer(failing()))
+    assert next(batches) == 1
+    with pytest.raises(ZeroDivisionError, match="no more"):
+        next(batches)
+
+
+def test_each_process_of_an_iterator_has_its_own_seed(started):
+    enqueuer = GeneratorEnqueuer(RandomBatches(), use_multiprocessing=True, random_seed=4)
+    drawn = list(itertools.islice(started(enqueuer, workers=2), 4))
+    first, second = np.random.RandomState(4), np.random.RandomState(5)
+    assert drawn == [generator.randint(2**31 - 1) for generator in [first, second, first, second]]
+
+
+def test_what_has_a_length_too_is_read_one_by_one(started):
+    assert list(itertools.islice(started(GeneratorEnqueuer([5, 6, 7])), 5)) == [5, 6, 7]
+
+
+def test_a_pool_of_ones_own_finds_what_it_was_given():
+    init_pool({3: Numbers()})
+    assert get_index(3, 4) == 4
+    init_pool_generator({0: iter("ab")}, random_seed=1)
+    first = np.random.randint(1000)
+    assert next_sample(0) == "a"
+    init_pool_generator({0: iter("ab")}, random_seed=1)
+    assert np.random.randint(1000) == first
+
+
+# --- training -------------------------------------------------------------------------------------
+
+X = np.random.default_rng(0).normal(size=(50, 4)).astype("float32")
+Y = X.sum(axis=1, keepdims=True)
+
+
+class Batches(Sequence):
+    def __init__(self):
+        self.order = np.arange(50)
+        self.ended = 0
+
+    def __len__(self):
+        return 5
+
+    def __getitem__(self, index):
+        rows = self.order[10 * index : 10 * index + 10]
+        return X[rows], Y[rows]
+
+    def on_epoch_end(self):
+        self.ended += 1
+        self.order = np.random.default_rng(self.ended).permutation(50)
+
+
+def model():
+    made = Sequential([Dense(1, input_shape=(4,), kernel_initializer="zeros")])
+    made.compile("sgd", "mse")
+    return made
+
+
+def endless():
+    while True:
+        for index in range(5):
+            yield X[10 * index : 10 * index + 10], Y[10 * index : 10 * index + 10]
+
+
+HANDS = [
+    {"workers": 0},
+    {"workers": 1},
+    {"workers": 3, "max_queue_size": 2},
+    {"workers": 2, "use_multiprocessing": True},
+]
+
+
+def trained(source, **arguments):
+    np.random.seed(6)
+    one = model()
+    steps = None if hasattr(source, "__len__") else 5
+    one.fit_generator(source, steps, epochs=3, verbose=0, **arguments)
+    return one.get_weights()[0]
+
+
+@pytest.mark.parametrize("hands", HANDS, ids=str)
+def test_a_run_is_the_same_whoever_makes_the_batches(hands):
+    batches = Batches()
+    weights = trained(batches, **hands)
+    assert batches.ended == 3
+    np.testing.assert_array_equal(weights, trained(Batches()))
+    if not hands.get("use_multiprocessing"):
+        np.testing.assert_array_equal(trained(endless(), **hands), trained(endless()))
+
+
+@pytest.mark.parametrize("hands", HANDS[:3], ids=str)
+def test_evaluating_predicting_and_validating_take_workers_too(hands):
+    one = model()
+    expected = one.evaluate(X, Y, verbose=0)
+    assert one.evaluate_generator(Batches(), **hands) == pytest.approx(expected, rel=1e-5)
+    assert one.evaluate_generator(endless(), 5, **hands) == pytest.approx(expected, rel=1e-5)
+    np.testing.assert_allclose(one.predict_generator(Batches(), **hands), one.predict(X), rtol=1e-5)
+    history = one.fit_generator(endless(), 5, validation_data=Batches(), verbose=0, **hands)
+    assert history.history["val_loss"][0] == pytest.approx(one.evaluate(X, Y, verbose=0), rel=1e-5)
+
+
+def test_workers_are_ended_when_training_fails_or_stops_in_the_middle():
+    def breaking():
+        yield X, Y
+        raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        model().fit_generator(breaking(), 5, verbose=0, workers=1)
+    with pytest.raises(DataError, match="ended after 2 of 5 batches"):
+        model().fit_generator(((X, Y) for _ in range(2)), 5, verbose=0, workers=1)
+    stage = model().fit_generator_stage(endless(), 5, verbose=0, workers=1)
+    for _ in range(6):
+        next(iter(stage))
+    stage._events.close()
+
+
+def test_unless_workers_are_asked_for_batches_are_made_here():
+    asking = []
+
+    def noting():
+        for batch in endless():
+            asking.append(threading.current_thread())
+            yield batch
+
+    model().fit_generator(noting(), 5, verbose=0)
+    assert asking == [threading.main_thread()] * 5
+    asking.clear()
+    model().fit_generator(noting(), 5, verbose=0, workers=1)
+    assert threading.main_thread() not in asking
+
+
+def test_a_sequence_may_ask_for_workers_itself_as_in_keras_3():
+    class Asking(PyDataset):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.threads = set()
+
+        def __len__(self):
+            return 5
+
+        def __getitem__(self, index):
+            self.threads.add(threading.current_thread())
+            return X[:10], Y[:10]
+
+    for asked, from_main in (({}, True), ({"workers": 2}, False)):
+        source = Asking(**asked)
+        model().fit(source, verbose=0)
+        assert (source.threads == {threading.main_thread()}) == from_main
+    source = Asking(workers=3)
+    model().fit(source, verbose=0, workers=0)
+    assert source.threads == {threading.main_thread()}
+
+
+def test_a_bad_number_of_workers_is_refused_before_training():
+    with pytest.raises(ArgumentError, match="workers is -1; expected a whole number >= 0"):
+        model().fit_generator(Batches(), verbose=0, workers=-1)
+
+
+def test_evaluate_and_predict_take_batches_as_fit_does():
+    one = model()
+    expected = one.evaluate(X, Y, verbose=0)
+    assert one.evaluate(Batches(), verbose=0) == pytest.approx(expected, rel=1e-5)
+    assert one.evaluate(endless(), steps=5, verbose=0) == pytest.approx(expected, rel=1e-5)
+    np.testing.assert_allclose(one.predict(Batches()), one.predict(X), rtol=1e-5)
+    np.testing.assert_allclose(one.predict(endless(), steps=5), one.predict(X), rtol=1e-5)
+
+
+def test_the_three_functions_of_keras_are_here():
+    one = model()
+    history = keras_loops.fit_generator(one, Batches(), verbose=0)
+    assert len(history.history["loss"]) == 1
+    loss = keras_loops.evaluate_generator(one, Batches())
+    assert loss == pytest.approx(one.evaluate(X, Y, verbose=0), rel=1e-5)
+    assert keras_loops.predict_generator(one, Batches()).shape == (50, 1)
+
+
+class Asked(Sequence):
+    def __init__(self):
+        self.events = []
+
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, index):
+        self.events.append(index)
+        return X[:10], Y[:10]
+
+    def on_epoch_end(self):
+        self.events.append("end")
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize(
+    ("steps", "epochs", "events"),
+    [
+        (2, 3, [0, 1, 2, "end", 0, 1, 2, "end"]),
+        (4, 2, [0, 1, 2, "end", 0, 1, 2, "end", 0, 1]),
+        (3, 2, [0, 1, 2, "end", 0, 1, 2, "end"]),
+    ],
+)
+def test_epochs_of_other_lengths_still_read_every_batch(steps, epochs, events, workers):
+    source = Asked()
+    arguments = {"shuffle": False, "verbose": 0, "workers": workers}
+    model().fit_generator(source, steps_per_epoch=steps, epochs=epochs, **arguments)
+    assert source.events == events
+
+
+# --- sources that end, or have nothing ------------------------------------------------------------
+
+
+class Emptied(Asked):
+    """Three batches in the first pass, none in the second."""
+
+    length = 3
+
+    def __len__(self):
+        return self.length
+
+    def on_epoch_end(self):
+        self.length = 0
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_sequence_without_batches_is_an_error_not_an_endless_search(workers):
+    empty = Emptied()
+    empty.length = 0
+    with pytest.raises(DataError, match="expected at least one batch, got a Emptied of length 0"):
+        model().fit_generator(empty, steps_per_epoch=2, verbose=0, workers=workers)
+    with pytest.raises(DataError, match="the Sequence is empty"):
+        model().fit_generator(Emptied(), epochs=2, verbose=0, workers=workers)
+
+
+def test_an_enqueuer_of_an_empty_sequence_says_so(started):
+    batches = started(OrderedEnqueuer(Numbers(0)))
+    with pytest.raises(DataError, match="the Sequence is empty"):
+        next(batches)
+
+
+class Exhausted(Asked):
+    def __getitem__(self, index):
+        return next(iter([])) if index == 1 else super().__getitem__(index)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_sequence_that_runs_out_is_an_error_not_a_shorter_epoch(workers):
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        model().fit_generator(Exhausted(), verbose=0, workers=workers, shuffle=False)
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_generator_that_ends_between_epochs_gets_advice_that_can_be_followed(workers):
+    five = itertools.islice(endless(), 5)
+    with pytest.raises(DataError, match="after 0 of 5 batches .* by `while True:`\\.$"):
+        model().fit_generator(five, steps_per_epoch=5, epochs=2, verbose=0, workers=workers)
+
+
+@pytest.mark.parametrize("method", ["fit_generator", "predict_generator"])
+def test_a_model_that_looks_for_its_shape_in_an_empty_source_says_so(method):
+    call = getattr(unbuilt(), method)
+    with pytest.raises(DataError, match="the generator ended before its first batch"):
+        call(iter([]), 1)
+    with pytest.raises(DataError, match="the Sequence is empty"):
+        call(Numbers(0), 1)
+    with pytest.raises(DtypeError, match=r"the generator is a function; .* Call it"):
+        call(endless, 1)
+    with pytest.raises(DtypeError, match="the generator is a int; expected a generator"):
+        getattr(model(), method)(3, 1)
+
+
+def unbuilt():
+    made = Sequential([Dense(1)])
+    made.compile("sgd", "mse")
+    return made
+
+
+# --- processes ------------------------------------------------------------------------------------
+
+
+class Pickled(Batches):
+    """Counts how often it is sent to processes."""
+
+    times = 0
+
+    def __getstate__(self):
+        Pickled.times += 1
+        return vars(self)
+
+
+def test_a_sequence_is_made_into_bytes_once_for_each_pass():
+    Pickled.times = 0
+    arguments = {"workers": 1, "use_multiprocessing": True, "verbose": 0}
+    model().fit_generator(Pickled(), epochs=3, **arguments)
+    assert Pickled.times == 4  # and once before the first
+
+
+def test_ctrl_c_leaves_worker_processes_to_the_one_that_started_them(started):
+    batches = started(OrderedEnqueuer(Numbers(), use_multiprocessing=True), 1, 1)
+    assert next(batches) == 0
+    (process,) = multiprocessing.active_children()
+    os.kill(process.pid, signal.SIGINT)
+    assert next(batches) == 1
+
+
+class Slow(Numbers):
+    def __getitem__(self, index):
+        time.sleep(0.3)
+        return index
+
+
+def test_threads_are_stopped_together_not_one_after_the_other():
+    enqueuer = OrderedEnqueuer(Slow(20))
+    enqueuer.start(workers=4, max_queue_size=20)
+    next(enqueuer.get())
+    begin = time.monotonic()
+    enqueuer.stop()
+    assert time.monotonic() - begin < 0.8  # each finishes the batch that it was making
