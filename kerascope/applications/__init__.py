@@ -1,0 +1,32 @@
+"""Well-known architectures, with fresh weights: graphs that people want to see and to draw.
+
+`from kerascope.applications import ResNet50; ResNet50()`. Layers are named as in Keras, so weights
+that were saved from Keras can be read into them; trained weights are not fetched from anywhere.
+"""
+
+from kerascope.applications import imagenet_utils
+from kerascope.applications.densenet import DenseNet121, DenseNet169, DenseNet201
+from kerascope.applications.inception_v3 import InceptionV3
+from kerascope.applications.mobilenet import MobileNet, MobileNetV2
+from kerascope.applications.resnet import ResNet50, ResNet101, ResNet152
+from kerascope.applications.vgg import VGG16, VGG19
+from kerascope.applications.xception import Xception
+from kerascope.not_yet import answer_missing_names
+
+__all__ = [
+    "VGG16",
+    "VGG19",
+    "DenseNet121",
+    "DenseNet169",
+    "DenseNet201",
+    "InceptionV3",
+    "MobileNet",
+    "MobileNetV2",
+    "ResNet50",
+    "ResNet101",
+    "ResNet152",
+    "Xception",
+    "imagenet_utils",
+]
+
+answer_missing_names(__name__)

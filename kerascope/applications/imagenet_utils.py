@@ -1,0 +1,97 @@
+"""Images as the architectures were trained on them, and what became of the class names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor
+from kerascope.errors import ArgumentError, UnavailableError
+from kerascope.settings import config
+
+# Of the images of ImageNet, by colour: red, green, blue.
+MEAN = (0.485, 0.456, 0.406)
+DEVIATION = (0.229, 0.224, 0.225)
+MEAN_IN_256 = (123.68, 116.779, 103.939)
+
+
+def preprocess_input(x: Any, data_format: str | None = None, mode: str = "caffe") -> Any:
+    """Return images of 0 to 255 in the form that an architecture expects.
+
+    Parameters
+    ----------
+    x : np.ndarray or Tensor, shape (batch, rows, columns, 3) or (rows, columns, 3)
+        Red, green, blue. It is not changed.
+    data_format : {"channels_last", "channels_first"}, optional
+        Default `K.image_data_format()`.
+    mode : {"caffe", "tf", "torch"}
+        "caffe": blue, green, red, less the mean of each. "tf": from -1 to 1. "torch": from 0 to 1,
+        less the mean of each colour, over its deviation.
+
+    Returns
+    -------
+    np.ndarray or Tensor
+        Of the same shape.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such mode or layout, or there are not three colours.
+
+    Examples
+    --------
+    >>> white = np.full((1, 2, 2, 3), 255.0)
+    >>> preprocess_input(white, mode="tf")[0, 0, 0].tolist()
+    [1.0, 1.0, 1.0]
+    """
+    if mode not in ("caffe", "tf", "torch"):
+        raise ArgumentError(f"preprocess_input: mode {mode!r}; expected 'caffe', 'tf' or 'torch'.")
+    first = K.normalize_data_format(data_format) == "channels_first"
+    if not isinstance(x, Tensor):
+        x = np.asarray(x, config.floatx)
+    axis = (1 if len(x.shape) == 4 else 0) if first else len(x.shape) - 1
+    if x.shape[axis] != 3:
+        raise ArgumentError(
+            f"preprocess_input: images of shape {tuple(x.shape)}; expected three colours on axis "
+            f"{axis} for {'channels_first' if first else 'channels_last'!r}."
+        )
+    if mode == "tf":
+        return x / 127.5 - 1.0
+    along = [1] * len(x.shape)
+    along[axis] = 3
+    if mode == "torch":
+        return (x / 255.0 - _row(MEAN, along)) / _row(DEVIATION, along)
+    turned = K.reverse(x, axis) if isinstance(x, Tensor) else np.flip(x, axis)
+    return turned - _row(MEAN_IN_256[::-1], along)
+
+
+def _row(numbers: tuple[float, ...], shape: list[int]) -> Any:
+    return np.array(numbers, config.floatx).reshape(shape)
+
+
+def preprocessor(mode: str) -> Callable[..., Any]:
+    """Return `preprocess_input` for the architectures that expect this mode."""
+
+    def preprocess(x: Any, data_format: str | None = None) -> Any:
+        return preprocess_input(x, data_format, mode)
+
+    preprocess.__name__ = "preprocess_input"
+    preprocess.__doc__ = f"Return `imagenet_utils.preprocess_input(x, data_format, {mode!r})`."
+    return preprocess
+
+
+def decode_predictions(preds: Any, top: int = 5) -> Any:
+    """Refuse: the names of ImageNet's classes are not part of kerascope.
+
+    Raises
+    ------
+    UnavailableError
+        Always; it says how to read the numbers without the names.
+    """
+    raise UnavailableError(
+        "decode_predictions: the names of ImageNet's 1,000 classes are not part of kerascope. "
+        f"np.argsort(preds)[:, ::-1][:, :{top}] gives the {top} best classes as numbers."
+    )

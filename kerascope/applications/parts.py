@@ -1,0 +1,171 @@
+"""What the architectures share: where a network begins, how it ends, and its pieces.
+
+Each architecture is a function from arguments to a Model, named as in Keras, layers included, so
+that weights can be exchanged by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor
+from kerascope.engine.input_layer import Input
+from kerascope.engine.model import Model
+from kerascope.engine.node import get_source_inputs
+from kerascope.errors import ArgumentError, ShapeError, UnavailableError
+from kerascope.layers import (
+    Activation,
+    BatchNormalization,
+    Conv2D,
+    Dense,
+    GlobalAveragePooling2D,
+    GlobalMaxPooling2D,
+)
+
+
+def images(
+    where: str,
+    input_shape: Sequence[int | None] | None,
+    input_tensor: Tensor | None,
+    *,
+    size: int,
+    smallest: int,
+    include_top: bool,
+    flexible: bool = True,
+) -> Tensor:
+    """Return the tensor of images at which a network begins.
+
+    Parameters
+    ----------
+    where : str
+        The architecture's name, for errors.
+    input_shape : tuple, optional
+        Shape of an image in the layout of `K.image_data_format()`.
+    input_tensor : Tensor, optional
+        Made by `Input` or a layer; used instead.
+    size, smallest : int
+        The usual height and width, and the least at which every layer has an output.
+    include_top : bool
+        Whether the classifier is wanted.
+    flexible : bool
+        False for a classifier whose weights depend on the size: a Flatten before Dense.
+
+    Raises
+    ------
+    ShapeError
+        The images are no images, or too small.
+    """
+    if input_tensor is not None:
+        input_shape = input_tensor.shape[1:]
+    elif input_shape is None:
+        sides = (size, size) if include_top else (None, None)
+        input_shape = (3, *sides) if K.image_data_format() == "channels_first" else (*sides, 3)
+    _check_size(where, tuple(input_shape), smallest)
+    if include_top and not flexible and None in input_shape:
+        raise ShapeError(
+            f"{where}: images of shape {tuple(input_shape)} with include_top=True; expected known "
+            f"sizes, since the classifier's weights depend on them. Pass include_top=False."
+        )
+    if input_tensor is None:
+        input_tensor = Input(shape=tuple(input_shape))
+    elif not K.is_keras_tensor(input_tensor):
+        input_tensor = Input(tensor=input_tensor)
+    made: Tensor = input_tensor
+    return made
+
+
+def _check_size(where: str, shape: tuple[int | None, ...], smallest: int) -> None:
+    sides = shape[1:] if K.image_data_format() == "channels_first" else shape[:-1]
+    if len(shape) != 3 or any(n is not None and n < smallest for n in sides):
+        raise ShapeError(
+            f"{where}: images of shape {shape}; expected a height and a width of at least "
+            f"{smallest}, and channels, in the layout {K.image_data_format()!r}."
+        )
+
+
+def channel_axis() -> int:
+    """Return the axis of the channels, the batch counted."""
+    return 1 if K.image_data_format() == "channels_first" else 3
+
+
+def channels_of(x: Tensor) -> int:
+    """Return how many channels a tensor of images has."""
+    return int(x.shape[channel_axis()] or 0)
+
+
+def normalized(x: Tensor, name: str | None = None, **kwargs: Any) -> Tensor:
+    """Return the tensor after a BatchNormalization of its channels."""
+    layer = BatchNormalization(axis=channel_axis(), name=name, **kwargs)
+    normal: Tensor = layer(x)
+    return normal
+
+
+def relu(x: Tensor, name: str | None = None) -> Tensor:
+    """Return the tensor after a relu."""
+    positive: Tensor = Activation("relu", name=name)(x)
+    return positive
+
+
+def convolved(x: Tensor, filters: int, kernel_size: Any, **kwargs: Any) -> Tensor:
+    """Return the tensor after a convolution."""
+    features: Tensor = Conv2D(filters, kernel_size, **kwargs)(x)
+    return features
+
+
+def ending(
+    x: Tensor,
+    include_top: bool,
+    classes: int,
+    pooling: str | None,
+    activation: Any = "softmax",
+) -> Tensor:
+    """Return class probabilities, or features pooled as asked.
+
+    Raises
+    ------
+    ArgumentError
+        `pooling` is none of None, "avg", "max".
+    """
+    if include_top:
+        pooled = GlobalAveragePooling2D(name="avg_pool")(x)
+        probabilities: Tensor = Dense(classes, activation=activation, name="predictions")(pooled)
+        return probabilities
+    return pooled_features(x, pooling)
+
+
+def pooled_features(x: Tensor, pooling: str | None) -> Tensor:
+    """Return the feature maps, or one number for each: their mean or their greatest."""
+    layers = {"avg": GlobalAveragePooling2D, "max": GlobalMaxPooling2D}
+    if pooling is None:
+        return x
+    if pooling not in layers:
+        raise ArgumentError(f"pooling {pooling!r}; expected None, 'avg' or 'max'.")
+    features: Tensor = layers[pooling]()(x)
+    return features
+
+
+def finished(inputs: Tensor, outputs: Tensor, name: str, weights: Any) -> Model:
+    """Return the model, with weights from a file if one is named.
+
+    Raises
+    ------
+    UnavailableError
+        Weights are asked for that no file here holds.
+    """
+    check_weights(name, weights)
+    sources = get_source_inputs(inputs)
+    model = Model(sources[0] if len(sources) == 1 else sources, outputs, name=name)
+    if weights is not None:
+        model.load_weights(weights)
+    return model
+
+
+def check_weights(name: str, weights: Any) -> None:
+    """Refuse trained weights by name before anything is built."""
+    if weights == "imagenet":
+        raise UnavailableError(
+            f"{name}: weights='imagenet' are not part of kerascope and are not fetched. Pass "
+            f"weights=None for fresh ones, or the path of a file of weights that you have."
+        )

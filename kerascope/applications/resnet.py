@@ -1,0 +1,111 @@
+"""ResNet50, ResNet101 and ResNet152: blocks that add to their input what they compute from it.
+
+References
+----------
+.. [1] K. He, X. Zhang, S. Ren, J. Sun, "Deep residual learning for image recognition", 2015.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from kerascope.applications.imagenet_utils import decode_predictions, preprocessor
+from kerascope.applications.parts import (
+    check_weights,
+    convolved,
+    ending,
+    finished,
+    images,
+    normalized,
+    relu,
+)
+from kerascope.backend.graph import Tensor
+from kerascope.engine.model import Model
+from kerascope.layers import Add, MaxPooling2D, ZeroPadding2D
+
+__all__ = ["ResNet50", "ResNet101", "ResNet152", "decode_predictions", "preprocess_input"]
+
+preprocess_input = preprocessor("caffe")
+
+_normalized = partial(normalized, epsilon=1.001e-5)
+
+
+def ResNet50(
+    include_top: bool = True,
+    weights: Any = None,
+    input_tensor: Any = None,
+    input_shape: Any = None,
+    pooling: str | None = None,
+    classes: int = 1000,
+) -> Model:
+    """Return the network of 50 layers with weights; arguments and errors as for `vgg.VGG16`."""
+    return _resnet("resnet50", (3, 4, 6, 3), include_top, weights, input_tensor, input_shape,
+                   pooling, classes)  # fmt: skip
+
+
+def ResNet101(
+    include_top: bool = True,
+    weights: Any = None,
+    input_tensor: Any = None,
+    input_shape: Any = None,
+    pooling: str | None = None,
+    classes: int = 1000,
+) -> Model:
+    """Return the network of 101 layers with weights; arguments and errors as for `vgg.VGG16`."""
+    return _resnet("resnet101", (3, 4, 23, 3), include_top, weights, input_tensor, input_shape,
+                   pooling, classes)  # fmt: skip
+
+
+def ResNet152(
+    include_top: bool = True,
+    weights: Any = None,
+    input_tensor: Any = None,
+    input_shape: Any = None,
+    pooling: str | None = None,
+    classes: int = 1000,
+) -> Model:
+    """Return the network of 152 layers with weights; arguments and errors as for `vgg.VGG16`."""
+    return _resnet("resnet152", (3, 8, 36, 3), include_top, weights, input_tensor, input_shape,
+                   pooling, classes)  # fmt: skip
+
+
+def _resnet(
+    name: str,
+    blocks: tuple[int, ...],
+    include_top: bool,
+    weights: Any,
+    input_tensor: Any,
+    input_shape: Any,
+    pooling: str | None,
+    classes: int,
+) -> Model:
+    check_weights(name, weights)
+    inputs = images(name, input_shape, input_tensor, size=224, smallest=32, include_top=include_top)
+    x = ZeroPadding2D(3, name="conv1_pad")(inputs)
+    x = convolved(x, 64, 7, strides=2, name="conv1_conv")
+    x = relu(_normalized(x, "conv1_bn"), "conv1_relu")
+    x = ZeroPadding2D(1, name="pool1_pad")(x)
+    x = MaxPooling2D(3, strides=2, name="pool1_pool")(x)
+    for stack, (count, filters) in enumerate(
+        zip(blocks, (64, 128, 256, 512), strict=True), start=2
+    ):
+        for index in range(1, count + 1):
+            strides = 2 if index == 1 and stack > 2 else 1
+            prefix = f"conv{stack}_block{index}"
+            x = _block(x, filters, strides, prefix, widens=index == 1)
+    return finished(inputs, ending(x, include_top, classes, pooling), name, weights)
+
+
+def _block(x: Tensor, filters: int, strides: int, name: str, *, widens: bool) -> Tensor:
+    """Return relu(x + f(x)); where f has other channels or strides, x is convolved to match."""
+    shortcut = x
+    if widens:
+        shortcut = convolved(x, 4 * filters, 1, strides=strides, name=f"{name}_0_conv")
+        shortcut = _normalized(shortcut, f"{name}_0_bn")
+    x = convolved(x, filters, 1, strides=strides, name=f"{name}_1_conv")
+    x = relu(_normalized(x, f"{name}_1_bn"), f"{name}_1_relu")
+    x = convolved(x, filters, 3, padding="same", name=f"{name}_2_conv")
+    x = relu(_normalized(x, f"{name}_2_bn"), f"{name}_2_relu")
+    x = _normalized(convolved(x, 4 * filters, 1, name=f"{name}_3_conv"), f"{name}_3_bn")
+    return relu(Add(name=f"{name}_add")([shortcut, x]), f"{name}_out")

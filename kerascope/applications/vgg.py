@@ -1,0 +1,111 @@
+"""VGG16 and VGG19: blocks of 3x3 convolutions, one after the other.
+
+References
+----------
+.. [1] K. Simonyan, A. Zisserman, "Very deep convolutional networks for large-scale image
+   recognition", 2014.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kerascope.applications.imagenet_utils import decode_predictions, preprocessor
+from kerascope.applications.parts import (
+    check_weights,
+    convolved,
+    finished,
+    images,
+    pooled_features,
+)
+from kerascope.engine.model import Model
+from kerascope.layers import Dense, Flatten, MaxPooling2D
+
+__all__ = ["VGG16", "VGG19", "decode_predictions", "preprocess_input"]
+
+preprocess_input = preprocessor("caffe")
+
+
+def VGG16(
+    include_top: bool = True,
+    weights: Any = None,
+    input_tensor: Any = None,
+    input_shape: Any = None,
+    pooling: str | None = None,
+    classes: int = 1000,
+) -> Model:
+    """Return the network of 16 layers with weights.
+
+    Parameters
+    ----------
+    include_top : bool
+        Whether the classifier belongs to it.
+    weights : None or path
+        None: fresh weights. Or a file of weights. Keras's default "imagenet" is not available.
+    input_tensor : Tensor, optional
+        Images, made by `Input` or a layer.
+    input_shape : tuple, optional
+        Shape of an image; by default (224, 224, 3).
+    pooling : {None, "avg", "max"}
+        Without the classifier: feature maps, or their mean or maximum.
+    classes : int
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    UnavailableError
+        `weights` is "imagenet", or no file.
+    ShapeError
+        The images are too small.
+    """
+    return _vgg("vgg16", (2, 2, 3, 3, 3), include_top, weights, input_tensor, input_shape, pooling,
+                classes)  # fmt: skip
+
+
+def VGG19(
+    include_top: bool = True,
+    weights: Any = None,
+    input_tensor: Any = None,
+    input_shape: Any = None,
+    pooling: str | None = None,
+    classes: int = 1000,
+) -> Model:
+    """Return the network of 19 layers with weights; arguments as for `VGG16`."""
+    return _vgg("vgg19", (2, 2, 4, 4, 4), include_top, weights, input_tensor, input_shape, pooling,
+                classes)  # fmt: skip
+
+
+def _vgg(
+    name: str,
+    convolutions: tuple[int, ...],
+    include_top: bool,
+    weights: Any,
+    input_tensor: Any,
+    input_shape: Any,
+    pooling: str | None,
+    classes: int,
+) -> Model:
+    check_weights(name, weights)
+    inputs = x = images(
+        name, input_shape, input_tensor, size=224, smallest=32, include_top=include_top,
+        flexible=False,
+    )  # fmt: skip
+    for block, (count, filters) in enumerate(
+        zip(convolutions, (64, 128, 256, 512, 512), strict=True), start=1
+    ):
+        for index in range(1, count + 1):
+            x = convolved(
+                x, filters, 3, activation="relu", padding="same", name=f"block{block}_conv{index}"
+            )
+        x = MaxPooling2D(2, strides=2, name=f"block{block}_pool")(x)
+    if include_top:
+        x = Flatten(name="flatten")(x)
+        x = Dense(4096, activation="relu", name="fc1")(x)
+        x = Dense(4096, activation="relu", name="fc2")(x)
+        x = Dense(classes, activation="softmax", name="predictions")(x)
+    else:
+        x = pooled_features(x, pooling)
+    return finished(inputs, x, name, weights)

@@ -1,0 +1,89 @@
+"""Xception: Inception's idea carried to its end, with separable convolutions.
+
+References
+----------
+.. [1] F. Chollet, "Xception: deep learning with depthwise separable convolutions", 2016.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kerascope.applications.imagenet_utils import decode_predictions, preprocessor
+from kerascope.applications.parts import (
+    check_weights,
+    convolved,
+    ending,
+    finished,
+    images,
+    normalized,
+    relu,
+)
+from kerascope.backend.graph import Tensor
+from kerascope.engine.model import Model
+from kerascope.layers import Add, MaxPooling2D, SeparableConv2D
+
+__all__ = ["Xception", "decode_predictions", "preprocess_input"]
+
+preprocess_input = preprocessor("tf")
+
+
+def Xception(
+    include_top: bool = True,
+    weights: Any = None,
+    input_tensor: Any = None,
+    input_shape: Any = None,
+    pooling: str | None = None,
+    classes: int = 1000,
+) -> Model:
+    """Return the network; arguments and errors as for `vgg.VGG16`.
+
+    Images are 299 by 299 by default, and at least 71.
+    """
+    check_weights("xception", weights)
+    inputs = images(
+        "xception", input_shape, input_tensor, size=299, smallest=71, include_top=include_top
+    )
+    x = convolved(inputs, 32, 3, strides=2, use_bias=False, name="block1_conv1")
+    x = relu(normalized(x, "block1_conv1_bn"), "block1_conv1_act")
+    x = convolved(x, 64, 3, use_bias=False, name="block1_conv2")
+    x = relu(normalized(x, "block1_conv2_bn"), "block1_conv2_act")
+    for block, filters in ((2, 128), (3, 256), (4, 728)):
+        x = _halving_block(x, (filters, filters), block, begins_with_relu=block > 2)
+    for block in range(5, 13):
+        x = _even_block(x, block)
+    x = _halving_block(x, (728, 1024), 13, begins_with_relu=True)
+    for index, filters in ((1, 1536), (2, 2048)):
+        x = _separated(x, filters, f"block14_sepconv{index}")
+        x = relu(x, f"block14_sepconv{index}_act")
+    outputs = ending(x, include_top, classes, pooling)
+    return finished(inputs, outputs, "xception", weights)
+
+
+def _separated(x: Tensor, filters: int, name: str) -> Tensor:
+    layer = SeparableConv2D(filters, 3, padding="same", use_bias=False, name=name)
+    return normalized(layer(x), f"{name}_bn")
+
+
+def _halving_block(
+    x: Tensor, filters: tuple[int, int], block: int, *, begins_with_relu: bool
+) -> Tensor:
+    shortcut = convolved(x, filters[1], 1, strides=2, padding="same", use_bias=False)
+    shortcut = normalized(shortcut)
+    if begins_with_relu:
+        x = relu(x, f"block{block}_sepconv1_act")
+    x = _separated(x, filters[0], f"block{block}_sepconv1")
+    x = relu(x, f"block{block}_sepconv2_act")
+    x = _separated(x, filters[1], f"block{block}_sepconv2")
+    x = MaxPooling2D(3, strides=2, padding="same", name=f"block{block}_pool")(x)
+    added: Tensor = Add()([x, shortcut])
+    return added
+
+
+def _even_block(x: Tensor, block: int) -> Tensor:
+    shortcut = x
+    for index in (1, 2, 3):
+        x = relu(x, f"block{block}_sepconv{index}_act")
+        x = _separated(x, 728, f"block{block}_sepconv{index}")
+    added: Tensor = Add()([x, shortcut])
+    return added

@@ -1,0 +1,188 @@
+"""The architectures: as large as published, and the same numbers as Keras 3 with its weights."""
+
+import re
+
+import numpy as np
+import pytest
+
+from kerascope import Input, applications
+from kerascope import backend as K
+from kerascope.applications import imagenet_utils
+from kerascope.errors import ArgumentError, ShapeError, UnavailableError
+
+# Parameters with 1,000 classes, as Keras's documentation lists them; layers, counted in Keras 3.
+SIZES = {
+    "VGG16": (138_357_544, 23),
+    "VGG19": (143_667_240, 26),
+    "ResNet50": (25_636_712, 177),
+    "ResNet101": (44_707_176, 347),
+    "ResNet152": (60_419_944, 517),
+    "InceptionV3": (23_851_784, 313),
+    "Xception": (22_910_480, 134),
+    "MobileNet": (4_253_864, 92),
+    "MobileNetV2": (3_538_984, 156),
+    "DenseNet121": (8_062_504, 429),
+    "DenseNet169": (14_307_880, 597),
+    "DenseNet201": (20_242_984, 709),
+}
+SMALLEST = {"InceptionV3": 75, "Xception": 71}
+
+
+def zeros(shape, dtype=None):
+    return np.zeros(shape, dtype or "float32")
+
+
+@pytest.fixture
+def no_drawing(monkeypatch):
+    """Let weights begin as zeros: drawing a hundred million numbers takes longer than the graph."""
+    from kerascope.initializers import VarianceScaling
+
+    monkeypatch.setattr(VarianceScaling, "__call__", lambda self, shape, dtype=None: zeros(shape))
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_architecture_has_the_published_size(name, no_drawing):
+    model = getattr(applications, name)()
+    parameters, layers = SIZES[name]
+    assert model.count_params() == parameters
+    assert len(model.layers) == layers
+    assert model.output_shape == (None, 1000)
+    del model
+
+
+@pytest.mark.parametrize("name", ["ResNet50", "MobileNetV2"])
+def test_channels_first_gives_the_same_features(name):
+    size = SMALLEST.get(name, 32)
+    x = np.random.default_rng(0).normal(size=(1, size, size, 3)).astype("float32")
+    last = getattr(applications, name)(include_top=False, input_shape=(size, size, 3))
+    K.set_image_data_format("channels_first")
+    try:
+        first = getattr(applications, name)(include_top=False, input_shape=(3, size, size))
+    finally:
+        K.set_image_data_format("channels_last")
+    first.set_weights(last.get_weights())
+    expected = last.predict(x).transpose(0, 3, 1, 2)
+    np.testing.assert_allclose(
+        first.predict(x.transpose(0, 3, 1, 2)), expected, rtol=1e-3, atol=1e-4
+    )
+
+
+def test_images_of_any_size_without_the_classifier():
+    model = applications.MobileNet(include_top=False, pooling="avg", alpha=0.25)
+    for size in (32, 50):
+        assert model.predict(np.zeros((1, size, size, 3))).shape == (1, 256)
+
+
+def test_an_input_tensor_begins_the_graph():
+    x = Input((64, 64, 3), name="photo")
+    model = applications.MobileNetV2(input_tensor=x, classes=7)
+    assert model.inputs == [x]
+    assert model.output_shape == (None, 7)
+
+
+def test_weights_are_read_from_a_file(tmp_path):
+    small = {"include_top": False, "input_shape": (32, 32, 3), "alpha": 0.25}
+    model = applications.MobileNet(**small)
+    path = str(tmp_path / "weights.h5")
+    model.save_weights(path)
+    twin = applications.MobileNet(weights=path, **small)
+    for a, b in zip(model.get_weights(), twin.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_trained_weights_are_refused_before_anything_is_built(name):
+    with pytest.raises(UnavailableError, match="weights='imagenet' are not part of kerascope"):
+        getattr(applications, name)(weights="imagenet")
+
+
+def test_images_that_are_none_or_too_small():
+    with pytest.raises(
+        ShapeError, match=r"resnet50: images of shape \(28, 28\); expected a height"
+    ):
+        applications.ResNet50(input_shape=(28, 28))
+    with pytest.raises(ShapeError, match="at least 75"):
+        applications.InceptionV3(input_shape=(64, 64, 3))
+    with pytest.raises(ShapeError, match="expected known sizes"):
+        applications.VGG16(input_shape=(None, None, 3))
+    with pytest.raises(ShapeError, match=r"vgg16: images of shape \(None, None, 3\) with include"):
+        applications.VGG16(input_tensor=Input((None, None, 3)))
+    with pytest.raises(ArgumentError, match="pooling 'mean'"):
+        applications.MobileNet(include_top=False, input_shape=(32, 32, 3), pooling="mean")
+
+
+# --- the real Keras 3 -----------------------------------------------------------------------------
+
+
+def created(layers):
+    """Return layers with weights in the order in which they were made: by class and number."""
+
+    def key(layer):
+        match = re.fullmatch(r"(.*?)_?(\d+)", layer.name)
+        unnamed = re.fullmatch(r"(conv2d|batch_normalization)(_\d+)?", layer.name)
+        return (unnamed[1], int(match[2]) if match else 0) if unnamed else (layer.name, 0)
+
+    return sorted((layer for layer in layers if layer.weights), key=key)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("ResNet50", {"input_shape": (64, 64, 3), "classes": 10}),
+        ("InceptionV3", {"input_shape": (96, 96, 3), "classes": 10}),
+        ("MobileNet", {"input_shape": (64, 64, 3), "classes": 10, "alpha": 0.5}),
+        ("MobileNetV2", {"input_shape": (65, 64, 3), "classes": 10, "alpha": 0.35}),
+        ("DenseNet121", {"input_shape": (64, 64, 3), "classes": 10}),
+    ],
+)
+def test_predictions_are_those_of_keras_3_with_its_weights(name, arguments):
+    keras = pytest.importorskip("keras")
+    theirs = getattr(keras.applications, name)(weights=None, **arguments)
+    rng = np.random.default_rng(0)
+    theirs.set_weights([_likely(w, rng) for w in theirs.weights])
+    ours = getattr(applications, name)(**arguments)
+    for mine, real in zip(created(ours.layers), created(theirs.layers), strict=True):
+        mine.set_weights([np.asarray(w.value) for w in real.weights])
+    x = rng.normal(size=(2, *arguments["input_shape"])).astype("float32")
+    expected = np.asarray(theirs(x))
+    assert expected.std() > 1e-3
+    np.testing.assert_allclose(ours.predict(x), expected, rtol=2e-3, atol=1e-5)
+
+
+def _likely(weight, rng):
+    """Return numbers with which a signal neither dies nor explodes on its way."""
+    shape, name = tuple(weight.shape), weight.name
+    if name in ("gamma", "moving_variance"):
+        return rng.uniform(0.8, 1.2, shape)
+    if len(shape) == 1:
+        return rng.normal(0, 0.1, shape)
+    fan_in = np.prod(shape[:-2]) if "depthwise" in name else np.prod(shape[:-1])
+    return rng.normal(0, np.sqrt(2 / fan_in), shape)
+
+
+# --- images ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["caffe", "tf", "torch"])
+@pytest.mark.parametrize("data_format", ["channels_last", "channels_first"])
+def test_images_are_prepared_as_keras_3_prepares_them(mode, data_format):
+    keras = pytest.importorskip("keras")
+    shape = (2, 4, 5, 3) if data_format == "channels_last" else (2, 3, 4, 5)
+    x = np.random.default_rng(0).uniform(0, 255, shape).astype("float32")
+    real = keras.applications.imagenet_utils.preprocess_input(x.copy(), data_format, mode)
+    before = x.copy()
+    ours = imagenet_utils.preprocess_input(x, data_format, mode)
+    np.testing.assert_allclose(ours, real, rtol=1e-5, atol=1e-4)
+    np.testing.assert_array_equal(x, before)
+    symbolic = imagenet_utils.preprocess_input(K.constant(x), data_format, mode)
+    np.testing.assert_allclose(K.eval(symbolic), real, rtol=1e-5, atol=1e-4)
+
+
+def test_class_names_are_refused_with_a_remedy():
+    with pytest.raises(UnavailableError, match=r"np\.argsort\(preds\)"):
+        applications.imagenet_utils.decode_predictions(np.zeros((1, 1000)))
+
+
+def test_a_layout_that_is_none_is_refused_not_taken_for_the_other():
+    with pytest.raises(ArgumentError, match="got 'channel_first'"):
+        imagenet_utils.preprocess_input(np.ones((3, 8, 3)), data_format="channel_first")
