@@ -6,66 +6,97 @@ through a forward pass event by event.
 
 The rows of the package, each importing only from those above it:
 
-0. errors, settings, spellings, stage, registry, edge, not_yet
+0. errors, settings, spellings, stage, registry, edge, not_yet, refusals
 1. backend (`K`): the op graph, its gradients, functions
 2. activations, initializers, regularizers, constraints, losses, metrics, optimizers, callbacks
 3. engine: layers, nodes, networks, models
 4. layers, datasets, utils
 5. trace: walking and recording
 6. viz: pictures and tables
-7. the command line
+7. compat (`import keras`) and the command line
+
+Nothing of rows 1 to 7 is loaded by `import kerascope`: each part comes when it is first used.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kerascope import (
-    activations,
-    backend,
-    callbacks,
-    constraints,
-    edge,
-    engine,
-    initializers,
-    layers,
-    losses,
-    metrics,
-    models,
-    not_yet,
-    optimizers,
-    regularizers,
-)
-from kerascope.backend.compiled import compiled
-from kerascope.compat import answer_missing_modules, enter_old_modules
-from kerascope.engine.input_layer import Input
-from kerascope.engine.node import Node
-from kerascope.models import Container, Functional, Model, Network, Sequential
+from kerascope import edge, not_yet
+from kerascope.compat.finder import find_old_modules
 from kerascope.registry import custom_object_scope
 from kerascope.settings import config
 from kerascope.stage import Stage, observing
 
+if TYPE_CHECKING:  # what type checkers and editors see; Python runs `__getattr__` below
+    from kerascope import (
+        activations,
+        backend,
+        callbacks,
+        compat,
+        constraints,
+        datasets,
+        engine,
+        initializers,
+        layers,
+        losses,
+        metrics,
+        models,
+        optimizers,
+        regularizers,
+        utils,
+    )
+    from kerascope import backend as K
+    from kerascope import initializers as initializations
+    from kerascope import losses as objectives
+    from kerascope.backend.compiled import compiled
+    from kerascope.engine.base_layer import Layer
+    from kerascope.engine.input_layer import Input
+    from kerascope.engine.node import Node
+    from kerascope.models import Container, Functional, Model, Network, Sequential
+    from kerascope.trace.walking import walk
+    from kerascope.viz.drawing import Drawing, draw
+    from kerascope.viz.to_networkx import to_networkx
+
 __version__ = "0.1.0"
 
-# What takes long to import comes when it is used: rich and networkx behind the pictures, HTTP and
-# archives behind the data sets.
-_LAZY = {
+# Name -> the module that has it.
+_HOMES = {
+    "Container": "kerascope.models",
     "Drawing": "kerascope.viz.drawing",
+    "Functional": "kerascope.models",
+    "Input": "kerascope.engine.input_layer",
+    "Layer": "kerascope.engine.base_layer",
+    "Model": "kerascope.models",
+    "Network": "kerascope.models",
+    "Node": "kerascope.engine.node",
+    "Sequential": "kerascope.models",
+    "compiled": "kerascope.backend.compiled",
     "draw": "kerascope.viz.drawing",
     "to_networkx": "kerascope.viz.to_networkx",
     "walk": "kerascope.trace.walking",
 }
-_LAZY_MODULES = ("datasets", "utils")
+_OLD_AND_NEW = ("objectives", "initializations", "ops", "random", "saving")  # through the finder
+_MODULES = (
+    *("activations", "applications", "backend", "callbacks", "compat", "constraints", "datasets"),
+    *("engine", "initializers", "layers", "losses", "metrics", "models", "optimizers"),
+    *("preprocessing", "regularizers", "utils", "wrappers", *_OLD_AND_NEW),
+)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(importlib.import_module(_LAZY[name]), name)
-    if name in _LAZY_MODULES:
-        return importlib.import_module(f"kerascope.{name}")
-    raise not_yet.missing("kerascope", name, __all__)
+    if name == "K":
+        found: Any = importlib.import_module(f"{__name__}.backend")
+    elif name in _HOMES:
+        found = getattr(importlib.import_module(_HOMES[name]), name)
+    elif name in _MODULES and not_yet.words_for(__name__, name) is None:
+        found = importlib.import_module(f"{__name__}.{name}")
+    else:
+        raise not_yet.missing(__name__, name, __all__)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
@@ -80,11 +111,9 @@ def _renderer(module: str, name: str) -> Callable[..., Any]:
 edge.register("progress", _renderer("kerascope.viz.progress", "show_progress"))
 edge.register("message", _renderer("kerascope.viz.progress", "show_message"))
 edge.register("summary", _renderer("kerascope.viz.tables", "print_summary"))
+edge.register("drawing", _renderer("kerascope.viz.drawing", "draw"))
 
-enter_old_modules()
-answer_missing_modules()
-K = backend
-objectives, initializations = losses, initializers
+find_old_modules()
 
 __all__ = [
     "Container",
@@ -92,6 +121,7 @@ __all__ = [
     "Functional",
     "Input",
     "K",
+    "Layer",
     "Model",
     "Network",
     "Node",
@@ -100,6 +130,7 @@ __all__ = [
     "activations",
     "backend",
     "callbacks",
+    "compat",
     "compiled",
     "config",
     "constraints",

@@ -17,11 +17,15 @@ working::
     ├── NotBuiltError (RuntimeError)        weights before the input shape is known
     ├── DataError (ValueError)              arrays that do not fit the model
     ├── ConfigError (ValueError)            a configuration that cannot be read or written
+    ├── WorkerError (RuntimeError)          a thread or process that makes batches failed
     ├── MissingToolError (RuntimeError)     a picture needs a program that is not here
     ├── UnavailableError (OSError)          a file cannot be read or written, or is not to be had
+    ├── RefusedError (NotImplementedError)  Keras has it; on NumPy it has no meaning
+    │   ├── RefusedImportError (ImportError)        ... in `import tensorflow.contrib`
+    │   └── RefusedAttributeError (AttributeError)  ... in `tf.Session`
     └── NotYetError                         Keras has it and kerascope does not yet
-        ├── NotYetImportError (ImportError)         ... in `from kerascope.layers import LSTM`
-        └── NotYetAttributeError (AttributeError)   ... in `layers.LSTM`
+        ├── NotYetImportError (ImportError)         ... in `from kerascope.layers import Highway`
+        └── NotYetAttributeError (AttributeError)   ... in `layers.Highway`
 
 A message says where, what was expected, what came, and what to do::
 
@@ -130,6 +134,10 @@ class ConfigError(KerascopeError, ValueError):
     """A configuration that cannot be written, or cannot be turned back into an object."""
 
 
+class WorkerError(KerascopeError, RuntimeError):
+    """A thread or process that should make batches was not started, or ended by itself."""
+
+
 class MissingToolError(KerascopeError, RuntimeError):
     """A picture needs a program that is not installed; the message names the remedies."""
 
@@ -143,11 +151,23 @@ class NotYetError(KerascopeError):
 
 
 class NotYetImportError(NotYetError, ImportError):
-    """A name that is not here yet was imported: `from kerascope.layers import LSTM`."""
+    """A name that is not here yet was imported: `from kerascope.layers import Highway`."""
 
 
 class NotYetAttributeError(NotYetError, AttributeError):
-    """A name that is not here yet was used: `layers.LSTM`; `hasattr` is False."""
+    """A name that is not here yet was used: `layers.Highway`; `hasattr` is False."""
+
+
+class RefusedError(KerascopeError, NotImplementedError):
+    """A part of Keras that has no meaning on NumPy was used; the message says why."""
+
+
+class RefusedImportError(RefusedError, ImportError):
+    """A part of TensorFlow was imported, of which there is nothing here but `tf.keras`."""
+
+
+class RefusedAttributeError(RefusedError, AttributeError):
+    """A part of TensorFlow was used, of which there is nothing here but `tf.keras`."""
 
 
 class KerascopeWarning(UserWarning):

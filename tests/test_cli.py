@@ -160,8 +160,8 @@ def test_markdown_can_be_had(capsys):
         ([], "required: command"),
         (["draw", "script.py:mode"], "Did you mean 'model'?"),
         (["draw", "script.py:h"], "is no model but Tensor"),
-        (["draw", "m.keras"], "reading .keras files is not supported yet"),
-        (["summary", "m.h5"], "reading .h5 files is not supported yet"),
+        (["draw", "m.keras"], "there is no file 'm.keras'"),
+        (["summary", "m.h5"], "there is no file 'm.h5'"),
         (["draw", "what.txt"], "cannot tell what 'what.txt' is"),
         (["draw", "no.such.module:model"], "there is no module 'no.such.module'"),
         (["draw", "empty.py"], "builds no model"),
@@ -394,3 +394,16 @@ def test_help_needs_no_drawing_packages():
         check=True,
     )
     assert run.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("name", ["m.keras", "m.h5"])
+def test_a_file_of_a_model_will_do(name, capsys):
+    script(ONE + f"model.save({name!r})\n")
+    assert main(["summary", "script.py"]) == 0
+    expected = capsys.readouterr().out
+    assert main(["summary", name]) == 0
+    assert capsys.readouterr().out == expected
+    assert main(["draw", name, "-o", "m.dot"]) == 0
+    Path(name).write_bytes(Path(name).read_bytes()[:100])
+    assert main(["draw", name]) == 1
+    assert f"'{name}' is no whole" in capsys.readouterr().err

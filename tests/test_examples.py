@@ -11,13 +11,17 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def run(name: str, *arguments: str) -> str:
-    """Run an example as a person does; return what it prints."""
+# One thread for BLAS: beside other tests, threads that wait for each other take minutes.
+ENVIRONMENT = {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def run(name: str, *arguments: str, by: tuple[str, ...] = ()) -> str:
+    """Run an example as a person does, by Python or by `kerascope run`; return what it prints."""
     finished = subprocess.run(
-        [sys.executable, f"examples/{name}", *arguments],
+        [sys.executable, *by, f"examples/{name}", *arguments],
         capture_output=True,
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
+        env={**os.environ, **ENVIRONMENT},
         encoding="utf-8",
         timeout=120,
         check=False,
@@ -68,4 +72,41 @@ def test_the_demo_trains_walks_and_draws(tmp_path: Path) -> None:
 def test_each_example_has_a_line_in_the_readme() -> None:
     readme = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
     scripts = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
-    assert sorted(re.findall(r"^- `(\w+\.py)`: ", readme, flags=re.MULTILINE)) == scripts
+    listed = re.findall(r"^(?:- |\| )`(\w+\.py)`(?:: | \| )", readme, flags=re.MULTILINE)
+    assert sorted(listed) == scripts
+
+
+# --- scripts that say `import keras` --------------------------------------------------------------
+
+# Dialect, what the last line says, and between which figures it must lie.
+SCRIPTS = {
+    "keras1_mlp.py": ("1.2", "Test accuracy: ", (0.95, 1)),
+    "keras1_stateful_lstm.py": ("1.2", "Right in pieces that say nothing: ", (0.95, 1)),
+    "keras2_autoencoder.py": ("2.2", "Share of the variance that is lost: ", (0, 0.35)),
+    "keras2_cnn.py": ("2.2", "Test accuracy: ", (0.95, 1)),
+    "keras2_gan.py": ("2.2", "Forged points near the ring: ", (0.85, 1)),
+    "keras2_lstm_text.py": ("2.2", "Test accuracy: ", (0.97, 1)),
+    "keras2_multi_output.py": ("2.2", r"Test accuracy: digit [\d.]+, odd ", (0.92, 1)),
+    "keras2_seq2seq.py": ("2.2", "Letters written right: ", (0.95, 1)),
+    "keras2_siamese.py": ("2.2", "Accuracy on test pairs: ", (0.93, 1)),
+    "keras2_transfer.py": ("2.2", "Accuracy on 5 to 9: ", (0.92, 1)),
+    "keras2_vae.py": ("2.2", r"Loss: [\d.]+ at first, ", (0, 28)),
+    "keras3_transformer.py": ("3", "Validation accuracy: ", (0.9, 1)),
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_keras_script_runs_unchanged_and_learns_what_it_claims(name: str) -> None:
+    dialect, words, (least, most) = SCRIPTS[name]
+    *_, last = run(name, by=("-m", "kerascope", "run", "--dialect", dialect)).splitlines()
+    match = re.match(rf"{words}([\d.]+)", last)
+    assert match is not None, last
+    assert least <= float(match[1]) <= most, last
+
+
+def test_every_keras_script_is_run_and_says_how() -> None:
+    scripts = {path.name for path in (ROOT / "examples").glob("keras*.py")}
+    assert scripts == set(SCRIPTS)
+    for name in scripts:
+        text = (ROOT / "examples" / name).read_text(encoding="utf-8")
+        assert re.search(rf"kerascope run .*examples/{name}", text), name

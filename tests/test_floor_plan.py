@@ -27,11 +27,12 @@ LONGEST_FUNCTION = 60
 FLOOR_PLAN: dict[int, list[str]] = {
     row: names.split()
     for row, names in {
-        0: "errors settings stage registry spellings edge files configured callers not_yet",
+        0: "errors settings stage registry spellings edge files configured callers not_yet "
+        "refusals",
         1: "backend",
         2: "activations initializers regularizers constraints losses metrics optimizers callbacks",
         3: "engine",
-        4: "layers models preprocessing datasets utils wrappers applications",
+        4: "layers models preprocessing datasets utils wrappers applications saving",
         5: "trace",
         6: "viz",
         7: "__init__ __main__ cli demo debugger walkthrough compat lessons",

@@ -9,13 +9,16 @@ from typing import Any
 
 from kerascope.cli.parser import UsageError, parse
 from kerascope.cli.pictures import run_draw, run_summary
+from kerascope.cli.running import run_script
 from kerascope.cli.tracing import run_trace
+from kerascope.compat import keras_imports
 from kerascope.errors import KerascopeError
 from kerascope.settings import config, dialect_of_environment
 
 DONE, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
 COMMANDS: dict[str, Callable[[Any], int]] = {
+    "run": run_script,
     "trace": run_trace,
     "draw": run_draw,
     "summary": run_summary,
@@ -40,7 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = parse(words)
         config.dialect = options.dialect or dialect
-        code = COMMANDS[options.command](options)
+        with keras_imports():
+            code = COMMANDS[options.command](options)
         sys.stdout.flush()
         return code
     except SystemExit as stop:  # argparse: --help, --version

@@ -13,16 +13,25 @@ DIALECTS = ("1.2", "2.2", "3")
 
 EXAMPLES = """\
 examples:
+  kerascope run example.py data.csv             run a Keras script; `import keras` is kerascope
   kerascope trace example.py                    walk through all that a script does
   kerascope trace example.py --level op | less  every op of the first batch
   kerascope draw example.py -o model.svg        draw the model that a script builds
   kerascope draw example.py:encoder -o e.png    ... the one in its variable `encoder`
   kerascope summary mypackage.models:build      a table of the layers
 
-MODEL is script.py, script.py:name, module:name, or a .json file made from model.to_json(). A script
-is run as it is, its training too; what it prints goes to standard error.
+MODEL is script.py, script.py:name, module:name, or a file: .keras, .h5, or the .json of
+model.to_json(), written here or by Keras 1, 2 or 3. A script is run as it is, its training too;
+what it prints goes to standard error. A file is read without running any code of it.
 
 exit codes: 0 done, 1 the script or the work failed, 2 wrong usage, 130 interrupted
+"""
+RUN_EXAMPLES = """\
+`import keras`, `from tensorflow import keras` and the paths of Keras 1, 2 and 3 find kerascope; a
+Keras that is installed is not touched. Options stand before the script; what follows it is its own:
+  kerascope run train.py data.csv --epochs 3
+  kerascope run --dialect 1.2 old_script.py
+  kerascope run --dialect 3 new_script.py
 """
 TRACE_EXAMPLES = """\
 Options stand before the script or after it; what follows `--` belongs to the script alone:
@@ -69,11 +78,12 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
             f"unknown command {first!r}. {hint}Commands: {', '.join(commands)}.\n"
             f"(kerascope --help shows examples)"
         )
-    if words and words[0] == "trace":
-        ours, script_words = _split_trace_words(list(words[1:]), commands["trace"])
-        options, unknown = parser.parse_known_args(["trace", *ours])
+    if words and words[0] in _SPLITTERS:
+        command = words[0]
+        ours, script_words = _SPLITTERS[command](list(words[1:]))
+        options, unknown = parser.parse_known_args([command, *ours])
         if unknown:
-            commands["trace"].refuse(unknown)
+            commands[command].refuse(unknown)
         options.script_words = script_words
         return options
     options, unknown = parser.parse_known_args(list(words))
@@ -98,6 +108,10 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     parser.add_argument("--version", action="version", version=f"kerascope {__version__}")
     sub = parser.add_subparsers(dest="command", required=True, metavar="command")
     shared: dict[str, Any] = {"parents": [common], "formatter_class": raw}
+    run = sub.add_parser(
+        "run", help="run a Keras script, with kerascope as its keras", epilog=RUN_EXAMPLES, **shared
+    )
+    run.add_argument("script", metavar="script.py [argument ...]")
     trace = sub.add_parser(
         "trace", help="run a script and print what happens in it", epilog=TRACE_EXAMPLES, **shared
     )
@@ -108,7 +122,7 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
         "summary", help="print a table of a model's layers", epilog=EXAMPLES, **shared
     )
     summary.add_argument("model", metavar="MODEL")
-    return parser, {"trace": trace, "draw": draw, "summary": summary}
+    return parser, {"run": run, "trace": trace, "draw": draw, "summary": summary}
 
 
 def _add_trace_options(parser: argparse.ArgumentParser) -> None:
@@ -152,9 +166,15 @@ def _count(word: str) -> int:
     return number
 
 
-def _split_trace_words(
-    words: list[str], parser: argparse.ArgumentParser
-) -> tuple[list[str], list[str]]:
+def _split_run_words(words: list[str]) -> tuple[list[str], list[str]]:
+    """Tell our own options from the script and its arguments, as Python does."""
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] == "--dialect" else 1
+    return words[: at + 1], words[at + 1 :]
+
+
+def _split_trace_words(words: list[str]) -> tuple[list[str], list[str]]:
     """Tell our own options from the script's arguments, which keep their order.
 
     The script is the first word that is neither an option nor an option's value.
@@ -178,3 +198,6 @@ def _split_trace_words(
             ours.append(word)
             script_seen = not word.startswith("-")
     return ours, theirs
+
+
+_SPLITTERS = {"run": _split_run_words, "trace": _split_trace_words}

@@ -1,16 +1,26 @@
-"""Running a person's script as Python would: `__main__`, its arguments, its folder on the path."""
+"""Running a person's script as Python would: `__main__`, its arguments, its folder on the path.
+
+A process that the script starts by `multiprocessing` imports the script anew, unless it is a fork.
+It shall find our `keras` there too: `child.py` sees to that.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
 from kerascope.cli.parser import UsageError
+
+CHILD = "kerascope.cli.child"
+SCRIPT_VARIABLE = "KERASCOPE_SCRIPT"  # tells the child which script it is
+_MACHINERY = (str(Path(__file__).resolve().parents[1] / "compat"), "<frozen importlib")
 
 
 def checked_script(name: str) -> Path:
@@ -44,7 +54,7 @@ def compiled(path: Path) -> CodeType:
     source = path.read_bytes()
     if b"\0" in source:
         raise UsageError(f"'{path}' is no Python script: it holds binary data.")
-    return compile(source, str(path), "exec")
+    return compile(source, str(path), "exec", dont_inherit=True)
 
 
 class ScriptRun:
@@ -64,6 +74,7 @@ class ScriptRun:
         self.arguments = list(arguments)
         self.module = ModuleType("__main__")
         self.module.__file__ = str(path)
+        self.module.__spec__ = ModuleSpec(CHILD, None)
         self.code = 0
 
     @property
@@ -97,6 +108,7 @@ class ScriptRun:
 def _as_main(module: ModuleType, path: Path, arguments: list[str]) -> Iterator[None]:
     """Let a module be `__main__`, with its own arguments and path, and put all back afterwards."""
     argv, search_path, main = sys.argv, sys.path, sys.modules.get("__main__")
+    os.environ[SCRIPT_VARIABLE] = str(path.resolve())
     sys.argv = [str(path), *arguments]
     sys.path = [str(path.resolve().parent), *search_path[1:]]
     sys.modules["__main__"] = module
@@ -104,6 +116,7 @@ def _as_main(module: ModuleType, path: Path, arguments: list[str]) -> Iterator[N
         yield
     finally:
         sys.argv, sys.path = argv, search_path
+        os.environ.pop(SCRIPT_VARIABLE, None)
         if main is not None:
             sys.modules["__main__"] = main
 
@@ -116,8 +129,14 @@ def _exit_code(stop: SystemExit) -> int:
 
 
 def print_traceback(error: BaseException, path: Path) -> None:
-    """Print an exception as Python does, from the script's first line on, without our frames."""
+    """Print an exception as Python does, from the script's first line on, without our frames.
+
+    Python leaves its own import machinery out of a traceback; we leave out our finder as well.
+    """
     frames: TracebackType | None = error.__traceback__
     while frames is not None and frames.tb_frame.f_code.co_filename != str(path):
         frames = frames.tb_next
-    traceback.print_exception(type(error), error, frames)
+    told = traceback.TracebackException(type(error), error, frames)
+    shown = [frame for frame in told.stack if not frame.filename.startswith(_MACHINERY)]
+    told.stack = traceback.StackSummary.from_list(shown)
+    print("".join(told.format()), end="", file=sys.stderr)

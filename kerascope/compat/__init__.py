@@ -1,6 +1,9 @@
-"""Names of older Keras versions, in one place, and of modules that are not here yet."""
+"""`import keras` without Keras: paths and names of all Keras versions, resolved from our modules.
 
-from kerascope.compat.missing_modules import answer_missing_modules
-from kerascope.compat.modules import OLD_MODULES, enter_old_modules
+`paths` is the table of modules, `finder` answers Python's imports, `stand_in` is what a script gets
+as `keras.layers`; `top_level` and the `keras_*` files hold names that only Keras 3 has.
+"""
 
-__all__ = ["OLD_MODULES", "answer_missing_modules", "enter_old_modules"]
+from kerascope.compat.finder import keras_imports
+
+__all__ = ["keras_imports"]

@@ -13,7 +13,7 @@ _CLASSES_BY_KIND = {
     "dense": "Dense Highway MaxoutDense",
     "convolution": """
         Conv1D Conv2D Conv3D Conv2DTranspose Conv3DTranspose SeparableConv1D SeparableConv2D
-        DepthwiseConv2D LocallyConnected1D LocallyConnected2D
+        Conv1DTranspose DepthwiseConv1D DepthwiseConv2D LocallyConnected1D LocallyConnected2D
     """,
     "pooling": """
         MaxPooling1D MaxPooling2D MaxPooling3D AveragePooling1D AveragePooling2D
@@ -26,9 +26,13 @@ _CLASSES_BY_KIND = {
     """,
     "embedding": "Embedding",
     "merge": "Add Subtract Multiply Average Maximum Minimum Concatenate Dot Merge _Merge",
+    "attention": "Attention AdditiveAttention MultiHeadAttention",
     "activation": "Activation ReLU LeakyReLU PReLU ELU ThresholdedReLU Softmax",
-    "function": "Lambda",
-    "normalization": "BatchNormalization LayerNormalization",
+    "function": "Lambda Operation",
+    "normalization": """
+        BatchNormalization LayerNormalization GroupNormalization RMSNormalization
+        UnitNormalization Rescaling
+    """,
     "noise": """
         Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D GaussianNoise
         GaussianDropout AlphaDropout ActivityRegularization

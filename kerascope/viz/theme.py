@@ -87,6 +87,7 @@ STYLES = {
     "recurrent": Style("purple", "○"),
     "embedding": Style("purple", "◊"),
     "merge": Style("orange", "+"),
+    "attention": Style("purple", "◎"),
     "activation": Style("vermillion", "ƒ"),
     "function": Style("vermillion", "λ"),
     "normalization": Style("yellow", "≡"),

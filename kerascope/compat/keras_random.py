@@ -1,0 +1,111 @@
+"""`keras.random`: Keras 3's random numbers, drawn by the random ops of the backend.
+
+Inside a layer, or where a size is known at run time only, they are tensors that are drawn anew at
+each call; elsewhere arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kerascope import backend as K
+from kerascope.compat.on_anything import on_anything
+
+__all__ = [
+    "SeedGenerator",
+    "binomial",
+    "dropout",
+    "normal",
+    "randint",
+    "truncated_normal",
+    "uniform",
+]
+
+
+class SeedGenerator:
+    """A source of seeds, for the `seed` of the functions below.
+
+    Parameters
+    ----------
+    seed : int, optional
+        The first one; by default drawn from NumPy's global generator.
+    """
+
+    def __init__(self, seed: int | None = None) -> None:
+        self.seed = seed
+        self._drawn = 0
+
+    def next(self) -> int | None:
+        """Return a seed that was not returned before; None if there was no first one."""
+        self._drawn += 1
+        return None if self.seed is None else self.seed + self._drawn - 1
+
+
+def _seed(seed: Any) -> int | None:
+    return seed.next() if isinstance(seed, SeedGenerator) else seed
+
+
+@on_anything
+def normal(
+    shape: Sequence[Any],
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: str | None = None,
+    seed: Any = None,
+) -> Any:
+    """Return normally distributed numbers."""
+    return K.random_normal(shape, mean, stddev, dtype, _seed(seed))
+
+
+@on_anything
+def truncated_normal(
+    shape: Sequence[Any],
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: str | None = None,
+    seed: Any = None,
+) -> Any:
+    """Return normally distributed numbers, none further than two deviations from the mean."""
+    return K.truncated_normal(shape, mean, stddev, dtype, _seed(seed))
+
+
+@on_anything
+def uniform(
+    shape: Sequence[Any],
+    minval: Any = 0.0,
+    maxval: Any = 1.0,
+    dtype: str | None = None,
+    seed: Any = None,
+) -> Any:
+    """Return equally distributed numbers from minval, and below maxval."""
+    return K.random_uniform(shape, minval, maxval, dtype, _seed(seed))
+
+
+@on_anything
+def randint(
+    shape: Sequence[Any], minval: int, maxval: int, dtype: str = "int32", seed: Any = None
+) -> Any:
+    """Return whole numbers from minval, and below maxval."""
+    number = maxval - minval
+    drawn = K.random_uniform(shape, 0.0, float(number), None, _seed(seed))
+    return K.cast(K.minimum(drawn, number - 1), dtype) + minval  # a cast cuts the fraction off
+
+
+@on_anything
+def binomial(
+    shape: Sequence[Any],
+    counts: int,
+    probabilities: float,
+    dtype: str | None = None,
+    seed: Any = None,
+) -> Any:
+    """Return how many of `counts` trials succeed."""
+    trials = K.random_binomial((*shape, counts), probabilities, dtype, _seed(seed))
+    return K.sum(trials, axis=-1)
+
+
+@on_anything
+def dropout(inputs: Any, rate: float, noise_shape: Any = None, seed: Any = None) -> Any:
+    """Return the inputs with a share of them set to zero, and the rest scaled up."""
+    return K.dropout(inputs, rate, noise_shape, _seed(seed))

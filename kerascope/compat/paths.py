@@ -1,0 +1,101 @@
+"""The one table of paths: where the names of each module of Keras are among ours.
+
+A path is written without its root: `layers.core` is `keras.layers.core`, `tensorflow.keras.layers.
+core` and `kerascope.layers.core`. A path that is not in the table is a module of ours with the same
+path, if there is one. Whoever adds a module under Keras's own name has nothing to enter here.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from importlib import import_module
+from importlib.machinery import PathFinder
+
+PACKAGE = "kerascope"
+
+# Every layer is found in every file of Keras's layers, whichever of ours holds it.
+_FILES_OF_LAYERS = (
+    *("advanced_activations", "convolutional", "convolutional_recurrent", "core"),
+    *("cudnn_recurrent", "embeddings", "local", "noise", "normalization", "pooling", "recurrent"),
+    "wrappers",
+)
+
+# Root that scripts import -> the path below it where Keras begins.
+ROOTS: dict[str, str] = {"keras": "", "tensorflow": "keras", "tf_keras": ""}
+
+# Path -> our modules, the first one that has a name wins.
+MOVED: dict[str, str] = {
+    "": "compat.top_level",
+    # Keras 1
+    "objectives": "losses",
+    "initializations": "initializers",
+    "engine.topology": """engine.node engine.base_layer engine.input_layer engine.network
+        engine.input_spec layers.merge utils.layer_utils engine""",
+    "engine.training": "engine.model models engine.training_utils",
+    "legacy": "compat",
+    "legacy.layers": "layers",
+    "utils.visualize_util": "utils.vis_utils",
+    # Keras 2
+    **{f"layers.{name}": f"layers.{name} layers" for name in _FILES_OF_LAYERS},
+    "backend.common": "backend utils.conv_utils",
+    "backend.load_backend": "backend",
+    "backend.numpy_backend": "backend",
+    "backend.tensorflow_backend": "backend",
+    "backend.theano_backend": "backend",
+    "engine.base_layer": "engine.base_layer engine.input_spec engine.node",
+    "engine.saving": "engine.saving saving models",
+    "engine.container": "engine.network",
+    "engine.training_arrays": "engine.keras_loops engine.training_arrays",
+    "engine.training_generator": "engine.keras_loops engine.training_generator",
+    "utils.multi_gpu_utils": "utils",
+    # Keras 3
+    "config": "compat.keras_config",
+    "ops": "compat.keras_ops",
+    "ops.image": "compat.keras_ops",
+    "ops.linalg": "compat.keras_ops",
+    "ops.nn": "compat.keras_ops",
+    "ops.numpy": "compat.keras_ops",
+    "random": "compat.keras_random",
+}
+
+
+@cache
+def sources_of(path: str) -> tuple[str, ...]:
+    """Return the full names of our modules that stand behind a path; none for an unknown path.
+
+    Examples
+    --------
+    >>> sources_of("objectives")
+    ('kerascope.losses',)
+    >>> sources_of("layers")
+    ('kerascope.layers',)
+    >>> sources_of("layer")
+    ()
+    """
+    named = MOVED.get(path, path).split()
+    return tuple(f"{PACKAGE}.{name}" for name in named if _is_here(name))
+
+
+def _is_here(path: str) -> bool:
+    """Tell whether we have a module, without loading it."""
+    full_name = f"{PACKAGE}.{path}"
+    if full_name in sys.modules:
+        return True
+    if path.split(".")[0] in ("cli", "demo", "trace", "viz", "__main__"):
+        return False
+    parent, _, _ = full_name.rpartition(".")
+    if parent != PACKAGE and not _is_here(parent.removeprefix(f"{PACKAGE}.")):
+        return False
+    folders = getattr(import_module(parent), "__path__", [])
+    spec = PathFinder.find_spec(full_name, folders)
+    return spec is not None and spec.origin is not None  # an empty folder has no origin
+
+
+def known_paths() -> set[str]:
+    """Return all paths of the table, their parents, and our own modules that are loaded now."""
+    own = {name.removeprefix(f"{PACKAGE}.") for name in sys.modules if name.startswith(PACKAGE)}
+    paths = {*MOVED, *own, "layers", "models", "callbacks", "datasets", "preprocessing"}
+    paths |= {"applications", "wrappers", "utils", "optimizers", "regularizers", "constraints"}
+    paths |= {path.rpartition(".")[0] for path in paths}
+    return {path for path in paths if path and path != PACKAGE}

@@ -1,0 +1,122 @@
+"""Every public name of Keras 2.2.4 is here with its arguments, or refused with a reason."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+from keras_names import FILE, Name, difference, read_names, signature
+
+from kerascope.compat import keras_imports
+from kerascope.errors import RefusedError
+from kerascope.refusals import OTHER_ARGUMENTS, REFUSALS, Refused
+
+NAMES = list(read_names(FILE.read_text(encoding="utf-8")))
+
+
+@pytest.fixture(autouse=True)
+def _keras_is_ours() -> Iterator[None]:
+    with keras_imports():
+        yield
+
+
+def found(name: Name) -> Any:
+    """Return what stands here under a name; of a property, the property."""
+    thing = import_module(name.module)
+    for part in name.path.split("."):
+        if not inspect.isclass(thing):
+            thing = getattr(thing, part)
+        elif issubclass(thing, Refused):
+            return thing
+        elif any(part in vars(cls).get("__annotations__", {}) for cls in thing.__mro__):
+            return None  # every instance has it
+        else:
+            thing = inspect.getattr_static(thing, part)
+    return thing
+
+
+def arguments_of(thing: Any, name: Name) -> inspect.Signature:
+    """Return the arguments as a caller gives them: without self or cls."""
+    owner = ".".join(name.path.split(".")[:-1])
+    if inspect.isclass(thing):
+        return without_first(inspect.signature(thing.__init__))
+    if isinstance(thing, classmethod):
+        return without_first(inspect.signature(thing.__func__))
+    if isinstance(thing, staticmethod):
+        return inspect.signature(thing.__func__)
+    told = inspect.signature(thing)
+    return without_first(told) if owner else told
+
+
+def without_first(told: inspect.Signature) -> inspect.Signature:
+    return told.replace(parameters=list(told.parameters.values())[1:])
+
+
+def complaint(name: Name) -> str | None:
+    """Return what is wrong with a name; None if a script of Keras 2.2.4 can use it."""
+    try:
+        thing = found(name)
+    except Exception as error:  # an error of the import belongs in the list too
+        return f"missing ({type(error).__name__})"
+    if inspect.isclass(thing) and issubclass(thing, Refused):
+        return None
+    if name.arguments is None or str(name) in OTHER_ARGUMENTS:
+        return None
+    return difference(name.arguments, arguments_of(thing, name))
+
+
+@pytest.mark.parametrize("module", sorted({name.module for name in NAMES}))
+def test_every_name_of_the_module_is_here_with_kerass_arguments(module: str) -> None:
+    complaints = {
+        str(name): said for name in NAMES if name.module == module and (said := complaint(name))
+    }
+    assert not complaints, "\n" + "\n".join(f"{name}: {said}" for name, said in complaints.items())
+
+
+def test_every_reason_is_for_a_name_whose_arguments_do_differ() -> None:
+    listed = {str(name): name for name in NAMES}
+    for path, reason in OTHER_ARGUMENTS.items():
+        name = listed[path]
+        assert difference(name.arguments, arguments_of(found(name), name)) is not None
+        assert reason.endswith(".")
+
+
+def test_the_list_was_really_read() -> None:
+    paths = {str(name) for name in NAMES}
+    assert len(paths) > 600
+    assert {"keras.backend.dot", "keras.engine.base_layer.Layer.built"} <= paths
+    dense = next(name for name in NAMES if name.path == "Dense")
+    assert dense.arguments is not None
+    assert list(dense.arguments.parameters)[:2] == ["units", "activation"]
+
+
+@pytest.mark.parametrize(
+    ("ours", "said"),
+    [
+        ("(x, axis=-1, **kwargs)", None),
+        ("(x, axis=-1, more=None, **kwargs)", None),
+        ("(x, **kwargs)", "no argument 'axis'"),
+        ("(y, axis=-1, **kwargs)", "argument 1 is 'y', not 'x'"),
+        ("(x, axis=1, **kwargs)", "default of 'axis' is 1, not -1"),
+        ("(x=None, axis=-1, **kwargs)", None),
+        ("(x, axis=-1)", "no variadic keyword arguments"),
+        ("(*args, **kwargs)", "no argument 'x'"),
+    ],
+)
+def test_a_difference_is_seen(ours: str, said: str | None) -> None:
+    assert difference(signature("(x, axis=-1, **kwargs)"), signature(ours)) == said
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), [(module, name) for module, names in REFUSALS.items() for name in names]
+)
+def test_a_refused_name_can_be_imported_and_says_why_when_it_is_used(
+    module: str, name: str
+) -> None:
+    thing = getattr(import_module(module.replace("kerascope", "keras")), name)
+    with pytest.raises(RefusedError, match=rf"^{module}\.{name}: .+\. .+\.$|^.*leave the line out"):
+        thing(1, 2, x=3)
+    assert not isinstance(3, thing)
