@@ -34,7 +34,7 @@ def make_model():
 
 def train(seed=0):
     """Return a trained model and its accuracy on the test set."""
-    np.random.seed(seed)  # noqa: NPY002 (the first weights, and the order of the samples)
+    np.random.seed(seed)
     K.clear_session()
     (x_train, y_train), (x_test, y_test) = load_pixels()
     model = make_model()

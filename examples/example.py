@@ -6,7 +6,7 @@ are understood; a note names today's.
 """
 
 # The lines below stay as the document has them.
-# ruff: noqa: I001, NPY002
+# ruff: noqa: I001
 # fmt: off
 
 from kerascope.layers import Input, Dense

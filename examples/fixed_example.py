@@ -5,7 +5,7 @@ import numpy as np
 from kerascope.layers import Dense, Input
 from kerascope.models import Model
 
-np.random.seed(0)  # noqa: NPY002 (seeds the first weights and the order of the samples too)
+np.random.seed(0)
 random = np.random.default_rng(0)
 data = random.normal(size=(50, 20))
 labels = random.integers(0, 2, size=50)

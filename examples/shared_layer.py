@@ -9,7 +9,7 @@ import numpy as np
 from kerascope.layers import Dense, Input, concatenate
 from kerascope.models import Model
 
-np.random.seed(0)  # noqa: NPY002 (seeds the first weights and the order of the samples)
+np.random.seed(0)
 random = np.random.default_rng(0)
 rows_a, rows_b = random.normal(size=(2, 1000, 4))
 labels = rows_a[:, 0] * rows_b[:, 0] > 0
