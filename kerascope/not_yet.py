@@ -22,7 +22,7 @@ _OPS = """
     bitwise_right_shift bitwise_xor blackman cbrt cdist ceil celu cholesky cholesky_inverse
     conj conjugate conv_transpose copy corrcoef correlate cross ctc_decode ctc_loss
     custom_gradient deg2rad depth_to_space det diag diagflat diagonal diff digitize
-    divide_no_nan dot_product_attention dsplit dstack dtype eig eigh empty empty_like erf erfc
+    divide_no_nan dot_product_attention dsplit dstack dtype eig eigh empty empty_like erfc
     erfinv exp2 extract_sequences fabs fft fft2 fliplr flipud floor floor_divide fmax fmin
     fmod fold fori_loop gcd geomspace glu hamming hanning hard_shrink heaviside histogram
     hsplit hstack hypot i0 ifft2 imag inner inv irfft isclose isfinite isin isinf isneginf
@@ -45,6 +45,13 @@ _ARCHITECTURES = """
     EfficientNetV2L EfficientNetV2M EfficientNetV2S InceptionResNetV2 MobileNetV3Large
     MobileNetV3Small NASNetLarge NASNetMobile ResNet101V2 ResNet152V2 ResNet50V2"""
 
+_PREPARING_DATA = """
+    AugMix AutoContrast CategoryEncoding CenterCrop CutMix Discretization Equalization
+    HashedCrossing Hashing IntegerLookup MelSpectrogram MixUp RandAugment RandomBrightness
+    RandomColorJitter RandomContrast RandomCrop RandomErasing RandomFlip RandomGrayscale
+    RandomHue RandomInvert RandomRotation RandomSaturation RandomSharpness RandomShear
+    RandomTranslation RandomZoom Resizing STFTSpectrogram StringLookup TextVectorization"""
+
 # Module -> (names, what to do instead).
 NAMES: dict[str, tuple[tuple[str, str], ...]] = {
     "kerascope": (),
@@ -52,6 +59,10 @@ NAMES: dict[str, tuple[tuple[str, str], ...]] = {
         ("Recurrent", "Derive from RNN, or write a cell and give it to RNN."),
         ("TimeDistributedDense", "Dense works on the last axis of any input."),
         ("MaxoutDense Highway", "Write it from Dense layers and the merging layers."),
+        ("Identity", "Lambda(lambda x: x) does the same."),
+        ("EinsumDense", "Dense works on the last axis of any input."),
+        (_PREPARING_DATA, "Prepare the data with NumPy or kerascope.preprocessing before fit."),
+        ("ConvLSTM1D ConvLSTM3D GroupQueryAttention SpectralNormalization", "Write it as a layer."),
     ),
     "kerascope.applications": (
         (_ARCHITECTURES, "A .keras file of it, written by Keras 3, can be opened and drawn."),

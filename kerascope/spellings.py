@@ -277,7 +277,7 @@ def habits() -> Habits:
 @contextmanager
 def changed_habits(**changes: Any) -> Iterator[None]:
     """Let some habits be others inside the `with` block: those of a file from another Keras."""
-    token = _changed.set(changes)
+    token = _changed.set({**_changed.get(), **changes})
     try:
         yield
     finally:

@@ -80,7 +80,8 @@ def test_a_script_is_run_as_python_runs_it(capsys):
     script("WORD = 'found'\n", "helper.py")
     before = sys.argv, list(sys.path), sys.modules["__main__"]
     assert main(["trace", "--level", "op", "script.py", "a", "--x", "--batches", "3", "b"]) == 0
-    assert capsys.readouterr().out == ("__main__ script.py ['script.py', 'a', '--x', 'b'] found\n")
+    path = Path("script.py").absolute()
+    assert capsys.readouterr().out == f"__main__ {path} ['script.py', 'a', '--x', 'b'] found\n"
     assert (sys.argv, sys.path, sys.modules["__main__"]) == before
     sys.modules.pop("helper")
 

@@ -100,7 +100,7 @@ class Function:
         name: str = "function",
     ) -> None:
         self.name = name
-        self.inputs = list(inputs)
+        self.inputs = _checked_inputs(inputs)
         self._single = isinstance(outputs, Tensor)
         self.outputs = [outputs] if isinstance(outputs, Tensor) else [as_tensor(y) for y in outputs]
         unique_updates: dict[Variable, Update] = {}
@@ -238,6 +238,20 @@ def _default_updates(
         for v in needed
         if isinstance(v, Variable) and v.default_update is not None and v not in updates
     }
+
+
+def _checked_inputs(inputs: Any) -> list[Tensor]:
+    if isinstance(inputs, Tensor):
+        raise ArgumentError(f"K.function: inputs is a tensor; expected a list. Write [{inputs}].")
+    for x in inputs:
+        if not isinstance(x, Tensor):
+            phase = (
+                " K.set_learning_phase has fixed the phase: leave it out."
+                if isinstance(x, int)
+                else ""
+            )
+            raise ArgumentError(f"K.function: inputs has {x!r}; expected symbolic tensors.{phase}")
+    return list(inputs)
 
 
 def _as_input(value: Any, tensor: Tensor) -> np.ndarray:

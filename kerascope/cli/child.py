@@ -10,10 +10,9 @@ import os
 from pathlib import Path
 
 from kerascope.cli.scripts import SCRIPT_VARIABLE, compiled
-from kerascope.compat import keras_imports
+from kerascope.compat import keras_imports_for_good
 
 if __name__ == "__mp_main__":
-    _imports = keras_imports()
-    _imports.__enter__()
+    keras_imports_for_good()
     __file__ = os.environ[SCRIPT_VARIABLE]
     exec(compiled(Path(__file__)), globals())

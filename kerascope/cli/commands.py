@@ -11,7 +11,7 @@ from kerascope.cli.parser import UsageError, parse
 from kerascope.cli.pictures import run_draw, run_summary
 from kerascope.cli.running import run_script
 from kerascope.cli.tracing import run_trace
-from kerascope.compat import keras_imports
+from kerascope.compat import keras_imports, keras_imports_for_good
 from kerascope.errors import KerascopeError
 from kerascope.settings import config, dialect_of_environment
 
@@ -31,7 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        The words after `kerascope`; default `sys.argv[1:]`.
+        The words after `kerascope`; default `sys.argv[1:]`. Without them it is the command of the
+        process: `keras` is ours to its end, since threads of a script may outlive its last line.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     _write_anything()
@@ -43,8 +44,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = parse(words)
         config.dialect = options.dialect or dialect
-        with keras_imports():
+        options.for_good = argv is None
+        if options.for_good:
+            keras_imports_for_good()
             code = COMMANDS[options.command](options)
+        else:
+            with keras_imports():
+                code = COMMANDS[options.command](options)
         sys.stdout.flush()
         return code
     except SystemExit as stop:  # argparse: --help, --version
@@ -59,7 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return _leave_broken_pipe()
     finally:
-        config.dialect = dialect
+        if argv is not None:
+            config.dialect = dialect
 
 
 def _complain(error: Exception, code: int) -> int:

@@ -9,4 +9,5 @@ from kerascope.cli.scripts import ScriptRun, checked_script
 
 def run_script(options: Namespace) -> int:
     """Run the script of `kerascope run` and return its exit code."""
-    return ScriptRun(checked_script(options.script), options.script_words).run()
+    path = checked_script(options.script)
+    return ScriptRun(path, options.script_words, for_good=options.for_good).run()

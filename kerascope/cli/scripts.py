@@ -57,8 +57,27 @@ def compiled(path: Path) -> CodeType:
     return compile(source, str(path), "exec", dont_inherit=True)
 
 
+class _ScriptSpec(ModuleSpec):
+    """What `multiprocessing` asks for the name of a module that a child shall import.
+
+    The script itself is in no package: `from . import helper` has to fail in it, as in Python,
+    instead of finding what lies beside `child.py`.
+    """
+
+    parent = ""  # type: ignore[assignment]
+
+
 class ScriptRun:
     """One run of a script.
+
+    Parameters
+    ----------
+    path : Path
+    arguments : sequence of str
+        What the script finds in `sys.argv`.
+    for_good : bool
+        Whether the script stays `__main__` after its end: threads that it left running, and what it
+        gave to `atexit`, still need its path and its names.
 
     Attributes
     ----------
@@ -69,12 +88,13 @@ class ScriptRun:
         printed.
     """
 
-    def __init__(self, path: Path, arguments: Sequence[str] = ()) -> None:
+    def __init__(self, path: Path, arguments: Sequence[str] = (), for_good: bool = False) -> None:
         self.path = path
         self.arguments = list(arguments)
+        self.for_good = for_good
         self.module = ModuleType("__main__")
-        self.module.__file__ = str(path)
-        self.module.__spec__ = ModuleSpec(CHILD, None)
+        self.module.__file__ = str(path.absolute())  # as in Python: it outlives os.chdir
+        self.module.__spec__ = _ScriptSpec(CHILD, None)
         self.code = 0
 
     @property
@@ -91,13 +111,13 @@ class ScriptRun:
             For the caller: nothing is printed.
         """
         try:
-            with _as_main(self.module, self.path, self.arguments):
+            with _as_main(self.module, self.path, self.arguments, self.for_good):
                 exec(compiled(self.path), vars(self.module))
         except SystemExit as stop:
             self.code = _exit_code(stop)
-        except (UsageError, BrokenPipeError):
+        except (UsageError, BrokenPipeError, KeyboardInterrupt):
             raise
-        except Exception as error:
+        except BaseException as error:
             sys.stdout.flush()
             print_traceback(error, self.path)
             self.code = 1
@@ -105,8 +125,10 @@ class ScriptRun:
 
 
 @contextmanager
-def _as_main(module: ModuleType, path: Path, arguments: list[str]) -> Iterator[None]:
-    """Let a module be `__main__`, with its own arguments and path, and put all back afterwards."""
+def _as_main(
+    module: ModuleType, path: Path, arguments: list[str], for_good: bool
+) -> Iterator[None]:
+    """Let a module be `__main__`, with its own arguments and path; put all back unless for good."""
     argv, search_path, main = sys.argv, sys.path, sys.modules.get("__main__")
     os.environ[SCRIPT_VARIABLE] = str(path.resolve())
     sys.argv = [str(path), *arguments]
@@ -115,10 +137,11 @@ def _as_main(module: ModuleType, path: Path, arguments: list[str]) -> Iterator[N
     try:
         yield
     finally:
-        sys.argv, sys.path = argv, search_path
-        os.environ.pop(SCRIPT_VARIABLE, None)
-        if main is not None:
-            sys.modules["__main__"] = main
+        if not for_good:
+            sys.argv, sys.path = argv, search_path
+            os.environ.pop(SCRIPT_VARIABLE, None)
+            if main is not None:
+                sys.modules["__main__"] = main
 
 
 def _exit_code(stop: SystemExit) -> int:
@@ -137,6 +160,14 @@ def print_traceback(error: BaseException, path: Path) -> None:
     while frames is not None and frames.tb_frame.f_code.co_filename != str(path):
         frames = frames.tb_next
     told = traceback.TracebackException(type(error), error, frames)
+    _leave_out_machinery(told)
+    print("".join(told.format()), end="", file=sys.stderr)
+
+
+def _leave_out_machinery(told: traceback.TracebackException) -> None:
+    """Leave our finder out of what is told of an exception, and of those that led to it."""
     shown = [frame for frame in told.stack if not frame.filename.startswith(_MACHINERY)]
     told.stack = traceback.StackSummary.from_list(shown)
-    print("".join(told.format()), end="", file=sys.stderr)
+    for other in (told.__cause__, told.__context__, *(told.exceptions or ())):
+        if other is not None:
+            _leave_out_machinery(other)

@@ -4,6 +4,6 @@
 as `keras.layers`; `top_level` and the `keras_*` files hold names that only Keras 3 has.
 """
 
-from kerascope.compat.finder import keras_imports
+from kerascope.compat.finder import keras_imports, keras_imports_for_good
 
-__all__ = ["keras_imports"]
+__all__ = ["keras_imports", "keras_imports_for_good"]

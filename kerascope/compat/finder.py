@@ -18,6 +18,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any
 
 from kerascope.compat.paths import PACKAGE, ROOTS, sources_of
@@ -163,17 +164,28 @@ def keras_imports() -> Iterator[None]:
     >>> Dense.__module__
     'kerascope.layers.core'
     """
-    finders: list[Any] = [
-        (TensorFlowFinder if start else KerasFinder)(root, start) for root, start in ROOTS.items()
-    ]
-    hidden = forget(_modules_of_roots())
-    sys.meta_path[:0] = finders
+    finders, hidden = _put_first()
     try:
         yield
     finally:
         sys.meta_path[:] = [finder for finder in sys.meta_path if finder not in finders]
         forget(_modules_of_roots())
         sys.modules.update(hidden)
+
+
+def keras_imports_for_good() -> None:
+    """Let `import keras` find kerascope from now on, to the end of the process."""
+    _put_first()
+
+
+def _put_first() -> tuple[list[Any], dict[str, ModuleType]]:
+    """Put our finders before all others; return them, and the modules that they hide."""
+    finders: list[Any] = [
+        (TensorFlowFinder if start else KerasFinder)(root, start) for root, start in ROOTS.items()
+    ]
+    hidden = forget(_modules_of_roots())
+    sys.meta_path[:0] = finders
+    return finders, hidden
 
 
 def _modules_of_roots() -> list[str]:

@@ -96,8 +96,9 @@ def log10(x: Any) -> Any:
 
 @on_anything
 def expm1(x: Any) -> Any:
-    """Return exp(x) - 1."""
-    return K.exp(x) - 1.0
+    """Return exp(x) - 1, exactly for small x too, where exp(x) is rounded to 1."""
+    x = as_tensor(x)
+    return K.tanh(x / 2.0) * (K.exp(x) + 1.0)
 
 
 @on_anything
@@ -108,8 +109,9 @@ def tan(x: Any) -> Any:
 
 @on_anything
 def sinh(x: Any) -> Any:
-    """Return (exp(x) - exp(-x)) / 2."""
-    return (K.exp(x) - K.exp(-as_tensor(x))) / 2.0
+    """Return (exp(x) - exp(-x)) / 2, exactly for small x too, where both are rounded to 1."""
+    x = as_tensor(x)
+    return K.tanh(x) * (K.exp(x) + K.exp(-x)) / 2.0
 
 
 @on_anything
@@ -211,16 +213,10 @@ def selu(x: Any) -> Any:
 
 @on_anything
 def gelu(x: Any, approximate: bool = True) -> Any:
-    """Return the Gaussian error linear unit, by its approximation with tanh.
-
-    Raises
-    ------
-    ArgumentError
-        `approximate` is False: that needs `erf`, which is not here.
-    """
-    if not approximate:
-        raise ArgumentError("keras.ops.gelu: approximate=False needs erf, which is not here yet.")
+    """Return the Gaussian error linear unit, exactly or by its approximation with tanh."""
     x = as_tensor(x)
+    if not approximate:
+        return 0.5 * x * (1.0 + K.erf(x / math.sqrt(2.0)))
     return 0.5 * x * (1.0 + K.tanh(math.sqrt(2.0 / math.pi) * (x + 0.044715 * x * x * x)))
 
 
@@ -288,7 +284,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 @on_anything
 def normalize(x: Any, axis: int = -1, order: int = 2, epsilon: float | None = None) -> Any:
-    """Return x divided by its Euclidean norm along an axis.
+    """Return x divided by its Euclidean norm along an axis; below epsilon that counts as epsilon.
 
     Raises
     ------
@@ -297,4 +293,6 @@ def normalize(x: Any, axis: int = -1, order: int = 2, epsilon: float | None = No
     """
     if order != 2:
         raise ArgumentError(f"keras.ops.normalize: order={order!r}; only order 2 is here yet.")
-    return K.l2_normalize(x, axis)
+    x, least = as_tensor(x), K.epsilon() if epsilon is None else epsilon
+    squares = K.sum(K.square(x), axis, keepdims=True)
+    return x / K.sqrt(K.maximum(squares, least * least))

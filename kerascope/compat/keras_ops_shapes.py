@@ -92,11 +92,16 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
 
 
 @on_anything
-def moveaxis(x: Any, source: int, destination: int) -> Any:
-    """Return x with one axis moved to another place."""
+def moveaxis(x: Any, source: Any, destination: Any) -> Any:
+    """Return x with an axis, or each of several, moved to another place."""
     x = as_tensor(x)
-    order = [i for i in range(x.ndim) if i != source % x.ndim]
-    order.insert(destination % x.ndim, source % x.ndim)
+    moved, places = (
+        [axis % x.ndim for axis in ([axes] if isinstance(axes, int) else axes)]
+        for axes in (source, destination)
+    )
+    order = [axis for axis in range(x.ndim) if axis not in moved]
+    for place, axis in sorted(zip(places, moved, strict=True)):
+        order.insert(place, axis)
     return K.permute_dimensions(x, tuple(order))
 
 
@@ -163,6 +168,8 @@ def tile(x: Any, repeats: Any) -> Any:
     """Return x repeated as a whole, so often along each axis."""
     x = as_tensor(x)
     times = [repeats] if isinstance(repeats, int) else list(repeats)
+    while x.ndim < len(times):
+        x = K.expand_dims(x, 0)
     return K.tile(x, [1] * (x.ndim - len(times)) + times)
 
 

@@ -38,6 +38,11 @@ MOVED: dict[str, str] = {
     "utils.visualize_util": "utils.vis_utils",
     # Keras 2
     **{f"layers.{name}": f"layers.{name} layers" for name in _FILES_OF_LAYERS},
+    "applications.mobilenet_v2": "applications.mobilenet",
+    "applications.mobilenetv2": "applications.mobilenet",
+    "applications.resnet50": "applications.resnet",
+    "applications.vgg16": "applications.vgg",
+    "applications.vgg19": "applications.vgg",
     "backend.common": "backend utils.conv_utils",
     "backend.load_backend": "backend",
     "backend.numpy_backend": "backend",
@@ -57,6 +62,7 @@ MOVED: dict[str, str] = {
     "ops.nn": "compat.keras_ops",
     "ops.numpy": "compat.keras_ops",
     "random": "compat.keras_random",
+    "saving": "saving utils.generic_utils",
 }
 
 

@@ -14,16 +14,21 @@ import numpy as np
 from kerascope import optimizers
 from kerascope.backend.function import Function, function
 from kerascope.backend.graph import Placeholder, Tensor, Variable
+from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import PHASE, floatx, learning_phase
 from kerascope.callers import warn
 from kerascope.engine.compiling import Compilation, compile_events
 from kerascope.engine.input_layer import Input
 from kerascope.engine.nesting import accepts, to_list, unpack_singleton
 from kerascope.engine.network import Network
+from kerascope.engine.operations import enter_operations
 from kerascope.errors import ArgumentError, NotBuiltError, NotCompiledError
 from kerascope.registry import did_you_mean
-from kerascope.spellings import translate
+from kerascope.spellings import changed_habits, translate
 from kerascope.stage import Stage
+
+# Arguments of Keras 3 that change how fast a step is computed, and not its numbers.
+_HOW_TO_RUN = ("auto_scale_loss", "jit_compile", "run_eagerly", "steps_per_execution")
 
 _COMPILE_ARGUMENTS = (
     "optimizer",
@@ -121,6 +126,8 @@ class CompiledNetwork(Network):
         """
         given = translate("compile", kwargs)
         loss = given.pop("loss", loss)
+        for option in _HOW_TO_RUN:
+            given.pop(option, None)
         if given:
             unknown = sorted(given)[0]
             hint = did_you_mean(unknown, _COMPILE_ARGUMENTS)
@@ -209,8 +216,10 @@ class CompiledNetwork(Network):
             )
         inputs = [Input(batch_shape=shape, dtype=floatx()) for shape in shapes]
         kwargs = {"training": learning_phase()} if accepts(self.call, "training") else {}
-        with self._scope():
+        # The scope knows no line: an op of this call stands between layers, not inside of one.
+        with changed_habits(wraps_operations=True), name_scope(self.name):
             outputs = to_list(self.call(unpack_singleton(inputs), **kwargs))
+            enter_operations([x for x in outputs if isinstance(x, Tensor)])
         for output in outputs:
             if not isinstance(output, Tensor) or output._keras_history is None:
                 raise ArgumentError(

@@ -23,7 +23,8 @@ from kerascope.backend.ops.reduction import mean
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import floatx, placeholder
 from kerascope.engine.nesting import distinct_names, to_list
-from kerascope.errors import ArgumentError
+from kerascope.errors import ArgumentError, DtypeError
+from kerascope.metrics.classes import weights_like
 from kerascope.registry import did_you_mean
 from kerascope.spellings import habits
 
@@ -232,6 +233,11 @@ def weighted_masked_objective(fn: Loss) -> Callable[..., Tensor]:
         y_true: Tensor, y_pred: Tensor, weights: Tensor | None, mask: Tensor | None
     ) -> Tensor:
         score = fn(y_true, y_pred)
+        if not hasattr(score, "ndim"):
+            raise DtypeError(
+                f"{getattr(fn, '__name__', type(fn).__name__)}: returned {score!r}; expected a "
+                "tensor of losses or metric values. End the function with `return ...`."
+            )
         if mask is not None:
             mask = cast(mask, score.dtype)
             score = score * mask / mean(mask)
@@ -322,7 +328,7 @@ def _stateful_metric(
         metric = type(metric).from_config(metric.get_config())
     if mask is not None and isinstance(metric, metrics.Metric):
         kept = cast(mask, floatx())
-        weights = kept if weights is None else kept * weights
+        weights = kept * weights_like(kept, weights)
     tensor = metric(y_true, y_pred) if weights is None else metric(y_true, y_pred, weights)
     compiled.metrics_updates.extend(metric.updates)
     compiled.stateful_metrics[name] = metric

@@ -31,6 +31,7 @@ from kerascope.engine.operations import enter_operations
 from kerascope.engine.running import run_graph
 from kerascope.engine.undoing import tried_out
 from kerascope.errors import ArgumentError, DtypeError, NotBuiltError
+from kerascope.registry import did_you_mean
 from kerascope.spellings import habits, translate
 from kerascope.stage import Stage
 
@@ -77,9 +78,12 @@ class Network(NetworkFiles):
         if is_graph:
             self._init_graph_network(*args, **kwargs)
         elif args or {"inputs", "outputs"} & kwargs.keys():
+            others = sorted(kwargs.keys() - {"inputs", "outputs", "name", "trainable"})
+            meant = did_you_mean(others[0], ("inputs", "outputs", "name")) if others else ""
+            unknown = f" Unknown argument {others[0]!r}. {meant}" if others else ""
             raise ArgumentError(
                 f"{type(self).__name__}: expected both inputs and outputs (or neither, in a "
-                "subclass with its own call)."
+                f"subclass with its own call).{unknown}".rstrip()
             )
         else:
             self._init_subclassed_network(**kwargs)
@@ -190,7 +194,7 @@ class Network(NetworkFiles):
         if not self._is_graph_network:
             raise NotBuiltError(
                 f"{self.label}: {what} needs a graph of layers, and a subclassed network has none. "
-                f"Write its call(self, inputs).",
+                "Save its weights, or write this method in the class.",
                 subject=self,
             )
 
@@ -213,9 +217,10 @@ def _check_tensors(where: str, inputs: list[Any], outputs: list[Any]) -> None:
     for what, tensors in (("Input", inputs), ("Output", outputs)):
         for x in tensors:
             if not isinstance(x, Tensor):
+                is_array = hasattr(x, "shape")  # its numbers would fill the page
                 raise DtypeError(
                     f"{where}: {what} tensors to a Model must be Keras tensors; got "
-                    f"{type(x).__name__} {x!r}."
+                    f"{type(x).__name__} {f'of shape {x.shape}' if is_array else repr(x)}."
                 )
             if x._keras_history is None:
                 made_by = f"op {x.owner.op.name}" if x.owner is not None else "no layer"

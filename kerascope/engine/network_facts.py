@@ -144,6 +144,8 @@ class NetworkFacts(Layer):
             if layer.name == name:
                 return layer
         known = [layer.name for layer in self.layers]
+        if name is None:
+            raise ArgumentError(f"{self.label}: get_layer: expected a name or an index.")
         raise ArgumentError(
             f"{self.label}: No such layer: {name!r}. {did_you_mean(str(name), known)}Layers: "
             f"{', '.join(known)}."

@@ -11,7 +11,8 @@ Constants and variables that an op uses stay inside its layer, `layers.operation
 What a layer does in its `call` is never taken apart: not while it runs, nor when a tensor from
 inside it (a gradient, say) reaches a Model.
 
-Keras 2 has none of this; there such a tensor is an error. The habit `wraps_operations` decides.
+Keras 2 has none of this; there such a tensor is an error. The habit `wraps_operations` decides. But
+the `call` of a subclassed model may compute as it likes in every Keras.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from kerascope.engine.training_data import (
     check_targets,
     per_output_data,
     split_off_validation,
+    targets_as_arrays,
     weights_of_samples,
 )
 from kerascope.engine.training_loop import evaluate_events, fit_events, predict_events
@@ -71,8 +72,8 @@ class ArrayTraining(CompiledNetwork):
         fed = [k for k, target in enumerate(self.targets) if target in feed_targets]
         x_arrays = self._standardize_inputs(x)
         ranks: list[Any] = [(None,) * self.targets[k].ndim for k in fed]
-        y_arrays = as_arrays(y, [names[k] for k in fed], ranks, "y")
         functions = [self.loss_functions[self.trained[k]] for k in fed]
+        y_arrays = targets_as_arrays(y, [names[k] for k in fed], ranks, functions)
         check_lengths(x_arrays, y_arrays, [], where)
         check_targets(y_arrays, functions, [self.outputs[self.trained[k]] for k in fed])
         if not x_arrays and not y_arrays:  # the model reads variables
@@ -306,13 +307,20 @@ class ArrayTraining(CompiledNetwork):
         verbose: int = 1,
         sample_weight: Any = None,
         steps: int | None = None,
+        return_dict: bool = False,
     ) -> Any:
         """Return the loss, or [loss, metrics...] in the order of `metrics_names`; train nothing."""
         self._make_ready(x, to_train=True)
         ins = self._ins(x, y, sample_weight, None, 0.0, "evaluate")
         feed = self._feed(ins, batch_size, steps)
         events = evaluate_events(self._make_test_function(), feed, self, verbose)
-        return unpack_singleton(Stage("evaluate", events, self).run())
+        return self._told(Stage("evaluate", events, self).run(), return_dict)
+
+    def _told(self, numbers: list[Any], return_dict: bool) -> Any:
+        """Return the loss, [loss, metrics...], or a dict of them by name."""
+        if return_dict:
+            return dict(zip(self.metrics_names, numbers, strict=True))
+        return unpack_singleton(numbers)
 
     def predict(
         self, x: Any, batch_size: int | None = None, verbose: int = 0, steps: int | None = None
@@ -328,20 +336,27 @@ class ArrayTraining(CompiledNetwork):
     # --- one batch --------------------------------------------------------------------------------
 
     def train_on_batch(
-        self, x: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
+        self,
+        x: Any,
+        y: Any,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        return_dict: bool = False,
     ) -> Any:
         """Train on one batch; return its loss, or [loss, metrics...], as before the update."""
         self._make_ready(x, to_train=True)
         ins = self._ins(x, y, sample_weight, class_weight, 1.0, "train_on_batch")
         self._make_train_function()
         assert self.train_function is not None
-        return unpack_singleton(self.train_function(ins))
+        return self._told(self.train_function(ins), return_dict)
 
-    def test_on_batch(self, x: Any, y: Any, sample_weight: Any = None) -> Any:
+    def test_on_batch(
+        self, x: Any, y: Any, sample_weight: Any = None, return_dict: bool = False
+    ) -> Any:
         """Return the loss of one batch, or the list [loss, metrics...], without training."""
         self._make_ready(x, to_train=True)
         ins = self._ins(x, y, sample_weight, None, 0.0, "test_on_batch")
-        return unpack_singleton(self._make_test_function()(ins))
+        return self._told(self._make_test_function()(ins), return_dict)
 
     def predict_on_batch(self, x: Any) -> Any:
         """Return the outputs for one batch."""

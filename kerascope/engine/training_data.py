@@ -51,6 +51,31 @@ def as_arrays(data: Any, names: list[str], shapes: list[Shape | None], what: str
     ]
 
 
+def targets_as_arrays(
+    y: Any, names: list[str], shapes: list[Shape], functions: list[Any]
+) -> list[Any]:
+    """Return one array of labels for each name; class numbers may come without their last axis.
+
+    Raises
+    ------
+    DataError
+        As for `as_arrays`.
+    """
+    sparse = [
+        losses.plain_function(loss) is losses.sparse_categorical_crossentropy for loss in functions
+    ]
+    loose = [
+        None if is_sparse and len(shape) > 2 else shape
+        for is_sparse, shape in zip(sparse, shapes, strict=True)
+    ]
+    arrays = as_arrays(y, names, loose, "y")
+    for k, shape in enumerate(shapes):
+        if loose[k] is None and len(arrays[k].shape) == len(shape) - 1:
+            arrays[k] = np.asarray(arrays[k])[..., np.newaxis]
+        arrays[k] = _fitted(arrays[k], names[k], shape, "y")
+    return arrays
+
+
 def _listed(data: Any, names: list[str], what: str) -> list[Any]:
     if not names:
         if data is not None and len(np.shape(data)) and len(data):
@@ -181,6 +206,16 @@ def check_targets(targets: list[Any], functions: list[Any], outputs: list[Tensor
                 "which expects one-hot rows "
                 f"of {output.shape[-1]} entries. Use to_categorical(y), or the loss "
                 "'sparse_categorical_crossentropy'."
+            )
+        if (
+            function is losses.sparse_categorical_crossentropy
+            and len(y.shape) == len(output.shape)
+            and y.shape[-1] != 1
+        ):
+            raise DataError(
+                f"y: targets of shape {tuple(y.shape)} with the loss "
+                "sparse_categorical_crossentropy, which expects one class number for each row, "
+                f"not {y.shape[-1]}. Use y.argmax(axis=-1), or the loss 'categorical_crossentropy'."
             )
         named = getattr(function, "__module__", "").startswith(losses.__name__)
         if not named or function is losses.sparse_categorical_crossentropy:

@@ -21,7 +21,7 @@ from kerascope.engine.feeds import (
     numbers_of_a_pass,
     split_item,
 )
-from kerascope.engine.nesting import unpack_singleton
+from kerascope.engine.nesting import to_list, unpack_singleton
 from kerascope.engine.training_arrays import ArrayTraining, named_arguments
 from kerascope.engine.training_loop import evaluate_events, predict_events
 from kerascope.engine.worker_feed import Hands, generator_feed
@@ -56,14 +56,17 @@ class GeneratorTraining(ArrayTraining):
         verbose: int = 1,
         sample_weight: Any = None,
         steps: int | None = None,
+        return_dict: bool = False,
     ) -> Any:
         """Return the loss, or [loss, metrics...] in the order of `metrics_names`; train nothing.
 
-        `x` may be a generator or a `Sequence`: see `evaluate_generator`.
+        `x` may be a generator or a `Sequence`: see `evaluate_generator`. With `return_dict` the
+        numbers come by name, as in Keras 3.
         """
         if y is None and makes_batches(x):
-            return self.evaluate_generator(x, steps=steps, verbose=verbose)
-        return super().evaluate(x, y, batch_size, verbose, sample_weight, steps)
+            told = self.evaluate_generator(x, steps=steps, verbose=verbose)
+            return self._told(to_list(told), return_dict)
+        return super().evaluate(x, y, batch_size, verbose, sample_weight, steps, return_dict)
 
     def predict(
         self, x: Any, batch_size: int | None = None, verbose: int = 0, steps: int | None = None

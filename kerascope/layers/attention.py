@@ -110,8 +110,9 @@ class _Attention(Layer):
         ArgumentError
             They are not a list of two or three.
         """
-        if not isinstance(items, (list, tuple)) or len(items) not in (2, 3):
-            came = len(items) if isinstance(items, (list, tuple)) else "no list"
+        is_list = isinstance(items, (list, tuple)) and not _is_shape(items)
+        if not is_list or len(items) not in (2, 3):
+            came = f"a list of {len(items)}" if is_list else "a single tensor"
             raise ArgumentError(
                 f"{self.label}: expected a list [query, value] or [query, value, key]; got {came}.",
                 subject=self,
@@ -138,6 +139,11 @@ class _Attention(Layer):
         """Return (batch, queries, features of the value)."""
         query, value, _ = self._checked_shapes(input_shape)
         return (*query[:-1], value[-1])
+
+
+def _is_shape(items: Any) -> bool:
+    """Tell the shape of one tensor from a list of tensors or of shapes."""
+    return all(item is None or isinstance(item, int) for item in items)
 
 
 class Attention(_Attention):

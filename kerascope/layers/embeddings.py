@@ -11,8 +11,9 @@ from kerascope import backend as K
 from kerascope import constraints, initializers, regularizers
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape, as_shape, merge_shapes
+from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
-from kerascope.errors import ShapeError
+from kerascope.errors import ShapeError, SpellingWarning
 from kerascope.layers.arguments import positive_int
 
 __all__ = ["Embedding"]
@@ -41,7 +42,7 @@ class Embedding(Layer):
     input_length : int or tuple of int, optional
         Length of a sample, where it is fixed; a Flatten and Dense behind it need it.
     **kwargs
-        As for `Layer`.
+        As for `Layer`. Keras 1's `dropout` is left out with a warning, as in Keras 2.
 
     Raises
     ------
@@ -75,6 +76,12 @@ class Embedding(Layer):
         lengths = (None,) if input_length is None else as_shape(input_length)
         if "batch_input_shape" not in kwargs:
             kwargs.setdefault("input_shape", lengths)
+        if kwargs.pop("dropout", 0):
+            warn(
+                "Embedding: 'dropout' is Keras 1's word and is left out; put SpatialDropout1D "
+                "behind the layer.",
+                SpellingWarning,
+            )
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.input_dim = positive_int(input_dim, f"{self.label}: input_dim")
         self.output_dim = positive_int(output_dim, f"{self.label}: output_dim")

@@ -9,7 +9,7 @@ from typing import Any
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape, concatenated_shape, normalize_axis
-from kerascope.errors import ArgumentError, ShapeError
+from kerascope.errors import ArgumentError, DtypeError, ShapeError
 from kerascope.layers.merging import _Merge
 
 
@@ -35,8 +35,13 @@ class Concatenate(_Merge):
     (5, 7)
     """
 
-    def __init__(self, axis: int = -1, **kwargs: Any) -> None:
+    def __init__(self, axis: Any = -1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        if isinstance(axis, Tensor):
+            raise DtypeError(
+                f"{self.label}: axis is a tensor; expected a number. Put the inputs into a list: "
+                "concatenate([x, y])."
+            )
         self.axis = int(axis)
 
     def call(self, inputs: list[Tensor]) -> Tensor:

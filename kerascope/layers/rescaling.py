@@ -66,7 +66,7 @@ class Normalization(Layer):
     axis : int, list of int or None
         Axes that keep numbers of their own; None has one mean and one variance for everything.
     mean, variance : float or array_like, optional
-        Given instead of adapting; both or neither.
+        Given instead of adapting; both or neither. An array has the sizes of `axis`.
     invert : bool
         Whether it undoes the normalisation.
     **kwargs
@@ -76,6 +76,8 @@ class Normalization(Layer):
     ------
     ArgumentError
         Only one of mean and variance is given.
+    ShapeError
+        They do not have the sizes of `axis`.
 
     Notes
     -----
@@ -117,7 +119,9 @@ class Normalization(Layer):
                 subject=self,
             )
         sizes = tuple(input_shape[a] for a in self._kept)
-        if not self._is_given:
+        if self._is_given:
+            self._check_given(sizes)
+        else:
             self.adapted_mean = self.add_weight("mean", sizes, initializer="zeros", trainable=False)
             self.adapted_variance = self.add_weight(
                 "variance", sizes, initializer="ones", trainable=False
@@ -126,6 +130,26 @@ class Normalization(Layer):
                 "count", (), initializer="zeros", trainable=False, dtype="int32"
             )
         self.built = True
+
+    def _check_given(self, sizes: Shape) -> None:
+        """Refuse a mean or variance that has other sizes than the axes that it is for.
+
+        Raises
+        ------
+        ShapeError
+            It has, or it has more axes than there are.
+        """
+        for word, value in (("mean", self.mean), ("variance", self.variance)):
+            shape = np.shape(value)
+            padded = (1,) * (len(sizes) - len(shape)) + shape
+            if len(padded) > len(sizes) or any(
+                n not in (1, size) for n, size in zip(padded, sizes, strict=True)
+            ):
+                raise ShapeError(
+                    f"{self.label}: {word} has shape {shape}; expected {sizes}, a number for each "
+                    f"entry of axis {self.axis}.",
+                    subject=self,
+                )
 
     def adapt(self, data: Any) -> None:
         """Take mean and variance from an array of samples."""
@@ -147,9 +171,13 @@ class Normalization(Layer):
 
     def _numbers(self, ndim: int) -> tuple[Tensor, Tensor]:
         """Return mean and variance with an axis of size 1 where they have none."""
+        mean: Any = self.mean
+        variance: Any = self.variance
         if self._is_given:
-            return K.constant(self.mean, self.dtype), K.constant(self.variance, self.dtype)
-        mean, variance = self.adapted_mean, self.adapted_variance
+            axes = np.ones((1,) * len(self._kept))  # a single number has none yet
+            mean, variance = (K.constant(x * axes, self.dtype) for x in (mean, variance))
+        else:
+            mean, variance = self.adapted_mean, self.adapted_variance
         for axis in range(ndim):
             if axis not in self._kept:
                 mean, variance = K.expand_dims(mean, axis), K.expand_dims(variance, axis)

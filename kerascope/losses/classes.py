@@ -7,6 +7,7 @@ either.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -69,9 +70,7 @@ class Loss(Configured):
     @property
     def __name__(self) -> str:
         """The name of the class as that of a function: `mean_squared_error`."""
-        class_name = type(self).__qualname__.rpartition(".")[2]
-        words = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", class_name)
-        return re.sub(r"([a-z])([A-Z])", r"\1_\2", words).lower()
+        return snake_case(type(self).__qualname__.rpartition(".")[2])
 
     def call(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """Return one number for each sample (or each place in it)."""
@@ -91,7 +90,7 @@ class Loss(Configured):
             One for each sample, or for each of its numbers.
         """
         y_pred = as_tensor(y_pred)
-        y_true = as_tensor(y_true, like=y_pred)
+        y_true = of_equal_rank(as_tensor(y_true, like=y_pred), y_pred)
         weights = None if sample_weight is None else as_tensor(sample_weight, like=y_pred)
         return self.weighted(y_true, y_pred, weights, None)
 
@@ -109,24 +108,20 @@ class Loss(Configured):
         if self.dtype is not None:
             y_true, y_pred = K.cast(y_true, self.dtype), K.cast(y_pred, self.dtype)
         scores = self.call(y_true, y_pred)
+        factors = []
         if mask is not None:
             kept = K.cast(mask, scores.dtype)
-            if self.reduction != "sum":
-                kept = kept / K.mean(kept)
-            scores = scores * kept
+            factors.append(kept if self.reduction == "sum" else kept / K.mean(kept))
         if weights is not None:
-            if weights.ndim == scores.ndim + 1:
-                weights = K.squeeze(weights, -1)
-            while weights.ndim < scores.ndim:
-                weights = K.expand_dims(weights, -1)
-            weights = K.cast(weights, scores.dtype)
-            scores = scores * weights
+            factors.append(K.cast(_spread(weights, scores), scores.dtype))
+        for factor in factors:
+            scores = scores * factor
         if self.reduction in (None, "none"):
             return scores
         if self.reduction == "sum":
             return K.sum(scores)
-        if self.reduction == "mean_with_sample_weight" and weights is not None:
-            return K.sum(scores) / K.sum(weights)
+        if self.reduction == "mean_with_sample_weight" and factors:
+            return K.sum(scores) / K.sum(functools.reduce(lambda x, y: x * y, factors))
         return K.mean(scores)
 
     def get_config(self) -> dict[str, Any]:
@@ -137,6 +132,47 @@ class Loss(Configured):
         if config.get("dtype") is None:
             config.pop("dtype", None)
         return config
+
+
+def snake_case(name: str) -> str:
+    """Return the name of a class as that of a function.
+
+    Examples
+    --------
+    >>> snake_case("MeanSquaredError"), snake_case("KLDivergence")
+    ('mean_squared_error', 'kl_divergence')
+    """
+    words = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", words).lower()
+
+
+def of_equal_rank(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return targets with as many axes as the predictions, where one of size 1 tells them apart.
+
+    Targets of shape (batch,) beside predictions of shape (batch, 1) would be broadcast to (batch,
+    batch): every target would be compared with every prediction.
+
+    Examples
+    --------
+    >>> of_equal_rank(K.zeros((5,)), K.zeros((5, 1))).shape
+    (5, 1)
+    """
+    if y_true.ndim == y_pred.ndim - 1 and y_pred.shape[-1] == 1:
+        return K.expand_dims(y_true, -1)
+    if y_true.ndim == y_pred.ndim + 1 and y_true.shape[-1] == 1:
+        return K.squeeze(y_true, -1)
+    return y_true
+
+
+def _spread(weights: Tensor, scores: Tensor) -> Tensor:
+    """Return weights of samples with the axes of the numbers that they weight."""
+    if weights.ndim == scores.ndim + 1:
+        return K.squeeze(weights, -1)
+    if weights.ndim == scores.ndim:
+        return weights
+    while weights.ndim < scores.ndim:
+        weights = K.expand_dims(weights, -1)
+    return weights * K.ones_like(scores)
 
 
 def plain_function(loss: Any) -> Any:

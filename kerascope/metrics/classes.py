@@ -9,7 +9,6 @@ which the train function and the test function write. Training resets them befor
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -19,6 +18,7 @@ from kerascope import backend as K
 from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, Variable, as_tensor
 from kerascope.configured import Configured, constructor_parameters
+from kerascope.losses.classes import of_equal_rank, snake_case
 
 
 class Metric(Configured):
@@ -44,7 +44,7 @@ class Metric(Configured):
     stateful = True
 
     def __init__(self, name: str | None = None, dtype: str | None = None) -> None:
-        self.name = name or _snake_case(type(self).__name__)
+        self.name = name or snake_case(type(self).__name__)
         self.dtype = dtype
         self.variables: list[Variable] = []
         self.updates: list[tuple[Variable, Tensor]] = []
@@ -91,7 +91,7 @@ class Metric(Configured):
 
     def _pairs(self, y_true: Any, y_pred: Any, weights: Any) -> list[tuple[Variable, Tensor]]:
         y_pred = as_tensor(y_pred)
-        y_true = as_tensor(y_true, like=y_pred)
+        y_true = of_equal_rank(as_tensor(y_true, like=y_pred), y_pred)
         weights = None if weights is None else as_tensor(weights)
         if not self.variables:
             self.build(y_pred)
@@ -144,6 +144,8 @@ class MeanMetric(Metric):
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
         """Return the sum of the batch's numbers, and how many (or how heavy) they are."""
+        if weights is not None and weights.ndim == y_pred.ndim == 1:  # each number is a sample
+            y_true, y_pred = K.expand_dims(y_true, -1), K.expand_dims(y_pred, -1)
         return sum_and_weight(self.per_sample(y_true, y_pred), weights)
 
     def result_of(self, state: list[Any]) -> Tensor:
@@ -173,8 +175,3 @@ def quotient(x: Tensor, y: Tensor) -> Tensor:
     """Return x / y, and 0 where y is 0."""
     is_zero = K.cast(K.equal(y, 0.0), K.dtype(y))
     return x * (1.0 - is_zero) / (y + is_zero)
-
-
-def _snake_case(name: str) -> str:
-    words = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
-    return re.sub(r"([a-z])([A-Z])", r"\1_\2", words).lower()

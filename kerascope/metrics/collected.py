@@ -201,7 +201,18 @@ class _OfValues(Metric):
         super().update_state(y_true, y_true, weight)
 
     def __call__(self, y_true: Any, y_pred: Any = None, sample_weight: Any = None) -> Any:
-        """Take numbers into account and return the result so far."""
+        """Take numbers into account and return the result so far.
+
+        Raises
+        ------
+        ArgumentError
+            They are tensors: `compile` calls metrics with targets and predictions.
+        """
+        if isinstance(y_true, Tensor):
+            raise ArgumentError(
+                f"{type(self).__name__}: is a metric of numbers, with update_state(values), and "
+                f"knows no targets; expected another one in compile, such as 'mae'."
+            )
         self.update_state(y_true, y_pred, sample_weight)
         return self.result()
 

@@ -12,7 +12,6 @@ from kerascope import backend as K
 from kerascope.backend.graph import Tensor, Variable
 from kerascope.optimizers.base import (
     Constraints,
-    Optimizer,
     Pair,
     ParameterUpdate,
     Updates,
@@ -169,7 +168,7 @@ class Adamax(DecayingOptimizer):
         return self._keep([*means, *sizes], updates)
 
 
-class Nadam(Optimizer):
+class Nadam(DecayingOptimizer):
     """Adam with Nesterov's momentum, which is warmed up over the first steps.
 
     Parameters
@@ -210,8 +209,7 @@ class Nadam(Optimizer):
         schedule_decay: float = 0.004,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
-        self.lr = self._hyperparameter("lr", lr)
+        super().__init__(lr, 0.0, **kwargs)
         self.beta_1 = self._hyperparameter("beta_1", beta_1)
         self.beta_2 = self._hyperparameter("beta_2", beta_2)
         self.epsilon = K.epsilon() if epsilon is None else epsilon
@@ -221,7 +219,7 @@ class Nadam(Optimizer):
         self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
     ) -> Updates:
         grads = yield self.gradients_stage(loss, params)
-        lr, t = self.lr, self._time()
+        lr, t = self._rate(), self._time()
         mu, next_mu = self._momentum_at(t), self._momentum_at(t + 1)
         s = K.variable(1.0, name="momentum_schedule")
         new_s = s * mu

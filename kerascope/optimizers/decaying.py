@@ -28,17 +28,11 @@ class DecayingOptimizer(Optimizer):
         self.schedule = _schedule_of(lr)
         if self.schedule is not None:
             lr = K.eval(self.schedule(K.constant(0)))
-        self.lr = self._hyperparameter("lr", lr)
+            self.lr: Variable = _FollowedRate(lr, self.schedule)
+        else:
+            self.lr = self._hyperparameter("lr", lr)
         self.decay = self._hyperparameter("decay", decay)
         self.initial_decay = plain(self.decay)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name == "lr" and "lr" in vars(self) and self.schedule is not None:
-            raise ArgumentError(
-                f"{type(self).__name__}: its learning rate follows {self.schedule}, so it cannot "
-                f"be set to {value!r}. Make the optimizer with a number to change it by hand."
-            )
-        super().__setattr__(name, value)
 
     def _rate(self) -> Tensor:
         """Return the learning rate of this step; as in Keras, `decay` must not start at 0."""
@@ -71,6 +65,29 @@ class DecayingOptimizer(Optimizer):
                 "class_name": type(self.schedule).__name__, "config": self.schedule.get_config()
             }  # fmt: skip
         return config
+
+
+class _FollowedRate(Variable):
+    """The variable `lr` of an optimizer with a schedule: nobody reads it, so nobody may set it."""
+
+    __slots__ = ("schedule",)
+
+    def __init__(self, value: Any, schedule: LearningRateSchedule) -> None:
+        super().__init__(value, name="lr")
+        self.schedule = schedule
+
+    def set_value(self, value: Any) -> None:
+        """Refuse.
+
+        Raises
+        ------
+        ArgumentError
+            Always.
+        """
+        raise ArgumentError(
+            f"optimizer: its learning rate follows {self.schedule}, so it cannot be set to "
+            f"{value!r}. Make the optimizer with a number to change it by hand or by a callback."
+        )
 
 
 def _schedule_of(lr: Any) -> LearningRateSchedule | None:

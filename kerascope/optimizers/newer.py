@@ -184,6 +184,10 @@ class Ftrl(DecayingOptimizer):
         )
         self.beta = self._strength(beta)
 
+    def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
+        """Return the constraints: a new value does not begin at the old one, `_updates` decays."""
+        return constraints
+
     def _strength(self, value: float) -> float:
         if not value >= 0:
             raise ArgumentError(f"Ftrl: expected numbers >= 0, got {value!r}.")
@@ -207,10 +211,11 @@ class Ftrl(DecayingOptimizer):
         updates: list[Pair] = []
         for p, g, n, z in zip(params, grads, squares, linears, strict=True):
             with naming(p):
-                shrunk = g + 2.0 * self.l2_shrinkage_regularization_strength * p
+                start = p * (1.0 - lr * self.weight_decay) if self.weight_decay else p
+                shrunk = g + 2.0 * self.l2_shrinkage_regularization_strength * start
                 new_n = n + K.square(g)
                 change = (K.pow(new_n, power) - K.pow(n, power)) / lr
-                new_z = z + shrunk - change * p
+                new_z = z + shrunk - change * start
                 steepness = K.pow(new_n, power) / lr + 2.0 * (l2 + self.beta / (2.0 * lr))
                 new_p = (K.clip(new_z, -l1, l1) - new_z) / steepness
                 new_p = constrained(constraints, p, new_p)

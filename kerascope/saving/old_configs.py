@@ -12,7 +12,7 @@ from typing import Any
 
 from kerascope.engine.layer_config import constructor_keywords
 from kerascope.engine.layer_type import layer_registry
-from kerascope.errors import ConfigError
+from kerascope.errors import ConfigError, UnknownNameError
 from kerascope.spellings import KEYWORDS, VALUES
 
 Config = dict[str, Any]
@@ -85,10 +85,13 @@ def _has_old_words(entry: Config) -> bool:
     if entry.get("class_name") in {*CLASSES, "Merge"}:
         return True
     old = {"init", "border_mode", "output_dim", "W_regularizer", "nb_filter", "consume_less", "p"}
-    is_embedding = entry.get("class_name") == "Embedding"
-    return isinstance(config, dict) and bool(
-        (old - ({"output_dim"} if is_embedding else set())) & config.keys()
-    )
+    found = old & config.keys() if isinstance(config, dict) else set()
+    try:
+        own = constructor_keywords(layer_registry.lookup(str(entry.get("class_name"))))
+    except UnknownNameError:
+        return False
+    # A class may have such a word today: Embedding has output_dim, and so may a class of your own.
+    return bool(found - own)
 
 
 def _entries(config: Config) -> Iterator[Config]:

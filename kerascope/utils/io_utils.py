@@ -189,11 +189,6 @@ class H5Dict:
             return H5Dict(value, "r" if self.read_only else "a")
         return value if self._is_dict else np.asarray(value)
 
-    def _make_dict(self, name: str) -> dict[str, Any]:
-        self.data[name] = {}
-        made: dict[str, Any] = self.data[name]
-        return made
-
     @property
     def _is_dict(self) -> bool:
         return isinstance(self.data, dict)

@@ -1,5 +1,6 @@
 """The architectures: as large as published, and the same numbers as Keras 3 with its weights."""
 
+import importlib
 import re
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from kerascope import Input, applications
 from kerascope import backend as K
 from kerascope.applications import imagenet_utils
+from kerascope.compat import keras_imports
 from kerascope.errors import ArgumentError, ShapeError, UnavailableError
 
 # Parameters with 1,000 classes, as Keras's documentation lists them; layers, counted in Keras 3.
@@ -186,3 +188,20 @@ def test_class_names_are_refused_with_a_remedy():
 def test_a_layout_that_is_none_is_refused_not_taken_for_the_other():
     with pytest.raises(ArgumentError, match="got 'channel_first'"):
         imagenet_utils.preprocess_input(np.ones((3, 8, 3)), data_format="channel_first")
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        ("vgg16", "VGG16 preprocess_input decode_predictions"),
+        ("vgg19", "VGG19 preprocess_input"),
+        ("resnet50", "ResNet50 preprocess_input decode_predictions"),
+        ("mobilenet_v2", "MobileNetV2 preprocess_input"),
+        ("mobilenetv2", "MobileNetV2"),
+        ("inception_v3", "InceptionV3 preprocess_input"),
+    ],
+)
+def test_a_script_finds_the_architectures_in_kerass_own_modules(module, names):
+    with keras_imports():
+        found = importlib.import_module(f"keras.applications.{module}")
+    assert all(callable(getattr(found, name)) for name in names.split())

@@ -14,7 +14,8 @@ from kerascope.errors import (
     SpellingWarning,
     UnknownNameError,
 )
-from kerascope.layers import Dense, Embedding, Input, Lambda, Layer, Merge
+from kerascope.layers import Dense, Embedding, Input, Lambda, Layer, Merge, concatenate
+from kerascope.losses import SparseCategoricalCrossentropy
 from kerascope.models import Model, Sequential, load_model
 from kerascope.utils import Sequence
 
@@ -164,3 +165,70 @@ def test_a_line_over_a_merge_trains_its_branches_but_has_no_configuration():
     assert model.count_params() == 18 + 18 + 14
     with pytest.raises(ConfigError, match=r"Make it by Model\(inputs, outputs\)"):
         model.get_config()
+
+
+def test_one_hot_rows_where_class_numbers_are_expected():
+    model = Sequential([Dense(2, activation="softmax", input_shape=(5,))])
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    with pytest.raises(DataError, match=r"one class number for each row, not 2\. Use y\.argmax"):
+        model.fit(X, Y)
+
+
+@pytest.mark.parametrize("place", ["loss", "metrics"])
+def test_a_loss_or_metric_that_returns_nothing(place):
+    def forgets(y_true, y_pred):
+        K.mean(y_pred)
+
+    settings = {"loss": "mse", place: forgets if place == "loss" else [forgets]}
+    with pytest.raises(DtypeError, match="forgets: returned None; expected a tensor.*return"):
+        small().compile("sgd", **settings)
+
+
+def test_a_function_of_something_that_is_no_tensor():
+    model = small()
+    with pytest.raises(ArgumentError, match=r"inputs has 0; .* has fixed the phase: leave it out"):
+        K.function([model.input, 0], [model.output])
+    with pytest.raises(ArgumentError, match="inputs is a tensor; expected a list"):
+        K.function(model.input, [model.output])
+
+
+@pytest.mark.parametrize("loss", ["sparse_categorical_crossentropy", "object"])
+def test_class_numbers_of_time_steps_may_leave_their_last_axis_out(loss):
+    loss = SparseCategoricalCrossentropy() if loss == "object" else loss
+    model = Sequential([Dense(4, activation="softmax", input_shape=(3, 5))])
+    model.compile("sgd", loss)
+    x, y = X.reshape(20, 3, 5), np.arange(60).reshape(20, 3) % 4
+    assert model.evaluate(x, y, verbose=0) == model.evaluate(x, y[..., None], verbose=0)
+    model.compile("sgd", "mse")
+    with pytest.raises(DataError, match=r"array has 2 axes \(20, 1\)"):
+        model.fit(x, y[:, :1])
+
+
+def test_keras_3s_ways_to_run_change_nothing():
+    model = small()
+    model.compile("sgd", "mse", run_eagerly=False, jit_compile="auto", steps_per_execution=2)
+    model.train_on_batch(X, Y)
+    with pytest.raises(ArgumentError, match="unknown argument 'jit_compiled'"):
+        model.compile("sgd", "mse", jit_compiled=True)
+
+
+def test_inputs_to_join_that_are_in_no_list():
+    with pytest.raises(DtypeError, match=r"axis is a tensor; .* concatenate\(\[x, y\]\)"):
+        concatenate(Input((3,)), Input((3,)))
+
+
+def test_an_array_instead_of_an_input_is_not_written_out():
+    with pytest.raises(DtypeError, match=r"got ndarray of shape \(60, 5\)\.$"):
+        Model(inputs=X, outputs=X)
+
+
+def test_a_misspelt_argument_of_a_model_is_named():
+    x = Input((3,))
+    with pytest.raises(ArgumentError, match="Unknown argument 'ouputs'. Did you mean 'outputs'?"):
+        Model(inputs=x, ouputs=Dense(1)(x))
+
+
+def test_get_layer_wants_a_name_or_an_index():
+    model = Sequential([Dense(1, input_shape=(3,))])
+    with pytest.raises(ArgumentError, match="get_layer: expected a name or an index"):
+        model.get_layer()

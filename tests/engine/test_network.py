@@ -27,6 +27,7 @@ from kerascope.layers import (
     Layer,
 )
 from kerascope.models import model_from_json
+from kerascope.settings import config
 
 
 def numbers(*shape, seed=0):
@@ -307,6 +308,31 @@ def test_a_subclassed_model_trains_and_predicts():
     assert len(model.weights) == 6
     assert model.predict(x).shape == (64, 1)
     np.testing.assert_array_equal(model.predict(x), model.predict(x))  # no dropout in test
+
+
+class Residual(Model):
+    """A call that computes between its layers and after them."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = Dense(4), Dense(2)
+
+    def call(self, inputs):
+        hidden = inputs + self.first(inputs)
+        return K.tanh(self.last(hidden * 2.0))
+
+
+@pytest.mark.parametrize("dialect", ["1.2", "2.2", "3"])
+def test_a_subclassed_model_may_compute_between_its_layers(dialect, monkeypatch):
+    monkeypatch.setattr(config, "dialect", dialect)
+    model, x = Residual(), numbers(6, 4)
+    model.compile("sgd", "mse")
+    model.train_on_batch(x, numbers(6, 2))
+    kernel, bias, last_kernel, last_bias = model.get_weights()
+    hidden = x + x @ kernel + bias
+    expected = np.tanh(2 * hidden @ last_kernel + last_bias)
+    np.testing.assert_allclose(model.predict(x), expected, rtol=1e-4, atol=1e-6)
+    assert len(model.trainable_weights) == 4
 
 
 def test_a_subclassed_model_has_the_penalties_and_updates_of_its_layers():

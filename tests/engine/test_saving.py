@@ -229,7 +229,7 @@ def test_weights_in_keras_3s_form_are_chosen_by_the_ending(tmp_path):
 # --- your own classes and functions ---------------------------------------------------------------
 
 
-class Scale(Dense):
+class OwnScale(Dense):
     """A layer of the user's own."""
 
 
@@ -239,14 +239,14 @@ def twice(x):
 
 @pytest.mark.parametrize("name", ["model.keras", "model.h5"])
 def test_own_classes_and_functions_are_passed_in(name, tmp_path, monkeypatch):
-    model = Sequential([Scale(3, input_shape=(6,)), Lambda(twice)])
+    model = Sequential([OwnScale(3, input_shape=(6,)), Lambda(twice)])
     model.save(tmp_path / name)
     with pytest.raises(UnknownNameError, match="function of a Lambda.* 'twice'.*custom_objects"):
         load_model(tmp_path / name)
-    monkeypatch.delitem(layer_registry._objects, "Scale")  # as in another process
-    with pytest.raises(UnknownNameError, match=r"Unknown layer 'Scale'.*\{'Scale': \.\.\.\}"):
+    monkeypatch.delitem(layer_registry._objects, "OwnScale")  # as in another process
+    with pytest.raises(UnknownNameError, match=r"Unknown layer 'OwnScale'.*\{'OwnScale': \.\.\.\}"):
         load_model(tmp_path / name)
-    twin = load_model(tmp_path / name, custom_objects={"Scale": Scale, "twice": twice})
+    twin = load_model(tmp_path / name, custom_objects={"OwnScale": OwnScale, "twice": twice})
     assert np.array_equal(twin.predict(X), model.predict(X))
 
 

@@ -522,3 +522,16 @@ def test_training_learns():
     history = model.fit(x, y, epochs=30, verbose=0).history
     assert history["acc"][-1] > 0.95
     assert history["loss"][-1] < 0.3 < history["loss"][0]
+
+
+def test_numbers_come_by_name_if_asked():
+    model = Sequential([Dense(1, input_shape=(4,))])
+    model.compile("sgd", "mse", metrics=["mae"])
+    x, y = np.ones((8, 4)), np.ones((8, 1))
+    told = model.evaluate(x, y, verbose=0, return_dict=True)
+    assert list(told) == model.metrics_names
+    assert list(told.values()) == model.evaluate(x, y, verbose=0)
+    assert model.test_on_batch(x, y, return_dict=True).keys() == told.keys()
+    batches = ((x, y) for _ in range(2))
+    assert model.evaluate(batches, steps=2, verbose=0, return_dict=True).keys() == told.keys()
+    assert model.train_on_batch(x, y, return_dict=True).keys() == told.keys()

@@ -69,3 +69,9 @@ def test_keras_1_keywords_of_embedding_are_translated():
     with pytest.warns(SpellingWarning, match="today it is 'embeddings_initializer'"):
         layer = Embedding(input_dim=5, output_dim=3, init="zero")
     np.testing.assert_array_equal(layer(np.array([[1]])), np.zeros((1, 1, 3)))
+
+
+def test_the_dropout_of_keras_1_is_left_out_with_a_warning():
+    with pytest.warns(SpellingWarning, match="'dropout' is Keras 1's word .* SpatialDropout1D"):
+        layer = Embedding(5, 2, dropout=0.2)
+    assert "dropout" not in layer.get_config()

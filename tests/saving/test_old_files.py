@@ -8,8 +8,9 @@ import h5py
 import numpy as np
 import pytest
 
+from kerascope import backend as K
 from kerascope.errors import ConfigError, MissingToolError
-from kerascope.layers import GRU, LSTM, Conv1D, Conv2D, Dense, Input
+from kerascope.layers import GRU, LSTM, Conv1D, Conv2D, Dense, Input, Layer
 from kerascope.models import (
     Model,
     Sequential,
@@ -307,3 +308,21 @@ def test_a_configuration_of_tf_keras_is_read_with_keras_2s_hard_sigmoid():
     assert type(model) is Model
     assert model.get_layer("d").activation.__name__ == "hard_sigmoid"
     assert model.get_layer("b").axis == 1
+
+
+def test_a_class_of_your_own_with_an_old_word_makes_no_file_of_keras_1(tmp_path):
+    class Projection(Layer):
+        def __init__(self, output_dim, **kwargs):
+            super().__init__(**kwargs)
+            self.output_dim = output_dim
+
+        def call(self, inputs):
+            return K.tile(inputs, (1, self.output_dim))
+
+    model = Sequential([Projection(3, input_shape=(2,)), Dense(1)])
+    for name in ("own.h5", "own.keras"):
+        model.save(tmp_path / name)
+        again = load_model(tmp_path / name, custom_objects={"Projection": Projection})
+        np.testing.assert_array_equal(
+            again.predict(np.ones((1, 2))), model.predict(np.ones((1, 2)))
+        )

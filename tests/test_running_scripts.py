@@ -1,0 +1,93 @@
+"""`kerascope run`: what a script sees is what Python would show it, to the end of the process."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def run(tmp_path):
+    def run_text(text, *words, folder=tmp_path):
+        (tmp_path / "script.py").write_text(text, encoding="utf-8")
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        environment.pop("KERASCOPE_DIALECT", None)
+        return subprocess.run(
+            [sys.executable, "-m", "kerascope", "run", *words],
+            capture_output=True,
+            cwd=folder,
+            encoding="utf-8",
+            env=environment,
+            timeout=60,
+        )
+
+    return run_text
+
+
+@pytest.mark.parametrize("name", ["parser", "helper"])
+def test_a_relative_import_fails_as_in_python_and_finds_nothing_of_ours(name, run, tmp_path):
+    (tmp_path / "helper.py").write_text("x = 1\n", encoding="utf-8")
+    done = run(f"from . import {name}\n", "script.py")
+    assert done.returncode == 1
+    assert "attempted relative import with no known parent package" in done.stderr
+
+
+def test_the_path_of_the_script_outlives_a_change_of_folder(run):
+    text = "import os, sys\nos.chdir('/')\nprint(os.path.isfile(__file__), sys.argv)\n"
+    assert run(text, "script.py", "a").stdout == "True ['script.py', 'a']\n"
+
+
+def test_threads_and_atexit_that_outlive_the_script_find_our_keras(run, tmp_path):
+    (tmp_path / "helper.py").write_text("x = 1\n", encoding="utf-8")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    text = """
+import atexit, threading, time
+
+class Mine: ...
+
+def say(who):
+    import pickle, helper
+    from keras.layers import Dense
+    import keras
+    print(who, Dense.__module__, keras.__version__, bool(pickle.dumps(Mine())))
+
+def late():
+    threading.main_thread().join()
+    say("thread")
+
+atexit.register(say, "atexit")
+threading.Thread(target=late).start()
+"""
+    done = run(text, "--dialect", "1.2", "../script.py", folder=elsewhere)
+    assert done.stdout.splitlines() == [
+        "thread kerascope.layers.core 1.2.2 True",
+        "atexit kerascope.layers.core 1.2.2 True",
+    ], done.stderr
+
+
+def test_an_exception_outside_of_exception_is_told_without_our_frames(run):
+    done = run("class Stop(BaseException): ...\nraise Stop('far')\n", "script.py")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[1:] == [
+        '  File "script.py", line 2, in <module>',
+        "    raise Stop('far')",
+        "Stop: far",
+    ]
+
+
+def test_the_cause_of_an_exception_is_told_without_our_finder(run):
+    text = """
+try:
+    from keras.layers import Densee
+except ImportError as error:
+    raise RuntimeError("no layer") from error
+"""
+    done = run(text, "script.py")
+    assert done.returncode == 1
+    assert "Did you mean 'Dense'?" in done.stderr
+    assert "finder.py" not in done.stderr
