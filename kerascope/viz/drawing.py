@@ -14,10 +14,11 @@ from typing import Any
 from kerascope.errors import ArgumentError, MissingToolError
 from kerascope.files import check_writable, replacing
 from kerascope.registry import did_you_mean
+from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.extract import graph_of
 from kerascope.viz.graph import Graph
 from kerascope.viz.render import DEFAULT_DPI, PICTURE_FORMATS, render
-from kerascope.viz.to_dot import DotOptions, to_dot
+from kerascope.viz.to_dot import to_dot
 from kerascope.viz.to_networkx import to_graphml, to_json
 
 DIRECTIONS = ("TB", "LR")
@@ -39,7 +40,7 @@ class Drawing:
     Parameters
     ----------
     graph : Graph
-    options : DotOptions
+    options : PictureOptions
     dpi : int
         Pixels per inch of a PNG.
 
@@ -51,7 +52,7 @@ class Drawing:
         The picture as DOT text.
     """
 
-    def __init__(self, graph: Graph, options: DotOptions, dpi: int = DEFAULT_DPI) -> None:
+    def __init__(self, graph: Graph, options: PictureOptions, dpi: int = DEFAULT_DPI) -> None:
         self.graph = graph
         self._options = options
         self._dpi = dpi
@@ -185,7 +186,9 @@ def draw(
     if isinstance(dpi, bool) or not isinstance(dpi, (int, float)) or not dpi > 0:
         raise ArgumentError(f"draw: dpi is no resolution; expected a number above 0, got {dpi!r}.")
     graph = graph_of(model, level, expand_nested)
-    options = DotOptions(show_shapes, show_layer_names, depth_ranks, rankdir)
+    options = PictureOptions(
+        show_shapes, show_layer_names=show_layer_names, depth_ranks=depth_ranks, rankdir=rankdir
+    )
     drawing = Drawing(graph, options, dpi)
     if to is not None:
         drawing.save(to)

@@ -1,9 +1,21 @@
 """Graph: a model as plain boxes and arrows, the one form that every picture and export starts from.
 
-Extractors make it, renderers draw it, and neither knows of the other. It holds only text and
-numbers, no layer and no tensor, so it can be compared, written to a file and read again. Keras has
-no such form: `plot_model` goes from layers straight to pydot, and its node names are memory
-addresses.
+Extractors make it, overlays change it, renderers draw it, and none of them knows of the others. It
+holds only text and numbers, no layer and no tensor, so it can be compared, written to a file and
+read again. Keras has no such form: `plot_model` goes from layers straight to pydot, and its node
+names are memory addresses.
+
+What a box says about its layer is listed in `layer_facts.py`. Every renderer knows these besides:
+
+==================  ===============================================================================
+`detail`            further lines of a box's text (of a frame's: one), separated by line breaks
+`state`             how an overlay marked a box or an edge: a key of `theme.STATES`
+`note`              words for the state, instead of the state's own
+`copies`            number of equal blocks that one box or frame stands for
+`same_weights`      whether those are calls of one layer, instead of equal layers
+`members`           number of boxes that a collapsed box hides
+`role`              of an edge: "gradient", "update"; without it a tensor flows
+==================  ===============================================================================
 """
 
 from __future__ import annotations

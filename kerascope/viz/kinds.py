@@ -50,7 +50,13 @@ KIND_OF_CLASS = {
     class_name: kind for kind, names in _CLASSES_BY_KIND.items() for class_name in names.split()
 }
 # "tensor" is what a layer was called on that no layer made: a constant or a variable.
-KINDS = (*_CLASSES_BY_KIND, "tensor")
+LAYER_KINDS = (*_CLASSES_BY_KIND, "tensor")
+# What stands for several boxes, and what the levels below layers are made of.
+KINDS = (
+    *LAYER_KINDS,
+    *("block", "scope", "op", "placeholder", "variable", "constant"),
+    *("loss", "gradient", "sum", "slot", "update"),
+)
 
 
 def kind_of(layer: Layer) -> str:

@@ -1,10 +1,11 @@
-"""Colours, signs and lines of the pictures.
+"""Colours, signs and lines of the pictures, in a light and a dark palette.
 
 The colours are those of Okabe and Ito [1]_ and a grey; people with any kind of colour blindness can
 tell them apart. A kind is never told by its hue alone: each has a sign of its own too, and inputs,
-nested models and bare tensors have their own outlines. Boxes are filled with a light tint of the
-colour and framed with a dark shade of it, so that text on them reaches the contrast of 4.5:1 and
-lines reach 3:1 that WCAG [2]_ asks for; a test computes both.
+nested models and bare tensors have their own outlines. Boxes are filled with a tint of the colour
+that lies near the background and framed with a shade of it that stands off, so that text on them
+reaches the contrast of 4.5:1 and lines reach 3:1 that WCAG [2]_ asks for; a test computes both, in
+both palettes.
 
 References
 ----------
@@ -15,7 +16,8 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+
+from kerascope.viz.colors import mixed, set_off
 
 OKABE_ITO = {
     "black": "#000000",
@@ -28,17 +30,55 @@ OKABE_ITO = {
     "purple": "#CC79A7",
     "grey": "#999999",
 }
-
-BACKGROUND = "#FFFFFF"
-TEXT = "#1F2933"
-QUIET_TEXT = "#52606D"
-EDGE = "#66727F"
-GROUP_FILL = "#F7F8FA"
-GROUP_LINE = "#7B8794"
 FONT = "Helvetica,Arial,sans-serif"
 
 TEXT_CONTRAST = 4.5
 LINE_CONTRAST = 3.0
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The colours of a picture beside those of its boxes.
+
+    Parameters
+    ----------
+    background, text, quiet_text, edge, group_fill, group_line : str
+        Colours.
+    tint : float
+        Share of the background in the fill of a box.
+    """
+
+    background: str
+    text: str
+    quiet_text: str
+    edge: str
+    group_fill: str
+    group_line: str
+    tint: float
+
+    def fill(self, hue: str) -> str:
+        """Colour inside a box: near enough to the background for text."""
+        return mixed(OKABE_ITO[hue], self.background, self.tint)
+
+    def line(self, hue: str) -> str:
+        """Colour of a frame or an arrow: seen on the background, on a group and on the fill."""
+        color = OKABE_ITO[hue]
+        for ground in (self.background, self.group_fill, self.fill(hue)):
+            color = set_off(color, ground, LINE_CONTRAST)
+        return color
+
+    def sign(self, hue: str) -> str:
+        """Colour of a sign or a coloured word: can be read on the fill, and beside the boxes."""
+        color = OKABE_ITO[hue]
+        for ground in (self.background, self.group_fill, self.fill(hue)):
+            color = set_off(color, ground, TEXT_CONTRAST)
+        return color
+
+
+LIGHT = Palette("#FFFFFF", "#1F2933", "#52606D", "#66727F", "#F7F8FA", "#7B8794", 0.88)
+DARK = Palette("#14181D", "#F0F3F6", "#AEB8C2", "#8E9AA6", "#1C2229", "#76828E", 0.78)
+PALETTES = {"light": LIGHT, "dark": DARK}
+THEMES = ("auto", *PALETTES)  # "auto": the reader's system decides where the format can ask it
 
 
 @dataclass(frozen=True)
@@ -51,36 +91,24 @@ class Style:
         Name of a colour in `OKABE_ITO`.
     sign : str
         One character before the name; every kind has another.
-    shape, outline : str
-        Graphviz's `shape` and `style`.
+    corners : {"round", "square", "note", "oval"}
+        Shape of the outline.
     frames : int
         Number of lines around the box.
+    heavy, dashed : bool
+        How its lines are drawn.
     """
 
     hue: str
     sign: str
-    shape: str = "box"
-    outline: str = "rounded,filled"
+    corners: str = "round"
     frames: int = 1
-
-    @property
-    def fill(self) -> str:
-        """Colour inside the box: light enough for text."""
-        return mixed(OKABE_ITO[self.hue], BACKGROUND, 0.88)
-
-    @property
-    def line(self) -> str:
-        """Colour of the frame: dark enough to be seen on the background and on the fill."""
-        return darkened(OKABE_ITO[self.hue], self.fill, LINE_CONTRAST)
-
-    @property
-    def sign_color(self) -> str:
-        """Colour of the sign: dark enough to be read on the fill."""
-        return darkened(OKABE_ITO[self.hue], self.fill, TEXT_CONTRAST)
+    heavy: bool = False
+    dashed: bool = False
 
 
 STYLES = {
-    "input": Style("green", "▼", outline="rounded,filled,bold"),
+    "input": Style("green", "▼", heavy=True),
     "dense": Style("blue", "■"),
     "convolution": Style("sky blue", "▲"),
     "pooling": Style("sky blue", "∩"),
@@ -96,7 +124,20 @@ STYLES = {
     "wrapper": Style("grey", "◘"),
     "model": Style("green", "●", frames=2),
     "layer": Style("grey", "▪"),
-    "tensor": Style("grey", "=", shape="note", outline="filled"),
+    "tensor": Style("grey", "=", corners="note"),
+    # what stands for several boxes
+    "block": Style("grey", "▤", frames=2),
+    "scope": Style("grey", "▸", frames=2),
+    # the levels below layers
+    "op": Style("sky blue", "·"),
+    "placeholder": Style("green", "▽", corners="oval", heavy=True),
+    "variable": Style("blue", "◆", corners="oval"),
+    "constant": Style("grey", "#", corners="oval"),
+    "loss": Style("vermillion", "◉", heavy=True),
+    "gradient": Style("purple", "∂", corners="square"),
+    "sum": Style("orange", "Σ", corners="square"),
+    "slot": Style("yellow", "◇", corners="oval"),
+    "update": Style("green", "↻", corners="square", heavy=True),
 }
 
 
@@ -105,62 +146,47 @@ def style_of(kind: str) -> Style:
     return STYLES.get(kind, STYLES["layer"])
 
 
-# --- arithmetic of colours ------------------------------------------------------------------------
+@dataclass(frozen=True)
+class State:
+    """How a box looks that an overlay has marked.
 
-
-def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours, from 1 to 21.
-
-    Notes
-    -----
-    ``(L1 + 0.05) / (L2 + 0.05)`` with L1 the greater relative luminance of the two.
-
-    Examples
-    --------
-    >>> round(contrast("#FFFFFF", "#000000"), 2)
-    21.0
+    Parameters
+    ----------
+    glyph, plain : str
+        One character each; `plain` where a terminal knows only ASCII.
+    word : str
+        What the box's text says besides.
+    hue : str
+        Name of a colour in `OKABE_ITO`, for the frame.
+    heavy, dashed, quiet : bool
+        How its frame is drawn; a quiet box steps back behind the others.
     """
-    darker, lighter = sorted((luminance(one), luminance(other)))
-    return (lighter + 0.05) / (darker + 0.05)
+
+    glyph: str
+    plain: str
+    word: str
+    hue: str
+    heavy: bool = True
+    dashed: bool = False
+    quiet: bool = False
 
 
-def luminance(color: str) -> float:
-    """Return the relative luminance of a colour: 0 for black, 1 for white.
-
-    Notes
-    -----
-    ``0.2126 R + 0.7152 G + 0.0722 B`` with the gamma of sRGB taken off each channel.
-    """
-    red, green, blue = (_linear(channel / 255) for channel in _channels(color))
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-@cache
-def mixed(color: str, other: str, share: float) -> str:
-    """Return a colour with a share of another mixed in.
-
-    Examples
-    --------
-    >>> mixed("#000000", "#FFFFFF", 0.5)
-    '#808080'
-    """
-    pairs = zip(_channels(color), _channels(other), strict=True)
-    return "#" + "".join(f"{round(a + (b - a) * share):02X}" for a, b in pairs)
+# What `attrs["state"]` of a box or an edge may be.
+STATES = {
+    "done": State("●", "*", "done", "green"),
+    "current": State("▶", ">", "current", "orange"),
+    "pending": State("○", ".", "pending", "grey", heavy=False, dashed=True, quiet=True),
+    "overridden": State("◆", "@", "overridden", "purple"),
+    "nan": State("✗", "X", "not finite", "vermillion"),
+    "gradient": State("◂", "<", "gradient arrived", "blue"),
+    "highlight": State("★", "!", "", "orange"),
+    "failed": State("✗", "X", "failed here", "vermillion"),
+    "added": State("⊕", "+", "added", "green"),
+    "removed": State("⊖", "-", "removed", "vermillion", dashed=True),
+    "changed": State("≠", "~", "changed", "orange"),
+}
 
 
-@cache
-def darkened(color: str, ground: str, wanted: float) -> str:
-    """Return the colour with as little black as reaches the wanted contrast on `ground`."""
-    for percent in range(100):
-        darker = mixed(color, "#000000", percent / 100)
-        if contrast(darker, ground) >= wanted:
-            return darker
-    return "#000000"
-
-
-def _channels(color: str) -> tuple[int, int, int]:
-    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
-
-
-def _linear(channel: float) -> float:
-    return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
+def state_of(name: object) -> State | None:
+    """Return how a state looks; None for "" and for a state that is not known."""
+    return STATES.get(str(name))

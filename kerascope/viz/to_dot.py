@@ -12,20 +12,21 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 
 from kerascope.viz import theme
-from kerascope.viz.dot_labels import DotOptions, box_label, caption_label, group_label, has_ports
+from kerascope.viz.boxes import PictureOptions, has_ports
+from kerascope.viz.dot_labels import box_label, caption_label, group_label
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 
 # Above this many boxes dot's search for short edges is cut off: it would take minutes.
 MANY_BOXES = 150
 
 
-def to_dot(graph: Graph, options: DotOptions | None = None) -> str:
+def to_dot(graph: Graph, options: PictureOptions | None = None) -> str:
     """Return a graph as DOT text.
 
     Parameters
     ----------
     graph : Graph
-    options : DotOptions, optional
+    options : PictureOptions, optional
 
     Returns
     -------
@@ -38,10 +39,10 @@ def to_dot(graph: Graph, options: DotOptions | None = None) -> str:
     >>> [line.strip() for line in to_dot(graph).splitlines() if "->" in line]
     ['"a" -> "b" [id="edge-0"]']
     """
-    options = options or DotOptions()
+    options = options or PictureOptions()
     lines = [f"digraph {quoted(graph.name)} {{", *_defaults(graph, options)]
     if options.depth_ranks:
-        lines += _depth_axis(graph)
+        lines += _depth_axis(graph, options)
     lines += _boxes(graph, "", options, "  ")
     if options.depth_ranks:
         lines += _depth_rows(graph)
@@ -50,28 +51,33 @@ def to_dot(graph: Graph, options: DotOptions | None = None) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def _defaults(graph: Graph, options: DotOptions) -> Iterator[str]:
+def _defaults(graph: Graph, options: PictureOptions) -> Iterator[str]:
     picture: dict[str, str] = {
         "rankdir": options.rankdir,
         "newrank": "true",
-        "bgcolor": theme.BACKGROUND,
+        "bgcolor": options.palette.background,
         "pad": "0.2",
         "nodesep": "0.35",
         "ranksep": "0.42" if options.rankdir == "TB" else "0.6",
         "fontname": theme.FONT,
-        "fontcolor": theme.TEXT,
+        "fontcolor": options.palette.text,
         "labelloc": "t",
-        "label": caption_label(graph),
+        "label": caption_label(graph, options),
         "tooltip": graph.name,
     }
     if len(graph.nodes) > MANY_BOXES:
         picture |= {"nslimit": "1", "nslimit1": "1"}
-    box = {"fontname": theme.FONT, "fontcolor": theme.TEXT, "margin": "0", "penwidth": "1.1"}
+    box = {
+        "fontname": theme.FONT,
+        "fontcolor": options.palette.text,
+        "margin": "0",
+        "penwidth": "1.1",
+    }
     arrow = {
         "fontname": theme.FONT,
         "fontsize": "10",
-        "fontcolor": theme.QUIET_TEXT,
-        "color": theme.EDGE,
+        "fontcolor": options.palette.quiet_text,
+        "color": options.palette.edge,
         "arrowsize": "0.6",
     }
     yield f"  graph {_attributes(picture)}"
@@ -82,7 +88,7 @@ def _defaults(graph: Graph, options: DotOptions) -> Iterator[str]:
 # --- boxes ----------------------------------------------------------------------------------------
 
 
-def _boxes(graph: Graph, group: str, options: DotOptions, indent: str) -> Iterator[str]:
+def _boxes(graph: Graph, group: str, options: PictureOptions, indent: str) -> Iterator[str]:
     """Yield what lies directly in a group: its boxes row by row, then the groups inside it."""
     for row in graph.rows(group).values():
         yield from (indent + _box(node, options) for node in row)
@@ -90,25 +96,31 @@ def _boxes(graph: Graph, group: str, options: DotOptions, indent: str) -> Iterat
     for inner in graph.groups:
         if inner.parent == group:
             yield f"{indent}subgraph {quoted('cluster ' + inner.id)} {{"
-            yield f"{indent}  graph {_attributes(_group_attributes(inner))}"
+            yield f"{indent}  graph {_attributes(_group_attributes(inner, options))}"
             yield from _boxes(graph, inner.id, options, indent + "  ")
             yield f"{indent}}}"
 
 
-def _box(node: GraphNode, options: DotOptions) -> str:
+def _box(node: GraphNode, options: PictureOptions) -> str:
     style = theme.style_of(node.kind)
     attributes = {
         "id": f"node-{node.id}",
         "label": box_label(node, options),
-        "shape": style.shape,
-        "style": style.outline,
-        "fillcolor": style.fill,
-        "color": style.line,
+        "shape": "note" if style.corners == "note" else "box",
+        "style": _outline(style),
+        "fillcolor": options.palette.fill(style.hue),
+        "color": options.palette.line(style.hue),
         "tooltip": _tooltip(node),
     }
     if style.frames > 1:
         attributes["peripheries"] = str(style.frames)
     return f"{quoted(node.id)} {_attributes(attributes)}"
+
+
+def _outline(style: theme.Style) -> str:
+    words = ["filled", "rounded" if style.corners in ("round", "oval") else ""]
+    words += ["bold" if style.heavy else "", "dashed" if style.dashed else ""]
+    return ",".join(filter(None, words))
 
 
 def _tooltip(node: GraphNode) -> str:
@@ -117,13 +129,13 @@ def _tooltip(node: GraphNode) -> str:
     return f"{node.id}: {class_name}, depth {node.depth}, {shapes.removeprefix(' ')}"
 
 
-def _group_attributes(group: GraphGroup) -> dict[str, str]:
+def _group_attributes(group: GraphGroup, options: PictureOptions) -> dict[str, str]:
     return {
-        "label": group_label(group),
+        "label": group_label(group, options),
         "labeljust": "l",
         "style": "rounded,filled,dashed",
-        "fillcolor": theme.GROUP_FILL,
-        "color": theme.GROUP_LINE,
+        "fillcolor": options.palette.group_fill,
+        "color": options.palette.group_line,
         "margin": "12",
         "id": f"group-{group.id}",
         "tooltip": f"{group.id}: one call of {group.label}",
@@ -133,9 +145,9 @@ def _group_attributes(group: GraphGroup) -> dict[str, str]:
 # --- depths at the side ---------------------------------------------------------------------------
 
 
-def _depth_axis(graph: Graph) -> Iterator[str]:
+def _depth_axis(graph: Graph, options: PictureOptions) -> Iterator[str]:
     """Yield a column of texts, one per row; they come first, so dot sets them left."""
-    attributes = {"shape": "plaintext", "fontsize": "10", "fontcolor": theme.QUIET_TEXT}
+    attributes = {"shape": "plaintext", "fontsize": "10", "fontcolor": options.palette.quiet_text}
     depths = list(_rows_with_groups(graph))
     for depth in depths:
         own = {**attributes, "label": f"depth {depth}", "id": f"depth-{depth}", "group": "depths"}
@@ -183,7 +195,9 @@ def _axis_name(depth: int) -> str:
 # --- arrows ---------------------------------------------------------------------------------------
 
 
-def _edge(edge: GraphEdge, number: int, boxes: Mapping[str, GraphNode], options: DotOptions) -> str:
+def _edge(
+    edge: GraphEdge, number: int, boxes: Mapping[str, GraphNode], options: PictureOptions
+) -> str:
     source, target = boxes[edge.source], boxes[edge.target]
     attributes = {"id": f"edge-{number}"}
     if edge.label:

@@ -1,0 +1,235 @@
+"""What stands in a box: the words that every renderer shows, and what can be asked for.
+
+SVG, DOT, HTML, Mermaid and the terminal all take a box's text from `box_text`, so a picture says
+the same in every format. From top to bottom: a cell per input (if there are several), the sign and
+the name, the class with its activation and parameters, the shape of the output, further details,
+which call of a shared layer this is, and a cell per output (if there are several).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kerascope.viz.graph import Graph, GraphGroup, GraphNode
+from kerascope.viz.theme import LIGHT, PALETTES, Palette, state_of, style_of
+
+# More cells than this would make the box wider than anyone reads.
+MOST_PORTS = 12
+LONGEST_NAME = 40
+LONGEST_LINE = 56
+
+
+@dataclass(frozen=True)
+class PictureOptions:
+    """What a picture shows.
+
+    Parameters
+    ----------
+    show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable : bool
+        Whether boxes carry these; `plot_model` has the same words.
+    depth_ranks : bool
+        Write the depth of each row at its side.
+    rankdir : {"TB", "LR"}
+        From top to bottom, or from left to right.
+    theme : {"auto", "light", "dark"}
+        "auto": as the reader's system wants it, where the format can ask; else light.
+    label : callable, optional
+        From a `GraphNode` to the name on its box, instead of the layer's; lines after the first
+        become details.
+    """
+
+    show_shapes: bool = True
+    show_dtype: bool = False
+    show_layer_names: bool = True
+    show_layer_activations: bool = True
+    show_trainable: bool = False
+    depth_ranks: bool = False
+    rankdir: str = "TB"
+    theme: str = "auto"
+    label: Callable[[GraphNode], str] | None = None
+
+    @property
+    def palette(self) -> Palette:
+        """The palette where the format cannot ask the reader's system."""
+        return PALETTES.get(self.theme, LIGHT)
+
+
+@dataclass(frozen=True)
+class BoxText:
+    """The words of a box.
+
+    Attributes
+    ----------
+    sign, title : str
+    lines : tuple of str
+        Quiet lines below the title.
+    marks : tuple of str
+        Lines that stand out: which call, how many copies, which output, a state.
+    inputs, outputs : tuple of str
+        What stands in the cells along the sides; empty where there are less than two.
+    """
+
+    sign: str
+    title: str
+    lines: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+
+
+def box_text(node: GraphNode, options: PictureOptions) -> BoxText:
+    """Return the words of a box.
+
+    Examples
+    --------
+    >>> attrs = {"class_name": "Dense", "parameters": 15, "output_shapes": "(None, 3)"}
+    >>> text = box_text(GraphNode("d", "scores", "dense", attrs=attrs), PictureOptions())
+    >>> text.title, text.lines
+    ('scores', ('Dense · 15 params', '(None, 3)'))
+    """
+    title, lines = _title(node, options)
+    outputs = _output_cells(node, options)
+    lines += [_class_line(node, options, title)]
+    if options.show_shapes and not outputs:
+        lines.append(one_line(str(node.attrs.get("output_shapes", ""))))
+    if options.show_dtype:
+        lines.append(str(node.attrs.get("dtype", "")))
+    lines += str(node.attrs.get("detail", "")).split("\n")
+    return BoxText(
+        sign=style_of(node.kind).sign,
+        title=shortened(one_line(title)),
+        lines=tuple(shortened(line, LONGEST_LINE) for line in lines if line),
+        marks=tuple(_marks(node)),
+        inputs=_input_cells(node),
+        outputs=outputs,
+    )
+
+
+def group_text(group: GraphGroup) -> tuple[str, str]:
+    """Return the two lines of a frame: whose call it is, and which."""
+    words = [
+        str(group.attrs.get("class_name", "")),
+        call_text(group),
+        copies_text(group),
+        str(group.attrs.get("detail", "")),
+    ]
+    return shortened(one_line(group.label)), one_line(" · ".join(filter(None, words)))
+
+
+def caption_lines(graph: Graph) -> list[str]:
+    """Return the picture's title and what is in it, line by line."""
+    captions = [part for part in str(graph.attrs.get("caption", "")).split(". ") if part]
+    return [shortened(one_line(graph.name)), *map(one_line, captions)]
+
+
+def call_text(item: GraphNode | GraphGroup) -> str:
+    """Return which call of its layer a box is; "" if there is only one."""
+    calls = int(item.attrs.get("calls", 1))
+    if calls == 1:
+        return ""
+    if "call" not in item.attrs:
+        return f"called {calls} times"
+    text = f"call {int(item.attrs['call']) + 1} of {calls}"
+    return text if isinstance(item, GraphGroup) else f"same layer, {text}"
+
+
+def copies_text(item: GraphNode | GraphGroup) -> str:
+    """Return how many equal blocks one box or frame stands for; "" for one."""
+    copies = int(item.attrs.get("copies", 1))
+    if copies == 1:
+        return ""
+    same = item.attrs.get("same_weights", False)
+    return f"same weights, {copies} calls" if same else f"{copies} copies"
+
+
+def has_ports(node: GraphNode, side: str) -> bool:
+    """Tell whether a box has cells for its inputs, or outputs (`side`: "inputs" or "outputs")."""
+    return 2 <= port_count(node, side) <= MOST_PORTS
+
+
+def port_count(node: GraphNode, side: str) -> int:
+    """Return the number of inputs or outputs of a box."""
+    return int(node.attrs.get("input_count" if side == "inputs" else "output_count", 0))
+
+
+def one_line(text: str) -> str:
+    """Return text without line breaks and other control characters.
+
+    Examples
+    --------
+    >>> one_line("two" + chr(10) + "lines")
+    'two lines'
+    """
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def shortened(name: str, longest: int = LONGEST_NAME) -> str:
+    """Return a text with its middle left out if it is long.
+
+    Examples
+    --------
+    >>> shortened("a" * 30 + "b" * 30)
+    'aaaaaaaaaaaaaaaaaaaaaaaa…bbbbbbbbbbbbbbb'
+    """
+    if len(name) <= longest:
+        return name
+    return f"{name[: longest - 16]}…{name[-15:]}"
+
+
+# --- lines of a box -------------------------------------------------------------------------------
+
+
+def _title(node: GraphNode, options: PictureOptions) -> tuple[str, list[str]]:
+    if options.label is not None:
+        first, *rest = str(options.label(node)).split("\n") or [""]
+        return first, rest
+    class_name = str(node.attrs.get("class_name", node.kind))
+    return (node.label if options.show_layer_names else class_name), []
+
+
+def _class_line(node: GraphNode, options: PictureOptions, title: str) -> str:
+    class_name = str(node.attrs.get("class_name", ""))
+    words = [class_name if class_name != title else ""]
+    if options.show_layer_activations:
+        words.append(str(node.attrs.get("activation", "")))
+    words.append(_parameters_text(node))
+    if options.show_trainable and _has_weights(node):
+        words.append("trainable" if node.attrs.get("trainable") else "frozen")
+    return " · ".join(filter(None, words))
+
+
+def _has_weights(node: GraphNode) -> bool:
+    return bool(node.attrs.get("parameters", 0) or node.attrs.get("shared_with"))
+
+
+def _parameters_text(node: GraphNode) -> str:
+    if node.attrs.get("shared_with"):
+        return "same weights"
+    parameters = int(node.attrs.get("parameters", 0))
+    return f"{parameters:,} params" if parameters else ""
+
+
+def _marks(node: GraphNode) -> list[str]:
+    outputs = one_line(str(node.attrs.get("outputs", "")))
+    state = state_of(node.attrs.get("state", ""))
+    marks = [call_text(node), copies_text(node), f"► {outputs}" if outputs else ""]
+    if state is not None:
+        marks.append(f"{state.glyph} {node.attrs.get('note', state.word)}".rstrip())
+    return [shortened(mark, LONGEST_LINE) for mark in marks if mark]
+
+
+def _input_cells(node: GraphNode) -> tuple[str, ...]:
+    if not has_ports(node, "inputs"):
+        return ()
+    return tuple(str(i) for i in range(port_count(node, "inputs")))
+
+
+def _output_cells(node: GraphNode, options: PictureOptions) -> tuple[str, ...]:
+    if not has_ports(node, "outputs"):
+        return ()
+    count = port_count(node, "outputs")
+    shapes = str(node.attrs.get("output_shapes", "")).split("; ")
+    if not options.show_shapes or len(shapes) != count:
+        return tuple(str(i) for i in range(count))
+    return tuple(f"{i}: {shape}" for i, shape in enumerate(shapes))
