@@ -161,7 +161,7 @@ def one_line(text: str) -> str:
     >>> one_line("two" + chr(10) + "lines")
     'two lines'
     """
-    return "".join(c if c.isprintable() else " " for c in text)
+    return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 
 def shortened(name: str, longest: int = LONGEST_NAME) -> str:

@@ -1,0 +1,274 @@
+"""Levels: the whole picture and each frame, as rows of items and the routes between them.
+
+A level holds what lies directly in the picture or in a frame: boxes, frames (each as one item),
+and, in a frame, the doors through which arrows come in and go out. A route is the part of one
+arrow in one level. It names every item that it passes: from its first item through a *bend* in
+each row between, to its last. So an arrow from outside into a frame within a frame has three
+routes, joined at two doors.
+
+Nothing here depends on sizes, so a viewer that opens and closes frames can keep the levels.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kerascope.viz.graph import Graph, GraphEdge, GraphNode
+from kerascope.viz.layout.ranks import longest_path_rows
+
+# What items are.
+BOX, FRAME, ENTRY, EXIT, BEND, TITLE = "box", "frame", "entry", "exit", "bend", "title"
+# A route over more rows than this runs in a lane beside all boxes.
+LONGEST_SPAN = 30
+MOST_BENDS_PER_ITEM = 6
+UPWARD_ROLES = ("gradient", "update")
+
+
+@dataclass(slots=True)
+class Route:
+    """The part of one arrow in one level.
+
+    Attributes
+    ----------
+    edge : int
+        The arrow's number in the graph.
+    stops : list of int
+        The items that it passes, from above to below.
+    tail, head : float
+        Where at its first item it leaves and at its last arrives: -0.5 to 0.5 of the item's width;
+        at frames the door decides.
+    lane : int
+        Which lane it takes beside the rows: 0 for the nearest, -1 for none.
+    beside : bool
+        Whether it goes from an item straight to the next one in its row.
+    place : int
+        Its place among the parts of its arrow: below 0 on the way out of frames, above 0 on the
+        way in.
+    turned : bool
+        Whether the arrow runs the other way, upward.
+    """
+
+    edge: int
+    stops: list[int]
+    tail: float = 0.0
+    head: float = 0.0
+    lane: int = -1
+    beside: bool = False
+    place: int = 0
+    turned: bool = False
+
+
+@dataclass(slots=True)
+class Level:
+    """What lies directly in the picture (`group` is "") or in a frame.
+
+    Attributes
+    ----------
+    kinds, names : list of str
+        What each item is, and the id of its box or frame ("" for others).
+    edges : list of int
+        The arrow that a door belongs to; -1 for others.
+    row_of : list of int
+    rows : list of list of int
+        The items of each row in order.
+    routes : list of Route
+    partners : dict of int to int
+        Items that shall stand immediately right of another.
+    depths : list of (int or None)
+        The depth of the boxes in each row; None for a row of doors.
+    """
+
+    group: str
+    kinds: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    edges: list[int] = field(default_factory=list)
+    row_of: list[int] = field(default_factory=list)
+    rows: list[list[int]] = field(default_factory=list)
+    routes: list[Route] = field(default_factory=list)
+    partners: dict[int, int] = field(default_factory=dict)
+    depths: list[int | None] = field(default_factory=list)
+
+    def add(self, kind: str, name: str = "", edge: int = -1) -> int:
+        """Add an item and return its number; its row is decided later."""
+        self.kinds.append(kind)
+        self.names.append(name)
+        self.edges.append(edge)
+        self.row_of.append(0)
+        return len(self.kinds) - 1
+
+    def add_to_row(self, kind: str, row: int, edge: int = -1) -> int:
+        """Add an item at the end of a row and return its number."""
+        item = self.add(kind, "", edge)
+        self.row_of[item] = row
+        self.rows[row].append(item)
+        return item
+
+
+def levels_of(graph: Graph) -> dict[str, Level]:
+    """Return the levels of a graph by the id of their frame, inner ones before outer ones."""
+    builder = _Builder(graph)
+    for number, edge in enumerate(graph.edges):
+        builder.add_edge(number, edge)
+    inner_first = [group.id for group in reversed(graph.groups)] + [""]
+    for group in inner_first:
+        builder.settle(builder.levels[group])
+    return {group: builder.levels[group] for group in inner_first}
+
+
+class _Builder:
+    """Puts every box, frame and part of an arrow into its level."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.nodes = {node.id: node for node in graph.nodes}
+        self.levels = {"": Level("")}
+        self.chains: dict[str, tuple[str, ...]] = {"": ("",)}
+        self.items: dict[str, int] = {}  # id of a box or frame -> its item in its level
+        self.depths: dict[str, int] = {}
+        for group in graph.groups:
+            self.levels[group.id] = level = Level(group.id)
+            self.chains[group.id] = (*self.chains[group.parent], group.id)
+            level.add(TITLE)
+            self.items["frame " + group.id] = self.levels[group.parent].add(FRAME, group.id)
+            self.depths["frame " + group.id] = group.depth
+        for node in graph.nodes:
+            self.items[node.id] = self.levels[node.group].add(BOX, node.id)
+            self.depths[node.id] = node.depth
+        for node in graph.nodes:
+            partner = self.nodes.get(str(node.attrs.get("beside", "")))
+            if partner is not None and partner.group == node.group and partner is not node:
+                self.levels[node.group].partners[self.items[node.id]] = self.items[partner.id]
+        self.parallel = Counter((edge.source, edge.target) for edge in graph.edges)
+        self.drawn: Counter[tuple[str, str]] = Counter()
+
+    def add_edge(self, number: int, edge: GraphEdge) -> None:
+        """Cut an arrow at the frames that it leaves and enters."""
+        tail, head = self._ends(edge)
+        first, last = edge.source, edge.target
+        shared, names = self._common(first, last)
+        is_upward = edge.attrs.get("role") in UPWARD_ROLES and first != last
+        turned = is_upward and self.depths[names[0]] <= self.depths[names[1]]
+        if turned:
+            first, last, tail, head = last, first, head, tail
+            names = (names[1], names[0])
+        level = self.levels[self.chains[self.nodes[first].group][shared]]
+        ends = (tail if names[0] == first else 0.0, head if names[1] == last else 0.0)
+        stops = [self.items[names[0]], self.items[names[1]]]
+        level.routes.append(Route(number, stops, *ends, turned=turned))
+        for place, (group, name) in enumerate(self._inside(first, shared), start=1):
+            inner = self.levels[group]
+            stops = [self.items[name], inner.add(EXIT, "", number)]
+            leaves = tail if name == first else 0.0
+            inner.routes.append(Route(number, stops, leaves, place=-place, turned=turned))
+        for place, (group, name) in enumerate(self._inside(last, shared), start=1):
+            inner = self.levels[group]
+            stops = [inner.add(ENTRY, "", number), self.items[name]]
+            arrives = head if name == last else 0.0
+            inner.routes.append(Route(number, stops, 0.0, arrives, place=place, turned=turned))
+
+    def _common(self, first: str, last: str) -> tuple[int, tuple[str, str]]:
+        """Return how deep the frame around both boxes lies, and what stands for each in it."""
+        one, other = self.chains[self.nodes[first].group], self.chains[self.nodes[last].group]
+        shared = 0
+        while shared + 1 < min(len(one), len(other)) and one[shared + 1] == other[shared + 1]:
+            shared += 1
+        return shared, (_at(one, shared, first), _at(other, shared, last))
+
+    def _inside(self, box: str, shared: int) -> list[tuple[str, str]]:
+        """Return each level below the common one, with what stands in it for the box."""
+        chain = self.chains[self.nodes[box].group]
+        return [(chain[i], _at(chain, i, box)) for i in range(shared + 1, len(chain))]
+
+    def _ends(self, edge: GraphEdge) -> tuple[float, float]:
+        """Return where along its boxes an arrow leaves and arrives, from -0.5 to 0.5."""
+        source, target = self.nodes[edge.source], self.nodes[edge.target]
+        if edge.attrs.get("role") in UPWARD_ROLES:
+            return _place_of_upward(source), _place_of_upward(target)
+        tail, head = _port(edge, source, "output"), _port(edge, target, "operand")
+        pair = edge.source, edge.target
+        if self.parallel[pair] > 1 and tail == head == 0.0:
+            tail = head = (self.drawn[pair] + 0.5) / self.parallel[pair] * 0.6 - 0.3
+        self.drawn[pair] += 1
+        return tail, head
+
+    def settle(self, level: Level) -> None:
+        """Give every item its row, and every long route its bends or a lane."""
+        depths = self._depths_in(level)
+        values = sorted(set(depths.values()), reverse=True)
+        has_doors = level.group != ""
+        row_of_depth = {depth: row + has_doors for row, depth in enumerate(values)}
+        level.depths = [None, *values, None] if has_doors else [*values]
+        level.rows = [[] for _ in level.depths]
+        for item, kind in enumerate(level.kinds):
+            if kind in (BOX, FRAME):
+                row = row_of_depth[depths[item]]
+            else:
+                row = len(level.rows) - 1 if kind == EXIT else 0
+            level.row_of[item] = row
+            level.rows[row].append(item)
+        _bend(level)
+
+    def _depths_in(self, level: Level) -> dict[int, int]:
+        """Return the depth of each item; if the graph tells none, the longest path decides."""
+        depths = {
+            item: self.depths[name if level.kinds[item] == BOX else "frame " + name]
+            for item, name in enumerate(level.names)
+            if name
+        }
+        pairs = [(route.stops[0], route.stops[1]) for route in level.routes]
+        ends = [pair for pair in pairs if all(item in depths for item in pair)]
+        if len(set(depths.values())) == 1 and any(one != other for one, other in ends):
+            return longest_path_rows(list(depths), [pair for pair in ends if pair[0] != pair[1]])
+        return depths
+
+
+def _at(chain: Sequence[str], place: int, box: str) -> str:
+    """Return what stands for a box in the level at one place of its chain of frames."""
+    return box if place + 1 == len(chain) else "frame " + chain[place + 1]
+
+
+def _port(edge: GraphEdge, node: GraphNode, key: str) -> float:
+    count = int(node.attrs.get("input_count" if key == "operand" else "output_count", 1))
+    if key not in edge.attrs or count < 2:
+        return 0.0
+    return (min(int(edge.attrs[key]), count - 1) + 0.5) / count - 0.5
+
+
+def _place_of_upward(node: GraphNode) -> float:
+    """Return where an arrow of the way back touches a box: beside those of the way forward."""
+    return 0.0 if node.kind in ("gradient", "sum", "update") else 0.25
+
+
+def _bend(level: Level) -> None:
+    """Add a bend in each row that a route passes; the longest routes get a lane instead."""
+    budget = MOST_BENDS_PER_ITEM * len(level.kinds)
+    lanes = []
+    for route in sorted(level.routes, key=lambda route: _span(level, route)):
+        first, last = route.stops
+        span = _span(level, route)
+        if 1 <= span <= LONGEST_SPAN and (span == 1 or budget >= span):
+            between = range(level.row_of[first] + 1, level.row_of[last])
+            route.stops = [first, *(level.add_to_row(BEND, row) for row in between), last]
+            budget -= span - 1
+        else:
+            lanes.append(route)
+    _assign_lanes(level, lanes)
+
+
+def _span(level: Level, route: Route) -> int:
+    return level.row_of[route.stops[-1]] - level.row_of[route.stops[0]]
+
+
+def _assign_lanes(level: Level, routes: list[Route]) -> None:
+    """Give each route the nearest lane that is free in all its rows, short routes first."""
+    taken: list[list[tuple[int, int]]] = []
+    for route in sorted(routes, key=lambda route: abs(_span(level, route))):
+        rows = sorted(level.row_of[item] for item in (route.stops[0], route.stops[-1]))
+        lane = 0
+        while lane < len(taken) and any(a <= rows[1] and rows[0] <= b for a, b in taken[lane]):
+            lane += 1
+        if lane == len(taken):
+            taken.append([])
+        taken[lane].append((rows[0], rows[1]))
+        route.lane = lane

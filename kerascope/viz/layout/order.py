@@ -1,0 +1,179 @@
+"""The order of the items in each row: few crossings, the same at every run.
+
+Every row is sorted by the barycentres of its items' neighbours in the row above, then, going up
+again, in the row below, a few times; the order with the fewest crossings is kept. Where a box has
+several inputs, the place of each along its side counts too.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from kerascope.viz.layout.levels import BOX, TITLE, Level
+
+ROUNDS = 6
+MANY_ITEMS = 3000  # beyond, crossings are not counted and two rounds have to do
+PORT_SHARE = 0.8
+
+
+class Segment:
+    """A piece of a route between two rows that follow each other.
+
+    Attributes
+    ----------
+    upper, lower : int
+        Its items.
+    leaves, arrives : float
+        Where along them, -0.5 to 0.5.
+    """
+
+    __slots__ = ("arrives", "leaves", "lower", "upper")
+
+    def __init__(self, upper: int, lower: int, leaves: float, arrives: float) -> None:
+        self.upper = upper
+        self.lower = lower
+        self.leaves = leaves
+        self.arrives = arrives
+
+
+def order_rows(level: Level) -> None:
+    """Put the items of every row of a level in order."""
+    segments = segments_of(level)
+    above: list[list[Segment]] = [[] for _ in level.kinds]
+    below: list[list[Segment]] = [[] for _ in level.kinds]
+    for segment in segments:
+        above[segment.lower].append(segment)
+        below[segment.upper].append(segment)
+    is_large = len(level.kinds) > MANY_ITEMS
+    place = _places(level)
+    _pair_up(level, place)
+    best, fewest = [list(row) for row in level.rows], _crossings(level, segments, place, is_large)
+    for _ in range(2 if is_large else ROUNDS):
+        if fewest == 0:
+            break
+        for row in level.rows[1:]:
+            _sort(level, row, above, place, downward=True)
+        for row in reversed(level.rows[:-1]):
+            _sort(level, row, below, place, downward=False)
+        _pair_up(level, place)
+        crossings = _crossings(level, segments, place, is_large)
+        if crossings < fewest or is_large:
+            best, fewest = [list(row) for row in level.rows], crossings
+    level.rows = best
+    _find_neighbours(level)
+
+
+def segments_of(level: Level) -> list[Segment]:
+    """Return the pieces of all routes from row to row; not of those in lanes or along a row."""
+    found = []
+    for route in level.routes:
+        if route.lane >= 0 or route.beside:
+            continue
+        last = len(route.stops) - 2
+        for number, (upper, lower) in enumerate(pairwise(route.stops)):
+            leaves = route.tail if number == 0 else 0.0
+            arrives = route.head if number == last else 0.0
+            found.append(Segment(upper, lower, leaves, arrives))
+    return found
+
+
+def _places(level: Level) -> list[float]:
+    """Return the place of each item in its row, counted from the row's middle."""
+    place = [0.0] * len(level.kinds)
+    for row in level.rows:
+        _number(row, place)
+    return place
+
+
+def _number(row: list[int], place: list[float]) -> None:
+    middle = (len(row) - 1) / 2
+    for number, item in enumerate(row):
+        place[item] = number - middle
+
+
+def _sort(
+    level: Level, row: list[int], near: list[list[Segment]], place: list[float], downward: bool
+) -> None:
+    """Sort a row by the barycentres of its items; who has no neighbour there stays about."""
+    if len(row) < 2:
+        return
+    keys: dict[int, float] = {}
+    for item in row:
+        total = 0.0
+        for segment in near[item]:
+            other, port = (
+                (segment.upper, segment.leaves) if downward else (segment.lower, segment.arrives)
+            )
+            own = segment.arrives if downward else segment.leaves
+            total += place[other] + PORT_SHARE * (port - own)
+        keys[item] = total / len(near[item]) if near[item] else place[item]
+    row.sort(key=lambda item: (level.kinds[item] != TITLE, keys[item]))
+    _number(row, place)
+
+
+def _pair_up(level: Level, place: list[float]) -> None:
+    """Put every item that shall stand beside another immediately right of it."""
+    if not level.partners:
+        return
+    for row in level.rows:
+        followers: dict[int, list[int]] = {}
+        for item in row:
+            partner = level.partners.get(item)
+            if partner is not None and level.row_of[partner] == level.row_of[item]:
+                followers.setdefault(partner, []).append(item)
+        if followers:
+            moved = {item for items in followers.values() for item in items}
+            waiting = [item for item in reversed(row) if item not in moved]
+            row.clear()
+            while waiting:
+                item = waiting.pop()
+                row.append(item)
+                waiting.extend(reversed(followers.pop(item, [])))
+            for items in followers.values():  # partners of each other: no first one
+                row.extend(items)
+            _number(row, place)
+
+
+def _crossings(level: Level, segments: list[Segment], place: list[float], is_large: bool) -> float:
+    """Return the number of crossings between rows; for a large level it is not counted."""
+    if is_large:
+        return float("inf")
+    gaps: list[list[tuple[float, float]]] = [[] for _ in level.rows]
+    for segment in segments:
+        ends = (
+            place[segment.upper] + PORT_SHARE * segment.leaves,
+            place[segment.lower] + PORT_SHARE * segment.arrives,
+        )
+        gaps[level.row_of[segment.upper]].append(ends)
+    return sum(map(_inversions, gaps))
+
+
+def _inversions(pairs: list[tuple[float, float]]) -> int:
+    """Return how many pairs stand in another order by their second places than by their first."""
+    pairs.sort()
+    ranks = {end: rank for rank, end in enumerate(sorted({end for _, end in pairs}), start=1)}
+    tree = [0] * (len(ranks) + 1)  # a Fenwick tree: how many ends so far lie at each rank
+    found = 0
+    for seen, (_, end) in enumerate(pairs):
+        rank = ranks[end]
+        at_most, i = 0, rank
+        while i:
+            at_most += tree[i]
+            i &= i - 1
+        found += seen - at_most
+        i = rank
+        while i < len(tree):
+            tree[i] += 1
+            i += i & -i
+    return found
+
+
+def _find_neighbours(level: Level) -> None:
+    """Let a route between two boxes beside each other run straight, instead of in a lane."""
+    beside = {frozenset(pair) for row in level.rows for pair in pairwise(row)}
+    for route in level.routes:
+        ends = frozenset((route.stops[0], route.stops[-1]))
+        is_plain = all(level.kinds[item] == BOX for item in ends)
+        if route.lane >= 0 and is_plain and ends in beside:
+            route.beside, route.lane = True, -1
+            beside.discard(ends)

@@ -1,0 +1,228 @@
+"""Where the items of a level lie: along their row, and each row below the one before.
+
+`across` counts along a row, `along` from row to row; from top to bottom that is x and y, from left
+to right it is y and x.
+
+Every item wants to be straight below (or above) its neighbours. Going down and up the rows a few
+times, each row is placed as well as it can be: the wishes, as weighted squares of distances, under
+the condition that no two items touch. That problem has an exact solution in linear time: whoever
+would touch is pooled into one block, which takes the mean of its members' wishes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from kerascope.viz.layout.levels import BEND, BOX, ENTRY, EXIT, FRAME, TITLE, Level
+from kerascope.viz.layout.order import Segment, segments_of
+from kerascope.viz.layout.strands import Tie, straighten
+
+GAPS = {BOX: 13.0, FRAME: 16.0, BEND: 6.0, ENTRY: 7.0, EXIT: 7.0, TITLE: 8.0}
+ROW_GAP = 30.0
+WIDEST_ROW_GAP = 90.0
+STEEPNESS = 0.07  # of the widest step across, what a gap between rows is made higher by
+LANE_WIDTH = 11.0
+ROUNDS = 3
+STRAIGHT = {0: 1.0, 1: 3.0, 2: 12.0}  # how much a piece wants to be straight, by its bends
+INDIFFERENT = 1e-3
+
+
+@dataclass(slots=True)
+class Shape:
+    """The size of an item, and where the doors of a frame are along it.
+
+    Attributes
+    ----------
+    across, along : float
+    doors : dict of (str, int) to float
+        By ("entry" or "exit", the arrow's number): the distance from the item's middle.
+    """
+
+    across: float
+    along: float
+    doors: dict[tuple[str, int], float]
+
+
+@dataclass(slots=True)
+class Places:
+    """Where the items of a level lie.
+
+    Attributes
+    ----------
+    middle : list of float
+        Of each item, across.
+    tops, bottoms : list of float
+        Of each row, along.
+    lanes : list of float
+        Where each lane is, across.
+    across, along : float
+        Size of the whole.
+    """
+
+    middle: list[float]
+    tops: list[float]
+    bottoms: list[float]
+    lanes: list[float]
+    across: float
+    along: float
+
+
+def place_level(level: Level, shapes: list[Shape]) -> Places:
+    """Return where the items of a level lie, the nearest corner at (0, 0)."""
+    segments = segments_of(level)
+    middle = _middles(level, shapes)
+    left = min(middle[i] - shape.across / 2 for i, shape in enumerate(shapes))
+    middle = [m - left for m in middle]
+    right = max(middle[i] + shape.across / 2 for i, shape in enumerate(shapes))
+    lanes = 1 + max((route.lane for route in level.routes), default=-1)
+    lane_places = [right + LANE_WIDTH * (lane + 1) for lane in range(lanes)]
+    tops, bottoms = _rows(level, shapes, segments, middle)
+    right = max([right, *(place + LANE_WIDTH / 2 for place in lane_places)])
+    along = bottoms[-1] + (ROW_GAP if _goes_below(level) else 0.0)
+    return Places(middle, tops, bottoms, lane_places, right, along)
+
+
+def end_of(
+    level: Level, shapes: list[Shape], item: int, edge: int, share: float, kind: str
+) -> float:
+    """Return where an arrow touches an item: the distance from its middle."""
+    if level.kinds[item] == FRAME:
+        return shapes[item].doors.get((kind, edge), 0.0)
+    return share * shapes[item].across
+
+
+# --- across ---------------------------------------------------------------------------------------
+
+
+def _middles(level: Level, shapes: list[Shape]) -> list[float]:
+    """Return the middle of each item."""
+    ties = _ties(level, shapes)
+    above: list[list[Wish]] = [[] for _ in shapes]
+    below: list[list[Wish]] = [[] for _ in shapes]
+    for upper, lower, shift, weight in ties:
+        above[lower].append((upper, shift, weight))
+        below[upper].append((lower, -shift, weight))
+    middle = [0.0] * len(shapes)
+    spaces = [_spaces(level, shapes, row) for row in level.rows]
+    rows = list(zip(level.rows, spaces, strict=True))
+    for row, space in rows:
+        packed = _spread([0.0] * len(row), [1.0] * len(row), space)
+        for item, place in zip(row, packed, strict=True):
+            middle[item] = place
+    for _ in range(ROUNDS):
+        for row, space in rows[1:]:
+            _settle(row, space, middle, above)
+        for row, space in reversed(rows[:-1]):
+            _settle(row, space, middle, below)
+    return straighten(level, ties, spaces, middle)
+
+
+Wish = tuple[int, float, float]  # another item, how far from its middle to be, how much
+
+
+def _ties(level: Level, shapes: list[Shape]) -> list[Tie]:
+    """Return how the items above and below each other want to stand."""
+    ties = []
+    for route in level.routes:
+        if route.lane >= 0 or route.beside:
+            continue
+        last = len(route.stops) - 2
+        for number, (upper, lower) in enumerate(pairwise(route.stops)):
+            leaves = arrives = 0.0
+            if number == 0:
+                leaves = end_of(level, shapes, upper, route.edge, route.tail, EXIT)
+            if number == last:
+                arrives = end_of(level, shapes, lower, route.edge, route.head, ENTRY)
+            weight = STRAIGHT[(level.kinds[upper] == BEND) + (level.kinds[lower] == BEND)]
+            ties.append(Tie(upper, lower, leaves - arrives, weight))
+    return ties
+
+
+def _spaces(level: Level, shapes: list[Shape], row: list[int]) -> list[float]:
+    """Return how far each item's middle must at least be from that of the one before it."""
+    if not row:
+        return []
+    reach = [shapes[item].across / 2 + GAPS[level.kinds[item]] for item in row]
+    return [0.0, *(one + other for one, other in pairwise(reach))]
+
+
+def _settle(
+    row: list[int], space: list[float], middle: list[float], wishes: list[list[Wish]]
+) -> None:
+    """Place a row by what its items wish of their neighbours."""
+    wanted, weights = [], []
+    for item in row:
+        total = weight = 0.0
+        for other, distance, share in wishes[item]:
+            total += share * (middle[other] + distance)
+            weight += share
+        if weight:
+            wanted.append(total / weight)
+            weights.append(weight)
+        else:
+            wanted.append(middle[item])
+            weights.append(INDIFFERENT)
+    for item, place in zip(row, _spread(wanted, weights, space), strict=True):
+        middle[item] = place
+
+
+def _spread(wanted: list[float], weights: list[float], space: list[float]) -> list[float]:
+    """Return places as near to those wanted as the spaces allow.
+
+    Notes
+    -----
+    Minimises ``sum w_i (p_i - wanted_i)^2`` under ``p_i - p_(i-1) >= space_i``. With the spaces
+    before each item taken off, this is a regression by an increasing sequence.
+    """
+    if len(wanted) == 1:
+        return wanted
+    blocks: list[tuple[float, float, int]] = []  # mean, weight, how many items
+    offset, offsets = 0.0, []
+    for want, weight, gap in zip(wanted, weights, space, strict=True):
+        offset += gap
+        offsets.append(offset)
+        mean, count = want - offset, 1
+        while blocks and blocks[-1][0] >= mean:
+            before, more, number = blocks.pop()
+            mean = (mean * weight + before * more) / (weight + more)
+            weight += more
+            count += number
+        blocks.append((mean, weight, count))
+    means = [mean for mean, _, count in blocks for _ in range(count)]
+    return [mean + offset for mean, offset in zip(means, offsets, strict=True)]
+
+
+# --- along ----------------------------------------------------------------------------------------
+
+
+def _rows(
+    level: Level, shapes: list[Shape], segments: list[Segment], middle: list[float]
+) -> tuple[list[float], list[float]]:
+    """Return where each row begins and ends; gaps are higher where arrows go far across."""
+    steps = [0.0] * len(level.rows)
+    for segment in segments:
+        row = level.row_of[segment.upper]
+        steps[row] = max(steps[row], abs(middle[segment.upper] - middle[segment.lower]))
+    tops, bottoms = [], []
+    place = ROW_GAP if _goes_above(level) else 0.0
+    for row, items in enumerate(level.rows):
+        height = max((shapes[item].along for item in items), default=0.0)
+        tops.append(place)
+        bottoms.append(place + height)
+        gap = min(ROW_GAP + STEEPNESS * steps[row], WIDEST_ROW_GAP)
+        if level.depths[row] is None and row == 0:
+            gap = min(gap, ROW_GAP / 2 + STEEPNESS * steps[row])
+        place += height + gap
+    return tops, bottoms
+
+
+def _goes_above(level: Level) -> bool:
+    """Tell whether a lane ends at the first row: its arrow comes from above."""
+    return any(r.lane >= 0 and level.row_of[r.stops[-1]] == 0 for r in level.routes)
+
+
+def _goes_below(level: Level) -> bool:
+    """Tell whether a lane begins at the last row."""
+    end = len(level.rows) - 1
+    return any(r.lane >= 0 and level.row_of[r.stops[0]] == end for r in level.routes)
