@@ -102,4 +102,4 @@ def _colours(graph: Graph, palette: Palette) -> Iterator[str]:
         assert state is not None
         yield f".is-{name} .line{{stroke:{palette.line(state.hue)}}}"
         yield f".edge.is-{name}{{stroke:{palette.line(state.hue)}}}"
-        yield f".head.{name}{{fill:{palette.line(state.hue)}}}"
+        yield f".head.is-{name}{{fill:{palette.line(state.hue)}}}"

@@ -147,7 +147,7 @@ def _state_class(part: GraphEdge | GraphNode) -> str:
 
 
 def _head_of(edge: GraphEdge) -> str:
-    return str(edge.attrs.get("state") or edge.attrs.get("role") or "plain")
+    return _state_class(edge) or str(edge.attrs.get("role", "")) or "plain"
 
 
 def _heads(graph: Graph, theme: str) -> str:
@@ -159,7 +159,7 @@ def _heads(graph: Graph, theme: str) -> str:
         f'refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" '
         f'orient="auto">{shape}</marker>'
         for look in looks
-        if look.isalpha()
+        if look.replace("-", "").isalpha()
     ]
     return f"<defs>{''.join(markers)}</defs>"
 
