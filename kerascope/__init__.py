@@ -46,6 +46,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; Python runs `__getattr_
         models,
         optimizers,
         regularizers,
+        trace,
         utils,
     )
     from kerascope import backend as K
@@ -57,8 +58,9 @@ if TYPE_CHECKING:  # what type checkers and editors see; Python runs `__getattr_
     from kerascope.engine.node import Node
     from kerascope.models import Container, Functional, Model, Network, Sequential
     from kerascope.trace.walking import walk
-    from kerascope.viz.drawing import Drawing, draw
-    from kerascope.viz.to_networkx import to_networkx
+    from kerascope.viz.draw import draw
+    from kerascope.viz.drawing import Drawing
+    from kerascope.viz.exports.to_networkx import from_networkx, to_networkx
 
 __version__ = "0.1.0"
 
@@ -74,15 +76,16 @@ _HOMES = {
     "Node": "kerascope.engine.node",
     "Sequential": "kerascope.models",
     "compiled": "kerascope.backend.compiled",
-    "draw": "kerascope.viz.drawing",
-    "to_networkx": "kerascope.viz.to_networkx",
+    "draw": "kerascope.viz.draw",
+    "from_networkx": "kerascope.viz.exports.to_networkx",
+    "to_networkx": "kerascope.viz.exports.to_networkx",
     "walk": "kerascope.trace.walking",
 }
 _OLD_AND_NEW = ("objectives", "initializations", "ops", "random", "saving")  # through the finder
 _MODULES = (
     *("activations", "applications", "backend", "callbacks", "compat", "constraints", "datasets"),
     *("engine", "initializers", "layers", "losses", "metrics", "models", "optimizers"),
-    *("preprocessing", "regularizers", "utils", "wrappers", *_OLD_AND_NEW),
+    *("preprocessing", "regularizers", "trace", "utils", "wrappers", *_OLD_AND_NEW),
 )
 
 
@@ -111,7 +114,7 @@ def _renderer(module: str, name: str) -> Callable[..., Any]:
 edge.register("progress", _renderer("kerascope.viz.progress", "show_progress"))
 edge.register("message", _renderer("kerascope.viz.progress", "show_message"))
 edge.register("summary", _renderer("kerascope.viz.tables", "print_summary"))
-edge.register("drawing", _renderer("kerascope.viz.drawing", "draw"))
+edge.register("drawing", _renderer("kerascope.viz.draw", "draw"))
 
 find_old_modules()
 
@@ -138,6 +141,7 @@ __all__ = [
     "datasets",
     "draw",
     "engine",
+    "from_networkx",
     "initializations",
     "initializers",
     "layers",
@@ -149,6 +153,7 @@ __all__ = [
     "optimizers",
     "regularizers",
     "to_networkx",
+    "trace",
     "utils",
     "walk",
 ]

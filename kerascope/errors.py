@@ -19,6 +19,7 @@ working::
     ├── ConfigError (ValueError)            a configuration that cannot be read or written
     ├── WorkerError (RuntimeError)          a thread or process that makes batches failed
     ├── MissingToolError (RuntimeError)     a picture needs a program that is not here
+    ├── DrawingError (RuntimeError)         Graphviz failed, or took too long
     ├── UnavailableError (OSError)          a file cannot be read or written, or is not to be had
     ├── RefusedError (NotImplementedError)  Keras has it; on NumPy it has no meaning
     │   ├── RefusedImportError (ImportError)        ... in `import tensorflow.contrib`
@@ -140,6 +141,10 @@ class WorkerError(KerascopeError, RuntimeError):
 
 class MissingToolError(KerascopeError, RuntimeError):
     """A picture needs a program that is not installed; the message names the remedies."""
+
+
+class DrawingError(KerascopeError, RuntimeError):
+    """Graphviz failed on a picture, or took too long. Fix: collapse it, or use our own layout."""
 
 
 class UnavailableError(KerascopeError, OSError):

@@ -138,8 +138,10 @@ class Registry:
             return self.lookup(name, custom_objects)
         known = self.names()
         words = [word for word in self.words if word != name]
-        hint = did_you_mean(name, [*words, *known, *self._aliases, *_custom_objects.get()])
-        raise UnknownNameError(f"Unknown {self.kind} {name!r}. {hint}Known: {', '.join(known)}.")
+        own = [*(custom_objects or {}), *_custom_objects.get()]
+        hint = did_you_mean(name, [*words, *known, *self._aliases, *own])
+        every = f"Known: {', '.join(known)}." if known else ""
+        raise UnknownNameError(f"Unknown {self.kind} {name!r}. {hint}{every}".rstrip())
 
     def _lookup_saved(self, name: str) -> Any:
         """Return the object of a configuration; if it is not known, say how to make it known."""

@@ -293,6 +293,7 @@ def weight_name(layer_name: str, word: str) -> str:
     'dense_1/kernel'
     """
     habit = habits()
-    if word.startswith((f"{layer_name}/", f"{layer_name}_")):  # the layer said it in full
-        return word
+    is_one_word = "/" not in word  # else `attention_output/kernel` is no name of `attention`
+    if word.startswith(f"{layer_name}/") or (is_one_word and word.startswith(f"{layer_name}_")):
+        return word  # the layer said it in full
     return habit.weight_name.format(layer=layer_name, weight=habit.weight_words.get(word, word))

@@ -261,7 +261,7 @@ def test_draw_writes_several_files(capsys):
     assert "LR" in Path("a.dot").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("format", "start"), [("svg", "<?xml"), ("dot", "digraph")])
+@pytest.mark.parametrize(("format", "start"), [("svg", "<svg"), ("dot", "digraph")])
 def test_a_dash_is_standard_output(format, start, capsys):
     script(ONE)
     assert main(["draw", "script.py", "-o", "-", "--format", format]) == 0
@@ -323,13 +323,20 @@ def test_a_json_file_will_do(capsys):
     assert "no JSON" in capsys.readouterr().err
 
 
-def test_a_script_that_fails_has_no_model_to_show(capsys):
+def test_a_script_that_fails_after_it_built_a_model_shows_that(capsys):
     script(ONE + "1 / 0\n")
+    assert main(["draw", "script.py"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == "wrote mine.svg\n"
+    assert "ZeroDivisionError" in captured.err
+
+
+def test_a_script_that_fails_before_has_no_model_to_show(capsys):
+    script("1 / 0\n" + ONE)
     assert main(["draw", "script.py"]) == 1
     err = capsys.readouterr().err
     assert "ZeroDivisionError" in err
-    assert err.splitlines()[-1].startswith("kerascope: 'script.py' ended with exit code 1")
-    assert not Path("mine.svg").exists()
+    assert "ended with exit code 1; there is no model to show" in err
 
 
 @pytest.mark.parametrize(

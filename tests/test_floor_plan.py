@@ -18,7 +18,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "kerascope"
-DRAWING_PACKAGES = {"rich", "networkx", "graphviz", "pygraphviz"}
+DRAWING_PACKAGES = {"rich", "networkx", "pygraphviz"}
 DRAWING_ROWS = {6, 7}
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 60
@@ -257,7 +257,7 @@ GOOD: list[Sources] = [
         "engine/b.py": "import typing\nif typing.TYPE_CHECKING:\n    from .a import x",
     },
     {"viz/text.py": "import rich.table\ndef f():\n    from rich import print"},
-    {"engine/a.py": "import graphviz_like\nimport kerascopes"},
+    {"engine/a.py": "import pygraphviz_like\nimport kerascopes"},
     {"engine/a.py": "def f():\n    import json\n    open('kerascope')"},
     {"engine/a.py": function_with_body(LONGEST_FUNCTION - 1, LONG_DOCSTRING)},
     {"engine/a.py": "\n" * LONGEST_FILE},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = ["rich", "networkx", "graphviz", "pygraphviz", "h5py", "tarfile", "shutil", "difflib"]
+HEAVY = ["rich", "networkx", "pygraphviz", "h5py", "tarfile", "shutil", "difflib"]
 
 
 def loaded_by(statement: str) -> set[str]:

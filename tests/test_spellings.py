@@ -76,6 +76,7 @@ def test_names_of_weights_follow_the_dialect(dialect, name, expected):
 
 def test_a_full_name_stays_as_it_is(dialect):
     assert weight_name("dense_1", "dense_1/kernel") == "dense_1/kernel"
+    assert weight_name("attention", "attention_output/b") == "attention/attention_output/b"
 
 
 @pytest.mark.parametrize(("name", "key"), [("1.2", "acc"), ("2.2", "acc"), ("3", "accuracy")])

@@ -1,10 +1,37 @@
-"""Small models of every shape that a graph of layers can have; `ZOO` names a function for each."""
+"""Models of every shape that a graph of layers can have.
+
+`ZOO` names a function for each small one, `LARGE_ZOO` for the two large ones, which are made once
+per process. Each names its layers itself, or makes them with `fresh_names`, so it is the same in
+every process.
+"""
 
 from collections.abc import Callable
+from functools import cache
 
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.applications import InceptionV3, ResNet50
 from kerascope.engine.model import Model
 from kerascope.engine.sequential import Sequential
-from kerascope.layers import Activation, Add, Concatenate, Dense, Dropout, Input
+from kerascope.engine.undoing import fresh_names
+from kerascope.layers import (
+    LSTM,
+    RNN,
+    Activation,
+    Add,
+    Bidirectional,
+    Concatenate,
+    Dense,
+    Dropout,
+    GRUCell,
+    Input,
+    LayerNormalization,
+    LSTMCell,
+    MultiHeadAttention,
+    TimeDistributed,
+)
+from kerascope.spellings import changed_habits
 
 
 def chain() -> Model:
@@ -128,6 +155,104 @@ def many_branches() -> Model:
     return Model(x, Concatenate(name="all")(branches), name="many_branches")
 
 
+# --- layers around layers -------------------------------------------------------------------------
+
+
+def time_distributed_model() -> Model:
+    """A nested model at every time step, then a layer at every time step."""
+    frames = Input(shape=(5, 16), name="frames")
+    codes = TimeDistributed(encoder("frame_encoder"), name="each_frame")(frames)
+    scores = TimeDistributed(Dense(2, name="score"), name="each_code")(codes)
+    return Model(frames, scores, name="time_distributed_model")
+
+
+def bidirectional() -> Model:
+    words = Input(shape=(6, 4), name="words")
+    h = Bidirectional(LSTM(3, return_sequences=True, name="lower"), name="both_ways")(words)
+    h = Bidirectional(LSTM(2, name="upper"), merge_mode="sum", name="summed")(h)
+    return Model(words, Dense(1, name="score")(h), name="bidirectional")
+
+
+def wrapped_twice() -> Model:
+    """A wrapper of a wrapper: every sentence of a document is read in both directions."""
+    document = Input(shape=(3, 6, 4), name="document")
+    read = Bidirectional(LSTM(2, name="reader"), name="both_ways")
+    sentences = TimeDistributed(read, name="each_sentence")(document)
+    return Model(document, sentences, name="wrapped_twice")
+
+
+def stacked_cells() -> Model:
+    steps = Input(shape=(6, 4), name="steps")
+    cells = [LSTMCell(4, name="first_cell"), GRUCell(3, name="second_cell")]
+    outputs = RNN(cells, return_state=True, name="stack")(steps)
+    return Model(steps, [outputs[0], outputs[1]], name="stacked_cells")
+
+
+def three_levels() -> Model:
+    """Nested three times, with an encoder that is called twice inside."""
+    pair = [Input(shape=(16,), name="one"), Input(shape=(16,), name="other")]
+    encode = encoder()
+    compare = Model(pair, Add(name="both")([encode(x) for x in pair]), name="compare")
+    x = Input(shape=(16,), name="given")
+    twisted = Dense(16, name="twist")(x)
+    block = Model(x, Dense(3, name="verdict")(compare([x, twisted])), name="block")
+    y = Input(shape=(16,), name="y")
+    return Model(y, Dense(1, name="answer")(block(y)), name="three_levels")
+
+
+# --- attention, operations, calls of one's own ----------------------------------------------------
+
+
+def transformer() -> Model:
+    """One block of a transformer: what attention and two Dense layers find is added."""
+    tokens = Input(shape=(6, 8), name="tokens")
+    h = LayerNormalization(name="norm_before_attention")(tokens)
+    h = MultiHeadAttention(2, 4, name="attention")(h, h)
+    x = Add(name="after_attention")([tokens, h])
+    h = LayerNormalization(name="norm_before_mixing")(x)
+    h = Dense(16, activation="relu", name="widen")(h)
+    mixed = Add(name="after_mixing")([x, Dense(8, name="narrow")(h)])
+    return Model(tokens, mixed, name="transformer")
+
+
+def operations() -> Model:
+    """Operations between layers, which become layers: h + 2 * h, its mean, its sigmoid."""
+    with fresh_names(), changed_habits(wraps_operations=True):
+        x = Input(shape=(4,), name="x")
+        h = Dense(4, name="h")(x)
+        total = h + 2.0 * h
+        return Model(x, K.sigmoid(K.mean(total, axis=-1, keepdims=True)), name="operations")
+
+
+class Residual(Model):
+    """A network with a `call` of its own: x + f(x), f being used twice."""
+
+    def __init__(self, name: str | None = None) -> None:
+        super().__init__(name=name)
+        self.mix = Dense(8, activation="relu", name="mix")
+        self.drop = Dropout(0.1, name="drop")
+        self.join = Add(name="join")
+
+    def call(self, inputs):
+        h = self.mix(inputs)
+        return self.join([inputs, self.drop(self.mix(h))])
+
+
+def subclassed() -> Model:
+    """A network that writes its own call, after it has seen data."""
+    with fresh_names():
+        model = Residual(name="subclassed")
+        model.predict(np.zeros((1, 8)))
+    return model
+
+
+def subclassed_inside() -> Model:
+    """Networks that write their own call, as layers of a graph."""
+    x = Input(shape=(8,), name="x")
+    block = Residual(name="block")
+    return Model(x, Dense(2, name="head")(block(block(x))), name="subclassed_inside")
+
+
 ZOO: dict[str, Callable[[], Model]] = {
     function.__name__: function
     for function in (
@@ -145,5 +270,31 @@ ZOO: dict[str, Callable[[], Model]] = {
         sequential,
         odd_names,
         many_branches,
+        time_distributed_model,
+        bidirectional,
+        wrapped_twice,
+        stacked_cells,
+        three_levels,
+        transformer,
+        operations,
+        subclassed,
+        subclassed_inside,
     )
+}
+
+
+@cache
+def resnet50() -> Model:
+    with fresh_names():
+        return ResNet50(weights=None, input_shape=(32, 32, 3), classes=10)
+
+
+@cache
+def inception_v3() -> Model:
+    with fresh_names():
+        return InceptionV3(weights=None, input_shape=(75, 75, 3), classes=10)
+
+
+LARGE_ZOO: dict[str, Callable[[], Model]] = {
+    function.__name__: function for function in (resnet50, inception_v3)
 }

@@ -21,11 +21,27 @@ TEXT_FILES = (".json", ".yaml", ".yml")
 
 
 class ScriptFailed(KerascopeError):
-    """The script raised before its model could be used; its traceback was printed."""
+    """The script raised before its model could be used; its traceback was printed.
+
+    Attributes
+    ----------
+    error : BaseException or None
+        What it raised.
+    """
+
+    def __init__(self, message: str, error: BaseException | None) -> None:
+        super().__init__(message)
+        self.error = error
 
 
-def find_model(argument: str) -> Network:
+def find_model(argument: str, *, with_loss: bool = False) -> Network:
     """Return the model that an argument means.
+
+    Parameters
+    ----------
+    argument : str
+    with_loss : bool
+        Whether a model from a file shall be compiled as the file says.
 
     Raises
     ------
@@ -38,7 +54,7 @@ def find_model(argument: str) -> Network:
     if argument.endswith(".py") or not name:
         name, attribute = argument, ""
     if Path(argument).suffix.lower() in MODEL_FILES:
-        return _from_file(argument)
+        return _from_file(argument, with_loss)
     if name.endswith(TEXT_FILES):
         return _from_text(checked_script(name))
     if name.endswith(".py"):
@@ -53,9 +69,9 @@ def find_model(argument: str) -> Network:
     )
 
 
-def _from_file(argument: str) -> Network:
+def _from_file(argument: str, with_loss: bool) -> Network:
     try:
-        return _checked(load_model(argument, compile=False), argument)
+        return _checked(load_model(argument, compile=with_loss), argument)
     except UnavailableError as error:
         raise UsageError(str(error)) from None
 
@@ -89,11 +105,19 @@ def _from_script(path: Path, attribute: str) -> Network:
 
     with redirect_stdout(sys.stderr), observing(note_models):
         code = script.run()
-    if code:
-        raise ScriptFailed(f"'{path}' ended with exit code {code}; there is no model to show.")
-    if attribute:
-        return _named(script.names, attribute, f"'{path}'", list(used))
-    return _only_one(script.names, list(used), path)
+    if hasattr(script.error, "failed_call") or hasattr(script.error, "failed_graph"):
+        raise ScriptFailed(f"'{path}' failed while it built a model.", script.error)
+    try:
+        if attribute:
+            return _named(script.names, attribute, f"'{path}'", list(used))
+        return _only_one(script.names, list(used), path)
+    except UsageError as error:
+        if not code:
+            raise
+        raise ScriptFailed(
+            f"'{path}' ended with exit code {code}; there is no model to show. {error}",
+            script.error,
+        ) from None
 
 
 def _named(

@@ -7,11 +7,22 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from kerascope import __version__
+from kerascope.cli.picture_options import (
+    DRAW_EXAMPLES,
+    SUMMARY_EXAMPLES,
+    add_draw_options,
+    add_summary_options,
+)
 from kerascope.registry import did_you_mean
 
 DIALECTS = ("1.2", "2.2", "3")
 
-EXAMPLES = """\
+MODEL_HELP = """\
+MODEL is script.py, script.py:name, module:name, or a file: .keras, .h5, or the .json of
+model.to_json(), written here or by Keras 1, 2 or 3. A script is run as it is, its training too;
+what it prints goes to standard error. A file is read without running any code of it.
+"""
+EXAMPLES = f"""\
 examples:
   kerascope run example.py data.csv             run a Keras script; `import keras` is kerascope
   kerascope trace example.py                    walk through all that a script does
@@ -20,10 +31,7 @@ examples:
   kerascope draw example.py:encoder -o e.png    ... the one in its variable `encoder`
   kerascope summary mypackage.models:build      a table of the layers
 
-MODEL is script.py, script.py:name, module:name, or a file: .keras, .h5, or the .json of
-model.to_json(), written here or by Keras 1, 2 or 3. A script is run as it is, its training too;
-what it prints goes to standard error. A file is read without running any code of it.
-
+{MODEL_HELP}
 exit codes: 0 done, 1 the script or the work failed, 2 wrong usage, 130 interrupted
 """
 RUN_EXAMPLES = """\
@@ -116,12 +124,15 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
         "trace", help="run a script and print what happens in it", epilog=TRACE_EXAMPLES, **shared
     )
     _add_trace_options(trace)
-    draw = sub.add_parser("draw", help="draw a model", epilog=EXAMPLES, **shared)
-    _add_draw_options(draw)
-    summary = sub.add_parser(
-        "summary", help="print a table of a model's layers", epilog=EXAMPLES, **shared
+    draw = sub.add_parser(
+        "draw", help="draw a model", epilog=f"{DRAW_EXAMPLES}\n{MODEL_HELP}", **shared
     )
-    summary.add_argument("model", metavar="MODEL")
+    add_draw_options(draw)
+    summary = sub.add_parser(
+        "summary", help="print a table of a model's layers",
+        epilog=f"{SUMMARY_EXAMPLES}\n{MODEL_HELP}", **shared,
+    )  # fmt: skip
+    add_summary_options(summary)
     return parser, {"run": run, "trace": trace, "draw": draw, "summary": summary}
 
 
@@ -136,27 +147,6 @@ def _add_trace_options(parser: argparse.ArgumentParser) -> None:
         "--batches", type=_count, default=1, metavar="N",
         help="how many batches of each train function are shown in full (default 1)",
     )  # fmt: skip
-
-
-def _add_draw_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("model", metavar="MODEL")
-    add("-o", "--output", action="append", metavar="FILE", default=[],
-        help="where to (.svg .png .pdf .dot .json .graphml); may be repeated; - is standard "
-             "output; default: the model's name with .svg")  # fmt: skip
-    add("--format", choices=("svg", "dot"), default="svg", help="what `-o -` writes (default svg)")
-    add("--level", choices=("layer", "node"), default="node",
-        help="a box for each layer, or for each call of one (default)")  # fmt: skip
-    add("--expand-nested", action="store_true", help="draw what is inside nested models")
-    add("--depth-ranks", action="store_true", help="write the depth of each row beside it")
-    add(
-        "--rankdir",
-        choices=("TB", "LR"),
-        default="TB",
-        help="from top to bottom (default), or left to right",
-    )
-    add("--show-shapes", action=argparse.BooleanOptionalAction, default=True,
-        help="write the shapes of the outputs (default)")  # fmt: skip
 
 
 def _count(word: str) -> int:

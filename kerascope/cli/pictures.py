@@ -3,47 +3,102 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from argparse import Namespace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-from kerascope.cli.models import find_model
+import numpy as np
+
+from kerascope.cli.models import ScriptFailed, find_model
 from kerascope.cli.parser import UsageError
+from kerascope.cli.picture_options import options_of_draw
 from kerascope.errors import KerascopeError
 
 DRAWING = "kerascope.viz.drawing"
+DRAW = "kerascope.viz.draw"
 STANDARD_OUTPUT = "-"
+LEVELS_WITH_LOSS = ("gradient", "training")
 
 
 def run_draw(options: Namespace) -> int:
     """Draw the model of `kerascope draw` into each of its files."""
     for output in options.output or ["model.svg"]:
         _check_output(output)
-    model = find_model(options.model)
-    drawing = import_module(DRAWING).draw(
-        model,
-        level=options.level,
-        show_shapes=options.show_shapes,
-        expand_nested=options.expand_nested,
-        depth_ranks=options.depth_ranks,
-        rankdir=options.rankdir,
-    )
-    outputs = options.output or [f"{_file_name(model.name)}.svg"]
-    says = sys.stderr if STANDARD_OUTPUT in outputs else sys.stdout
-    for output in outputs:
-        if output == STANDARD_OUTPUT:
-            _write(drawing, options.format)
-        else:
-            print(f"wrote {drawing.save(output)}", file=says)
+    arguments = options_of_draw(options)
+    if options.values is not None:
+        arguments |= {"values": _arrays(options.values, options.level), "at": options.at}
+    elif options.at is not None:
+        raise UsageError("--at is a step of a run; expected --values FILE with it.")
+    try:
+        model = find_model(options.model, with_loss=options.level in LEVELS_WITH_LOSS)
+    except ScriptFailed as failure:
+        return _draw_failure(failure, options)
+    if options.diff is not None:
+        arguments["diff"] = find_model(options.diff, with_loss=options.level in LEVELS_WITH_LOSS)
+    drawing = import_module(DRAW).draw(model, **arguments)
+    _, _, attribute = options.model.rpartition(":") if ".py:" in options.model else ("", "", "")
+    _write_all(drawing, options, _file_name(attribute or model.name))
     return 0
 
 
 def run_summary(options: Namespace) -> int:
     """Print the table of `kerascope summary`."""
     model: Any = find_model(options.model)
-    model.summary()
+    model.summary(
+        line_length=options.width,
+        expand_nested=options.expand_nested,
+        show_trainable=options.show_trainable,
+        calls=options.calls,
+        fold=options.fold,
+        flops=options.flops,
+        memory=options.memory,
+    )
     return 0
+
+
+def _draw_failure(failure: ScriptFailed, options: Namespace) -> int:
+    """Draw how far a model was built whose script failed, if it failed in that."""
+    try:
+        drawing = import_module(DRAW).draw(failure.error, rankdir=options.rankdir)
+    except KerascopeError:
+        raise failure from None
+    _write_all(drawing, options, "failed", ": how far the model was built")
+    return 1
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def _write_all(drawing: Any, options: Namespace, name: str, what: str = "") -> None:
+    outputs = options.output or [f"{name}.{options.format}"]
+    says = sys.stderr if STANDARD_OUTPUT in outputs else sys.stdout
+    for output in outputs:
+        if output == STANDARD_OUTPUT:
+            _write(drawing, options.format, options.width)
+        elif options.width and output.endswith(".txt"):
+            Path(output).write_text(drawing.text(options.width) + "\n", encoding="utf-8")
+            print(f"wrote {output}{what}", file=says)
+        else:
+            print(f"wrote {drawing.save(output)}{what}", file=says)
+
+
+def _write(drawing: Any, format: str, width: int | None) -> None:
+    """Write to standard output; bytes as they are, text with one line break at its end."""
+    if format == "txt":
+        columns = width or shutil.get_terminal_size().columns
+        encoding = sys.stdout.encoding or "ascii"
+        ascii_only = not encoding.lower().startswith("utf")
+        sys.stdout.write(drawing.text(columns, ascii_only=ascii_only).rstrip("\n") + "\n")
+        return
+    content: bytes = drawing.to_format(format)
+    if format in ("png", "pdf"):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        return
+    sys.stdout.write(content.decode("utf-8").rstrip("\n") + "\n")
 
 
 def _check_output(output: str) -> None:
@@ -62,9 +117,29 @@ def _check_output(output: str) -> None:
         raise UsageError(str(error)) from None
 
 
-def _write(drawing: Any, format: str) -> None:
-    source = drawing.source if format == "dot" else drawing.render(format).decode("utf-8")
-    sys.stdout.write(source.rstrip("\n") + "\n")
+def _arrays(path: str, level: str) -> Any:
+    """Return the arrays of a .npy or .npz file, as `draw(values=...)` takes them.
+
+    Raises
+    ------
+    UsageError
+        There is no such file, or it holds no arrays.
+    """
+    try:
+        loaded = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise UsageError(
+            f"--values {path}: expected a .npy or .npz file of arrays; {error}."
+        ) from None
+    if isinstance(loaded, np.ndarray):
+        return loaded
+    with loaded:
+        arrays = {name: loaded[name] for name in loaded.files}
+    if level == "gradient":
+        if not {"x", "y"} <= arrays.keys():
+            raise UsageError(f"--values {path}: expected arrays x and y, got {sorted(arrays)}.")
+        return arrays["x"], arrays["y"]
+    return arrays["x"] if list(arrays) == ["x"] else arrays
 
 
 def _file_name(name: str) -> str:

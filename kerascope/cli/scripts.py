@@ -86,6 +86,8 @@ class ScriptRun:
     code : int
         Exit code: 0, what it gave to `sys.exit`, or 1 after an exception, whose traceback was
         printed.
+    error : BaseException or None
+        That exception.
     """
 
     def __init__(self, path: Path, arguments: Sequence[str] = (), for_good: bool = False) -> None:
@@ -96,11 +98,17 @@ class ScriptRun:
         self.module.__file__ = str(path.absolute())  # as in Python: it outlives os.chdir
         self.module.__spec__ = _ScriptSpec(CHILD, None)
         self.code = 0
+        self.error: BaseException | None = None
 
     @property
     def names(self) -> dict[str, Any]:
         """The script's global variables."""
         return vars(self.module)
+
+    def execute(self) -> None:
+        """Run it to its end; whatever it raises is raised."""
+        with _as_main(self.module, self.path, self.arguments, self.for_good):
+            exec(compiled(self.path), vars(self.module))
 
     def run(self) -> int:
         """Run it to its end and return the exit code.
@@ -111,16 +119,15 @@ class ScriptRun:
             For the caller: nothing is printed.
         """
         try:
-            with _as_main(self.module, self.path, self.arguments, self.for_good):
-                exec(compiled(self.path), vars(self.module))
+            self.execute()
         except SystemExit as stop:
-            self.code = _exit_code(stop)
+            self.code = exit_code_of(stop)
         except (UsageError, BrokenPipeError, KeyboardInterrupt):
             raise
         except BaseException as error:
             sys.stdout.flush()
             print_traceback(error, self.path)
-            self.code = 1
+            self.code, self.error = 1, error
         return self.code
 
 
@@ -144,7 +151,8 @@ def _as_main(
                 sys.modules["__main__"] = main
 
 
-def _exit_code(stop: SystemExit) -> int:
+def exit_code_of(stop: SystemExit) -> int:
+    """Return the exit code of what `sys.exit` raised; a text is printed, as Python does."""
     if stop.code is None or isinstance(stop.code, int):
         return stop.code or 0
     print(stop.code, file=sys.stderr)
@@ -152,7 +160,12 @@ def _exit_code(stop: SystemExit) -> int:
 
 
 def print_traceback(error: BaseException, path: Path) -> None:
-    """Print an exception as Python does, from the script's first line on, without our frames.
+    """Print an exception."""
+    print(traceback_text(error, path), end="", file=sys.stderr)
+
+
+def traceback_text(error: BaseException, path: Path) -> str:
+    """Return an exception as Python prints it, from the script's first line on, without our frames.
 
     Python leaves its own import machinery out of a traceback; we leave out our finder as well.
     """
@@ -161,7 +174,7 @@ def print_traceback(error: BaseException, path: Path) -> None:
         frames = frames.tb_next
     told = traceback.TracebackException(type(error), error, frames)
     _leave_out_machinery(told)
-    print("".join(told.format()), end="", file=sys.stderr)
+    return "".join(told.format())
 
 
 def _leave_out_machinery(told: traceback.TracebackException) -> None:

@@ -24,6 +24,7 @@ from kerascope.backend.ops.elementwise import identity
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import learning_phase_scope
+from kerascope.engine.failures import remember_call
 from kerascope.engine.input_spec import check_inputs
 from kerascope.engine.layer_books import inside_call, is_inside_call
 from kerascope.engine.nesting import accepts, to_list, unpack_singleton
@@ -88,7 +89,11 @@ def call_layer(layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[st
     further, places = taken_out(arguments, len(tensors), _has_history)
     if any(_has_history(x) for x in [*tensors, *further]):
         call = Call([*tensors, *further], places)
-        return Stage("layer_call", _call_symbolically(layer, call), layer).run()
+        try:
+            return Stage("layer_call", _call_symbolically(layer, call), layer).run()
+        except Exception as error:
+            remember_call(error, layer, call.tensors)
+            raise
     further, places = taken_out(arguments, len(tensors), lambda tensor: True)
     call = Call([*tensors, *further], places)
     is_numbers = all(isinstance(x, Constant) for x in call.tensors)

@@ -6,7 +6,7 @@ BatchNormalization belong to one call. See `per_input.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -17,6 +17,9 @@ from kerascope.engine.nesting import to_list
 from kerascope.engine.node_access import NodeAccess
 from kerascope.engine.per_input import PerInput
 from kerascope.engine.undoing import remember_value
+
+_BOOKS_OF_CALLS = ("inbound_nodes", "outbound_nodes")
+_NO_LAYERS = frozenset((type(None), bool, int, float, str, PerInput))  # most attributes
 
 
 class LayerBooks(NodeAccess):
@@ -33,8 +36,13 @@ class LayerBooks(NodeAccess):
         """Layers that this one holds as attributes, alone or in lists and dicts."""
         found: dict[Any, None] = {}
         for name, value in vars(self).items():
-            if name not in ("inbound_nodes", "outbound_nodes"):
-                found.update((x, None) for x in _members(value) if isinstance(x, LayerBooks))
+            if type(value) in _NO_LAYERS:
+                continue
+            if isinstance(value, LayerBooks):
+                found[value] = None
+            elif isinstance(value, (list, tuple, dict)) and name not in _BOOKS_OF_CALLS:
+                members = value.values() if isinstance(value, dict) else value
+                found.update((x, None) for x in members if isinstance(x, LayerBooks))
         found.pop(self, None)
         return list(found)
 
@@ -148,12 +156,6 @@ def inside_call(layer: LayerBooks, inputs: list[Tensor]) -> Iterator[None]:
 def is_inside_call() -> bool:
     """Tell whether the `call` of a layer is running."""
     return _enclosing.get() is not None
-
-
-def _members(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, (list, tuple)) else (value,)
 
 
 def _commit_at_once(updates: list[Any]) -> None:

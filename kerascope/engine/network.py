@@ -20,6 +20,7 @@ from kerascope.backend.shapes import Shape
 from kerascope.backend.state import learning_phase, placeholder
 from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
+from kerascope.engine.failures import remembering_graph
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.nesting import to_list, unpack_singleton
@@ -93,9 +94,10 @@ class Network(NetworkFiles):
     ) -> None:
         inputs, outputs = to_list(inputs), to_list(outputs)
         enter_operations([x for x in outputs if isinstance(x, Tensor)])
-        _check_tensors(type(self).__name__, inputs, outputs)
-        graph_map = map_graph(inputs, outputs)
-        _check_names(graph_map.layers)
+        with remembering_graph(type(self).__name__, inputs, outputs):
+            _check_tensors(type(self).__name__, inputs, outputs)
+            graph_map = map_graph(inputs, outputs)
+            _check_names(graph_map.layers)
         super().__init__(name=name, trainable=trainable)
         self._begin_graph(inputs, outputs, graph_map)
 

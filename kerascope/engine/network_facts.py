@@ -10,6 +10,7 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.nesting import distinct_names
 from kerascope.engine.node import Node
+from kerascope.engine.node_ids import calls_in
 from kerascope.errors import ArgumentError, NotBuiltError
 from kerascope.registry import did_you_mean
 
@@ -26,6 +27,12 @@ class NetworkFacts(Layer):
         self.outputs: list[Tensor] = []
         self._is_graph_network = False
         self._graph_map: GraphMap | None = None
+        self._shape_of_build: Any = None
+
+    def build(self, input_shape: Any = None) -> None:
+        """Note for which inputs the network is made; its layers make their weights themselves."""
+        self._shape_of_build = input_shape
+        self.built = True
 
     @property
     def graph_map(self) -> GraphMap:
@@ -150,3 +157,62 @@ class NetworkFacts(Layer):
             f"{self.label}: No such layer: {name!r}. {did_you_mean(str(name), known)}Layers: "
             f"{', '.join(known)}."
         )
+
+    @property
+    def node_ids(self) -> dict[str, Node]:
+        """The nodes of the graph by the ids that pictures, tables and exports give them."""
+        return {call.id: call.node for call in calls_in(self)}
+
+    def node(self, node_id: str) -> Node:
+        """Return one call by its id in pictures, tables and exports.
+
+        Parameters
+        ----------
+        node_id : str
+            "dense_1" for a layer that is called once, "shared@0", "shared@1" for the calls of one
+            that is called several times; "encoder@1/dense_1" for a call inside a nested model. (All
+            calls of a nested model run the same nodes.)
+
+        Raises
+        ------
+        ArgumentError
+            There is none; a near miss is suggested.
+
+        Examples
+        --------
+        >>> from kerascope.engine.input_layer import Input
+        >>> from kerascope.engine.model import Model
+        >>> x, shared = Input(shape=(4,), name="x"), Layer(name="shared")
+        >>> Model(x, shared(shared(x))).node("shared@1").node_index
+        1
+        """
+        ids = self.node_ids
+        if node_id in ids:
+            return ids[node_id]
+        hint = did_you_mean(str(node_id), ids)
+        for outer, node in ids.items():
+            if not str(node_id).startswith(f"{outer}/"):
+                continue
+            rest = str(node_id).removeprefix(f"{outer}/")
+            for path, network in _networks_inside(node.outbound_layer).items():
+                if rest.startswith(path):
+                    return network.node(rest.removeprefix(path))
+            hint = f"What {node.outbound_layer.label} calls inside makes no node. "
+        raise ArgumentError(
+            f"{self.label}: there is no call {node_id!r}. {hint}Calls: {', '.join(ids)}.",
+            subject=self,
+        )
+
+
+def _networks_inside(layer: Any) -> dict[str, NetworkFacts]:
+    """Return the networks with a graph in a layer, by what stands before the ids of their calls.
+
+    That is nothing for the layer itself, and the names of the layers around it inside a wrapper.
+    """
+    if isinstance(layer, NetworkFacts):
+        return {"": layer} if layer.outputs else {}
+    return {
+        f"{wrapped.name}/{path}": network
+        for wrapped in getattr(layer, "wrapped", [])
+        for path, network in _networks_inside(wrapped).items()
+    }

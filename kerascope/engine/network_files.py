@@ -60,16 +60,58 @@ class NetworkFiles(NetworkBooks):
         line_length: int | None = None,
         positions: Any = None,
         print_fn: Callable[[str], Any] | None = None,
+        expand_nested: bool = False,
+        show_trainable: bool = False,
+        layer_range: tuple[str, str] | None = None,
+        *,
+        calls: bool = False,
+        fold: bool = False,
+        flops: bool = False,
+        memory: bool = False,
     ) -> None:
         """Print a table of the layers: output shapes, numbers of parameters, connections.
 
         Parameters
         ----------
         line_length : int, optional
-            Width in columns; by default that of the terminal.
+            Width in columns; by default that of the terminal, 80 for `print_fn`.
         positions : list, optional
             Keras's column positions; accepted, the columns find their own.
         print_fn : callable, optional
             Receives each line instead of the terminal.
+        expand_nested : bool
+            Whether the layers inside nested models, wrappers and cells have rows of their own.
+        show_trainable : bool
+            Whether a column says which layers are trained: Y, N, or - for a layer without weights.
+        layer_range : tuple of 2 str, optional
+            First and last layer to show, both included: names, or patterns for their beginnings.
+            The totals are those of the whole model.
+        calls : bool
+            Whether each call of a layer has a row, with its own shapes and its id: `shared@1`.
+            Otherwise each layer has one.
+        fold : bool
+            Whether blocks of rows that are repeated one behind the other stand there once, under a
+            line that says how often. Off by default: every layer has its row, as in Keras.
+        flops : bool
+            Whether to show the multiply-adds for one sample: see `engine.costs`.
+        memory : bool
+            Whether to show the bytes of weights, and of outputs for one sample (1 KB is 1024).
+
+        Notes
+        -----
+        "Optimizer params" are the numbers that the optimizer keeps for each weight. They exist
+        from the first training on, and are not part of the total.
         """
-        print_summary(self, line_length=line_length, print_fn=print_fn)
+        print_summary(
+            self,
+            line_length,
+            positions,
+            print_fn,
+            expand_nested,
+            show_trainable,
+            layer_range,
+            calls=calls,
+            fold=fold,
+            flops=flops,
+            memory=memory,
+        )

@@ -12,13 +12,53 @@ Ids never hold `id()`, so that the same script gives the same ids at every run.
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
-from kerascope.engine.network_facts import NetworkFacts
-from kerascope.engine.node import Node
+if TYPE_CHECKING:
+    from kerascope.engine.network_facts import NetworkFacts
+    from kerascope.engine.node import Node
 
 # What XML 1.0 cannot hold: GraphML and SVG could not be read again. (Compiled at its first use.)
 _NOT_IN_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+
+
+class CallInModel(NamedTuple):
+    """One call in a model.
+
+    Attributes
+    ----------
+    node : Node
+    id : str
+    depth : int
+        Longest path from it to an output.
+    call, calls : int
+        It is call number `call`, from 0, of `calls` of its layer in the model.
+    """
+
+    node: Node
+    id: str
+    depth: int
+    call: int
+    calls: int
+
+
+def calls_in(model: NetworkFacts) -> list[CallInModel]:
+    """Return every call in a model's graph, deepest first, ties in the order of the walk."""
+    depths = depths_of_calls(model)
+    numbers: dict[Node, tuple[str, int, int]] = {}
+    for name, nodes in _by_layer(depths).items():
+        count = len(nodes)
+        for call, node in enumerate(nodes):
+            numbers[node] = (name if count == 1 else f"{name}@{call}", call, count)
+    taken: dict[str, None] = {}
+    found = []
+    for node, depth in depths.items():
+        wanted, call, count = numbers[node]
+        name = free_id(wanted, taken)
+        taken[name] = None
+        found.append(CallInModel(node, name, depth, call, count))
+    return found
 
 
 def depths_of_calls(model: NetworkFacts) -> dict[Node, int]:
@@ -37,8 +77,12 @@ def depths_of_calls(model: NetworkFacts) -> dict[Node, int]:
 
 def calls_of_layers(model: NetworkFacts) -> dict[str, list[Node]]:
     """Return the calls in a model by their layer's name, in the order in which they were made."""
+    return _by_layer(depths_of_calls(model))
+
+
+def _by_layer(depths: Mapping[Node, int]) -> dict[str, list[Node]]:
     calls: dict[str, list[Node]] = {}
-    for node in depths_of_calls(model):
+    for node in depths:
         calls.setdefault(node.outbound_layer.name, []).append(node)
     for nodes in calls.values():
         nodes.sort(key=lambda node: node.node_index)
@@ -58,16 +102,7 @@ def call_ids(model: NetworkFacts) -> dict[Node, str]:
     >>> list(call_ids(model).values())
     ['x', 'shared@0', 'between', 'shared@1']
     """
-    wanted: dict[Node, str] = {}
-    for name, nodes in calls_of_layers(model).items():
-        names = [name] if len(nodes) == 1 else [f"{name}@{call}" for call in range(len(nodes))]
-        wanted.update(zip(nodes, names, strict=True))
-    ids: dict[Node, str] = {}
-    taken: dict[str, None] = {}
-    for node in depths_of_calls(model):
-        ids[node] = free_id(wanted[node], taken)
-        taken[ids[node]] = None
-    return ids
+    return {call.node: call.id for call in calls_in(model)}
 
 
 def free_id(wanted: str, taken: Container[str]) -> str:
@@ -94,4 +129,6 @@ def clean(text: str) -> str:
     >>> clean("a<b & ü") == "a<b & ü", clean("bell" + chr(7)) == "bell" + chr(0xFFFD)
     (True, True)
     """
+    if text.isascii() and text.isprintable():
+        return text
     return re.sub(_NOT_IN_XML, "\ufffd", text)

@@ -1,73 +1,97 @@
-"""`model.summary()` as data: one row for each layer, and the numbers of parameters.
+"""`model.summary()` as data: a row for each layer or each call, and the totals.
 
-How it looks is decided elsewhere: `viz.tables` draws it with rich; `plain_text` is what is printed
-where nothing was registered.
+How it looks is decided elsewhere: `viz.tables` draws it with rich; a plain list of rows is what is
+printed where nothing was registered. `summary_rows` makes the rows, `summary_folding` folds
+repeated blocks, `costs` counts multiply-adds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kerascope import edge
-from kerascope.backend.shapes import Shape
-from kerascope.backend.state import count_params
-from kerascope.engine.base_layer import Layer
-from kerascope.engine.node import KerasHistory, Node
-from kerascope.engine.node_ids import call_ids
-from kerascope.errors import NotBuiltError
+from kerascope.backend.graph import Variable
+from kerascope.engine.costs import Cost
+from kerascope.engine.summary_folding import folded
+from kerascope.engine.summary_rows import Choice, SummaryRow, blocks_of_rows, size_of
+from kerascope.errors import ArgumentError, NotBuiltError
+from kerascope.registry import did_you_mean
 
 if TYPE_CHECKING:
     from kerascope.engine.network_facts import NetworkFacts
 
+__all__ = ["Summary", "SummaryRow", "Total", "print_summary", "summarize"]
 
-@dataclass(frozen=True)
-class SummaryRow:
-    """One layer.
 
-    Attributes
-    ----------
-    layer, class_name : str
-    depth : int or None
-        Its depth in the model; None where the model has no graph.
-    output_shape : tuple, or list of them
-        Of its first call in the model.
-    parameters : int
-        Numbers in its weights, counted once however often it is called.
-    connected_to : tuple of str
-        The calls whose outputs its calls take, by their ids: `dense_1`, `shared@1` for the second
-        call of a shared layer, `split[0]` for the first of several outputs.
-    trainable : bool
-    """
+class Total(NamedTuple):
+    """How many numbers there are in weights, and how many bytes they take."""
 
-    layer: str
-    class_name: str
-    depth: int | None
-    output_shape: Any
-    parameters: int
-    connected_to: tuple[str, ...]
-    trainable: bool
+    numbers: int
+    bytes: int
+
+
+_NOTHING = Total(0, 0)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The table of a model, with its totals; a weight that several layers share is counted once."""
+    """The table of a model with its totals, in which no weight is counted twice.
+
+    Attributes
+    ----------
+    name : str
+    rows : tuple of SummaryRow
+    total, trainable, non_trainable : Total
+        Of the whole model, whichever rows are shown.
+    optimizer : Total
+        Numbers that the optimizer keeps beside the weights; none before the first training.
+    columns : tuple of str
+        The columns beyond the usual ones: "trainable", "multiply_adds", "weight_bytes",
+        "activation_bytes".
+    multiply_adds : Cost or None
+        Sum over all rows whose cost is known; None if nobody asked.
+    unknown_costs : int
+        Rows whose cost is not known.
+    activation_bytes : int or None
+        Sum over all calls; None if a size is not known, or nobody asked.
+    note : str
+        Which rows are shown, "" for all.
+    """
 
     name: str
     rows: tuple[SummaryRow, ...]
-    total: int
-    trainable: int
-    non_trainable: int
+    total: Total
+    trainable: Total
+    non_trainable: Total
+    optimizer: Total = _NOTHING
+    columns: tuple[str, ...] = ()
+    multiply_adds: Cost | None = None
+    unknown_costs: int = 0
+    activation_bytes: int | None = None
+    note: str = ""
 
 
-def summarize(model: NetworkFacts) -> Summary:
-    """Return the summary of a model as data.
+def summarize(
+    model: NetworkFacts,
+    *,
+    expand_nested: bool = False,
+    show_trainable: bool = False,
+    layer_range: tuple[str, str] | None = None,
+    calls: bool = False,
+    fold: bool = False,
+    flops: bool = False,
+    memory: bool = False,
+) -> Summary:
+    """Return the summary of a model as data; see `Model.summary` for the options.
 
     Raises
     ------
     NotBuiltError
         The model has no weights yet, because it does not know its input shape.
+    ArgumentError
+        `layer_range` names no layers.
     """
     if not model.outputs and not model.built:
         raise NotBuiltError(
@@ -76,31 +100,103 @@ def summarize(model: NetworkFacts) -> Summary:
             f"build(input_shape), or fit it.",
             subject=model,
         )
-    trainable = sum(count_params(w) for w in set(model.trainable_weights))
-    non_trainable = sum(count_params(w) for w in set(model.non_trainable_weights))
-    ids = call_ids(model)
-    rows = tuple(_row(layer, model, ids) for layer in model.graph_map.layers)
-    return Summary(model.name, rows, trainable + non_trainable, trainable, non_trainable)
-
-
-def _row(layer: Layer, model: NetworkFacts, ids: dict[Node, str]) -> SummaryRow:
-    inside = [node for node in layer.inbound_nodes if node in ids]
-    shapes: list[Shape] = inside[0].output_shapes
-    sources = [history for node in inside for history in node.histories if history]
-    return SummaryRow(
-        layer=layer.name,
-        class_name=type(layer).__name__,
-        depth=model.graph_map.layers_depths[layer],
-        output_shape=shapes[0] if len(shapes) == 1 else list(shapes),
-        parameters=sum(count_params(w) for w in dict.fromkeys(layer.weights)),
-        connected_to=tuple(_source(history, ids) for history in sources),
-        trainable=layer.trainable,
+    blocks = blocks_of_rows(model, Choice(expand_nested, calls, flops, memory))
+    outer = [block[0] for block in blocks]
+    if layer_range is not None:
+        first, last = _range_of_blocks(layer_range, [row.name for row in outer], model)
+        shown, note = blocks[first : last + 1], _note(outer, first, last)
+    else:
+        shown, note = blocks, ""
+    rows = [row for block in shown for row in block]
+    trainable = _total(model.trainable_weights)
+    non_trainable = _total(model.non_trainable_weights)
+    return Summary(
+        name=model.name,
+        rows=tuple(folded(rows) if fold else rows),
+        total=Total(*(a + b for a, b in zip(trainable, non_trainable, strict=True))),
+        trainable=trainable,
+        non_trainable=non_trainable,
+        optimizer=_total(_slots(model)),
+        columns=_columns(show_trainable, flops, memory),
+        multiply_adds=_sum_of_costs(outer) if flops else None,
+        unknown_costs=sum(row.multiply_adds is None for row in outer) if flops else 0,
+        activation_bytes=_sum_of_bytes(outer) if memory else None,
+        note=note,
     )
 
 
-def _source(history: KerasHistory, ids: dict[Node, str]) -> str:
-    several = len(history.node.output_tensors) > 1
-    return ids[history.node] + (f"[{history.tensor_index}]" if several else "")
+def _total(weights: Iterable[Variable]) -> Total:
+    sizes = [size_of(weight) for weight in dict.fromkeys(weights)]
+    return Total(sum(numbers for numbers, _ in sizes), sum(size for _, size in sizes))
+
+
+def _slots(model: NetworkFacts) -> list[Variable]:
+    """Return what the optimizer of a model keeps for each weight, without its count of steps."""
+    weights: list[Variable] = getattr(getattr(model, "optimizer", None), "weights", [])
+    return weights[1:]
+
+
+def _columns(show_trainable: bool, flops: bool, memory: bool) -> tuple[str, ...]:
+    return (
+        *(["trainable"] if show_trainable else []),
+        *(["multiply_adds"] if flops else []),
+        *(["weight_bytes", "activation_bytes"] if memory else []),
+    )
+
+
+def _sum_of_costs(rows: list[SummaryRow]) -> Cost:
+    known = [row.multiply_adds for row in rows if row.multiply_adds is not None]
+    return Cost(sum(cost.fixed for cost in known), sum(cost.per_step for cost in known))
+
+
+def _sum_of_bytes(rows: list[SummaryRow]) -> int | None:
+    sizes = [row.activation_bytes for row in rows]
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None
+
+
+# --- a part of the layers -------------------------------------------------------------------------
+
+
+def _range_of_blocks(wanted: Any, names: list[str], model: NetworkFacts) -> tuple[int, int]:
+    """Return the places of the first and the last layer that are shown."""
+    where = f"{model.label}: summary: layer_range"
+    if not isinstance(wanted, (list, tuple)) or len(wanted) != 2:
+        raise ArgumentError(
+            f"{where}: expected two names, of the first and the last layer to show; "
+            f"got {wanted!r}. Write layer_range=('{names[0]}', '{names[-1]}').",
+            subject=model,
+        )
+    places = [place for name in wanted for place in _places(str(name), names, where, model)]
+    return min(places), max(places)
+
+
+def _places(wanted: str, names: list[str], where: str, model: NetworkFacts) -> list[int]:
+    """Return the places of a name, or of all names whose beginning matches it as a pattern."""
+    import re  # only this needs it
+
+    exact = [place for place, name in enumerate(names) if name == wanted]
+    if exact:
+        return exact
+    try:
+        matching = [place for place, name in enumerate(names) if re.match(wanted, name)]
+    except re.error:
+        matching = []
+    if matching:
+        return matching
+    raise ArgumentError(
+        f"{where}: no layer is called {wanted!r} and no name begins so. "
+        f"{did_you_mean(wanted, names)}Layers: {', '.join(dict.fromkeys(names))}.",
+        subject=model,
+    )
+
+
+def _note(rows: list[SummaryRow], first: int, last: int) -> str:
+    shown = last - first + 1
+    return f"{rows[first].layer} to {rows[last].layer}: {shown} of {len(rows)} rows"
+
+
+# --- printing -------------------------------------------------------------------------------------
 
 
 def print_summary(
@@ -108,32 +204,33 @@ def print_summary(
     line_length: int | None = None,
     positions: Any = None,
     print_fn: Callable[[str], Any] | None = None,
+    expand_nested: bool = False,
+    show_trainable: bool = False,
+    layer_range: tuple[str, str] | None = None,
+    *,
+    calls: bool = False,
+    fold: bool = False,
+    flops: bool = False,
+    memory: bool = False,
 ) -> None:
     """Print the summary of a model; see `Model.summary`."""
-    edge.show("summary", summarize(model), _print_plain, line_length=line_length, print_fn=print_fn)
+    summary = summarize(
+        model,
+        expand_nested=expand_nested,
+        show_trainable=show_trainable,
+        layer_range=layer_range,
+        calls=calls,
+        fold=fold,
+        flops=flops,
+        memory=memory,
+    )
+    edge.show("summary", summary, _print_plain, line_length=line_length, print_fn=print_fn)
 
 
 def _print_plain(
     summary: Summary, line_length: int | None = None, print_fn: Callable[[str], Any] | None = None
 ) -> None:
-    for line in plain_text(summary).splitlines():
-        (print_fn or print)(line)
-
-
-def plain_text(summary: Summary) -> str:
-    """Return the summary as lines of text."""
-    table = [("Layer (type)", "Output Shape", "Param #", "Connected to")]
+    """Print the rows one by one, without a table."""
     for row in summary.rows:
-        shape, source = str(row.output_shape), ", ".join(row.connected_to)
-        table.append((f"{row.layer} ({row.class_name})", shape, f"{row.parameters:,}", source))
-    widths = [max(len(line[column]) for line in table) for column in range(4)]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in table
-    ]
-    totals = [
-        f"Total params: {summary.total:,}",
-        f"Trainable params: {summary.trainable:,}",
-        f"Non-trainable params: {summary.non_trainable:,}",
-    ]
-    return "\n".join([f"Model: {summary.name}", *lines, *totals])
+        (print_fn or print)(f"{row.layer} ({row.class_name}): {row.parameters:,}")
+    (print_fn or print)(f"Total params: {summary.total.numbers:,}")

@@ -13,6 +13,8 @@ from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from kerascope.backend import state
+
 if TYPE_CHECKING:
     from kerascope.backend.graph import Variable
     from kerascope.engine.base_layer import Layer
@@ -90,3 +92,15 @@ def remember_value(variable: Variable) -> None:
     undoing = _around.get()
     if undoing is not None:
         undoing.remember_value(variable)
+
+
+@contextmanager
+def fresh_names() -> Iterator[None]:
+    """Count layers and operations from 1 in the `with` block; then go on with the old counts."""
+    kept, uids = state._state, dict(state._state.uids)
+    kept.uids.clear()
+    try:
+        yield
+    finally:
+        kept.uids.clear()
+        kept.uids.update(uids)

@@ -21,6 +21,7 @@ from kerascope.backend.state import learning_phase_scope
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.engine.node import Node
+from kerascope.engine.node_ids import call_ids, free_id
 from kerascope.engine.running import InputFed, NodeComputed
 from kerascope.engine.training_data import as_arrays, check_lengths
 from kerascope.errors import DtypeError
@@ -43,8 +44,8 @@ class WalkStep:
     inputs, outputs : list of np.ndarray
         What the layer was called on, and what came out.
     tensor_map : dict of str to np.ndarray
-        By tensor name, all that has been computed so far, this step's outputs among it. The second
-        tensor of a name gets its node's index: `shared/add#1`.
+        By tensor name, all that has been computed so far, this step's outputs among it. Where a
+        layer is called several times, its name is that of the call, as in pictures: `shared@1/add`.
     model : Network
         The model that is walked; an inner one in the steps of a nested model.
     """
@@ -145,6 +146,7 @@ class _Pass:
     def __init__(self, network: Network) -> None:
         self.network = network
         self.tensor_map: dict[str, np.ndarray] = {}
+        self._ids = call_ids(network)
 
     def step(self, event: Any) -> WalkStep | None:
         if isinstance(event, InputFed):
@@ -174,9 +176,12 @@ class _Pass:
         return WalkStep(node, node.outbound_layer, depth, inputs, arrays, copied, self.network)
 
     def _free_name(self, tensor: Tensor, node: Node) -> str:
-        if tensor.name not in self.tensor_map:
-            return tensor.name
-        return f"{tensor.name}#{node.node_index}"
+        """Return the tensor's name, with the id of the call for the name of the layer."""
+        layer_name, call_id = node.outbound_layer.name, self._ids[node]
+        name = tensor.name
+        if call_id != layer_name:
+            name = f"/{name}/".replace(f"/{layer_name}/", f"/{call_id}/", 1)[1:-1]
+        return free_id(name, self.tensor_map)
 
 
 class _InnerPasses:

@@ -23,6 +23,10 @@ def plot_model(
     rankdir: str = "TB",
     expand_nested: bool = False,
     dpi: int = 96,
+    show_layer_activations: bool = False,
+    show_trainable: bool = False,
+    show_dtype: bool = False,
+    **others: Any,
 ) -> Any:
     """Draw a model into a file.
 
@@ -30,8 +34,8 @@ def plot_model(
     ----------
     model : Model
     to_file : path
-        Ends in .png, .svg, .pdf, .dot, .json or .graphml.
-    show_shapes, show_layer_names : bool
+        Ends in .png, .svg, .pdf, .dot or another suffix that `Drawing.save` knows.
+    show_shapes, show_layer_names, show_layer_activations, show_trainable, show_dtype : bool
         What stands in the boxes.
     rankdir : {"TB", "LR"}
         From top to bottom, or from left to right.
@@ -39,6 +43,8 @@ def plot_model(
         Draw what is inside nested models.
     dpi : int
         Pixels per inch of a PNG.
+    **others
+        Further arguments of `kerascope.draw`: `level="op"`, `theme="dark"`.
 
     Returns
     -------
@@ -48,7 +54,7 @@ def plot_model(
     Raises
     ------
     ArgumentError
-        The suffix of the file is not known, or there is no such folder.
+        The suffix of the file is not known, there is no such folder, or an argument is misspelt.
     MissingToolError
         Graphviz is not installed in any form.
     """
@@ -60,6 +66,10 @@ def plot_model(
         rankdir=rankdir,
         expand_nested=expand_nested,
         dpi=dpi,
+        show_layer_activations=show_layer_activations,
+        show_trainable=show_trainable,
+        show_dtype=show_dtype,
+        **others,
     )
 
 
@@ -73,8 +83,12 @@ def model_to_dot(
     rankdir: str = "TB",
     expand_nested: bool = False,
     dpi: int = 96,
+    show_layer_activations: bool = False,
+    show_trainable: bool = False,
+    show_dtype: bool = False,
+    **others: Any,
 ) -> DotPicture:
-    """Return the picture of a model in the form that Keras scripts expect.
+    """Return the picture of a model in the form that Keras scripts expect; see `plot_model`.
 
     Examples
     --------
@@ -93,6 +107,10 @@ def model_to_dot(
             rankdir=rankdir,
             expand_nested=expand_nested,
             dpi=dpi,
+            show_layer_activations=show_layer_activations,
+            show_trainable=show_trainable,
+            show_dtype=show_dtype,
+            **others,
         )
     )
 

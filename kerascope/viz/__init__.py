@@ -1,7 +1,11 @@
 """Pictures and tables of models: everything that draws.
 
-An extractor (`extract_layers.py`) turns a model into one neutral `Graph`; renderers (`to_dot.py`,
-`to_networkx.py`, `render.py`) only draw it. `drawing.py` puts them together as `draw(model)`;
-`tables.py` and `progress.py` draw the engine's data with rich. Read in this order: `graph`, `ids`,
-`kinds`, `extract_layers`, `theme`, `to_dot`, `render`, `drawing`.
+An extractor (`extract/`) turns a model into one neutral `Graph`; overlays (`overlays/`) mark its
+boxes; `collapse/` closes frames until a person can read it; `layout/` says where everything lies;
+writers (`svg/`, `html/`, `text/`, `dot/`, `exports/`) only draw it. `draw.py` puts them together as
+`draw(model)`, which returns a `Drawing`; `tables.py`, `progress.py` and `story.py` show the
+engine's data with rich.
+
+Read in this order: `graph`, `boxes`, `theme`, `extract/nodes`, `layout/`, `svg/to_svg`,
+`collapse/collapsed`, `views`, `drawing`, `draw`.
 """

@@ -8,8 +8,9 @@ which call of a shared layer this is, and a cell per output (if there are severa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from textwrap import wrap
 
 from kerascope.viz.graph import Graph, GraphGroup, GraphNode
 from kerascope.viz.theme import LIGHT, PALETTES, Palette, state_of, style_of
@@ -18,6 +19,7 @@ from kerascope.viz.theme import LIGHT, PALETTES, Palette, state_of, style_of
 MOST_PORTS = 12
 LONGEST_NAME = 40
 LONGEST_LINE = 56
+MOST_PIECES = 4  # lines that a longer one is broken into
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ def box_text(node: GraphNode, options: PictureOptions) -> BoxText:
     return BoxText(
         sign=style_of(node.kind).sign,
         title=shortened(one_line(title)),
-        lines=tuple(shortened(line, LONGEST_LINE) for line in lines if line),
+        lines=tuple(_wrapped(lines)),
         marks=tuple(_marks(node)),
         inputs=_input_cells(node),
         outputs=outputs,
@@ -113,6 +115,7 @@ def group_text(group: GraphGroup) -> tuple[str, str]:
         call_text(group),
         copies_text(group),
         str(group.attrs.get("detail", "")),
+        state_text(group),
     ]
     return shortened(one_line(group.label)), one_line(" · ".join(filter(None, words)))
 
@@ -141,6 +144,14 @@ def copies_text(item: GraphNode | GraphGroup) -> str:
         return ""
     same = item.attrs.get("same_weights", False)
     return f"same weights, {copies} calls" if same else f"{copies} copies"
+
+
+def state_text(item: GraphNode | GraphGroup) -> str:
+    """Return how an overlay marked a box or a frame; "" if it did not."""
+    state = state_of(item.attrs.get("state", ""))
+    if state is None:
+        return ""
+    return f"{state.glyph} {item.attrs.get('note', state.word)}".rstrip()
 
 
 def has_ports(node: GraphNode, side: str) -> bool:
@@ -190,13 +201,20 @@ def _title(node: GraphNode, options: PictureOptions) -> tuple[str, list[str]]:
 
 def _class_line(node: GraphNode, options: PictureOptions, title: str) -> str:
     class_name = str(node.attrs.get("class_name", ""))
-    words = [class_name if class_name != title else ""]
+    words = ["" if is_repeated(class_name, node, title) else class_name]
     if options.show_layer_activations:
         words.append(str(node.attrs.get("activation", "")))
     words.append(_parameters_text(node))
     if options.show_trainable and _has_weights(node):
         words.append("trainable" if node.attrs.get("trainable") else "frozen")
     return " · ".join(filter(None, words))
+
+
+def is_repeated(class_name: str, node: GraphNode, title: str) -> bool:
+    """Tell whether the title says the class already: an op's box is named after it."""
+    if node.kind != "op":
+        return class_name == title
+    return class_name.replace("_", "").lower() == title.replace("_", "").lower()
 
 
 def _has_weights(node: GraphNode) -> bool:
@@ -207,16 +225,16 @@ def _parameters_text(node: GraphNode) -> str:
     if node.attrs.get("shared_with"):
         return "same weights"
     parameters = int(node.attrs.get("parameters", 0))
-    return f"{parameters:,} params" if parameters else ""
+    if not parameters:
+        return ""
+    return f"{parameters:,} params" if parameters > 1 else "1 param"
 
 
 def _marks(node: GraphNode) -> list[str]:
     outputs = one_line(str(node.attrs.get("outputs", "")))
-    state = state_of(node.attrs.get("state", ""))
     marks = [call_text(node), copies_text(node), f"► {outputs}" if outputs else ""]
-    if state is not None:
-        marks.append(f"{state.glyph} {node.attrs.get('note', state.word)}".rstrip())
-    return [shortened(mark, LONGEST_LINE) for mark in marks if mark]
+    marks.append(state_text(node))
+    return _wrapped(marks)
 
 
 def _input_cells(node: GraphNode) -> tuple[str, ...]:
@@ -233,3 +251,18 @@ def _output_cells(node: GraphNode, options: PictureOptions) -> tuple[str, ...]:
     if not options.show_shapes or len(shapes) != count:
         return tuple(str(i) for i in range(count))
     return tuple(f"{i}: {shape}" for i, shape in enumerate(shapes))
+
+
+def _wrapped(lines: Iterable[str]) -> list[str]:
+    """Return lines so that none is too long; of a very long one the end is left out."""
+    return [
+        piece
+        for line in lines
+        if line
+        for piece in ([line] if len(line) <= LONGEST_LINE else _pieces(line))
+    ]
+
+
+def _pieces(line: str) -> list[str]:
+    pieces = wrap(line, LONGEST_LINE, max_lines=MOST_PIECES, placeholder=" …")
+    return pieces or [shortened(line, LONGEST_LINE)]

@@ -1,37 +1,39 @@
-"""`draw(model)`: a picture of a model. Keras's `plot_model` and `model_to_dot`.
+"""`Drawing`: a picture of a graph in every format.
 
-A `Drawing` shows itself in a notebook, is saved to a file in the format that the file's name says,
-and hands out what it is made of: `.graph`, the neutral graph, and `.source`, the DOT text.
+It shows itself in a notebook and, printed, in a terminal; is saved to a file in the format that the
+file's name says; and hands out what it is made of: `.graph`, the neutral graph that is drawn,
+`.whole`, the same with nothing collapsed, and `.source`, the DOT text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from kerascope.errors import ArgumentError, MissingToolError
-from kerascope.files import check_writable, replacing
-from kerascope.registry import did_you_mean
-from kerascope.viz.boxes import PictureOptions
-from kerascope.viz.extract import graph_of
-from kerascope.viz.graph import Graph
-from kerascope.viz.render import DEFAULT_DPI, PICTURE_FORMATS, render
-from kerascope.viz.to_dot import to_dot
-from kerascope.viz.to_networkx import to_graphml, to_json
+from rich.console import Console, ConsoleOptions, RenderResult
 
-DIRECTIONS = ("TB", "LR")
-KEYWORDS = (
-    "level",
-    "to",
-    "show_shapes",
-    "show_layer_names",
-    "expand_nested",
-    "depth_ranks",
-    "rankdir",
-    "dpi",
-)
+from kerascope.files import check_writable, replacing
+from kerascope.viz.boxes import PictureOptions
+from kerascope.viz.dot.positions import to_dot_with_positions
+from kerascope.viz.dot.render import DEFAULT_DPI, TIME_LIMIT, render
+from kerascope.viz.dot.to_dot import to_dot
+from kerascope.viz.exports.to_mermaid import to_mermaid
+from kerascope.viz.exports.to_networkx import to_graphml, to_json, to_networkx
+from kerascope.viz.formats import writer_of, writer_of_file
+from kerascope.viz.graph import Graph
+from kerascope.viz.html.to_html import to_html
+from kerascope.viz.layout.arrange import arrange
+from kerascope.viz.layout.measures import Measure
+from kerascope.viz.layout.placed import Placed
+from kerascope.viz.svg.to_svg import svg_of
+from kerascope.viz.text.to_text import text_drawing, to_text
+from kerascope.viz.views import View
+
+ENGINES = ("kerascope", "dot")
+# So many boxes are shown in a terminal at once without being asked for.
+TERMINAL_WIDTH = 80
 
 
 class Drawing:
@@ -39,28 +41,106 @@ class Drawing:
 
     Parameters
     ----------
-    graph : Graph
-    options : PictureOptions
-    dpi : int
+    graph : Graph or View
+    options : PictureOptions, optional
+    engine : {"kerascope", "dot"}
+        Whose layout SVG, PNG and PDF have: our own, or Graphviz's.
+    dpi : float
         Pixels per inch of a PNG.
+    time_limit : float
+        Seconds that Graphviz may take.
 
     Attributes
     ----------
-    graph : Graph
-        The neutral graph.
-    source : str
-        The picture as DOT text.
+    view : View
+        The whole graph and its closed frames.
     """
 
-    def __init__(self, graph: Graph, options: PictureOptions, dpi: int = DEFAULT_DPI) -> None:
-        self.graph = graph
-        self._options = options
-        self._dpi = dpi
+    def __init__(
+        self,
+        graph: Graph | View,
+        options: PictureOptions | None = None,
+        *,
+        engine: str = "kerascope",
+        dpi: float = DEFAULT_DPI,
+        time_limit: float = TIME_LIMIT,
+    ) -> None:
+        self.view = graph if isinstance(graph, View) else View(graph)
+        self.options = options or PictureOptions()
+        self.engine = engine
+        self.dpi = dpi
+        self.time_limit = time_limit
+
+    # --- what it is made of ---
+
+    @property
+    def graph(self) -> Graph:
+        """The neutral graph that is drawn: what is collapsed is one box."""
+        return self.view.shown
+
+    @property
+    def whole(self) -> Graph:
+        """The neutral graph with nothing collapsed."""
+        return self.view.whole
+
+    @property
+    def layout(self) -> Placed:
+        """Where everything lies in our own picture."""
+        return self._arranged[0]
+
+    @cached_property
+    def _arranged(self) -> tuple[Placed, dict[str, Measure]]:
+        return arrange(self.graph, self.options)
+
+    # --- formats ---
+
+    @property
+    def svg(self) -> str:
+        """The picture as an SVG text; with `engine="dot"` it is Graphviz's."""
+        if self.engine == "dot":
+            return self.render("svg").decode("utf-8")
+        return svg_of(self.graph, self.options, *self._arranged)
+
+    @property
+    def html(self) -> str:
+        """The picture as a page in one file, with the whole graph in it."""
+        return to_html(self.whole, self.options, closed=self.view.closed)
 
     @property
     def source(self) -> str:
-        """The picture as DOT text."""
-        return to_dot(self.graph, self._options)
+        """The picture as DOT text, for Graphviz's own layout."""
+        return to_dot(self.graph, self.options)
+
+    @property
+    def mermaid(self) -> str:
+        """The picture in Mermaid's language."""
+        return to_mermaid(self.graph, self.options)
+
+    @property
+    def json(self) -> str:
+        """The graph that is drawn in networkx's node-link form."""
+        return to_json(self.graph)
+
+    @property
+    def graphml(self) -> bytes:
+        """The graph that is drawn as GraphML."""
+        return to_graphml(self.graph)
+
+    def to_networkx(self) -> Any:
+        """Return the graph that is drawn as a `networkx.MultiDiGraph`."""
+        return to_networkx(self.graph)
+
+    def text(self, width: int = TERMINAL_WIDTH, *, ascii_only: bool = False) -> str:
+        """Return a drawing in characters.
+
+        Parameters
+        ----------
+        width : int
+            Columns; no line is longer.
+        ascii_only : bool
+            Use no character beyond ASCII.
+        """
+        return to_text(self.graph, self.options, width=width, ascii_only=ascii_only)
 
     def render(self, format: str) -> bytes:
         """Return the picture in one of the formats "svg", "png" and "pdf".
@@ -68,9 +148,26 @@ class Drawing:
         Raises
         ------
         MissingToolError
-            Graphviz is not installed in any form.
+            Graphviz is needed (for PNG, PDF and `engine="dot"`) and not installed in any form.
         """
-        return render(self.source, format, dpi=self._dpi)
+        if self.engine == "dot":
+            return render(
+                self.source, format, dpi=self.dpi, engine="dot", time_limit=self.time_limit
+            )
+        if format == "svg":
+            return self.svg.encode("utf-8")
+        source = to_dot_with_positions(self.graph, self.options, self.layout)
+        return render(source, format, dpi=self.dpi, engine="positions", time_limit=self.time_limit)
+
+    def to_format(self, format: str) -> bytes:
+        """Return the picture in any of `formats.FORMATS`, as the bytes of a file.
+
+        Raises
+        ------
+        ArgumentError
+            There is no such format.
+        """
+        return writer_of(format)(self)
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the picture to a file, in the format of its suffix, and return the path.
@@ -78,7 +175,8 @@ class Drawing:
         Parameters
         ----------
         path : path
-            Ends in .svg, .png, .pdf, .dot, .gv, .json (networkx's node-link form) or .graphml.
+            Ends in one of `formats.SUFFIXES`: .svg, .png, .pdf, .html, .txt, .dot, .mmd, .json,
+            .graphml, ...
 
         Raises
         ------
@@ -88,114 +186,52 @@ class Drawing:
             Graphviz is needed, and not installed in any form.
         """
         path = Path(path)
-        write = _writer(path)
-        content = write(self)
+        content = writer_of_file(path)(self)
         with replacing(path) as unfinished:
             unfinished.write_bytes(content)
         return path
 
+    # --- showing itself ---
+
     def __repr__(self) -> str:
         """Return one line that says what the picture shows."""
         graph = self.graph
-        frames = f", {len(graph.groups)} nested" if graph.groups else ""
-        sizes = f"{len(graph.nodes)} boxes, {len(graph.edges)} arrows, {len(graph.rows())} rows"
-        view = graph.attrs.get("level", "node")
+        sizes = [_counted(len(graph.nodes), "box"), _counted(len(graph.edges), "arrow")]
+        rows_or_frames = (
+            (len(graph.groups), "frame") if graph.groups else (len(graph.rows()), "row")
+        )
+        sizes.append(_counted(*rows_or_frames))
+        hidden = sum(int(node.attrs.get("members", 0)) for node in graph.nodes)
+        more = f" ({_counted(hidden, 'box')} collapsed)" if hidden else ""
+        level = graph.attrs.get("level", "node")
         return (
-            f"<Drawing of {graph.name!r}, {view} view: {sizes}{frames}. "
+            f"<Drawing of {graph.name!r}, {level} view: {', '.join(sizes)}{more}. "
             f"Keep it by .save('model.svg')>"
+        )
+
+    def __str__(self) -> str:
+        """Return a drawing in characters, for `print`."""
+        return self.text()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield a drawing in characters and colours that fits the terminal."""
+        yield text_drawing(
+            self.graph, self.options, width=options.max_width, ascii_only=options.ascii_only
         )
 
     def _repr_svg_(self) -> str:
         """Return the picture for a notebook."""
-        return self.render("svg").decode("utf-8")
+        return self.svg
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """Return what a notebook may show: the picture, else one line of text."""
-        bundle = {"text/plain": repr(self)}
-        try:
-            bundle["image/svg+xml"] = self._repr_svg_()
-        except MissingToolError as error:
-            bundle["text/plain"] += f"\n{error}"
-        return bundle
+        """Return what a notebook may show: the picture, else the drawing in characters."""
+        return {"text/plain": f"{self!r}\n{self.text()}", "image/svg+xml": self.svg}
 
 
-def draw(
-    model: Any,
-    *,
-    level: str = "node",
-    to: str | PathLike[str] | None = None,
-    show_shapes: bool = True,
-    show_layer_names: bool = True,
-    expand_nested: bool = False,
-    depth_ranks: bool = False,
-    rankdir: str = "TB",
-    dpi: int = DEFAULT_DPI,
-    **unknown: Any,
-) -> Drawing:
-    """Draw a model.
-
-    Parameters
-    ----------
-    model : Network, Sequential or Graph
-        A built model, or a neutral graph.
-    level : {"node", "layer"}
-        One box per call (default), or one per layer.
-    to : path, optional
-        Also save it there; see `Drawing.save`.
-    show_shapes, show_layer_names : bool
-        Whether the boxes carry the shapes of their outputs and the names of their layers.
-    expand_nested : bool
-        Draw what is inside nested models, in a frame per call; at level "node" only.
-    depth_ranks : bool
-        Write the depth of each row at its side.
-    rankdir : {"TB", "LR"}
-        From top to bottom, or from left to right.
-    dpi : int
-        Pixels per inch of a PNG.
-
-    Returns
-    -------
-    Drawing
-
-    Raises
-    ------
-    DtypeError
-        `model` is no model.
-    NotBuiltError
-        It has no graph (yet).
-    ArgumentError
-        An option makes no sense.
-
-    Examples
-    --------
-    >>> from kerascope.layers import Dense, Input
-    >>> from kerascope.engine.model import Model
-    >>> x = Input(shape=(4,), name="x")
-    >>> draw(Model(x, Dense(3, name="scores")(x), name="small"))
-    <Drawing of 'small', node view: 2 boxes, 1 arrows, 2 rows. Keep it by .save('model.svg')>
-    """
-    for name in unknown:
-        hint = did_you_mean(name, KEYWORDS)
-        raise ArgumentError(
-            f"draw: unknown argument {name!r}. {hint}Expected one of {', '.join(KEYWORDS)}."
-        )
-    if rankdir not in DIRECTIONS:
-        raise ArgumentError(
-            f"draw: unknown rankdir; expected one of {DIRECTIONS}, got {rankdir!r}."
-        )
-    if isinstance(dpi, bool) or not isinstance(dpi, (int, float)) or not dpi > 0:
-        raise ArgumentError(f"draw: dpi is no resolution; expected a number above 0, got {dpi!r}.")
-    graph = graph_of(model, level, expand_nested)
-    options = PictureOptions(
-        show_shapes, show_layer_names=show_layer_names, depth_ranks=depth_ranks, rankdir=rankdir
-    )
-    drawing = Drawing(graph, options, dpi)
-    if to is not None:
-        drawing.save(to)
-    return drawing
-
-
-# --- files ----------------------------------------------------------------------------------------
+def _counted(number: int, what: str) -> str:
+    """Return a number with its word in singular or plural."""
+    plural = "es" if what.endswith("x") else "s"
+    return f"{number:,} {what}{'' if number == 1 else plural}"
 
 
 def check_target(path: str | PathLike[str]) -> None:
@@ -208,29 +244,5 @@ def check_target(path: str | PathLike[str]) -> None:
     UnavailableError
         The folder may not be written to.
     """
-    _writer(Path(path))
+    writer_of_file(Path(path))
     check_writable(path)
-
-
-def _picture_writer(format: str) -> Callable[[Drawing], bytes]:
-    return lambda drawing: drawing.render(format)
-
-
-_WRITERS: dict[str, Callable[[Drawing], bytes]] = {
-    **{f".{format}": _picture_writer(format) for format in PICTURE_FORMATS},
-    ".dot": lambda drawing: drawing.source.encode("utf-8"),
-    ".gv": lambda drawing: drawing.source.encode("utf-8"),
-    ".json": lambda drawing: to_json(drawing.graph).encode("utf-8"),
-    ".graphml": lambda drawing: to_graphml(drawing.graph),
-}
-SUFFIXES = tuple(_WRITERS)
-
-
-def _writer(path: Path) -> Callable[[Drawing], bytes]:
-    suffix = path.suffix.lower()
-    if suffix not in _WRITERS:
-        raise ArgumentError(
-            f"draw: cannot tell the format of {str(path)!r}; expected a name that ends in one of "
-            f"{', '.join(SUFFIXES)}, got {path.suffix or 'no suffix'!r}."
-        )
-    return _WRITERS[suffix]

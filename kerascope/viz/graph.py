@@ -13,8 +13,13 @@ What a box says about its layer is listed in `layer_facts.py`. Every renderer kn
 `note`              words for the state, instead of the state's own
 `copies`            number of equal blocks that one box or frame stands for
 `same_weights`      whether those are calls of one layer, instead of equal layers
+`alike`             number of blocks of one build but other sizes that one box stands for
+`branches`          number of branches beside each other that one box stands for
 `members`           number of boxes that a collapsed box hides
+`depth_last`        of a frame that was found (`blocks.py`): depth of its last row
 `role`              of an edge: "gradient", "update"; without it a tensor flows
+`connections`       of an edge: number of arrows that it stands for
+`leaves_as`         of an edge: which output it is of each call that it leaves, inner calls first
 ==================  ===============================================================================
 """
 
@@ -22,10 +27,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from kerascope.errors import ArgumentError, DtypeError
 
 Attribute = str | int | float | bool
+_PLAIN = frozenset((str, int, float, bool))
 
 
 @dataclass(frozen=True)
@@ -133,11 +140,14 @@ class Graph:
         node_ids = _distinct(where, "boxes", (node.id for node in self.nodes))
         group_ids = _distinct(where, "groups", (group.id for group in self.groups))
         for edge in self.edges:
-            what = f"edge {edge.source!r} -> {edge.target!r} ends at an unknown box"
-            _check_known(where, what, (edge.source, edge.target), node_ids)
+            if edge.source not in node_ids or edge.target not in node_ids:
+                what = f"edge {edge.source!r} -> {edge.target!r} ends at an unknown box"
+                _check_known(where, what, (edge.source, edge.target), node_ids)
+        groups_or_none = {"": None, **group_ids}
         for node in self.nodes:
-            what = f"box {node.id!r} lies in an unknown group"
-            _check_known(where, what, (node.group,), {"": None, **group_ids})
+            if node.group not in groups_or_none:
+                what = f"box {node.id!r} lies in an unknown group"
+                _check_known(where, what, (node.group,), groups_or_none)
         outer: dict[str, None] = {"": None}
         for group in self.groups:
             what = f"group {group.id!r} lies in an unknown or later group"
@@ -149,6 +159,20 @@ class Graph:
             for part in parts:
                 _check_attributes(where, part.attrs)
 
+    @classmethod
+    def trusted(
+        cls,
+        name: str,
+        nodes: tuple[GraphNode, ...],
+        edges: tuple[GraphEdge, ...],
+        groups: tuple[GraphGroup, ...],
+        attrs: Mapping[str, Attribute],
+    ) -> Graph:
+        """Return a graph without checking it: what a checked one was turned into, in large."""
+        graph = object.__new__(cls)
+        graph.__dict__.update(name=name, nodes=nodes, edges=edges, groups=groups, attrs=attrs)
+        return graph
+
     def node(self, node_id: str) -> GraphNode:
         """Return the box with this id.
 
@@ -157,13 +181,16 @@ class Graph:
         ArgumentError
             There is none.
         """
-        for node in self.nodes:
-            if node.id == node_id:
-                return node
-        raise ArgumentError(
-            f"Graph {self.name!r}: there is no box {node_id!r}; "
-            f"expected one of {[n.id for n in self.nodes]}."
-        )
+        if node_id not in self._nodes_by_id:
+            raise ArgumentError(
+                f"Graph {self.name!r}: there is no box {node_id!r}; "
+                f"expected one of {list(self._nodes_by_id)}."
+            )
+        return self._nodes_by_id[node_id]
+
+    @cached_property
+    def _nodes_by_id(self) -> dict[str, GraphNode]:
+        return {node.id: node for node in self.nodes}
 
     def rows(self, group: str = "") -> dict[int, list[GraphNode]]:
         """Return the boxes that lie directly in a group, by depth, deepest first."""
@@ -190,8 +217,10 @@ def _check_known(where: str, what: str, ids: Iterable[str], known: Mapping[str, 
 
 
 def _check_attributes(where: str, attrs: Mapping[str, Attribute]) -> None:
+    if _PLAIN.issuperset(map(type, attrs.values())):
+        return
     for key, value in attrs.items():
-        if type(value) not in (str, int, float, bool):
+        if type(value) not in _PLAIN:
             raise DtypeError(
                 f"{where}: attribute {key!r} must be plain; expected str, int, float "
                 f"or bool, got {value!r}."

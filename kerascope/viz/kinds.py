@@ -6,7 +6,10 @@ Dense is drawn as a Dense.
 
 from __future__ import annotations
 
+from typing import Any
+
 from kerascope.engine.base_layer import Layer
+from kerascope.layers.operations import Operation
 
 _CLASSES_BY_KIND = {
     "input": "InputLayer",
@@ -31,7 +34,7 @@ _CLASSES_BY_KIND = {
     "function": "Lambda Operation",
     "normalization": """
         BatchNormalization LayerNormalization GroupNormalization RMSNormalization
-        UnitNormalization Rescaling
+        UnitNormalization Normalization Rescaling
     """,
     "noise": """
         Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D GaussianNoise
@@ -58,6 +61,12 @@ KINDS = (
     *("loss", "gradient", "sum", "slot", "update"),
 )
 
+# Operations between layers that merge, where they take several tensors.
+_MERGING_OPERATIONS = (
+    *("Add", "Subtract", "Multiply", "Divide", "Maximum", "Minimum", "Average"),
+    *("Concatenate", "Stack", "Matmul", "Dot"),
+)
+
 
 def kind_of(layer: Layer) -> str:
     """Return the kind of a layer.
@@ -68,7 +77,15 @@ def kind_of(layer: Layer) -> str:
     >>> kind_of(Mine())
     'layer'
     """
+    if isinstance(layer, Operation) and layer.operation in _MERGING_OPERATIONS:
+        return "merge" if len(_tensors(layer.pattern)) > 1 else "function"
     for cls in type(layer).__mro__:
         if cls.__name__ in KIND_OF_CLASS:
             return KIND_OF_CLASS[cls.__name__]
     return "layer"
+
+
+def _tensors(pattern: Any) -> list[Any]:
+    if isinstance(pattern, list):
+        return [found for item in pattern for found in _tensors(item)]
+    return [pattern] if isinstance(pattern, dict) and "tensor" in pattern else []

@@ -1,64 +1,74 @@
 """Tables of the terminal, drawn with rich: `model.summary()`.
 
-A table is as wide as it must be, at most as wide as the terminal; what does not fit is folded into
-further lines between words, and no letter is ever cut off. Where whole names and shapes do not fit
-side by side, the column of depths is left out; then shapes are folded, last of all words.
-`print_summary` is registered at the edge
-for "summary". Keras prints columns at fixed positions.
+A table is as wide as it must be, at most as wide as the terminal. No column and no letter is ever
+left out: `table_layout` says what happens to what does not fit. `print_summary` is registered at
+the edge for "summary". Keras prints columns at fixed positions and cuts what is longer.
 """
 
 from __future__ import annotations
 
-import io
 import sys
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from rich import box
-from rich.cells import cell_len
-from rich.console import Console, Group
-from rich.table import Table
-from rich.text import Text
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
+from rich.segment import Segment
 
-from kerascope.engine.summary import Summary, SummaryRow
+from kerascope.engine.costs import Cost
+from kerascope.engine.summary import Summary, SummaryRow, Total
 from kerascope.errors import ArgumentError
+from kerascope.viz.table_layout import Cell, Column, Line, Piece, laid_out, natural_width, wrapped
 
-# Below this no table can be read, and rich would begin to leave out columns.
+# A narrower table would be hard to read.
 NARROWEST = 50
 WIDTH_OF_LINES = 80
-GAP = len(" │ ")
+TIMES = "\N{MULTIPLICATION SIGN}"
+_PLAIN_SIGNS = str.maketrans(f"│─┼└…{TIMES}", "|-+-~x")  # for terminals without the others
 
 
-def summary_table(summary: Summary, width: int | None = None) -> Group:
-    """Return the summary of a model as a rich renderable: its name, a table, the totals.
+class SummaryTable:
+    """A summary as a rich renderable: the model's name, a table, the totals.
 
     Parameters
     ----------
     summary : Summary
         What `engine.summary.summarize(model)` returns.
     width : int, optional
-        Columns of the terminal: what decides whether there is room for the depths.
-
-    Returns
-    -------
-    rich.console.Group
+        Greatest width; by default what there is room for.
     """
-    table = Table(
-        box=box.ROUNDED,
-        show_edge=False,
-        pad_edge=False,
-        header_style="bold",
-        border_style="dim",
-    )
-    columns = _columns(summary)
-    if width is not None and sum(map(_least, columns)) > _room(columns, width):
-        columns = [column for column in columns if column.title != "Depth"]
-    for column, size in zip(columns, _widths(columns, width), strict=True):
-        options: Any = {"justify": "right", "no_wrap": True} if column.is_number else {}
-        table.add_column(column.title, overflow="fold", width=size, **options)
-    for cells in zip(*(column.cells for column in columns), strict=True):
-        table.add_row(*cells)
-    return Group(Text(f"Model: {summary.name}", style="bold"), table, "", _totals(summary))
+
+    def __init__(self, summary: Summary, width: int | None = None) -> None:
+        self.summary = summary
+        self.width = width
+        self._columns = _columns(summary)
+
+    def lines(self, width: int) -> Iterator[Line]:
+        """Yield the lines of the table as pieces of text with a style each."""
+        yield from wrapped(Cell([[(f"Model: {shown(self.summary.name)}", "bold")]]), width)
+        yield from laid_out(self._columns, width)
+        yield []
+        for line in _totals(self.summary):
+            yield from wrapped(Cell([line]), width)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield what rich prints."""
+        width = min(self.width or options.max_width, options.max_width)
+        for line in self.lines(width):
+            for text, style in line:
+                text = text.translate(_PLAIN_SIGNS) if options.ascii_only else text
+                yield Segment(text, console.get_style(style) if style else None)
+            yield Segment.line()
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """Return the widths between which the table is well."""
+        most = min(self.width or options.max_width, options.max_width)
+        return Measurement(min(NARROWEST, most), min(natural_width(self._columns), most))
+
+
+def summary_table(summary: Summary, width: int | None = None) -> SummaryTable:
+    """Return the summary of a model as a rich renderable; see `SummaryTable`."""
+    return SummaryTable(summary, width)
 
 
 def print_summary(
@@ -97,9 +107,9 @@ def print_summary(
     x (InputLayer) │     1 │ (None, 4)    │      0 │
     scores (Dense) │     0 │ (None, 3)    │     15 │ x
     <BLANKLINE>
-    Total params: 15
-    Trainable params: 15
-    Non-trainable params: 0
+    Total params: 15 (60.00 B)
+    Trainable params: 15 (60.00 B)
+    Non-trainable params: 0 (0.00 B)
     """
     if line_length is not None and line_length < NARROWEST:
         raise ArgumentError(
@@ -107,107 +117,158 @@ def print_summary(
             f"got {line_length!r}."
         )
     if print_fn is not None:
-        for line in _lines(summary, line_length or WIDTH_OF_LINES):
-            print_fn(line)
+        for line in SummaryTable(summary).lines(line_length or WIDTH_OF_LINES):
+            print_fn("".join(text for text, _ in line))
         return
-    console = console or Console(file=sys.stdout, highlight=False)
+    console = console or Console(file=sys.stdout, highlight=False, width=line_length)
     width = line_length or max(console.width, NARROWEST)
-    console.print(summary_table(summary, width), width=width, no_wrap=False, crop=False)
+    console.print(summary_table(summary), width=width, no_wrap=False, crop=False)
 
 
-def _lines(summary: Summary, width: int) -> list[str]:
-    """Return the summary as lines of plain text."""
-    file = io.StringIO()
-    console = Console(file=file, width=width, color_system=None, highlight=False)
-    console.print(summary_table(summary, width))
-    return [line.rstrip() for line in file.getvalue().splitlines()]
+# --- the columns ----------------------------------------------------------------------------------
 
 
-class _Column(NamedTuple):
-    title: str
-    cells: list[Text]
-    is_number: bool = False
-    is_whole: bool = False  # a line of it should not be folded
-
-
-def _columns(summary: Summary) -> list[_Column]:
-    cells = list(zip(*map(_cells, summary.rows), strict=True)) or [()] * 5
-    layers, depths, shapes, parameters, sources = map(list, cells)
-    return [
-        _Column("Layer (type)", layers),
-        _Column("Depth", depths, is_number=True),
-        _Column("Output shape", shapes, is_whole=True),
-        _Column("Params", parameters, is_number=True),
-        _Column("Connected to", sources),
+def _columns(summary: Summary) -> list[Column]:
+    rows, extra = summary.rows, summary.columns
+    columns = [
+        Column("Layer (type)", [_layer(row, "trainable" in extra) for row in rows]),
+        Column("Depth", [_number(row.depth) for row in rows], is_number=True),
+        Column("Output shape", [_shapes(row) for row in rows], is_whole=True),
+        Column("Params", [_parameters(row) for row in rows], is_number=True),
     ]
+    if "trainable" in extra:
+        columns.append(Column("Trainable", [_trainable(row) for row in rows]))
+    if "multiply_adds" in extra:
+        columns.append(Column("Multiply-adds", [_cost(row) for row in rows], is_number=True))
+    if "weight_bytes" in extra:
+        columns.append(Column("Weights", [_weights(row) for row in rows], is_number=True))
+    if "activation_bytes" in extra:
+        columns.append(Column("Activations", [_activations(row) for row in rows], is_number=True))
+    sources = [Cell([[(shown(x), "dim")] for x in row.connected_to]) for row in rows]
+    return [*columns, Column("Connected to", sources)]
 
 
-def _room(columns: list[_Column], width: int) -> int:
-    return width - GAP * (len(columns) - 1)
+def _layer(row: SummaryRow, has_column_for_trainable: bool) -> Cell:
+    line: Line = [(shown(row.layer), "")]
+    if row.class_name:
+        line.append((f"({shown(row.class_name)})", "dim"))
+    if row.parameters and not row.trainable and not has_column_for_trainable:
+        line.append(("frozen", "italic"))
+    if row.calls > 1:
+        line.append((f"{row.calls:,} calls", "italic"))
+    if row.copies > 1 and row.is_again:
+        line.append((f"same weights, {row.copies:,} calls", "bold"))
+    elif row.copies > 1:
+        line.append((f"{TIMES} {row.copies:,} copies", "bold"))
+    return Cell([line], row.level)
 
 
-def _longest_word(column: _Column) -> int:
-    texts = [column.title, *(cell.plain for cell in column.cells)]
-    return max(cell_len(word) for text in texts for word in text.split())
+def _word(text: str, style: str = "") -> Cell:
+    return Cell([[(text, style)]] if text else [])
 
 
-def _longest_line(column: _Column) -> int:
-    lines = [line for cell in column.cells for line in cell.plain.split("\n")]
-    return max(map(cell_len, lines), default=0)
+def _number(number: int | None) -> Cell:
+    return _word("" if number is None else f"{number:,}", "dim")
 
 
-def _least(column: _Column) -> int:
-    """Return the width in which nothing is folded that should not be."""
-    whole = column.is_whole or column.is_number
-    return max(_longest_word(column), _longest_line(column) if whole else 0)
-
-
-def _most(column: _Column) -> int:
-    """Return the width in which nothing is folded."""
-    return max(cell_len(column.title), _longest_line(column))
-
-
-def _widths(columns: list[_Column], width: int | None) -> list[int | None]:
-    """Return the widths in which no name is broken; None each where rich shall choose."""
-    free: list[int | None] = [None] * len(columns)
-    if width is None or sum(map(_most, columns)) <= _room(columns, width):
-        return free
-    for narrowest in (_least, _longest_word):
-        widths = [narrowest(column) for column in columns]
-        spare = _room(columns, width) - sum(widths)
-        if spare >= 0:
-            return [*_shared_out(spare, widths, [_most(column) for column in columns])]
-    return free
-
-
-def _shared_out(spare: int, widths: list[int], most: list[int]) -> list[int]:
-    """Return the widths with what is left over given to the first columns that can use it."""
-    shared = []
-    for narrow, wide in zip(widths, most, strict=True):
-        more = min(spare, wide - narrow)
-        spare -= more
-        shared.append(narrow + more)
-    return shared
-
-
-def _cells(row: SummaryRow) -> list[Text]:
-    layer = Text.assemble(row.layer, (f" ({row.class_name})", "dim"))
-    if row.parameters and not row.trainable:
-        layer.append(" frozen", style="italic")
-    depth = "" if row.depth is None else str(row.depth)
+def _shapes(row: SummaryRow) -> Cell:
+    if row.output_shape is None:
+        return _word("" if row.calls or row.level else "?")
     shapes = row.output_shape if isinstance(row.output_shape, list) else [row.output_shape]
-    return [
-        layer,
-        Text(depth, style="dim"),
-        Text("\n".join(str(shape) for shape in shapes)),
-        Text(f"{row.parameters:,}", style="cyan" if row.parameters else "dim"),
-        Text("\n".join(row.connected_to), style="dim"),
-    ]
+    return Cell([[(str(shape), "")] for shape in shapes])
 
 
-def _totals(summary: Summary) -> Text:
-    return Text.assemble(
-        "Total params: ", (f"{summary.total:,}", "bold cyan"),
-        f"\nTrainable params: {summary.trainable:,}",
-        f"\nNon-trainable params: {summary.non_trainable:,}",
-    )  # fmt: skip
+def _parameters(row: SummaryRow) -> Cell:
+    if row.is_again and row.parameters:
+        return _word("shared", "dim")
+    return _word(f"{row.parameters:,}", "cyan" if row.parameters else "dim")
+
+
+def _trainable(row: SummaryRow) -> Cell:
+    if not row.parameters:
+        return _word("-", "dim")
+    return _word("Y" if row.trainable else "N", "" if row.trainable else "bold")
+
+
+def _cost(row: SummaryRow) -> Cell:
+    if row.multiply_adds is None:
+        return _word("?" if row.calls or not row.level else "")
+    return _word(str(row.multiply_adds), "" if any(row.multiply_adds) else "dim")
+
+
+def _weights(row: SummaryRow) -> Cell:
+    if row.is_again and row.parameters:
+        return _word("shared", "dim")
+    return _word(readable_bytes(row.weight_bytes), "" if row.weight_bytes else "dim")
+
+
+def _activations(row: SummaryRow) -> Cell:
+    if row.activation_bytes is None:
+        return _word("?" if row.calls or not row.level else "")
+    return _word(readable_bytes(row.activation_bytes))
+
+
+def shown(text: str) -> str:
+    r"""Return text with what moves the cursor or cannot be seen written as an escape.
+
+    Examples
+    --------
+    >>> shown("größe [bold]"), shown("a" + chr(10) + "b")
+    ('größe [bold]', 'a\\nb')
+    """
+    if text.isprintable():
+        return text
+    return "".join(x if x.isprintable() else ascii(x)[1:-1] for x in text)
+
+
+def readable_bytes(size: int) -> str:
+    """Return a number of bytes in the unit that fits, each 1024 times the one before.
+
+    Examples
+    --------
+    >>> readable_bytes(60), readable_bytes(102_546_848)
+    ('60.00 B', '97.80 MB')
+    """
+    number = float(size)
+    for unit in ("B", "KB", "MB", "GB"):
+        if number < 1024:
+            return f"{number:.2f} {unit}"
+        number /= 1024
+    return f"{number:.2f} TB"
+
+
+# --- the totals -----------------------------------------------------------------------------------
+
+
+def _totals(summary: Summary) -> Iterator[Line]:
+    if summary.note:
+        yield [("Shown:", ""), (shown(summary.note), "")]
+    yield _total("Total params", summary.total, "bold cyan")
+    yield _total("Trainable params", summary.trainable)
+    yield _total("Non-trainable params", summary.non_trainable)
+    if summary.optimizer.numbers:
+        yield _total("Optimizer params", summary.optimizer)
+    if "multiply_adds" in summary.columns:
+        yield from _total_cost(summary)
+    if "activation_bytes" in summary.columns:
+        size = summary.activation_bytes
+        text = "?" if size is None else readable_bytes(size)
+        yield [("Activations per sample:", ""), (text, "")]
+
+
+def _total(title: str, total: Total, style: str = "") -> Line:
+    size: Piece = (f"({readable_bytes(total.bytes)})", "")
+    return [(f"{title}:", ""), (f"{total.numbers:,}", style), size]
+
+
+def _total_cost(summary: Summary) -> Iterator[Line]:
+    cost = summary.multiply_adds or Cost(0)
+    line: Line = [("Multiply-adds per sample:", ""), (str(cost), "")]
+    for unit, size in (("T", 10**12), ("G", 10**9), ("M", 10**6)):
+        if cost.fixed >= size:
+            line.append((f"({cost.fixed / size:.2f} {unit})", ""))
+            break
+    if summary.unknown_costs:
+        rows = "1 row" if summary.unknown_costs == 1 else f"{summary.unknown_costs} rows"
+        line.append((f"and those of {rows} of unknown cost", ""))
+    yield line

@@ -67,6 +67,13 @@ class Palette:
             color = set_off(color, ground, LINE_CONTRAST)
         return color
 
+    def mark(self, hue: str) -> str:
+        """Colour of the frame of a box in some state: seen on the fill of every kind."""
+        color = self.line(hue)
+        for other in OKABE_ITO:
+            color = set_off(color, self.fill(other), LINE_CONTRAST)
+        return color
+
     def sign(self, hue: str) -> str:
         """Colour of a sign or a coloured word: can be read on the fill, and beside the boxes."""
         color = OKABE_ITO[hue]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kerascope.viz.boxes import PictureOptions, box_text
+from kerascope.viz.boxes import PictureOptions, box_text, is_repeated
 from kerascope.viz.graph import Graph, GraphNode
 
 MOST_SOURCES = 6
@@ -29,7 +29,8 @@ def described(node: GraphNode, sources: Sequence[str]) -> str:
     """Return what a screen reader says of a box: its words, and where its inputs come from."""
     text = box_text(node, PictureOptions())
     class_name = str(node.attrs.get("class_name", node.kind))
-    first = text.title if class_name in " ".join(text.lines) else f"{text.title}, {class_name}"
+    is_said = class_name in " ".join(text.lines) or is_repeated(class_name, node, text.title)
+    first = text.title if is_said else f"{text.title}, {class_name}"
     words = ", ".join([first, *text.lines, *text.marks])
     if not sources:
         return words

@@ -5,18 +5,24 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-import graphviz
 import pygraphviz
 import pytest
 from zoo import ZOO
 
 import kerascope as ks
 from kerascope.errors import ArgumentError, DtypeError, MissingToolError, NotBuiltError
-from kerascope.viz.drawing import KEYWORDS, SUFFIXES, draw
-from kerascope.viz.render import render
+from kerascope.viz.dot.render import render
+from kerascope.viz.draw import KEYWORDS, draw
+from kerascope.viz.formats import SUFFIXES
 
 SVG = "{http://www.w3.org/2000/svg}"
-FIRST_BYTES = {".svg": b"<?xml", ".png": b"\x89PNG\r\n", ".pdf": b"%PDF-", ".graphml": b"<?xml"}
+FIRST_BYTES = {
+    ".svg": b"<svg",
+    ".html": b"<!DOCTYPE html>",
+    ".png": b"\x89PNG\r\n",
+    ".pdf": b"%PDF-",
+    ".graphml": b"<?xml",
+}
 
 
 @pytest.fixture(params=ZOO, name="model")
@@ -25,7 +31,8 @@ def model_of_the_zoo(request):
 
 
 def svg_parts(drawing, kind):
-    root = ElementTree.fromstring(drawing.render("svg"))
+    """Return what Graphviz drew of one kind: "node", "edge" or "cluster"."""
+    root = ElementTree.fromstring(render(drawing.source, "svg"))
     return [group for group in root.iter(f"{SVG}g") if group.get("class") == kind]
 
 
@@ -51,7 +58,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_the_svg_is_well_formed_and_shows_every_box_and_arrow(model, options):
+def test_graphviz_draws_every_box_and_arrow_too(model, options):
     drawing = draw(model, **options)
     ids = [group.get("id") for group in svg_parts(drawing, "node")]
     boxes = [one for one in ids if not one.startswith("depth-")]
@@ -89,7 +96,7 @@ def test_depths_are_written_at_the_side():
 
 def test_odd_characters_in_names_survive():
     drawing = draw(ZOO["odd_names"]())
-    root = ElementTree.fromstring(drawing.render("svg"))
+    root = ElementTree.fromstring(render(drawing.source, "svg"))
     texts = " ".join(element.text.replace("\xa0", " ") for element in root.iter(f"{SVG}text"))
     for name in ('a<b> & "c"', "pipe|brace{x}[1]:p\\", "größe→日本 'q' %s \\n", "<b>bold</b>"):
         assert name in texts
@@ -141,7 +148,7 @@ def test_a_higher_resolution_makes_a_larger_png(tmp_path):
 
 
 def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "model.svg"
+    path = tmp_path / "model.png"
     path.write_text("old", encoding="utf-8")
 
     def fail(self, *args, **kwargs):
@@ -156,10 +163,10 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
 SCRIPT = """
 import sys
 from zoo import ZOO
-from kerascope.viz.drawing import draw
+from kerascope.viz.draw import draw
 for name, make in ZOO.items():
     drawing = draw(make(), expand_nested=True, depth_ranks=True)
-    for suffix in (".svg", ".png", ".pdf", ".dot", ".json", ".graphml"):
+    for suffix in sys.argv[2:]:
         drawing.save(sys.argv[1] + "/" + name + suffix)
 """
 
@@ -171,10 +178,10 @@ def test_two_processes_write_the_same_bytes(tmp_path):
         folder.mkdir()
         path = os.pathsep.join([str(root), str(root / "tests")])
         environment = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": path}
-        command = [sys.executable, "-c", SCRIPT, str(folder)]
+        command = [sys.executable, "-c", SCRIPT, str(folder), *SUFFIXES]
         subprocess.run(command, check=True, env=environment, capture_output=True)
     one, two = ({p.name: p.read_bytes() for p in folder.iterdir()} for folder in folders)
-    assert len(one) == 6 * len(ZOO)
+    assert len(one) == len(SUFFIXES) * len(ZOO)
     assert [name for name in one if one[name] != two[name]] == []
 
 
@@ -191,40 +198,34 @@ def without_pygraphviz(monkeypatch):
     monkeypatch.setitem(sys.modules, "pygraphviz", None)
 
 
-def test_without_any_graphviz_the_error_names_both_remedies(monkeypatch, tmp_path):
+def test_without_any_graphviz_only_png_and_pdf_are_missing(monkeypatch, tmp_path):
     without_pygraphviz(monkeypatch)
     monkeypatch.setenv("PATH", str(tmp_path))
-    drawing = draw(ZOO["chain"]())
-    with pytest.raises(MissingToolError, match=r"pip install 'pygraphviz>=2.0'.*install Graphviz"):
-        drawing.save(tmp_path / "model.svg")
-    assert list(tmp_path.iterdir()) == []
-    assert drawing.save(tmp_path / "model.dot").exists()
+    drawing = draw(ZOO["siamese"]())
+    for suffix in SUFFIXES:
+        path = tmp_path / f"model{suffix}"
+        if suffix not in (".png", ".pdf"):
+            assert drawing.save(path).stat().st_size > 500
+            continue
+        with pytest.raises(MissingToolError, match=r"pip install 'pygraphviz>=2.0'.*Graphviz"):
+            drawing.save(path)
+        assert not path.exists()
+    assert list(drawing._repr_mimebundle_()) == ["text/plain", "image/svg+xml"]
+    with pytest.raises(MissingToolError, match="pip install"):
+        draw(ZOO["chain"](), engine="dot").render("svg")
 
 
-def test_without_any_graphviz_a_notebook_shows_text(monkeypatch, tmp_path):
-    without_pygraphviz(monkeypatch)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    bundle = draw(ZOO["chain"]())._repr_mimebundle_()
-    assert list(bundle) == ["text/plain"]
-    assert "pip install" in bundle["text/plain"]
+def test_the_other_engine_is_graphviz():
+    ours, theirs = (draw(ZOO["chain"](), engine=engine).svg for engine in ("kerascope", "dot"))
+    assert ours.startswith("<svg")
+    assert theirs.startswith("<?xml")
 
 
-def test_without_pygraphviz_a_dot_on_the_path_draws(monkeypatch, tmp_path):
-    without_pygraphviz(monkeypatch)
-    program = tmp_path / "dot"
-    program.write_text("#!/bin/sh\n", encoding="utf-8")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    asked = []
-
-    def pipe(self, format):
-        asked.append((self.source, format))
-        return b"<!-- Generated by graphviz version 1\n -->\n<svg/>"
-
-    monkeypatch.setattr(graphviz.Source, "pipe", pipe)
-    drawing = draw(ZOO["chain"]())
-    assert drawing.render("svg") == b"<svg/>"
-    assert asked == [(drawing.source, "svg")]
+def test_a_png_has_our_layout_and_the_size_of_the_svg():
+    drawing = draw(ZOO["diamond"](), dpi=72)
+    width, height = (int.from_bytes(drawing.render("png")[i : i + 4]) for i in (16, 20))
+    assert width == pytest.approx(drawing.layout.width, abs=12)
+    assert height == pytest.approx(drawing.layout.height, abs=12)
 
 
 # --- what it is given -----------------------------------------------------------------------------
@@ -249,7 +250,7 @@ def test_a_model_without_a_graph_is_refused_with_the_way_out(function):
     deferred = ks.Sequential([ks.layers.Dense(2)])
     with pytest.raises(NotBuiltError, match=r"has no graph of layers.*model\.build\(input_shape\)"):
         function(deferred)
-    with pytest.raises(NotBuiltError, match=r"writes its own call; wrap it"):
+    with pytest.raises(NotBuiltError, match=r"Call it on a batch first, or wrap it"):
         function(OwnCall())
 
 
@@ -262,10 +263,25 @@ def test_a_sequential_is_drawn_once_it_is_built():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"level": "op"}, r"level 'op' does not exist yet; expected one of \('layer', 'node'\)"),
-        ({"level": "nodes"}, r"unknown level; expected one of \('layer', 'node'\), got 'nodes'"),
+        ({"level": "nodes"}, r"unknown level; .*, got 'nodes'. Did you mean 'node'\?"),
+        ({"level": "op", "expand_nested": True}, "Use expand='all'"),
+        ({"expand": "all", "expand_nested": True}, "Leave one out"),
+        ({"engine": "neato"}, r"unknown engine; expected one of \('kerascope', 'dot'\)"),
+        ({"theme": "drak"}, r"Did you mean 'dark'\?"),
+        ({"most": 0}, "most is no number of boxes"),
+        ({"time_limit": True}, "time_limit is no time"),
+        ({"at": 1}, "expected values="),
+        ({"values": [[1.0] * 20], "level": "op"}, "expected a model at level 'node'"),
+        ({"gradients": 3}, r"gradients expected a batch \(x, y\)"),
+        ({"highlight": "hiden"}, r"Did you mean 'hidden'\?"),
+        ({"expand": "nothing"}, "has nothing that could open"),
         ({"level": "layer", "expand_nested": True}, "Use level='node'"),
         ({"rankdir": "RL"}, r"unknown rankdir; expected one of \('TB', 'LR'\), got 'RL'"),
+        ({"highlight": 3}, "highlight expected ids or names of boxes, or layers; got 3"),
+        ({"highlight": [3]}, "highlight expected ids or names of boxes, or layers"),
+        ({"label": "name"}, "label is no function from a box to its name; got 'name'"),
+        ({"wrt": []}, "Leave it out, or draw model.total_loss"),
+        ({"to_file": "model.png"}, "Did you mean 'to'?"),
         ({"dpi": 0}, "dpi is no resolution; expected a number above 0, got 0"),
         ({"to": "model.bmp"}, r"ends in one of \.svg, \.png, \.pdf, .*, got '\.bmp'"),
         ({"to": "model"}, "got 'no suffix'"),
@@ -277,9 +293,29 @@ def test_an_option_that_makes_no_sense_is_refused(options, words):
         draw(ZOO["chain"](), **options)
 
 
+def test_a_layer_may_stand_for_its_name():
+    model = ZOO["siamese"]()
+    encoder = model.get_layer("encoder")
+    assert draw(model, expand=encoder).source == draw(model, expand="encoder").source
+    assert draw(model, expand=[encoder]).source == draw(model, expand=["encoder"]).source
+    assert draw(model, highlight=encoder).source == draw(model, highlight="encoder").source
+
+
+def test_the_file_may_stand_second_as_in_plot_model(tmp_path):
+    drawing = draw(ZOO["chain"](), tmp_path / "model.svg")
+    assert (tmp_path / "model.svg").read_text(encoding="utf-8") == drawing.svg
+
+
+def test_what_is_no_model_to_compare_with_is_said_to_be_that():
+    with pytest.raises(TypeError, match="draw: diff: expected a model"):
+        draw(ZOO["chain"](), diff=3)
+
+
 def test_a_neutral_graph_is_drawn_too():
     drawing = draw(ZOO["chain"]())
     assert draw(drawing.graph).source == drawing.source
+    assert draw(drawing).source == drawing.source
+    assert draw(ZOO["diamond"](), diff=drawing).graph.attrs["removed"] == 4
 
 
 # --- where it shows -------------------------------------------------------------------------------
@@ -289,13 +325,13 @@ def test_a_notebook_gets_svg():
     drawing = draw(ZOO["chain"]())
     bundle = drawing._repr_mimebundle_()
     assert bundle["image/svg+xml"] == drawing._repr_svg_()
-    assert bundle["image/svg+xml"].startswith("<?xml")
+    assert bundle["image/svg+xml"].startswith("<svg")
 
 
 def test_a_terminal_gets_one_line():
     text = repr(draw(ZOO["siamese"](), expand_nested=True))
     assert text == (
-        "<Drawing of 'siamese', node view: 10 boxes, 9 arrows, 3 rows, 2 nested. "
+        "<Drawing of 'siamese', node view: 10 boxes, 9 arrows, 2 frames. "
         "Keep it by .save('model.svg')>"
     )
 
@@ -304,7 +340,7 @@ def test_a_chain_of_a_thousand_layers_becomes_dot_text():
     x = y = ks.Input(shape=(1,), name="x")
     for number in range(1000):
         y = ks.layers.Activation("relu", name=f"step_{number}")(y)
-    source = draw(ks.Model(x, y)).source
+    source = draw(ks.Model(x, y), most=None).source
     assert source.count(" -> ") == 1000
     assert "nslimit=" in source
 
@@ -316,5 +352,5 @@ def test_a_misspelt_argument_is_guessed():
 
 def test_every_argument_of_draw_can_be_guessed():
     parameters = inspect.signature(draw).parameters.values()
-    named = [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
-    assert list(KEYWORDS) == named
+    named = [p.name for p in parameters if p.kind is not inspect.Parameter.VAR_KEYWORD]
+    assert ["subject", *KEYWORDS] == named

@@ -1,14 +1,11 @@
-import networkx
 import numpy as np
 import pytest
-from zoo import ZOO
+from zoo import LARGE_ZOO, ZOO
 
 from kerascope import backend as K
 from kerascope.engine.model import Model
-from kerascope.engine.network import Network
-from kerascope.engine.node_ids import call_ids
-from kerascope.layers import Add, Dense, Input
-from kerascope.viz.extract_layers import layer_graph, node_graph
+from kerascope.layers import LSTM, RNN, Add, Bidirectional, Dense, Input, LSTMCell, TimeDistributed
+from kerascope.viz.extract.layers import layer_graph
 
 
 @pytest.fixture(params=ZOO, name="model")
@@ -16,53 +13,15 @@ def model_of_the_zoo(request):
     return ZOO[request.param]()
 
 
-def inputs_of_calls(model, expand_nested=False):
-    """Count the input tensors of all calls, also inside every call of a nested model if asked."""
-    total = 0
-    for nodes in model.nodes_by_depth.values():
-        for node in nodes:
-            total += 0 if node.is_input else len(node.input_tensors)
-            if expand_nested and isinstance(node.outbound_layer, Network):
-                total += inputs_of_calls(node.outbound_layer, expand_nested)
-    return total
+def inputs_of_calls(model):
+    nodes = [node for nodes in model.nodes_by_depth.values() for node in nodes]
+    return sum(len(node.input_tensors) for node in nodes if not node.is_input)
 
 
-@pytest.mark.parametrize("expand_nested", [False, True])
-def test_there_is_one_edge_for_every_input_tensor_of_every_call(model, expand_nested):
-    graph = node_graph(model, expand_nested=expand_nested)
-    assert len(graph.edges) == inputs_of_calls(model, expand_nested)
-
-
-def test_there_is_one_box_for_every_call_at_its_depth(model):
-    graph = node_graph(model)
-    depths = {name: model.graph_map.nodes_depths[node] for node, name in call_ids(model).items()}
-    assert {box.id: box.depth for box in graph.nodes} == depths
-
-
-def test_depths_are_longest_paths_to_an_output(model):
-    graph = node_graph(model)
-    reverse = networkx.DiGraph([(edge.target, edge.source) for edge in graph.edges])
-    reverse.add_edges_from(("end", box.id) for box in graph.nodes if box.attrs["outputs"])
-    longest = {"end": -1}
-    for name in list(networkx.topological_sort(reverse))[1:]:
-        longest[name] = 1 + max(longest[before] for before in reverse.predecessors(name))
-    if model.name == "several_ends":  # an output that is used on the way lies deeper than 0
-        assert graph.node("early").depth == longest["early"] == 3
-    assert {box.id: box.depth for box in graph.nodes} == {
-        name: depth for name, depth in longest.items() if name != "end"
-    }
-
-
-@pytest.mark.parametrize("extract", [node_graph, layer_graph])
-def test_parameters_are_counted_once(model, extract):
-    graph = extract(model)
+def test_parameters_are_counted_once(model):
+    graph = layer_graph(model)
     assert graph.attrs["parameters"] == model.count_params()
     assert sum(box.attrs["parameters"] for box in graph.nodes) == model.count_params()
-
-
-def test_expanding_does_not_change_the_number_of_parameters(model):
-    graph = node_graph(model, expand_nested=True)
-    assert graph.attrs["parameters"] == model.count_params()
 
 
 def test_the_layer_view_has_one_box_per_layer_and_accounts_for_every_connection(model):
@@ -72,119 +31,18 @@ def test_the_layer_view_has_one_box_per_layer_and_accounts_for_every_connection(
     assert connections == inputs_of_calls(model)
 
 
-def test_same_script_same_graph(model):
-    again = ZOO[next(name for name, make in ZOO.items() if make().name == model.name)]()
-    assert node_graph(again, expand_nested=True) == node_graph(model, expand_nested=True)
-
-
-# --- names ----------------------------------------------------------------------------------------
-
-
-def test_calls_of_a_shared_layer_are_counted_from_zero():
-    graph = node_graph(ZOO["between_calls"]())
-    assert [(e.source, e.target) for e in graph.edges] == [("x", "S@0"), ("S@0", "D"), ("D", "S@1")]
-    first, second = graph.node("S@0"), graph.node("S@1")
-    assert (first.attrs["call"], first.attrs["calls"], first.attrs["shared_with"]) == (0, 2, "")
-    assert (second.attrs["call"], second.attrs["shared_with"]) == (1, "S@0")
-    assert second.attrs["parameters"] == 0
-
-
-def test_only_calls_inside_the_model_count():
-    graph = node_graph(ZOO["decoder"]())
-    assert [box.id for box in graph.nodes] == ["given_code", "decode"]
-
-
-def test_two_calls_that_would_have_one_name_are_told_apart():
-    x = Input(shape=(2,), name="x")
-    shared, odd = Dense(2, name="shared"), Dense(2, name="shared@0")
-    graph = node_graph(Model(x, odd(shared(shared(x)))))
-    assert sorted(box.id for box in graph.nodes) == ["shared@0", "shared@0~2", "shared@1", "x"]
-
-
-# --- edges ----------------------------------------------------------------------------------------
-
-
-def test_x_plus_x_has_two_edges_with_their_operands():
-    graph = node_graph(ZOO["doubled"]())
-    operands = [e.attrs["operand"] for e in graph.edges if (e.source, e.target) == ("h", "double")]
-    assert operands == [0, 1]
-
-
-def test_an_edge_says_which_output_it_leaves_and_its_shape():
-    graph = node_graph(ZOO["nested_with_two_outputs"]())
-    ends = [(e.attrs["output"], e.attrs["operand"], e.attrs["shape"]) for e in graph.edges[1:]]
-    assert ends == [(0, 0, "(None, 2)"), (1, 1, "(None, 2)")]
-
-
-def test_what_no_layer_made_is_drawn_as_a_tensor():
-    x = Input(shape=(2,), name="x")
-    offset = K.constant(np.ones((1, 2)), name="offset")
-    graph = node_graph(Model(x, Add(name="shifted")([x, offset])))
-    box = graph.node("offset")
-    assert (box.kind, box.depth) == ("tensor", 1)
-    assert [(e.source, e.target) for e in graph.edges] == [("x", "shifted"), ("offset", "shifted")]
-
-
-def test_an_input_that_no_output_needs_is_drawn():
-    x, unused = Input(shape=(2,), name="x"), Input(shape=(3,), name="unused")
-    graph = node_graph(Model([x, unused], Dense(1, name="y")(x)))
-    assert graph.node("unused").depth == 1
-
-
-def test_outputs_are_marked():
-    graph = node_graph(ZOO["several_ends"]())
-    marks = {box.id: box.attrs["outputs"] for box in graph.nodes if box.attrs["outputs"]}
-    assert marks == {"early": "output 1", "late": "output 0"}
-    assert node_graph(ZOO["chain"]()).node("scores").attrs["outputs"] == "output"
-
-
-# --- nested models --------------------------------------------------------------------------------
-
-
-def test_each_call_of_a_nested_model_is_a_group_of_its_own():
-    graph = node_graph(ZOO["siamese"](), expand_nested=True)
-    assert [(group.id, group.attrs["call"]) for group in graph.groups] == [
-        ("encoder@0", 0),
-        ("encoder@1", 1),
-    ]
-    inside = [box.id for box in graph.nodes if box.group == "encoder@1"]
-    assert inside == ["encoder@1/image", "encoder@1/wide", "encoder@1/code"]
-    assert graph.node("encoder@1/wide").attrs["shared_with"] == "encoder@0/wide"
-    assert graph.node("encoder@1/code").depth == 0
-
-
-def test_edges_run_into_and_out_of_an_expanded_model():
-    graph = node_graph(ZOO["siamese"](), expand_nested=True)
-    edges = {(edge.source, edge.target) for edge in graph.edges}
-    assert {("left", "encoder@0/image"), ("encoder@1/code", "pair")} <= edges
-
-
-def test_a_group_inside_a_group_names_its_parent():
-    graph = node_graph(ZOO["nested_in_nested"](), expand_nested=True)
-    assert [(group.id, group.parent) for group in graph.groups] == [
-        ("middle", ""),
-        ("middle/inner", "middle"),
-    ]
-    assert graph.node("middle/inner/code").group == "middle/inner"
-
-
-def test_a_nested_sequential_is_expanded_too():
-    graph = node_graph(ZOO["sequential"](), expand_nested=True)
-    assert [box.id for box in graph.nodes if box.group == "block"] == [
-        "block/deep_input",
-        "block/deep",
-        "block/drop",
-    ]
-
-
-# --- the layer view -------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", LARGE_ZOO)
+def test_in_large_models_no_layer_is_shared(name):
+    graph = layer_graph(LARGE_ZOO[name]())
+    assert "Not shown" not in graph.attrs["caption"]
 
 
 def test_the_layer_view_says_what_it_hides():
     caption = layer_graph(ZOO["siamese"]()).attrs["caption"]
     assert caption == (
         "3 layers, 685 parameters. "
-        "Not shown: encoder is called 2 times, 1 arrow for several tensors"
+        "Not shown: encoder is called 2 times, 1 arrow for several tensors, "
+        "what runs inside encoder"
     )
 
 
@@ -199,3 +57,45 @@ def test_the_layer_view_lists_the_shapes_of_a_layer_that_has_several():
     shared = Dense(5, name="shared")
     graph = layer_graph(Model([a, b], [shared(a), shared(b)]))
     assert graph.node("shared").attrs["output_shapes"] == "(None, 2, 5) or (None, 4, 5)"
+
+
+def test_a_loop_is_a_layer_that_is_called_on_its_own_output():
+    x, shared = Input(shape=(4,), name="x"), Dense(4, name="shared")
+    graph = layer_graph(Model(x, shared(shared(shared(x)))))
+    loops = [edge for edge in graph.edges if edge.source == edge.target]
+    assert [(edge.label, edge.attrs["connections"]) for edge in loops] == [("\u00d72", 2)]
+    assert graph.attrs["caption"] == (
+        "1 layer, 20 parameters. Not shown: shared is called 3 times (also on its own output), "
+        "1 arrow for several tensors"
+    )
+
+
+def test_calls_on_both_sides_of_another_layer_make_arrows_in_both_directions():
+    graph = layer_graph(ZOO["between_calls"]())
+    assert [(e.source, e.target) for e in graph.edges] == [("x", "S"), ("S", "D"), ("D", "S")]
+
+
+def test_a_tensor_that_no_layer_made_has_one_box():
+    x = Input(shape=(2,), name="x")
+    offset = K.constant(np.ones((1, 2)), name="offset")
+    graph = layer_graph(Model(x, Add(name="b")([Add(name="a")([x, offset]), offset])))
+    assert [box.id for box in graph.nodes if box.kind == "tensor"] == ["offset"]
+
+
+@pytest.mark.parametrize(
+    ("layer", "detail"),
+    [
+        (TimeDistributed(Dense(2, name="d")), "around Dense 'd'"),
+        (Bidirectional(LSTM(2, name="l")), "around LSTM 'forward_l' and LSTM 'backward_l'"),
+        (
+            RNN([LSTMCell(2, name="a"), LSTMCell(2, name="b")]),
+            "around LSTMCell 'a' and LSTMCell 'b'",
+        ),
+        (LSTM(2), None),
+    ],
+)
+def test_a_wrapper_says_what_it_is_around(layer, detail):
+    x = Input(shape=(3, 4))
+    graph = layer_graph(Model(x, layer(x)))
+    assert graph.node(layer.name).attrs.get("detail") == detail
+    assert ("what runs inside" in graph.attrs["caption"]) == (detail is not None)

@@ -1,10 +1,8 @@
 import pytest
 
-from kerascope import layers
-from kerascope.engine.base_layer import Layer
 from kerascope.viz import theme
 from kerascope.viz.colors import contrast
-from kerascope.viz.kinds import KINDS, LAYER_KINDS, kind_of
+from kerascope.viz.kinds import KINDS
 
 
 def test_every_kind_has_a_style_and_a_sign_of_its_own():
@@ -47,20 +45,3 @@ def test_states_are_told_apart_without_colour():
 def test_contrast_agrees_with_published_values():
     assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)
     assert contrast("#FFFFFF", "#777777") == contrast("#777777", "#FFFFFF")
-
-
-def test_a_subclass_is_drawn_as_its_nearest_known_ancestor():
-    class Special(layers.Dense):
-        pass
-
-    assert kind_of(Special(2)) == "dense"
-    assert kind_of(layers.Concatenate()) == "merge"
-    assert kind_of(layers.Dropout(0.5)) == "noise"
-    assert kind_of(Layer()) == "layer"
-
-
-def test_the_layers_of_the_package_are_not_all_drawn_alike():
-    classes = [getattr(layers, name) for name in layers.__all__]
-    found = [c for c in classes if isinstance(c, type) and issubclass(c, Layer)]
-    kinds = {kind_of(c.__new__(c)) for c in found}
-    assert kinds | {"model", "tensor"} == set(LAYER_KINDS)

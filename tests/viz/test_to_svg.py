@@ -14,10 +14,10 @@ from zoo import ZOO
 
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.colors import contrast
-from kerascope.viz.extract import graph_of
+from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
+from kerascope.viz.svg.to_svg import to_svg
 from kerascope.viz.theme import STATES, STYLES
-from kerascope.viz.to_svg import to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 OPTIONS = [PictureOptions(), PictureOptions(rankdir="LR", theme="dark", depth_ranks=True)]
@@ -118,8 +118,11 @@ def test_the_colours_written_reach_their_contrast(theme):
         assert contrast(box["stroke"], box["fill"]) >= 3
         for words in (".title", ".quiet", ".mark", f".k-{kind} .sign"):
             assert contrast(found[words]["fill"], box["fill"]) >= 4.5, (kind, words)
+    fills = [found[f".k-{kind} .line"]["fill"] for kind in STYLES]
     for state in STATES:
-        assert contrast(found[f".is-{state} .line"]["stroke"], ground) >= 3
+        line = found[f".box.is-{state} .line"]["stroke"]
+        assert min(contrast(line, fill) for fill in fills) >= 3
+        assert contrast(found[f".box.is-{state} .line"]["stroke"], ground) >= 3
         assert found[f".edge.is-{state}"]["stroke"] == found[f".head.is-{state}"]["fill"]
     for role in ("gradient", "update"):
         assert contrast(found[f".edge.{role}"]["stroke"], ground) >= 3
@@ -160,7 +163,8 @@ def test_lines_of_a_box_do_not_touch():
 def test_two_processes_write_the_same_bytes():
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); from zoo import ZOO;"
-        "from kerascope.viz.to_svg import to_svg; from kerascope.viz.extract import graph_of;"
+        "from kerascope.viz.svg.to_svg import to_svg;"
+        "from kerascope.viz.extract.subjects import graph_of;"
         "sys.stdout.buffer.write(to_svg(graph_of(ZOO['siamese']())).encode())"
     )
     tests = str(Path(__file__).resolve().parents[1])

@@ -20,10 +20,9 @@ from kerascope.viz.layout.levels import (
     TITLE,
     Level,
     Route,
-    levels_of,
 )
 from kerascope.viz.layout.measures import Measure, caption_size, measure, title_size
-from kerascope.viz.layout.order import order_rows
+from kerascope.viz.layout.order import ordered_levels
 from kerascope.viz.layout.placed import Path, Placed, Point, Rect
 from kerascope.viz.layout.places import Places, Shape, place_level
 from kerascope.viz.layout.routes import route_points
@@ -82,13 +81,11 @@ def arrange(graph: Graph, options: PictureOptions) -> tuple[Placed, dict[str, Me
     Placed, dict of str to Measure
     """
     measures = {node.id: measure(node, options) for node in graph.nodes}
-    levels = levels_of(graph)
     done: dict[str, Arranged] = {}
     shapes: dict[str, Shape] = {}
     titles = {group.id: title_size(group) for group in graph.groups}
     is_sideways = options.rankdir == "LR"
-    for group, level in levels.items():
-        order_rows(level)
+    for group, level in ordered_levels(graph).items():
         done[group] = _arranged(level, measures, shapes, titles.get(group, (0, 0)), is_sideways)
         shapes[group] = done[group].shape()
     picture = _Picture(graph, options, done)

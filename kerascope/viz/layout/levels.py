@@ -25,6 +25,8 @@ LONGEST_SPAN = 30
 MOST_BENDS_PER_ITEM = 6
 UPWARD_ROLES = ("gradient", "update")
 
+Name = str | tuple[str, str]  # the id of a box, or what `_frame` says of a frame
+
 
 @dataclass(slots=True)
 class Route:
@@ -124,19 +126,19 @@ class _Builder:
         self.nodes = {node.id: node for node in graph.nodes}
         self.levels = {"": Level("")}
         self.chains: dict[str, tuple[str, ...]] = {"": ("",)}
-        self.items: dict[str, int] = {}  # id of a box or frame -> its item in its level
-        self.depths: dict[str, int] = {}
+        self.items: dict[Name, int] = {}  # id of a box or frame -> its item in its level
+        self.depths: dict[Name, int] = {}
         for group in graph.groups:
             self.levels[group.id] = level = Level(group.id)
             self.chains[group.id] = (*self.chains[group.parent], group.id)
             level.add(TITLE)
-            self.items["frame " + group.id] = self.levels[group.parent].add(FRAME, group.id)
-            self.depths["frame " + group.id] = group.depth
+            self.items[_frame(group.id)] = self.levels[group.parent].add(FRAME, group.id)
+            self.depths[_frame(group.id)] = group.depth
         for node in graph.nodes:
             self.items[node.id] = self.levels[node.group].add(BOX, node.id)
             self.depths[node.id] = node.depth
         for node in graph.nodes:
-            partner = self.nodes.get(str(node.attrs.get("beside", "")))
+            partner = self.nodes.get(str(node.attrs["beside"])) if "beside" in node.attrs else None
             if partner is not None and partner.group == node.group and partner is not node:
                 self.levels[node.group].partners[self.items[node.id]] = self.items[partner.id]
         self.parallel = Counter((edge.source, edge.target) for edge in graph.edges)
@@ -167,7 +169,7 @@ class _Builder:
             arrives = head if name == last else 0.0
             inner.routes.append(Route(number, stops, 0.0, arrives, place=place, turned=turned))
 
-    def _common(self, first: str, last: str) -> tuple[int, tuple[str, str]]:
+    def _common(self, first: str, last: str) -> tuple[int, tuple[Name, Name]]:
         """Return how deep the frame around both boxes lies, and what stands for each in it."""
         one, other = self.chains[self.nodes[first].group], self.chains[self.nodes[last].group]
         shared = 0
@@ -175,7 +177,7 @@ class _Builder:
             shared += 1
         return shared, (_at(one, shared, first), _at(other, shared, last))
 
-    def _inside(self, box: str, shared: int) -> list[tuple[str, str]]:
+    def _inside(self, box: str, shared: int) -> list[tuple[str, Name]]:
         """Return each level below the common one, with what stands in it for the box."""
         chain = self.chains[self.nodes[box].group]
         return [(chain[i], _at(chain, i, box)) for i in range(shared + 1, len(chain))]
@@ -212,9 +214,9 @@ class _Builder:
     def _depths_in(self, level: Level) -> dict[int, int]:
         """Return the depth of each item; if the graph tells none, the longest path decides."""
         depths = {
-            item: self.depths[name if level.kinds[item] == BOX else "frame " + name]
+            item: self.depths[name if level.kinds[item] == BOX else _frame(name)]
             for item, name in enumerate(level.names)
-            if name
+            if level.kinds[item] in (BOX, FRAME)
         }
         pairs = [(route.stops[0], route.stops[1]) for route in level.routes]
         ends = [pair for pair in pairs if all(item in depths for item in pair)]
@@ -223,9 +225,14 @@ class _Builder:
         return depths
 
 
-def _at(chain: Sequence[str], place: int, box: str) -> str:
+def _at(chain: Sequence[str], place: int, box: str) -> Name:
     """Return what stands for a box in the level at one place of its chain of frames."""
-    return box if place + 1 == len(chain) else "frame " + chain[place + 1]
+    return box if place + 1 == len(chain) else _frame(chain[place + 1])
+
+
+def _frame(group: str) -> tuple[str, str]:
+    """Return what a frame is called among boxes, which may have the same id."""
+    return FRAME, group
 
 
 def _port(edge: GraphEdge, node: GraphNode, key: str) -> float:

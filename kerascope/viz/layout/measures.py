@@ -15,6 +15,7 @@ PADDING_X, PADDING_Y = 11.0, 6.0
 CELL_PADDING = 5.0
 SIGN_GAP = 5.0
 LEAST_WIDTH = 46.0
+OVAL_SHARE = 0.25
 LEAST_PORT = 7.0  # between two arrows that arrive beside each other
 
 
@@ -39,7 +40,8 @@ class Measure:
 def measure(node: GraphNode, options: PictureOptions) -> Measure:
     """Return how large a box has to be for its words and its arrows."""
     text = box_text(node, options)
-    frame = 3.0 * (style_of(node.kind).frames - 1)
+    style = style_of(node.kind)
+    frame = 3.0 * (style.frames - 1)
     sign = text_width(text.sign, TITLE_SIZE) + SIGN_GAP
     widths = [sign + text_width(text.title, TITLE_SIZE, True)]
     widths += [text_width(line, LINE_SIZE) for line in text.lines]
@@ -47,6 +49,8 @@ def measure(node: GraphNode, options: PictureOptions) -> Measure:
     width = max(max(widths) + 2 * (PADDING_X + frame), LEAST_WIDTH)
     lines = len(text.lines) + len(text.marks)
     height = TITLE_HEIGHT + lines * LINE_HEIGHT + 2 * (PADDING_Y + frame)
+    if style.corners == "oval":  # the first and the last line must keep clear of the round ends
+        width += OVAL_SHARE * height
     ports = max(int(node.attrs.get(key, 0)) for key in ("input_count", "output_count")) * LEAST_PORT
     if options.rankdir == "LR":
         left, right = (_column(cells) for cells in (text.inputs, text.outputs))

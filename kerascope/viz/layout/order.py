@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from kerascope.viz.layout.levels import BOX, TITLE, Level
+from kerascope.viz.graph import Graph
+from kerascope.viz.layout.levels import (
+    BOX,
+    ENTRY,
+    EXIT,
+    FRAME,
+    TITLE,
+    Level,
+    levels_of,
+)
 
 ROUNDS = 6
 MANY_ITEMS = 3000  # beyond, crossings are not counted and two rounds have to do
@@ -34,6 +43,29 @@ class Segment:
         self.lower = lower
         self.leaves = leaves
         self.arrives = arrives
+
+
+def ordered_levels(graph: Graph) -> dict[str, Level]:
+    """Return the levels of a graph with their rows in order, inner frames before outer ones.
+
+    What the order inside a frame makes of its doors counts in the order around it.
+    """
+    levels = levels_of(graph)
+    doors: dict[tuple[str, str, int], float] = {}
+    for group, level in levels.items():
+        for route in level.routes:
+            first, last = route.stops[0], route.stops[-1]
+            if level.kinds[first] == FRAME:
+                route.tail = doors[level.names[first], EXIT, route.edge]
+            if level.kinds[last] == FRAME:
+                route.head = doors[level.names[last], ENTRY, route.edge]
+        order_rows(level)
+        for kind in (ENTRY, EXIT):
+            row = level.rows[0 if kind == ENTRY else -1] if level.rows else []
+            own = [item for item in row if level.kinds[item] == kind]
+            for number, item in enumerate(own):
+                doors[group, kind, level.edges[item]] = (number + 0.5) / len(own) - 0.5
+    return levels
 
 
 def order_rows(level: Level) -> None:

@@ -21,6 +21,7 @@ from kerascope.viz.layout.strands import Tie, straighten
 GAPS = {BOX: 13.0, FRAME: 16.0, BEND: 6.0, ENTRY: 7.0, EXIT: 7.0, TITLE: 8.0}
 ROW_GAP = 30.0
 WIDEST_ROW_GAP = 90.0
+DOOR_GAP = 14.0
 STEEPNESS = 0.07  # of the widest step across, what a gap between rows is made higher by
 LANE_WIDTH = 11.0
 ROUNDS = 3
@@ -211,8 +212,8 @@ def _rows(
         tops.append(place)
         bottoms.append(place + height)
         gap = min(ROW_GAP + STEEPNESS * steps[row], WIDEST_ROW_GAP)
-        if level.depths[row] is None and row == 0:
-            gap = min(gap, ROW_GAP / 2 + STEEPNESS * steps[row])
+        if None in level.depths[row : row + 2]:  # doors lie near the boxes
+            gap = min(gap, DOOR_GAP + STEEPNESS * steps[row])
         place += height + gap
     return tops, bottoms
 

@@ -42,7 +42,7 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
     Examples
     --------
     >>> text_width("dense_1", 10.0)
-    37.2
+    39.5
     >>> text_width("全连接", 10.0) > text_width("abc", 10.0)
     True
     """

@@ -1,0 +1,1 @@
+"""Collapsing: frames around what repeats, and one box for each closed frame."""

@@ -1,0 +1,377 @@
+"""`with_blocks(graph)`: frames around what repeats, found by structure.
+
+Twelve equal encoder blocks become one frame that says "12 copies" and holds twelve frames; what
+is built alike but in other sizes becomes a frame that says so. Nothing is hidden here: `collapse`
+does that, for the frames that are closed.
+
+The kind of a new frame is in its attribute `kind`:
+
+==========  =======================================================================================
+`scope`     a name scope
+`copies`    `copies` equal blocks; calls of the same layers if `same_weights`
+`alike`     `alike` blocks of one outline: classes and wiring are equal, sizes differ
+`block`     one block
+`branches`  `branches` of one outline side by side: fed by the same boxes, and feeding the same
+`rows`      rows that follow each other, where a level would else have more than 100 children
+==========  =======================================================================================
+
+A frame's `depth` is that of its first row, `depth_last` that of its last. Depths inside a new frame
+count from its own end. Outside, boxes keep their depths; only where a frame that reaches further up
+would lie above what feeds it, that is moved up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kerascope.viz.collapse.block_names import classes_name, shared_name, span_name
+from kerascope.viz.collapse.forms import FormBook, weights_of
+from kerascope.viz.collapse.levels import Level, levels_of
+from kerascope.viz.collapse.new_frames import NewFrames
+from kerascope.viz.collapse.ranges import add_ranges
+from kerascope.viz.collapse.repeats import LONGEST_PERIOD, Repeat, repeats
+from kerascope.viz.collapse.scopes import with_scopes
+from kerascope.viz.collapse.segments import Wiring, sequences_of, wiring_of
+from kerascope.viz.graph import Attribute, Graph, GraphNode
+
+# Above this, blocks that occur only once get frames too.
+MOST_BOXES = 60
+SMALLEST_BLOCK = 3
+# Two equal boxes in a row are seen without a frame.
+SMALLEST_REPEAT = 4
+SMALLEST_ALIKE = 6
+SMALLEST_BRANCHES = 6
+# What is alike is looked for in small pieces: six alike blocks, not two halves that are alike.
+LONGEST_ALIKE = 8
+STRONG_KINDS = ("dense", "convolution", "recurrent", "embedding", "attention")
+
+
+class Item(NamedTuple):
+    """A part of a sequence while blocks are being found.
+
+    Parameters
+    ----------
+    children : list of str
+        Boxes and frames.
+    exact, outline : int
+        Numbers of the forms; see `forms.py`.
+    boxes : tuple of str
+        All boxes inside, in the order of the form.
+    """
+
+    children: list[str]
+    exact: int
+    outline: int
+    boxes: tuple[str, ...]
+
+
+def with_blocks(graph: Graph, most: int = MOST_BOXES) -> Graph:
+    """Return the graph with frames around name scopes and repeated blocks.
+
+    Parameters
+    ----------
+    graph : Graph
+    most : int
+        If the graph has more boxes than this, blocks that occur once, and runs of blocks that
+        differ in their sizes only, get frames too.
+
+    Returns
+    -------
+    Graph
+        With the same boxes and arrows.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Dense, Input
+    >>> from kerascope.engine.model import Model
+    >>> from kerascope.viz.extract.nodes import node_graph
+    >>> x = h = Input(shape=(4,), name="x")
+    >>> for number in range(6):
+    ...     h = Dense(4, name=f"dense_{number}")(h)
+    >>> [(group.id, group.attrs["copies"]) for group in with_blocks(node_graph(Model(x, h))).groups]
+    [('dense_0..dense_5', 6)]
+    """
+    graph = with_scopes(graph)
+    levels = levels_of(graph)
+    finder = _Finder(graph, most)
+    for group in (*(one.id for one in reversed(graph.groups)), ""):
+        finder.search(levels[group])
+    levels = finder.frames.levels(levels)
+    add_ranges(finder.frames, levels, most)
+    return finder.frames.result(levels)
+
+
+class _Finder:
+    """Finds new frames, level by level, inner levels first."""
+
+    def __init__(self, graph: Graph, most: int) -> None:
+        self.frames = NewFrames(graph)
+        self.large = len(graph.nodes) > most
+        self.most = most
+        self.book = FormBook(graph)
+        self._labels = self.frames.labels
+        self._kinds = {node.id: node.kind for node in graph.nodes}
+        self._unnamed: dict[str, None] = {}
+
+    def search(self, level: Level) -> None:
+        """Find the blocks of a level whose inner levels are done."""
+        order, flows = level.order()
+        wiring, flow = wiring_of(level, self._kinds)
+        if flows:
+            self._frame_sequences(level, order, wiring, flow)
+        if level.group:
+            ends = [child for child in level.children if not flow.leaving[child]]
+            inside = self.book.form(level.children, ends, wiring)
+            self.book.frame(self.frames.groups[level.group], inside)
+
+    def _frame_sequences(
+        self, level: Level, order: list[str], wiring: Wiring, flow: Wiring
+    ) -> None:
+        sequences = [
+            [
+                Item(segment.children, *self.book.form(segment.children, [segment.exit], wiring))
+                for segment in sequence
+            ]
+            for sequence in sequences_of(order, flow)
+        ]
+        group = level.group
+        if self.large:
+            sequences = self._frame_branches(group, sequences, flow)
+        sequences = [self._frame_copies(group, items) for items in sequences]
+        if not self.large:
+            return
+        sequences = [self._frame_alike(group, items) for items in sequences]
+        sequences = [self._frame_singles(group, items) for items in sequences]
+        if sum(map(len, sequences)) > self.most:
+            for items in sequences:
+                self._frame_chains(group, items)
+
+    # --- repeats ----------------------------------------------------------------------------------
+
+    def _frame_copies(self, level: str, items: list[Item]) -> list[Item]:
+        return self._frame_repeats(level, items, [item.exact for item in items], "copies")
+
+    def _frame_alike(self, level: str, items: list[Item]) -> list[Item]:
+        return self._frame_repeats(level, items, [item.outline for item in items], "alike")
+
+    def _frame_repeats(
+        self, level: str, items: list[Item], tokens: list[int], kind: str
+    ) -> list[Item]:
+        """Put frames around the repeats of a sequence; return the sequence with them."""
+        if len(items) < 2:
+            return items
+        result: list[Item] = []
+        end = 0
+
+        def score(start: int, period: int) -> tuple[int, ...]:
+            return self._score(items[start : start + period])
+
+        exact = kind == "copies"
+        longest = LONGEST_PERIOD if exact else LONGEST_ALIKE
+        for repeat in repeats(tokens, [len(item.boxes) for item in items], score, longest):
+            run = items[repeat.start : repeat.stop]
+            boxes = sum(len(item.boxes) for item in run)
+            if boxes < (SMALLEST_REPEAT if exact else SMALLEST_ALIKE):
+                continue
+            result += items[end : repeat.start]
+            around = items[repeat.start - 1 : repeat.start] + items[repeat.stop : repeat.stop + 1]
+            result.append(self._frame_repeat(level, run, repeat, kind, around))
+            end = repeat.stop
+        return result + items[end:]
+
+    def _score(self, piece: list[Item]) -> tuple[int, ...]:
+        """Return how well a block may consist of these: by its name, by what it begins with."""
+        labels = self._box_labels(piece)
+        begins = self._kinds.get(piece[0].children[0], "") in STRONG_KINDS
+        return len(shared_name(labels)), len(piece[0].boxes) > 1, begins
+
+    def _frame_repeat(
+        self, level: str, run: list[Item], repeat: Repeat, kind: str, around: list[Item]
+    ) -> Item:
+        pieces = [run[i : i + repeat.period] for i in range(0, len(run), repeat.period)]
+        first = pieces[0]
+        blocks: list[str] = []
+        if len(first) == 1 and len(first[0].children) == 1:
+            blocks = [item.children[0] for item in run]
+        else:
+            for number, piece in enumerate(pieces):
+                beside = pieces[number - 1 : number] + pieces[number + 1 : number + 2]
+                near = [item for other in beside for item in other] + around
+                blocks.append(self._add_block(level, piece, near))
+        names = [self._labels[blocks[0]], self._labels[blocks[-1]]]
+        if any(block in self._unnamed for block in blocks):
+            names = names[:1] * 2
+        attrs = self._repeat_attributes(pieces, kind)
+        wanted = "..".join(dict.fromkeys([_last_part(blocks[0]), _last_part(blocks[-1])]))
+        frame = self.frames.add(level, wanted, span_name(*names), blocks, attrs)
+        exact, outline = self._numbers_of(first, kind, repeat.copies)
+        return Item([frame], exact, outline, tuple(box for item in run for box in item.boxes))
+
+    def _numbers_of(self, piece: list[Item], kind: str, count: int = 1) -> tuple[int, int]:
+        exact = self.book.number((kind, count, "exact", *[item.exact for item in piece]))
+        outline = self.book.number((kind, count, "outline", *[item.outline for item in piece]))
+        return exact, outline
+
+    def _repeat_attributes(self, pieces: list[list[Item]], kind: str) -> dict[str, Attribute]:
+        attrs: dict[str, Attribute] = {"kind": kind, kind: len(pieces)}
+        if kind == "alike":
+            return {**attrs, "detail": f"{len(pieces)} alike, sizes differ"}
+        owners = [self._owners(piece) for piece in pieces]
+        attrs["same_weights"] = any(owners[0]) and all(other == owners[0] for other in owners)
+        by_place = [[*filter(None, places)] for places in zip(*owners, strict=True)]
+        distinct = all(len(dict.fromkeys(places)) == len(places) for places in by_place)
+        if not attrs["same_weights"] and not distinct:
+            attrs["detail"] = "some weights are shared"
+        return attrs
+
+    # --- branches -------------------------------------------------------------------------------
+
+    def _frame_branches(
+        self, level: str, sequences: list[list[Item]], flow: Wiring
+    ) -> list[list[Item]]:
+        """Put one frame around sequences of one outline that have the same neighbours."""
+        outlines = [tuple([item.outline for item in items]) for items in sequences]
+        counts = Counter(outlines)
+        families: dict[object, list[list[Item]]] = {}
+        for number, (outline, items) in enumerate(zip(outlines, sequences, strict=True)):
+            key: object = number
+            if counts[outline] >= SMALLEST_BRANCHES:
+                children = [child for item in items for child in item.children]
+                key = (outline, *_neighbours(children, flow))
+            families.setdefault(key, []).append(items)
+        result: list[list[Item]] = []
+        for family in families.values():
+            if len(family) < SMALLEST_BRANCHES:
+                result += family
+            else:
+                result.append([self._add_branches(level, family)])
+        return result
+
+    def _add_branches(self, level: str, family: list[list[Item]]) -> Item:
+        boxes = [box for item in family[0] for box in item.boxes]
+        detail = classes_name([self.book.boxes[box] for box in boxes])
+        if any([i.exact for i in items] != [i.exact for i in family[0]] for items in family):
+            detail = f"{detail}, sizes differ"
+        count = len(family)
+        flat = [item for items in family for item in items]
+        children = [child for item in flat for child in item.children]
+        attrs: dict[str, Attribute] = {"kind": "branches", "branches": count, "detail": detail}
+        wanted = f"{self._labels[children[0]]}..{self._labels[children[-1]]}"
+        frame = self.frames.add(level, wanted, f"{count:,} branches", children, attrs)
+        exact, outline = self._numbers_of(family[0], "branches", count)
+        return Item([frame], exact, outline, tuple(box for item in flat for box in item.boxes))
+
+    # --- blocks that occur once -------------------------------------------------------------------
+
+    def _frame_singles(self, level: str, items: list[Item]) -> list[Item]:
+        """Put frames around parts of several boxes, and what follows under the same name."""
+        result: list[Item] = []
+        number = 0
+        while number < len(items):
+            item, stop = items[number], number + 1
+            if len(item.children) >= SMALLEST_BLOCK:
+                start = f"{shared_name(self._box_labels([item]))}_"
+                while start != "_" and stop < len(items) and self._begins(items[stop], start):
+                    stop += 1
+                around = items[number - 1 : number] if number else []
+                item = self._add_single(
+                    level, items[number:stop], [*around, *items[stop : stop + 1]]
+                )
+            result.append(item)
+            number = stop
+        return result
+
+    def _begins(self, item: Item, start: str) -> bool:
+        return len(item.children) == 1 and self._labels[item.children[0]].startswith(start)
+
+    def _frame_chains(self, level: str, items: list[Item]) -> None:
+        """Put frames around stretches of single boxes: by their names, else around all of one."""
+        stretch: list[Item] = []
+        for item in [*items, None]:
+            if item is not None and self._is_plain(item):
+                stretch.append(item)
+                continue
+            named = [piece for piece in self._by_name(stretch) if len(piece) >= SMALLEST_BLOCK]
+            if named or len(stretch) >= SMALLEST_REPEAT:
+                for piece in named or [stretch]:
+                    self._add_single(level, piece, [])
+            stretch = []
+
+    def _is_plain(self, item: Item) -> bool:
+        box = self.book.boxes.get(item.children[0])
+        return len(item.boxes) == 1 and box is not None and not box.attrs.get("outputs")
+
+    def _by_name(self, stretch: list[Item]) -> list[list[Item]]:
+        """Split where the names stop to have a word with a number in common."""
+        pieces: list[list[Item]] = []
+        name = ""
+        for item in stretch:
+            label = self._labels[item.children[0]]
+            both = shared_name([name, label]) if pieces else ""
+            if any(sign.isdigit() for sign in both):
+                pieces[-1].append(item)
+                name = both
+            else:
+                pieces.append([item])
+                name = label
+        return pieces
+
+    def _add_single(self, level: str, piece: list[Item], near: list[Item]) -> Item:
+        frame = self._add_block(level, piece, near)
+        exact, outline = self._numbers_of(piece, "block")
+        return Item([frame], exact, outline, tuple(box for item in piece for box in item.boxes))
+
+    # --- frames -----------------------------------------------------------------------------------
+
+    def _add_block(self, level: str, piece: list[Item], near: Sequence[Item]) -> str:
+        children = [child for item in piece for child in item.children]
+        name = self._block_name(piece, self._box_labels(near))
+        wanted = name or f"{self._labels[children[0]]}_block"
+        label = name or classes_name([self.book.boxes[box] for item in piece for box in item.boxes])
+        if wanted in self.frames.taken:
+            wanted = f"{wanted}_block"
+        frame = self.frames.add(level, wanted, label, children, {"kind": "block"})
+        if not name:
+            self._unnamed[frame] = None
+        return frame
+
+    def _block_name(self, piece: list[Item], near: list[str]) -> str:
+        """Return what the boxes' names have in common, or those of the boxes with weights."""
+        boxes = [self.book.boxes[box] for item in piece for box in item.boxes]
+        heavy = [box.label for box, owner in zip(boxes, self._owners(piece), strict=True) if owner]
+        name = shared_name([box.label for box in boxes], near)
+        if not name and len(heavy) > 1:
+            name = shared_name(heavy, near)
+        last = self.book.boxes.get(piece[-1].children[-1])
+        if not name and last is not None and len(piece[-1].children) > 1 and not _is_numbered(last):
+            name = f"{last.label}_block"
+        return name
+
+    def _owners(self, piece: list[Item]) -> list[str]:
+        return weights_of((box for item in piece for box in item.boxes), self.book)
+
+    def _box_labels(self, items: Sequence[Item]) -> list[str]:
+        return [self.book.boxes[box].label for item in items for box in item.boxes]
+
+
+def _neighbours(children: list[str], flow: Wiring) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what feeds some children from outside, and what they feed."""
+    inside = dict.fromkeys(children)
+    sources = {link[0]: None for one in children for link in flow.arriving[one]}
+    targets = {link[1]: None for one in children for link in flow.leaving[one]}
+    return (
+        tuple(sorted(one for one in sources if one not in inside)),
+        tuple(sorted(one for one in targets if one not in inside)),
+    )
+
+
+def _is_numbered(box: GraphNode) -> bool:
+    """Tell whether a layer has the name that it is given by itself: concatenate_3."""
+    class_name = str(box.attrs.get("class_name", "")).lower()
+    return box.label.replace("_", "").lower().startswith(class_name)
+
+
+def _last_part(frame: str) -> str:
+    return frame.rpartition("/")[2]

@@ -1,0 +1,220 @@
+"""Which frames are closed: what a person can read, and what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+from kerascope.errors import ArgumentError
+from kerascope.registry import did_you_mean
+from kerascope.viz.collapse.collapsed import kind_of_group
+from kerascope.viz.collapse.levels import nesting_of
+from kerascope.viz.graph import Graph, GraphGroup
+
+MOST_BOXES = 60
+# What is closed first. A kind that is not listed (a frame of operations) comes last.
+ORDER_OF_KINDS = ("scope", "copies", "branches", "block", "alike")
+
+
+def closed_by_default(graph: Graph, most: int = MOST_BOXES) -> frozenset[str]:
+    """Return the groups that are closed if nobody says otherwise.
+
+    Parameters
+    ----------
+    graph : Graph
+    most : int
+        Number of boxes that a person can read.
+
+    Returns
+    -------
+    frozenset of str
+        All calls of nested models. If more than `most` boxes are left: scopes, then copies, then
+        branches, then blocks, then what is alike, then ranges of rows; blocks all at once, others
+        that hold the same classes together, those first that hide the most, until few enough are
+        left. The last step hides no more than it must. Ranges inside a closed frame are closed too.
+
+    Examples
+    --------
+    >>> from kerascope.viz.graph import GraphNode
+    >>> boxes = tuple(GraphNode(f"s/{i}", f"s/{i}", "op", "s") for i in range(9))
+    >>> graph = Graph("g", boxes, (), (GraphGroup("s", "s", attrs={"kind": "scope"}),))
+    >>> closed_by_default(graph), closed_by_default(graph, most=5)
+    (frozenset(), frozenset({'s'}))
+    """
+    closing = _Closing(graph)
+    for group in graph.groups:
+        if kind_of_group(group) == "call":
+            closing.close(group.id)
+    kinds = dict.fromkeys([*ORDER_OF_KINDS, *map(kind_of_group, graph.groups)])
+    kinds.pop("rows", None)  # these are there only because all else is too much
+    for kind in (*kinds, "rows"):
+        if closing.shown[""] > most:
+            closing.close_kind(kind, most)
+    for group in graph.groups:
+        if kind_of_group(group) == "rows":
+            closing.close(group.id)
+    return frozenset(closing.closed)
+
+
+def closed_for(graph: Graph, expand: Any = None, most: int = MOST_BOXES) -> frozenset[str]:
+    """Return the groups that are closed when some are to be expanded.
+
+    Parameters
+    ----------
+    graph : Graph
+    expand : None, "all", str, list of str, int or callable
+        Nothing: as `closed_by_default`. "all" (or True): no group is closed. Names: groups by id or
+        label, or boxes by id, which open with everything around them; what lies in them stays
+        closed. A number: that many levels of groups are open. A callable: from a `GraphGroup` to
+        whether it is open.
+    most : int
+        As for `closed_by_default`.
+
+    Raises
+    ------
+    ArgumentError
+        Something has no such name, or `expand` is something else.
+
+    Examples
+    --------
+    >>> groups = GraphGroup("a", "a"), GraphGroup("a/b", "b", "a")
+    >>> graph = Graph("g", (), (), groups)
+    >>> [sorted(closed_for(graph, expand)) for expand in (None, "a", 0, 1, "all")]
+    [['a', 'a/b'], ['a/b'], ['a', 'a/b'], ['a/b'], []]
+    """
+    if expand is None or expand is False:
+        return closed_by_default(graph, most)
+    if expand is True or (isinstance(expand, str) and expand == "all"):
+        return frozenset()
+    if isinstance(expand, int):
+        if expand < 0:
+            raise ArgumentError(f"expand: expected a number of levels from 0 on, got {expand}.")
+        nesting = nesting_of(graph)
+        return frozenset(group.id for group in graph.groups if nesting[group.id] > expand)
+    if callable(expand):
+        return _closed_by(graph, expand)
+    names = [expand] if isinstance(expand, str) else expand
+    if not isinstance(names, (list, tuple, set, frozenset)):
+        raise ArgumentError(
+            "expand: expected None, 'all', a name, a list of names, a number of levels or a "
+            f"function from a group to bool, got {expand!r}."
+        )
+    return _closed_without(graph, names, most)
+
+
+def _closed_by(graph: Graph, is_open: Callable[[GraphGroup], Any]) -> frozenset[str]:
+    return frozenset(group.id for group in graph.groups if not is_open(group))
+
+
+def _closed_without(graph: Graph, names: Iterable[Any], most: int) -> frozenset[str]:
+    """Open what has these names, and everything around it."""
+    groups = {group.id: group for group in graph.groups}
+    closed = dict.fromkeys(closed_by_default(graph, most))
+    opened: dict[str, None] = {}
+    for name in names:
+        for group in _named(graph, name):
+            while group and group not in opened:
+                opened[group] = None
+                group = groups[group].parent
+    for inner in graph.groups:
+        if inner.parent in opened and inner.parent in closed:
+            closed[inner.id] = None
+    return frozenset(group for group in closed if group not in opened)
+
+
+def _named(graph: Graph, name: Any) -> list[str]:
+    """Return the groups that are meant by a name."""
+    by_id = [group.id for group in graph.groups if group.id == name]
+    found = by_id or [group.id for group in graph.groups if group.label == name]
+    if found:
+        return found
+    boxes = {node.id: node.group for node in graph.nodes}
+    if name in boxes:
+        return [boxes[name]]
+    known = dict.fromkeys([part.id for part in graph.groups] + [g.label for g in graph.groups])
+    if not known:
+        raise ArgumentError(f"expand: {graph.name!r} has nothing that could open; got {name!r}.")
+    raise ArgumentError(
+        f"expand: nothing in {graph.name!r} is called {name!r}. "
+        f"{did_you_mean(str(name), [*known, *boxes])}Expected 'all' or one of {[*known][:20]}."
+    )
+
+
+class _Closing:
+    """How many boxes each group shows while one after another is closed."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.closed: dict[str, None] = {}
+        self.parent = {group.id: group.parent for group in graph.groups}
+        self.shown = dict.fromkeys(["", *self.parent], 0)
+        for node in graph.nodes:
+            self.shown[node.group] += 1
+        for group in reversed(graph.groups):
+            self.shown[group.parent] += self.shown[group.id]
+
+    def close(self, group: str) -> None:
+        """Close a group; an empty one and one inside a closed one make no difference."""
+        hides = self.hides(group)
+        self.closed[group] = None
+        self.shown[group] -= hides
+        while hides and group:
+            group = self.parent[group]
+            self.shown[group] -= hides
+
+    def hides(self, group: str) -> int:
+        """Return how many boxes fewer there are when this group is closed."""
+        around = group
+        while around:
+            if around in self.closed:
+                return 0
+            around = self.parent[around]
+        return max(0, self.shown[group] - 1)
+
+    def close_kind(self, kind: str, most: int) -> None:
+        """Close groups of one kind, all that hold the same classes together."""
+        families = [*self._families(kind).values()]
+        waiting = [(-self._hidden_by(family), number) for number, family in enumerate(families)]
+        heapify(waiting)
+        while waiting and self.shown[""] > most:
+            hides, number = heappop(waiting)
+            now = self._hidden_by(families[number])
+            if not now:
+                continue
+            if now < -hides:
+                heappush(waiting, (-now, number))
+                continue
+            needed = self.shown[""] - most
+            if now > needed:  # the last step: perhaps less is enough
+                others = [(self._hidden_by(families[other]), other) for _, other in waiting]
+                number = min([(now, number), *(one for one in others if one[0] >= needed)])[1]
+            for group in families[number]:
+                self.close(group)
+
+    def _hidden_by(self, family: list[str]) -> int:
+        inside = dict.fromkeys(family)
+        return sum(self.hides(group) for group in family if self.parent[group] not in inside)
+
+    def _families(self, kind: str) -> dict[object, list[str]]:
+        """Return the groups of a kind by what they hold: classes, without numbers and sizes."""
+        first: dict[str, list[str]] = {}
+        classes: dict[str, list[str]] = {group.id: [] for group in self.graph.groups}
+        for node in self.graph.nodes:
+            if node.group:
+                classes[node.group].append(str(node.attrs.get("class_name", node.kind)))
+        for group in reversed(self.graph.groups):
+            if kind_of_group(group) in ("copies", "alike"):
+                held = first.get(group.id) or classes[group.id][:1]
+            else:
+                held = classes[group.id] + first.get(group.id, [])
+            first[group.parent] = held
+            classes[group.id] = held
+        families: dict[object, list[str]] = {}
+        for group in self.graph.groups:
+            if kind_of_group(group) == kind:
+                key: object = tuple(sorted(classes[group.id]))
+                if kind in ("scope", "block", "rows"):
+                    key = {"scope": group.id, "block": "", "rows": group.parent}[kind]
+                families.setdefault(key, []).append(group.id)
+        return families

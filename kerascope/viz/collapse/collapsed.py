@@ -1,0 +1,363 @@
+"""`collapsed(graph, closed)`: one box instead of each closed frame.
+
+The box says how much it hides, and keeps what a reader needs of it: parameters, shapes, outputs.
+Which frames are closed is decided in `closing.py`; frames around repeated blocks are found in
+`blocks.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kerascope.errors import ArgumentError
+from kerascope.registry import did_you_mean
+from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
+from kerascope.viz.kinds import KIND_OF_CLASS
+
+# Facts of one call that a frame which is no call gives too, so that every box has them.
+_NO_CALL: dict[str, Attribute] = {"layer": "", "activation": "", "call": 0, "calls": 1}
+
+
+def kind_of_group(group: GraphGroup) -> str:
+    """Return what a frame stands for: "call", "scope", "copies", "alike", "block" or another."""
+    return str(group.attrs.get("kind", "call"))
+
+
+def collapsed(graph: Graph, closed: Iterable[str]) -> Graph:
+    """Return the graph with one box instead of each outermost closed frame.
+
+    Parameters
+    ----------
+    graph : Graph
+    closed : iterable of str
+        Ids of groups.
+
+    Returns
+    -------
+    Graph
+        A closed frame's box has its id, label, depth and attributes, and besides `members` (number
+        of boxes that it hides), `parameters` (their sum), `outputs`, and the counts and shapes of
+        its inputs and outputs.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such group.
+
+    Notes
+    -----
+    Arrows with both ends in one closed frame disappear. Others are moved to its box. A closed call
+    has the operands of the call, one for each arrow. For any other frame each tensor from outside
+    is one operand: several arrows from one output become one, which says in `connections` how many.
+    At a range of rows all arrows from one box are one, and no inputs and outputs are told apart.
+    A tensor that no layer made and that is used outside the frame in which it was drawn stays
+    visible; what the inside of another closed call takes of it is that model's own affair.
+
+    Examples
+    --------
+    >>> boxes = GraphNode("x", "x", "input", depth=1), GraphNode("m/h", "h", "dense", "m")
+    >>> graph = Graph("g", boxes, (GraphEdge("x", "m/h"),), (GraphGroup("m", "encoder"),))
+    >>> small = collapsed(graph, ["m"])
+    >>> [box.id for box in small.nodes], [(edge.source, edge.target) for edge in small.edges]
+    (['x', 'm'], [('x', 'm')])
+    """
+    return _Collapse(graph, dict.fromkeys(closed)).result()
+
+
+def check_groups(graph: Graph, ids: Iterable[str], where: str) -> None:
+    """Raise if one of the ids is no group's.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such group.
+    """
+    known = {group.id: None for group in graph.groups}
+    for one in ids:
+        if one not in known:
+            raise ArgumentError(
+                f"{where}: there is no frame {one!r} in {graph.name!r}. "
+                f"{did_you_mean(str(one), known)}Expected one of {[*known][:20]}."
+            )
+
+
+class _Collapse:
+    """One graph on its way to fewer boxes.
+
+    Attributes
+    ----------
+    box_of : dict of str to str
+        The closed frame that hides a box or group, by its id; else the box itself.
+    """
+
+    def __init__(self, graph: Graph, closed: dict[str, None]) -> None:
+        check_groups(graph, closed, "collapsed")
+        self.graph = graph
+        self.groups = {group.id: group for group in graph.groups}
+        hiding = {"": ""}
+        for group in graph.groups:
+            hiding[group.id] = hiding[group.parent] or (group.id if group.id in closed else "")
+        self.hiding = hiding
+        self.nodes = {node.id: node for node in graph.nodes}
+        self.box_of = {node.id: hiding[node.group] or node.id for node in graph.nodes}
+        self.hidden: dict[str, list[GraphNode]] = {}
+        self.moved: dict[str, GraphNode] = {}
+
+    def result(self) -> Graph:
+        """Return the graph with the closed frames as boxes."""
+        self._free_tensors()
+        for node in self.graph.nodes:
+            if self.box_of[node.id] != node.id:
+                self.hidden.setdefault(self.box_of[node.id], []).append(node)
+        ports = {group: _Ports(self.groups[group]) for group in self.hidden}
+        edges = self._edges(ports)
+        nodes = self._boxes(ports)
+        attrs = dict(self.graph.attrs)
+        blocks = [group for group in self.hidden if kind_of_group(self.groups[group]) != "call"]
+        if blocks:
+            count = sum(len(self.hidden[group]) for group in blocks)
+            frames = (
+                "1 closed frame holds" if len(blocks) == 1 else f"{len(blocks)} closed frames hold"
+            )
+            words = f"{frames} {count:,} boxes"
+            attrs["caption"] = ". ".join(filter(None, [str(attrs.get("caption", "")), words]))
+        return Graph.trusted(self.graph.name, nodes, edges, self._frames(nodes), attrs)
+
+    # --- boxes ------------------------------------------------------------------------------------
+
+    def _free_tensors(self) -> None:
+        """Bring tensors that no layer made out of closed frames, if they are used elsewhere too."""
+        tensors = {
+            node.id: node
+            for node in self.graph.nodes
+            if node.kind == "tensor" and self.hiding[node.group]
+        }
+        users: dict[str, list[GraphEdge]] = {}
+        for edge in self.graph.edges if tensors else ():
+            if edge.source in tensors and not self._is_inner_use(edge):
+                users.setdefault(edge.source, []).append(edge)
+        for one, edges in users.items():
+            frame = self.groups[self.box_of[one]]
+            if all(self.box_of[edge.target] == frame.id for edge in edges):
+                continue
+            beside = [self._visible_depth(edge.target, frame.parent) for edge in edges]
+            depth = 1 + max([frame.depth, *beside])
+            self.moved[one] = replace(tensors[one], group=frame.parent, depth=depth)
+            self.box_of[one] = one
+
+    def _visible_depth(self, node_id: str, around: str) -> int:
+        box = self.groups.get(self.box_of[node_id], self.nodes[node_id])
+        inside = box.parent if isinstance(box, GraphGroup) else box.group
+        return box.depth if inside == around else 0
+
+    def _is_inner_use(self, edge: GraphEdge) -> bool:
+        """Tell whether an arrow leads from a tensor of one closed call into another one."""
+        source, target = self.nodes[edge.source], self.nodes[edge.target]
+        frame = self.hiding[target.group]
+        return bool(
+            source.kind == "tensor"
+            and target.kind != "input"
+            and frame
+            and self.hiding[source.group]
+            and self.hiding[source.group] != frame
+            and kind_of_group(self.groups[frame]) == "call"
+        )
+
+    def _boxes(self, ports: dict[str, _Ports]) -> tuple[GraphNode, ...]:
+        boxes: dict[str, GraphNode] = {}
+        for node in self.graph.nodes:
+            box_id = self.box_of[node.id]
+            if box_id == node.id:
+                boxes[box_id] = self._still_shared(self.moved.get(box_id, node))
+            elif box_id not in boxes:
+                boxes[box_id] = self._closed_box(self.groups[box_id], ports[box_id])
+        return tuple(boxes.values())
+
+    def _still_shared(self, node: GraphNode) -> GraphNode:
+        """Let `shared_with` name a box that is in the picture."""
+        shared = str(node.attrs.get("shared_with", ""))
+        if self.box_of.get(shared, shared) == shared:
+            return node
+        return replace(node, attrs={**node.attrs, "shared_with": self.box_of[shared]})
+
+    def _closed_box(self, group: GraphGroup, ports: _Ports) -> GraphNode:
+        hidden = self.hidden[group.id]
+        is_call = kind_of_group(group) == "call"
+        attrs = {key: value for key, value in group.attrs.items() if key != "kind"}
+        if not is_call:
+            attrs = {**_NO_CALL, **attrs, **ports.attributes(hidden)}
+            attrs["class_name"] = "Scope" if kind_of_group(group) == "scope" else "Block"
+            attrs["trainable"] = any(bool(node.attrs.get("trainable")) for node in hidden)
+        attrs["parameters"] = sum(int(node.attrs.get("parameters", 0)) for node in hidden)
+        attrs["shared_with"] = self._shared_with(group.id)
+        attrs["outputs"] = _outputs(hidden)
+        attrs["members"] = len(hidden)
+        kind = _kind_of_box(group)
+        return GraphNode(group.id, group.label, kind, group.parent, group.depth, attrs)
+
+    def _shared_with(self, group: str) -> str:
+        """Return the closed frame that has all weights of this one, and had them first."""
+        hidden = self.hidden[group]
+        weighted = [
+            node for node in hidden if node.attrs.get("parameters") or node.attrs.get("shared_with")
+        ]
+        owners = dict.fromkeys(str(node.attrs.get("shared_with", "")) for node in weighted)
+        frames = [*dict.fromkeys(self.box_of.get(owner, "") for owner in owners)]
+        if len(frames) != 1 or frames[0] == group:
+            return ""
+        return frames[0] if len(self.hidden.get(frames[0], ())) == len(hidden) else ""
+
+    # --- arrows and frames ------------------------------------------------------------------------
+
+    def _edges(self, ports: dict[str, _Ports]) -> tuple[GraphEdge, ...]:
+        edges: dict[tuple[object, ...], GraphEdge] = {}
+        counts: dict[tuple[object, ...], int] = {}
+        several_shapes: dict[tuple[object, ...], None] = {}
+        for number, edge in enumerate(self.graph.edges):
+            source, target = self.box_of[edge.source], self.box_of[edge.target]
+            if source == target or self._is_inner_use(edge):
+                continue
+            key: tuple[object, ...] = (number,)
+            if source in ports or target in ports:
+                attrs = dict(edge.attrs)
+                if source in ports:
+                    attrs["output"] = ports[source].output(edge, self._leave_call(edge, attrs))
+                if target in ports:
+                    attrs["operand"] = ports[target].operand(edge, source)
+                    if ports[target].merges:
+                        role = attrs.get("role", "")
+                        key = (source, attrs.get("output"), target, attrs["operand"], role)
+                edge = GraphEdge(source, target, edge.label, attrs)
+            counts[key] = counts.get(key, 0) + int(edge.attrs.get("connections", 1))
+            if edges.setdefault(key, edge).attrs.get("shape") != edge.attrs.get("shape"):
+                several_shapes[key] = None
+        for key, count in counts.items():
+            if count > 1:
+                edges[key] = _joined(edges[key], count, key in several_shapes)
+        return tuple(edges.values())
+
+    def _leave_call(self, edge: GraphEdge, attrs: dict[str, Attribute]) -> int | None:
+        """Return which output of a closed call an arrow is, if the extractor has said so.
+
+        What it said of calls inside the closed frame is taken out of the arrow's attributes.
+        """
+        outputs = str(edge.attrs.get("leaves_as", "")).split(", ")
+        if outputs == [""]:
+            return None
+        group, left = self.nodes[edge.source].group, 0
+        frame = self.box_of[edge.source]
+        while True:
+            left += kind_of_group(self.groups[group]) == "call"
+            if group == frame:
+                break
+            group = self.groups[group].parent
+        del attrs["leaves_as"]
+        if len(outputs) > left:
+            attrs["leaves_as"] = ", ".join(outputs[left:])
+        is_call = kind_of_group(self.groups[frame]) == "call"
+        return int(outputs[left - 1]) if is_call and left <= len(outputs) else None
+
+    def _frames(self, nodes: tuple[GraphNode, ...]) -> tuple[GraphGroup, ...]:
+        """Return the open frames that still hold something."""
+        filled = {"": None}
+        for node in nodes:
+            group = node.group
+            while group not in filled:
+                filled[group] = None
+                group = self.groups[group].parent
+        return tuple(group for group in self.graph.groups if group.id in filled)
+
+
+class _Ports:
+    """The inputs and outputs of a closed frame, numbered as its arrows are met."""
+
+    def __init__(self, group: GraphGroup) -> None:
+        self.merges = kind_of_group(group) != "call"
+        self.is_range = kind_of_group(group) == "rows"
+        self._inputs: dict[object, int] = {}
+        self._outputs: dict[tuple[str, object], int] = {}
+        self._input_shapes: list[str] = []
+        self._first_outputs: list[GraphEdge] = []
+        shapes = str(group.attrs.get("output_shapes", "")).split("; ")
+        self._free = [] if self.merges else [*enumerate(shapes)]
+
+    def operand(self, edge: GraphEdge, box: str) -> int:
+        """Return which input of the frame an arrow from outside, from a box in sight, is."""
+        key: object = (edge.source, edge.attrs.get("output")) if self.merges else len(self._inputs)
+        if self.is_range:
+            key = box
+        if key not in self._inputs:
+            self._inputs[key] = len(self._inputs)
+            self._input_shapes.append(str(edge.attrs.get("shape", "")))
+        return self._inputs[key]
+
+    def output(self, edge: GraphEdge, known: int | None) -> int:
+        """Return which output of the frame an arrow to outside is.
+
+        The outputs of a call whose numbers are not known have shapes: of those that are left the
+        first with the arrow's shape is it.
+        """
+        if known is not None:
+            return known
+        key = edge.source, edge.attrs.get("output")
+        if self.is_range:
+            key = "", None
+        if key not in self._outputs:
+            fitting = [entry for entry in self._free if entry[1] == edge.attrs.get("shape")]
+            if fitting or self._free:
+                entry = (fitting or self._free)[0]
+                self._free.remove(entry)
+                self._outputs[key] = entry[0]
+            else:
+                self._outputs[key] = len(self._outputs)
+            self._first_outputs.append(edge)
+        return self._outputs[key]
+
+    def attributes(self, hidden: list[GraphNode]) -> dict[str, Attribute]:
+        """Return counts and shapes of the inputs and outputs of a frame that is no call."""
+        if self.is_range:
+            return {
+                "input_count": len(self._inputs),
+                "output_count": 1,
+                "input_shapes": "",
+                "output_shapes": "",
+                "dtype": "",
+            }
+        shapes = [str(edge.attrs.get("shape", "")) for edge in self._first_outputs]
+        dtypes = [str(edge.attrs.get("dtype", "")) for edge in self._first_outputs]
+        leaving = {box for box, _ in self._outputs}
+        for node in hidden:
+            if node.attrs.get("outputs") and node.id not in leaving:
+                shapes.append(str(node.attrs.get("output_shapes", "")))
+                dtypes.append(str(node.attrs.get("dtype", "")))
+        return {
+            "input_count": len(self._inputs),
+            "output_count": len(shapes),
+            "input_shapes": "; ".join(self._input_shapes),
+            "output_shapes": "; ".join(shapes),
+            "dtype": dtypes[0] if dtypes else str(hidden[-1].attrs.get("dtype", "")),
+        }
+
+
+def _joined(edge: GraphEdge, count: int, several_shapes: bool) -> GraphEdge:
+    """Return the arrow that stands for several."""
+    attrs = {**edge.attrs, "connections": count}
+    if several_shapes:
+        attrs["shape"] = ""
+    return GraphEdge(edge.source, edge.target, edge.label, attrs)
+
+
+def _kind_of_box(group: GraphGroup) -> str:
+    kind = kind_of_group(group)
+    if kind == "call":
+        return KIND_OF_CLASS.get(str(group.attrs.get("class_name", "")), "model")
+    return kind if kind in ("scope", "layer", "op") else "block"
+
+
+def _outputs(hidden: list[GraphNode]) -> str:
+    """Return the model's outputs that leave here, in their order."""
+    names = [
+        name for node in hidden for name in str(node.attrs.get("outputs", "")).split(", ") if name
+    ]
+    return ", ".join(sorted(names, key=lambda name: (len(name), name)))

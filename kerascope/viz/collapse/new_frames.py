@@ -1,0 +1,180 @@
+"""New frames on their way into a graph: what they hold, and the depths of everything then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kerascope.engine.node_ids import free_id
+from kerascope.viz.collapse.levels import Level, Link
+from kerascope.viz.collapse.scopes import outer_first
+from kerascope.viz.graph import Attribute, Graph, GraphGroup, GraphNode
+
+
+class NewFrames:
+    """Frames that are added to a graph.
+
+    Attributes
+    ----------
+    groups : dict of str to GraphGroup
+        The frames that the graph has had before.
+    new : dict of str to GraphGroup
+        Those that it gets.
+    holder : dict of str to str
+        The new frame directly around a box or frame.
+    depths, lasts : dict of str to int
+        Depth of the first and the last row of every box and frame.
+    labels : dict of str to str
+    sizes : dict of str to int
+        Number of boxes in every new frame.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.groups = {group.id: group for group in graph.groups}
+        self.new: dict[str, GraphGroup] = {}
+        self.holder: dict[str, str] = {}
+        self.depths = {node.id: node.depth for node in graph.nodes}
+        self.labels = {node.id: node.label for node in graph.nodes}
+        for group in graph.groups:
+            self.depths[group.id], self.labels[group.id] = group.depth, group.label
+        self.lasts: dict[str, int] = {}
+        self.taken = dict.fromkeys(self.labels)
+        self.sizes = dict.fromkeys(self.groups, 0)
+        for node in graph.nodes:
+            if node.group:
+                self.sizes[node.group] += 1
+        for group in reversed(graph.groups):
+            if group.parent:
+                self.sizes[group.parent] += self.sizes[group.id]
+
+    def add(
+        self,
+        level: str,
+        wanted: str,
+        label: str,
+        children: Sequence[str],
+        attrs: Mapping[str, Attribute],
+    ) -> str:
+        """Add a frame around some children of a level; return its id."""
+        call = level
+        while call and self._around(call).attrs.get("kind", "call") != "call":
+            call = self._around(call).parent
+        frame = free_id(f"{call}/{wanted}" if call else wanted, self.taken)
+        self.taken[frame] = None
+        depths, lasts, sizes = self.depths, self.lasts, self.sizes
+        depth = max([depths[child] for child in children])
+        last = min([lasts[child] if child in lasts else depths[child] for child in children])
+        self.new[frame] = GraphGroup(frame, label, level, depth, {**attrs, "depth_last": last})
+        depths[frame], lasts[frame], self.labels[frame] = depth, last, label
+        sizes[frame] = sum([sizes.get(child, 1) for child in children])
+        for child in children:
+            self.holder[child] = frame
+        return frame
+
+    def _around(self, frame: str) -> GraphGroup:
+        return self.new[frame] if frame in self.new else self.groups[frame]
+
+    def levels(self, before: Mapping[str, Level]) -> dict[str, Level]:
+        """Return the levels with the new frames in them, from those without."""
+        after: dict[str, Level] = {}
+        for group, level in before.items():
+            if not any(child in self.holder for child in level.children):
+                after[group] = level
+                continue
+            paths = {child: self._path(child, group) for child in level.children}
+            after[group] = Level(group)
+            for child, path in paths.items():
+                for frame in path[1:]:
+                    if frame not in after:
+                        after[frame] = Level(frame)
+                        after[self.holder.get(frame, group)].children.append(frame)
+                after[path[-1]].children.append(child)
+            for link in level.links:
+                self._add_link(link, paths, after)
+        return after
+
+    def _path(self, child: str, group: str) -> tuple[str, ...]:
+        """Return the frames around a child of a level, from the level's own inwards."""
+        path = []
+        while child in self.holder:
+            child = self.holder[child]
+            path.append(child)
+        return (group, *reversed(path))
+
+    def _add_link(
+        self, link: Link, paths: Mapping[str, tuple[str, ...]], after: dict[str, Level]
+    ) -> None:
+        source, target, edge = link
+        one, other = paths[source], paths[target]
+        if one[-1] == other[-1]:
+            after[one[-1]].links.append(link)
+            return
+        shared = 1
+        while one[shared : shared + 1] == other[shared : shared + 1]:
+            shared += 1
+        if len(one) > shared:
+            source = one[shared]
+        if len(other) > shared:
+            target = other[shared]
+        after[one[shared - 1]].links.append(Link(source, target, edge))
+
+    # --- the graph with them ----------------------------------------------------------------------
+
+    def result(self, levels: Mapping[str, Level]) -> Graph:
+        """Return the graph with the new frames, and with depths that can be drawn.
+
+        Parameters
+        ----------
+        levels : dict of str to Level
+            With the new frames in them.
+        """
+        graph = self.graph
+        groups = {**self.groups, **self.new}
+        made = {
+            **self.new,
+            **{name: one for name, one in self.groups.items() if one.attrs.get("kind") == "scope"},
+        }
+        depths = dict(self.depths)
+        for level in levels.values():
+            if level.group in made or any(child in made for child in level.children):
+                depths.update(self._depths_in(level, made))
+        holder = self.holder
+        nodes = tuple(
+            [
+                GraphNode(
+                    one.id, one.label, one.kind, holder.get(one.id, one.group), depths[one.id],
+                    one.attrs,
+                )
+                if one.id in holder or depths[one.id] != one.depth
+                else one
+                for one in graph.nodes
+            ]
+        )  # fmt: skip
+        for name, group in groups.items():
+            around = holder.get(name, group.parent)
+            if around != group.parent or depths[name] != group.depth:
+                groups[name] = GraphGroup(name, group.label, around, depths[name], group.attrs)
+        return Graph.trusted(graph.name, nodes, graph.edges, outer_first(groups), graph.attrs)
+
+    def _depths_in(self, level: Level, made: Mapping[str, GraphGroup]) -> dict[str, int]:
+        """Return depths of the children that fall along the links."""
+        flow = level.flow()
+        order = level.sorted_by(flow)
+        if order is None:
+            return {}
+        before = self.depths
+        least = {child: before[child] for child in order}
+        is_new = level.group in made
+        if is_new:
+            keeps_rows = made[level.group].attrs["kind"] == "rows"
+            lowest = min(least.values())
+            least = {child: before[child] - lowest if keeps_rows else 0 for child in order}
+        position = {child: number for number, child in enumerate(order)}
+        for source, target, _ in sorted(flow, key=lambda link: -position[link[0]]):
+            if least[target] < least[source]:
+                continue
+            in_a_row = before[source] == before[target] and least[source] == least[target]
+            if in_a_row and not is_new and source not in made and target not in made:
+                continue  # beside each other, as they have been
+            least[source] = least[target] + 1
+        return least

@@ -1,0 +1,1 @@
+"""DOT, and what Graphviz draws of it: PNG, PDF, and SVG with its layout."""

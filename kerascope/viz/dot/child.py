@@ -1,0 +1,39 @@
+"""A process of its own for Graphviz: DOT text comes in, a picture goes out.
+
+`render.py` starts it for large graphs, where dot may run for minutes or abort the whole process. It
+imports nothing of this package, so it starts quickly.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+def main(program: str, format: str) -> None:
+    """Read DOT text from standard input and write its picture to standard output."""
+    picture = draw(sys.stdin.buffer.read().decode("utf-8"), program, format)
+    sys.stdout.buffer.write(picture)
+    sys.stdout.buffer.flush()
+
+
+def draw(source: str, program: str, format: str) -> bytes:
+    """Return the picture that the libraries in the pygraphviz wheel make.
+
+    Raises
+    ------
+    ImportError
+        pygraphviz is not installed.
+    """
+    import pygraphviz
+
+    graph: Any = pygraphviz.AGraph(string=source)
+    try:
+        picture: bytes = graph.draw(prog=program, format=format)
+        return picture
+    finally:
+        graph.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,235 @@
+"""`draw(model)`: a picture of a model. Keras's `plot_model` and `model_to_dot`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from typing import Any
+
+from kerascope.engine.network import Network
+from kerascope.errors import ArgumentError
+from kerascope.registry import did_you_mean
+from kerascope.viz.boxes import PictureOptions
+from kerascope.viz.collapse.collapsed import kind_of_group
+from kerascope.viz.dot.render import DEFAULT_DPI, TIME_LIMIT
+from kerascope.viz.drawing import ENGINES, Drawing, check_target
+from kerascope.viz.extract.subjects import graph_of
+from kerascope.viz.graph import Graph, GraphGroup, GraphNode
+from kerascope.viz.marks import as_names, overlays_of
+from kerascope.viz.overlays.diff import diff as difference
+from kerascope.viz.theme import THEMES
+from kerascope.viz.views import MOST_BOXES, view_of
+
+DIRECTIONS = ("TB", "LR")
+
+
+def draw(
+    subject: Any,
+    to: str | PathLike[str] | None = None,
+    *,
+    level: str | None = None,
+    show_shapes: bool = True,
+    show_dtype: bool = False,
+    show_layer_names: bool = True,
+    show_layer_activations: bool = True,
+    show_trainable: bool = False,
+    rankdir: str = "TB",
+    expand_nested: bool = False,
+    dpi: float = DEFAULT_DPI,
+    depth_ranks: bool = False,
+    expand: Any = None,
+    most: int | None = MOST_BOXES,
+    engine: str = "kerascope",
+    theme: str = "auto",
+    label: Callable[[GraphNode], str] | None = None,
+    wrt: Any = None,
+    values: Any = None,
+    at: int | None = None,
+    gradients: Any = None,
+    highlight: Any = None,
+    diff: Any = None,
+    time_limit: float = TIME_LIMIT,
+    **unknown: Any,
+) -> Drawing:
+    """Draw a model, or what is inside it.
+
+    Parameters
+    ----------
+    subject : model, layer, tensor, list of tensors, K.function, exception, Graph or Drawing
+        An exception is one that a call of a layer, or `Model(...)`, raised: drawn is how far the
+        model was built, with what failed marked.
+    to : path, optional
+        Also save it there; see `Drawing.save`.
+    level : {"layer", "node", "op", "gradient", "training"}, optional
+        One box per layer, per call (default for a model), or per op (default for what is below);
+        the gradients beside what they belong to; or a whole step of training.
+    show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable : bool
+        What the boxes say.
+    rankdir : {"TB", "LR"}
+        From top to bottom, or from left to right.
+    expand_nested : bool
+        Draw what is inside nested models and wrappers, in a frame per call; at level "node" only.
+    dpi : float
+        Pixels per inch of a PNG.
+    depth_ranks : bool
+        Write the depth of each row at its side.
+    expand : str, layer, list of these, int, "all" or callable, optional
+        Frames that shall be open: by name, by how deep they lie, or as a function of the
+        `GraphGroup` says.
+    most : int, optional
+        A larger graph is collapsed to about so many boxes; None shows all.
+    engine : {"kerascope", "dot"}
+        Our own layout, or Graphviz's.
+    theme : {"auto", "light", "dark"}
+        "auto": as the reader's system wants it, where the format can ask; else light.
+    label : callable, optional
+        From a `GraphNode` to the name on its box; further lines become details.
+    wrt : Tensor or list of Tensor, optional
+        With respect to what a loss is differentiated, at level "gradient"; not for a model.
+    values : optional
+        Arrays for the inputs, as for `predict`: what each call gives stands in its box. At level
+        "gradient": `(x, y)`, as for `train_on_batch`, or a dict from placeholders to arrays.
+    at : int, optional
+        With `values`: the picture after so many steps of the forward pass.
+    gradients : tuple (x, y), optional
+        For a compiled model: the size of the gradient that arrives at each call.
+    highlight : str, layer or list of these, optional
+        Ids or names of boxes, or patterns with `*`.
+    diff : model, Graph or Drawing, optional
+        What it was before: what was added, removed and changed since is marked.
+    time_limit : float
+        Seconds that Graphviz may take.
+
+    Returns
+    -------
+    Drawing
+
+    Raises
+    ------
+    DtypeError
+        There is no graph of such a thing.
+    NotBuiltError, NotCompiledError
+        The model has no graph, or no loss, yet.
+    ArgumentError
+        An option makes no sense.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Dense, Input
+    >>> from kerascope.engine.model import Model
+    >>> x = Input(shape=(4,), name="x")
+    >>> draw(Model(x, Dense(3, name="scores")(x), name="small"))
+    <Drawing of 'small', node view: 2 boxes, 1 arrow, 2 rows. Keep it by .save('model.svg')>
+    """
+    _refuse_unknown(unknown)
+    _check_choice("rankdir", rankdir, DIRECTIONS)
+    _check_choice("engine", engine, ENGINES)
+    _check_choice("theme", theme, THEMES)
+    _check_number("dpi", dpi, "resolution")
+    _check_number("time_limit", time_limit, "time")
+    if most is not None:
+        _check_number("most", most, "number of boxes")
+    _check_label(label)
+    _check_wrt(wrt, subject)
+    if to is not None:
+        check_target(to)
+    subject, diff = _undrawn(subject), _undrawn(diff)
+    expand = _as_expand(as_names(expand), expand_nested)
+    data, values = (values, None) if level == "gradient" else (None, values)
+    graph = _whole_graph(subject, level, expand_nested, wrt, data)
+    marks = overlays_of(subject, graph, values, at, gradients, highlight)
+    if diff is not None:
+        before = _whole_graph(diff, level, expand_nested, wrt, data, "draw: diff")
+        graph = difference(before, graph)
+    for overlay in marks:  # what does not fit is said now, not when the picture is shown
+        graph = overlay(graph)
+    view = view_of(graph, expand, most)
+    options = PictureOptions(
+        show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable,
+        depth_ranks, rankdir, theme, label,
+    )  # fmt: skip
+    drawing = Drawing(view, options, engine=engine, dpi=dpi, time_limit=time_limit)
+    if to is not None:
+        drawing.save(to)
+    return drawing
+
+
+KEYWORDS = ("to", *(draw.__kwdefaults__ or {}))
+
+
+def _whole_graph(
+    subject: Any, level: str | None, expand_nested: bool, wrt: Any, data: Any, where: str = "draw"
+) -> Graph:
+    """Return the graph with all its frames; those of nested models are there, open or closed."""
+    if expand_nested and level not in (None, "node", "layer"):
+        raise ArgumentError(
+            f"draw: expand_nested=True draws nested models at level 'node'; got level={level!r}. "
+            f"Use expand='all'."
+        )
+    nested = expand_nested or level != "layer"
+    return graph_of(subject, level, nested, where, wrt=wrt, data=data)
+
+
+def _undrawn(subject: Any) -> Any:
+    """Return the whole graph of what was drawn before."""
+    return subject.whole if isinstance(subject, Drawing) else subject
+
+
+def _as_expand(expand: Any, expand_nested: bool) -> Any:
+    """Return what shall be open, with Keras's word for nested models translated."""
+    if not expand_nested:
+        return expand
+    if expand is not None:
+        raise ArgumentError(
+            f"draw: expand_nested=True and expand={expand!r} both say what is open. Leave one out."
+        )
+    return _is_call
+
+
+def _is_call(group: GraphGroup) -> bool:
+    return kind_of_group(group) == "call"
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+
+def _refuse_unknown(unknown: dict[str, Any]) -> None:
+    for name in unknown:
+        raise ArgumentError(
+            f"draw: unknown argument {name!r}. {_meant(name)}Expected one of {', '.join(KEYWORDS)}."
+        )
+
+
+def _meant(name: str) -> str:
+    if name in ("to_file", "path", "filename"):
+        return "Did you mean 'to'? "
+    return did_you_mean(name, KEYWORDS)
+
+
+def _check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ArgumentError(
+            f"draw: unknown {name}; expected one of {known}, got {value!r}. "
+            f"{did_you_mean(str(value), known)}".rstrip()
+        )
+
+
+def _check_label(label: Any) -> None:
+    if label is not None and not callable(label):
+        raise ArgumentError(
+            f"draw: label is no function from a box to its name; got {label!r:.60}. "
+            f"Write label=lambda box: box.id."
+        )
+
+
+def _check_wrt(wrt: Any, subject: Any) -> None:
+    if wrt is not None and isinstance(subject, Network):
+        raise ArgumentError(
+            "draw: wrt=... belongs to a loss, that is one tensor; of a model all trainable weights "
+            "are shown. Leave it out, or draw model.total_loss."
+        )
+
+
+def _check_number(name: str, value: Any, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise ArgumentError(f"draw: {name} is no {what}; expected a number above 0, got {value!r}.")

@@ -1,0 +1,1 @@
+"""Extractors: from models, tensors and errors to the neutral `Graph`."""

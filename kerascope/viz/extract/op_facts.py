@@ -1,0 +1,200 @@
+"""What a box of the op graph says, as plain attributes.
+
+==================  ===============================================================================
+`class_name`        class of the op, or of the tensor that no op computed
+`detail`            the op's parameters, those that say something: "axis=1, keepdims=True"
+`input_count`       number of inputs
+`output_count`      number of outputs
+`input_shapes`      shapes of the inputs, as text; several are joined by "; "
+`output_shapes`     shapes of the outputs, likewise
+`dtype`             type of the first output
+`outputs`           results of the graph that leave here: "output", "output 1"; "" for none
+`parameters`        numbers in a variable of floats; 0 everywhere else
+==================  ===============================================================================
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.graph import Apply, Constant, Tensor, Variable, is_float
+from kerascope.backend.ops.scan import Scan
+from kerascope.backend.shapes import Shape
+from kerascope.engine.node_ids import clean
+from kerascope.viz.extract.layer_facts import counted
+from kerascope.viz.extract.op_frames import Frame
+from kerascope.viz.graph import Attribute
+
+# Drawn anew in every process, so that pictures of one script would differ.
+_RANDOM = ("seed",)
+# A constant of more numbers is shown by its shape.
+MOST_NUMBERS = 6
+LONGEST_PARAMETER = 40
+
+
+def op_attributes(apply: Apply) -> dict[str, Attribute]:
+    """Return the attributes of the box of a call of an op."""
+    return {
+        "class_name": type(apply.op).__name__,
+        "detail": op_detail(apply),
+        "input_count": len(apply.inputs),
+        "output_count": len(apply.outputs),
+        "input_shapes": "; ".join(shape_text(x.shape) for x in apply.inputs),
+        "output_shapes": "; ".join(shape_text(y.shape) for y in apply.outputs),
+        "dtype": apply.outputs[0].dtype,
+        "outputs": "",
+        "parameters": 0,
+    }
+
+
+def leaf_attributes(tensor: Tensor) -> dict[str, Attribute]:
+    """Return the attributes of the box of a tensor that is given and not computed."""
+    is_weight = isinstance(tensor, Variable) and is_float(tensor.dtype)
+    return {
+        "class_name": type(tensor).__name__,
+        "detail": "",
+        "input_count": 0,
+        "output_count": 1,
+        "input_shapes": "",
+        "output_shapes": shape_text(tensor.shape),
+        "dtype": tensor.dtype,
+        "outputs": "",
+        "parameters": prod(int(n or 0) for n in tensor.shape) if is_weight else 0,
+    }
+
+
+def frame_attributes(frame: Frame) -> dict[str, Attribute]:
+    """Return the attributes of a frame around ops."""
+    layer = frame.key.layer
+    attrs: dict[str, Attribute] = {
+        "kind": "layer" if layer is not None else "scope",
+        "layer": clean(layer.name) if layer is not None else "",
+        "class_name": type(layer).__name__ if layer is not None else "",
+        "call": frame.call,
+        "calls": frame.calls,
+    }
+    if frame.parts > 1:
+        attrs["detail"] = f"part {frame.part + 1} of {frame.parts}"
+    return attrs
+
+
+def loop_attributes(apply: Apply) -> dict[str, Attribute]:
+    """Return the attributes of the frame of a loop."""
+    attrs = op_attributes(apply)
+    return {**attrs, "kind": "loop", "layer": "", "call": 0, "calls": 1}
+
+
+def kind_of_leaf(tensor: Tensor) -> str:
+    """Return the kind of the box of a tensor that is given; what a caller feeds is a placeholder.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> kind_of_leaf(Constant(1.0)), kind_of_leaf(K.placeholder(shape=(3,)))
+    ('constant', 'placeholder')
+    """
+    if isinstance(tensor, Constant):
+        return "constant"
+    return "variable" if isinstance(tensor, Variable) else "placeholder"
+
+
+def leaf_label(tensor: Tensor) -> str:
+    """Return what a given tensor is called: its name, or the value of a small constant.
+
+    Examples
+    --------
+    >>> leaf_label(Constant([1.5, 2.0])), leaf_label(Constant(np.zeros((4, 5))))
+    ('[1.5, 2]', '(4, 5)')
+    """
+    if not isinstance(tensor, Constant):
+        return clean(tensor.name)
+    if tensor.value.size > MOST_NUMBERS:
+        return shape_text(tensor.shape)
+    return _value_text(tensor.value.tolist())
+
+
+def own_name(tensor: Tensor) -> str:
+    """Return the name of a given tensor; "" for a constant that is only called by its value."""
+    name = tensor.name
+    is_own = not isinstance(tensor, Constant) or (name[:1].isalpha() and "[" not in name)
+    return name if is_own and name not in ("True", "False", "nan", "inf") else ""
+
+
+def op_detail(apply: Apply) -> str:
+    """Return the parameters of an op in short, without those that say nothing.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> x = K.placeholder(shape=(2, 3))
+    >>> op_detail(K.sum(x, axis=1).owner), op_detail(K.exp(x).owner)
+    ('axes=(1,)', '')
+    """
+    op = apply.op
+    if isinstance(op, Scan):
+        inner = op.inner
+        words = [
+            f"{counted(len(inner.applies), 'op')} a step",
+            counted(len(inner.sequences), "sequence"),
+            counted(len(inner.states), "state"),
+            *(["backwards"] if op.backwards else []),
+        ]
+        return ", ".join(words)
+    defaults = {name: getattr(type(op), name, None) for name in op.parameters}
+    told = []
+    for name, value in op.parameters.items():
+        says_nothing = (
+            name in _RANDOM or value is None or value is False or _same(value, defaults[name])
+        )
+        if says_nothing or (isinstance(value, (str, tuple)) and not value):
+            continue
+        text = _value_text(value)
+        told.append(f"{name}={text}" if len(text) <= LONGEST_PARAMETER else f"{name}=…")
+    return clean(", ".join(told))
+
+
+def leaf_of_name(apply: Apply) -> str:
+    """Return the name of a call without the scope in which it was made.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> with K.name_scope("dense_1"):
+    ...     y = K.exp(K.placeholder(shape=(2,)))
+    >>> y.owner.name, leaf_of_name(y.owner)
+    ('dense_1/exp', 'exp')
+    """
+    return apply.name.removeprefix(f"{apply.scope.name}/") or apply.op.name
+
+
+@lru_cache(maxsize=1024)
+def shape_text(shape: Shape) -> str:
+    """Return a shape as text."""
+    return str(tuple(shape))
+
+
+def _same(value: Any, default: Any) -> bool:
+    return (
+        type(value) is type(default) and isinstance(value, (int, float, str)) and value == default
+    )
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, tuple) and type(value).__repr__ is not tuple.__repr__:
+        return repr(value)  # a slice, as an op keeps it
+    if isinstance(value, (list, tuple)):
+        items = ", ".join(map(_value_text, value))
+        if isinstance(value, list):
+            return f"[{items}]"
+        return f"({items},)" if len(value) == 1 else f"({items})"
+    if isinstance(value, (int, str)):
+        return str(value)
+    return "…" if isinstance(value, np.ndarray) else f"{type(value).__name__}"

@@ -1,0 +1,310 @@
+"""Which frame an op stands in: one for each call of a layer, and frames in frames.
+
+An op knows the scope that was open when it was made, `encoder/wide`, and so the names of the frames
+around it. It does not know which call of a layer made it. Three things tell:
+
+- a Node knows the inputs and outputs of its call: the ops between them are that call's;
+- a nested model that is called copies its own graph. Where both graphs agree op by op, a copy
+  stands in the same frames as the op that it is a copy of;
+- of everything else only that is known which ops were made while a layer's scope was open once.
+  Other scopes (a loss, a user's own, the gradients) are one frame for each name.
+
+Frames must not go round in a circle; `op_circles.py` cuts those that would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kerascope.backend.graph import Apply, Tensor
+from kerascope.backend.traversal import applies_in_order
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.network import Network
+from kerascope.engine.node import Node
+from kerascope.viz.extract.op_circles import acyclic_parts
+
+# Under this scope the sweep opens a layer's name again for each of its ops.
+GRADIENTS = "gradients"
+
+
+class Key(NamedTuple):
+    """A frame around an op: its name, and what tells calls of one name apart."""
+
+    name: str
+    call: Hashable = None
+
+    @property
+    def node(self) -> Node | None:
+        """The call of a layer, if it is known."""
+        return self.call if isinstance(self.call, Node) else None
+
+    @property
+    def layer(self) -> Layer | None:
+        """The layer that was called, if it is known."""
+        return self.node.outbound_layer if self.node is not None else None
+
+
+Keys = dict[Apply, tuple[Key, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A frame around ops.
+
+    Attributes
+    ----------
+    key : Key
+    parent : Frame or None
+    call, calls : int
+        It shows call number `call` of `calls` that the graph holds.
+    part, parts : int
+        A frame that was cut shows only part number `part` of the call.
+    """
+
+    key: Key
+    parent: Frame | None
+    call: int = 0
+    calls: int = 1
+    part: int = 0
+    parts: int = 1
+
+    @property
+    def name(self) -> str:
+        """Its name among its brothers: `shared@1`."""
+        return self.key.name if self.calls == 1 else f"{self.key.name}@{self.call}"
+
+
+def frames_of(applies: Sequence[Apply], keys: Keys) -> tuple[list[Frame], dict[Apply, Frame]]:
+    """Return the frames, outer before inner, and the innermost frame of each op that has one.
+
+    Parameters
+    ----------
+    applies : list of Apply
+        Each after those that it needs.
+    keys : dict of Apply to tuple of Key
+        The frames that are wanted around each, from outside in.
+    """
+    frames: list[Frame] = []
+    frame_of: dict[Apply, Frame] = {}
+    waiting: list[tuple[Frame | None, int, Sequence[Apply]]] = [(None, 0, applies)]
+    while waiting:
+        parent, level, members = waiting.pop()
+        wanted: dict[Apply, Hashable] = {
+            apply: keys[apply][level] if level < len(keys[apply]) else apply for apply in members
+        }
+        if all(key is apply for apply, key in wanted.items()):
+            continue
+        found: dict[Key, dict[Hashable, list[Apply]]] = {}
+        for apply, part in acyclic_parts(members, wanted).items():
+            key = wanted[apply]
+            if isinstance(key, Key):
+                found.setdefault(key, {}).setdefault(part, []).append(apply)
+        deeper: list[tuple[Frame | None, int, Sequence[Apply]]] = []
+        for key, (call, calls) in _numbers(list(found)).items():
+            for number, inside in enumerate(found[key].values()):
+                frame = Frame(key, parent, call, calls, number, len(found[key]))
+                frames.append(frame)
+                frame_of.update(dict.fromkeys(inside, frame))
+                deeper.append((frame, level + 1, inside))
+        waiting.extend(reversed(deeper))
+    return frames, frame_of
+
+
+def _numbers(keys: list[Key]) -> dict[Key, tuple[int, int]]:
+    """Return which of how many calls each frame is.
+
+    Calls of a layer are counted as they were made, where Nodes say it, else from the inputs on.
+    """
+    layers: dict[str, set[Layer | None]] = {}
+    for key in keys:
+        layers.setdefault(key.name, set()).add(key.layer)
+    calls: dict[tuple[str, Layer | None], list[Key]] = {}
+    for key in keys:
+        is_one_layer = len(layers[key.name] - {None}) < 2
+        calls.setdefault((key.name, None if is_one_layer else key.layer), []).append(key)
+    for same in calls.values():
+        indices = {key: key.node.node_index for key in same if key.node is not None}
+        if len(indices) == len(same):
+            same.sort(key=indices.__getitem__)
+    return {key: (number, len(same)) for same in calls.values() for number, key in enumerate(same)}
+
+
+# --- which frames are wanted ----------------------------------------------------------------------
+
+
+def keys_of(applies: Sequence[Apply]) -> Keys:
+    """Return the frames that each op is wanted in, from outside in.
+
+    Parameters
+    ----------
+    applies : list of Apply
+        Each after those that it needs.
+    """
+    nodes = _nodes_of(applies)
+    owners, outer_nodes = _owners(applies, nodes)
+    head_of = _heads(nodes, outer_nodes)
+    copied = {apply: keys for node in nodes for apply, keys in _copied_keys(node).items()}
+    nodes_by_name: dict[str, list[Node]] = {}
+    for node in nodes:
+        nodes_by_name.setdefault(node.outbound_layer.name, []).append(node)
+    heads: dict[Apply, tuple[Key, ...]] = {}
+    rests: dict[Apply, tuple[str, ...]] = {}
+    for apply in applies:
+        owner = owners.get(apply) or _side_owner(apply, nodes_by_name, owners)
+        scope = apply.scope.name
+        if owner is None:
+            heads[apply], rests[apply] = (), _names(scope)
+            continue
+        owners[apply] = owner
+        heads[apply] = head_of[owner]
+        rests[apply] = _names(_split(scope, owner.outbound_layer.name)[1])
+    has_deeper = {
+        (heads[apply], names[:length])
+        for apply, names in rests.items()
+        for length in range(len(names))
+    }
+    keys: Keys = {}
+    for apply, names in rests.items():
+        inner: tuple[Key, ...] = tuple(Key(name) for name in names)
+        if _is_one_call(apply) and names and (heads[apply], names) not in has_deeper:
+            inner = (*inner[:-1], Key(names[-1], id(apply.scope)))
+        keys[apply] = heads[apply] + copied.get(apply, inner)
+    return _without_lone_scopes(keys)
+
+
+def _without_lone_scopes(keys: Keys) -> Keys:
+    """Return the keys with one frame for scopes that hold nothing but one other: `update/bias`."""
+    inside: dict[tuple[Key, ...], set[Key | None]] = {}
+    for own in keys.values():
+        for length in range(len(own) + 1):
+            inside.setdefault(own[:length], set()).add((*own, None)[length])
+    shorter: dict[tuple[Key, ...], tuple[Key, ...]] = {}
+    for own in dict.fromkeys(keys.values()):
+        merged: list[Key] = []
+        for level, key in enumerate(own):
+            is_lone = bool(merged) and merged[-1].call is None and len(inside[own[:level]]) == 1
+            if is_lone and key.node is None:
+                merged[-1] = Key(f"{merged[-1].name}/{key.name}", key.call)
+            else:
+                merged.append(key)
+        shorter[own] = tuple(merged)
+    return {apply: shorter[own] for apply, own in keys.items()}
+
+
+def _names(scope: str) -> tuple[str, ...]:
+    return tuple(name for name in scope.split("/") if name)
+
+
+def _is_one_call(apply: Apply) -> bool:
+    """Tell whether a scope object stands for one call: only scopes of layers know a line."""
+    return apply.scope.made_at is not None and _names(apply.scope.name)[:1] != (GRADIENTS,)
+
+
+def _split(scope: str, layer_name: str) -> tuple[str, str]:
+    """Return the parts of a scope's name before and behind that of a layer."""
+    around, found, rest = f"/{scope}/".partition(f"/{layer_name}/")
+    return (around.strip("/"), rest.strip("/")) if found else ("", scope)
+
+
+def _nodes_of(applies: Sequence[Apply]) -> list[Node]:
+    """Return the calls that the outputs of ops are outputs of, each after those that it needs."""
+    found = [_node_of(y) for apply in applies for y in apply.outputs]
+    return list(dict.fromkeys(node for node in found if node is not None))
+
+
+def _node_of(y: Tensor) -> Node | None:
+    """Return the call that gave a tensor, unless that call was taken back (see `undoing.py`)."""
+    history = y._keras_history
+    if history is None or history.node_index >= len(history.layer.inbound_nodes):
+        return None
+    return history.node if y in history.node.output_tensors else None
+
+
+def _heads(nodes: Sequence[Node], outer_nodes: dict[Node, Node]) -> dict[Node, tuple[Key, ...]]:
+    """Return the frames around what each call computes, from outside in: its own is the last."""
+    heads: dict[Node, tuple[Key, ...]] = {}
+    for node in reversed(nodes):  # the calls around it come later
+        owner = node.output_tensors[0].owner
+        around = _split(owner.scope.name, node.outbound_layer.name)[0] if owner else ""
+        head: tuple[Key, ...] = ()
+        if node in outer_nodes:
+            head = heads[outer_nodes[node]]
+            around = _split(around, outer_nodes[node].outbound_layer.name)[1]
+        names = tuple(Key(name) for name in _names(around))
+        heads[node] = (*head, *names, Key(node.outbound_layer.name, node))
+    return heads
+
+
+def _owners(
+    applies: Sequence[Apply], nodes: Sequence[Node]
+) -> tuple[dict[Apply, Node], dict[Node, Node]]:
+    """Return the call of each op between the inputs and the outputs of one; and calls inside calls.
+
+    Where the body of a layer calls other layers on inputs, these calls have Nodes too.
+    """
+    owners: dict[Apply, Node] = {}
+    outer_nodes: dict[Node, Node] = {}
+    inside = set(applies)
+    for node in nodes:
+        fed = {*node.input_tensors, *node.input_masks}
+        waiting = [x for x in (*node.output_tensors, *node.output_masks) if x is not None]
+        while waiting:
+            x = waiting.pop()
+            apply = x.owner
+            if x in fed or apply is None or apply not in inside or not apply.scope.name:
+                continue
+            if apply not in owners:
+                owners[apply] = node
+                waiting.extend(apply.inputs)
+                continue
+            other = owners[apply]
+            is_outside = other is node or other in outer_nodes
+            if not is_outside and _is_inside(apply.scope.name, other, node):
+                outer_nodes[other] = node
+                waiting.extend(other.input_tensors)
+    return owners, outer_nodes
+
+
+def _is_inside(scope: str, node: Node, outer: Node) -> bool:
+    """Tell whether the scope of a call was opened in that of another one."""
+    around = _split(scope, node.outbound_layer.name)[0]
+    return f"/{outer.outbound_layer.name}/" in f"/{around}/"
+
+
+def _side_owner(
+    apply: Apply, nodes: dict[str, list[Node]], owners: dict[Apply, Node]
+) -> Node | None:
+    """Return the call beside whose outputs an op was made: a penalty on them, for example."""
+    names = _names(apply.scope.name)
+    candidates = nodes.get(names[0], []) if names else []
+    if len(candidates) < 2:
+        return candidates[0] if candidates else None
+    before = [owners.get(x.owner) for x in apply.inputs if x.owner is not None]
+    return next((node for node in before if node in candidates), None)
+
+
+def _copied_keys(node: Node) -> Keys:
+    """Return the frames inside a nested model of the ops of one call of it."""
+    model = node.outbound_layer
+    if not isinstance(model, Network) or not model._is_graph_network or node.begins:
+        return {}
+    masks = [mask for mask in node.input_masks if mask is not None]
+    copies = applies_in_order(node.output_tensors, [*node.input_tensors, *masks])
+    originals = applies_in_order(model.outputs, model.inputs)
+    if [type(apply.op) for apply in copies] != [type(apply.op) for apply in originals]:
+        return {}
+    keys = keys_of(originals)
+    return {copy: keys[apply] for copy, apply in zip(copies, originals, strict=True)}
+
+
+def without_common_keys(keys: Keys) -> Keys:
+    """Return the keys without those at their beginning that all have in common."""
+    if not keys:
+        return keys
+    common = min(map(len, keys.values()))
+    first = next(iter(keys.values()))
+    while any(own[:common] != first[:common] for own in keys.values()):
+        common -= 1
+    return {apply: own[common:] for apply, own in keys.items()}

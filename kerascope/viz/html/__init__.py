@@ -1,0 +1,1 @@
+"""A page in one file: frames open and close, search, keyboard."""

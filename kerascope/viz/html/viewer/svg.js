@@ -1,0 +1,46 @@
+// The smallest pieces of a picture. All text is set as text: no name can become markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Make an element of an SVG with attributes and children; children may be texts. */
+function svg(name, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, name), attributes, children);
+}
+
+/** Make an element of the page. */
+function html(name, attributes = {}, ...children) {
+  return filled(document.createElement(name), attributes, children);
+}
+
+function filled(element, attributes, children) {
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== null && value !== undefined) element.setAttribute(key, value);
+  }
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+
+/** Return a length with at most two decimals. */
+function short(length) {
+  return String(Math.round(length * 100) / 100);
+}
+
+/** Make a line of text that begins at (x, y), pinned to the width that was computed for it. */
+function textLine(kind, x, y, words, size, bold = false) {
+  const width = words.width(size, bold);
+  const pinned = width ? { textLength: width, lengthAdjust: "spacingAndGlyphs" } : {};
+  return svg("text", { class: kind, x: short(x), y: short(y), ...pinned }, words.text);
+}
+
+/** Return a path in SVG's words; straight pieces are lines. */
+function pathData(points) {
+  const word = ([x, y]) => `${short(x)},${short(y)}`;
+  const parts = [`M${word(points[0])}`];
+  for (let i = 0; i < points.length - 1; i += 3) {
+    const four = points.slice(i, i + 4);
+    const isStraight = [0, 1].some((axis) => four.every((point) => point[axis] === four[0][axis]));
+    if (isStraight) parts.push(`L${word(four[3])}`);
+    else parts.push(`C${four.slice(1).map(word).join(" ")}`);
+  }
+  return parts.join("");
+}

@@ -1,0 +1,246 @@
+"""Gradient norms in pictures: how much of the loss's derivative reaches each call, and its weights.
+
+Gradients that vanish or explode on their way back through a deep model are the commonest reason why
+it does not learn; here they are seen box by box. The gradient *as a graph* is another picture: the
+level "gradient".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+
+from kerascope.backend.function import Function
+from kerascope.backend.gradient import gradients
+from kerascope.backend.graph import Tensor, is_float
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.compiled_network import CompiledNetwork
+from kerascope.engine.network import Network
+from kerascope.engine.node_ids import call_ids, clean
+from kerascope.errors import DtypeError
+from kerascope.trace.statistics import norm_of
+from kerascope.viz.graph import Attribute, Graph
+from kerascope.viz.overlays.marking import (
+    known_ids,
+    mark,
+    paths_of_boxes,
+    shown_id,
+    with_attributes,
+    with_details,
+)
+
+Name = TypeVar("Name", str, tuple[str, str])
+VANISHING = 1e-7  # of the greatest norm
+
+
+# --- in a graph -----------------------------------------------------------------------------------
+
+
+def with_gradient_norms(
+    graph: Graph, norms: Mapping[str, float], weights: Mapping[str, float] | None = None
+) -> Graph:
+    """Return the graph with the size of the gradient that arrives at each call.
+
+    Parameters
+    ----------
+    graph : Graph
+    norms : mapping of str to float
+        By id, as `gradient_norms_of` makes it.
+    weights : mapping of str to float, optional
+        By the path of the layer, as `weight_gradient_norms_of` makes it: a line of its own.
+
+    Returns
+    -------
+    Graph
+        Boxes get the line "‖grad‖ 1.2e-03", the attribute `gradient_norm` (and
+        `weight_gradient_norm`) and the state "gradient". A norm below 1e-7 of the greatest is said
+        to vanish; one that is not finite marks its box as such.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such box.
+
+    Examples
+    --------
+    >>> from kerascope.viz.graph import GraphNode
+    >>> graph = Graph("one", (GraphNode("a", "a", "dense"),), ())
+    >>> with_gradient_norms(graph, {"a": 0.00123}).node("a").attrs["detail"]
+    '‖grad‖ 1.2e-03'
+    """
+    known = known_ids(graph)
+    shown = {
+        shown_id(graph, call_id, "gradient norms", known): norm for call_id, norm in norms.items()
+    }
+    paths = paths_of_boxes(graph)
+    of_weights = {box: weights[path] for box, path in paths.items() if path in (weights or {})}  # type: ignore[index]
+    details: dict[str, list[str]] = {}
+    marks: dict[str, dict[str, Attribute]] = {}
+    for key, words, found in (
+        ("gradient_norm", "‖grad‖", shown),
+        ("weight_gradient_norm", "‖weight grad‖", of_weights),
+    ):
+        greatest = max(filter(np.isfinite, found.values()), default=0.0)
+        for box_id, norm in found.items():
+            verdict = _verdict(norm, greatest)
+            number = f"{norm:.1e}" if norm else "0"
+            details.setdefault(box_id, []).append(
+                " · ".join(filter(None, [f"{words} {number}", verdict]))
+            )
+            marks.setdefault(box_id, {}).update(_attributes(key, norm, verdict))
+    return with_attributes(with_details(graph, details), marks)
+
+
+def _verdict(norm: float, greatest: float) -> str:
+    if not np.isfinite(norm):
+        return "not finite"
+    return "vanishing" if norm < VANISHING * greatest else ""
+
+
+def _attributes(key: str, norm: float, verdict: str) -> dict[str, Attribute]:
+    if not np.isfinite(norm):
+        return mark("nan", "gradient not finite")
+    rounded: dict[str, Attribute] = {key: float(f"{norm:.3e}")}
+    if key != "gradient_norm":
+        return rounded
+    return rounded | mark("gradient", f"gradient {verdict}" if verdict else "")
+
+
+# --- from a model ---------------------------------------------------------------------------------
+
+
+def gradient_norms_of(model: Any, x: Any, y: Any) -> dict[str, float]:
+    """Return the size of the gradient at the output of each call, for one batch.
+
+    Parameters
+    ----------
+    model : Model
+        A compiled model.
+    x, y : array_like, list of array_like, or dict by name
+        A batch, as for `model.train_on_batch`.
+
+    Returns
+    -------
+    dict of str to float
+        By id of the call. A call that the loss does not depend on, or only through an operation
+        without a derivative, is left out.
+
+    Raises
+    ------
+    NotCompiledError
+        The model has no loss.
+    DataError
+        The arrays do not fit it.
+
+    Notes
+    -----
+    The L2 norm  ‖d loss / d output‖ = sqrt(sum of squares)  over the whole batch and all outputs of
+    the call, in the training phase: Dropout is on, with the numbers that the next training step
+    would draw. Nothing in the model changes: no weight, no seed, no name.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Dense, Input
+    >>> from kerascope.engine.model import Model
+    >>> inputs = Input(shape=(3,), name="inputs")
+    >>> model = Model(inputs, Dense(1, kernel_initializer="ones", name="sum")(inputs))
+    >>> model.compile("sgd", "mse")
+    >>> gradient_norms_of(model, np.ones((1, 3)), np.zeros((1, 1)))["sum"]
+    6.0
+    """
+    _require_model(model)
+    model._make_ready(x, to_train=True)
+    tensors = {name: node.output_tensors for node, name in call_ids(model).items()}
+    return _norms(model, x, y, tensors, "gradient_norms_of")
+
+
+def weight_gradient_norms_of(model: Any, x: Any, y: Any) -> dict[str, float]:
+    """Return the size of the gradient for the trainable weights of each layer, for one batch.
+
+    Parameters
+    ----------
+    model, x, y
+        As for `gradient_norms_of`.
+
+    Returns
+    -------
+    dict of str to float
+        By the path of the layer: its name, or `encoder/wide` inside a nested model. That of a
+        nested model itself is over all weights in it.
+    """
+    _require_model(model)
+    model._make_ready(x, to_train=True)
+    weights = {path: layer.trainable_weights for path, layer in layers_by_path(model).items()}
+    return _norms(model, x, y, weights, "weight_gradient_norms_of")
+
+
+def both_norms_of(model: Any, x: Any, y: Any) -> tuple[dict[str, float], dict[str, float]]:
+    """Return `gradient_norms_of` and `weight_gradient_norms_of` of a batch, from a single sweep."""
+    _require_model(model)
+    model._make_ready(x, to_train=True)
+    groups: dict[tuple[str, str], Any] = {
+        ("call", name): node.output_tensors for node, name in call_ids(model).items()
+    }
+    groups |= {
+        ("layer", path): layer.trainable_weights for path, layer in layers_by_path(model).items()
+    }
+    norms = _norms(model, x, y, groups, "gradient norms")
+    calls, layers = (
+        {name: norm for (kind, name), norm in norms.items() if kind == wanted}
+        for wanted in ("call", "layer")
+    )
+    return calls, layers
+
+
+def layers_by_path(model: Network) -> dict[str, Layer]:
+    """Return all layers of a model, and of the models nested in it, by names: `encoder/wide`."""
+    found: dict[str, Layer] = {}
+    waiting = [(clean(layer.name), layer) for layer in reversed(model.layers)]
+    while waiting:
+        path, layer = waiting.pop()
+        found[path] = layer
+        wrapped = getattr(layer, "wrapped", [])
+        inner = layer.layers if isinstance(layer, Network) else wrapped
+        waiting += [(f"{path}/{clean(x.name)}", x) for x in reversed(inner) if isinstance(x, Layer)]
+    return found
+
+
+def _require_model(model: Any) -> None:
+    if not isinstance(model, CompiledNetwork):
+        raise DtypeError(
+            f"gradient norms: expected a compiled model, got {type(model).__name__} {model!r:.60}."
+        )
+
+
+def _norms(
+    model: CompiledNetwork, x: Any, y: Any, groups: Mapping[Name, Any], where: str
+) -> dict[Name, float]:
+    """Differentiate the model's loss for all tensors at once; return a norm for each group."""
+    arrays = model._ins(x, y, None, None, 1.0, where)  # type: ignore[attr-defined]
+    tensors: list[Tensor] = [t for group in groups.values() for t in group if is_float(t.dtype)]
+    tensors = list(dict.fromkeys(tensors))
+    found = dict(zip(tensors, gradients(model.total_loss, tensors), strict=True))
+    wanted = {t: gradient for t, gradient in found.items() if gradient is not None}
+    inputs = model._feed_inputs + model._feed_targets + model._feed_sample_weights
+    function = Function(inputs + model._phase_inputs(), list(wanted.values()), name=where)
+    with _nothing_kept(function), np.errstate(all="ignore"):
+        norms = dict(zip(wanted, map(norm_of, function(arrays)), strict=True))
+    return {
+        name: norm_of([norms[t] for t in group if t in norms])
+        for name, group in groups.items()
+        if any(t in norms for t in group)
+    }
+
+
+@contextmanager
+def _nothing_kept(function: Function) -> Iterator[None]:
+    """Put back what a call of the function writes: the counts of the random numbers drawn."""
+    before = [(update.variable, update.variable.get_value()) for update in function.updates]
+    try:
+        yield
+    finally:
+        for variable, value in before:
+            variable.set_value(value)

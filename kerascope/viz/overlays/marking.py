@@ -1,0 +1,381 @@
+"""Overlays: from a Graph to the same Graph with something marked.
+
+An overlay never changes which boxes and arrows there are. It writes the attributes `detail`,
+`state` and `note`, which every renderer knows (see `graph.py`), and so one overlay serves all
+formats, and several can be laid over each other::
+
+    highlighted(with_values(node_graph(model), values_of(model, x)), "encoder*")
+
+Boxes are named by their ids. An overlay goes on the graph that an extractor made; a picture that
+leaves boxes out is made from its result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import TypeVar
+
+from kerascope.errors import ArgumentError
+from kerascope.registry import did_you_mean
+from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
+from kerascope.viz.theme import STATES
+
+Item = TypeVar("Item", GraphNode, GraphGroup)
+
+_CALL_NUMBER = re.compile(r"@\d+$")
+
+
+# --- any mark -------------------------------------------------------------------------------------
+
+
+def with_attributes(
+    graph: Graph, attributes: Mapping[str, Mapping[str, Attribute]], where: str = "with_attributes"
+) -> Graph:
+    """Return the graph with further attributes on some of its boxes and frames.
+
+    Parameters
+    ----------
+    graph : Graph
+    attributes : mapping of str to mapping
+        By id: what to write; it replaces what stands there under the same key.
+    where : str
+        Who asks, for the messages.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such box or frame.
+
+    Examples
+    --------
+    >>> graph = Graph("one", (GraphNode("a", "a", "dense"),), ())
+    >>> with_attributes(graph, {"a": {"detail": "by Ada"}}).node("a").attrs
+    {'detail': 'by Ada'}
+    """
+    _check_ids(graph, attributes, where)
+    nodes, groups = _marked(graph.nodes, attributes), _marked(graph.groups, attributes)
+    return replace(graph, nodes=nodes, groups=groups)
+
+
+def with_details(
+    graph: Graph, details: Mapping[str, str | Iterable[str]], where: str = "with_details"
+) -> Graph:
+    """Return the graph with further lines of text in some of its boxes.
+
+    Parameters
+    ----------
+    graph : Graph
+    details : mapping of str to (str or iterable of str)
+        By id: a text, or its lines; they stand below the details that are there already.
+    where : str
+        Who asks, for the messages.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such box or frame.
+    """
+    _check_ids(graph, details, where)
+    marks: dict[str, dict[str, Attribute]] = {}
+    for item in items_of(graph):
+        more = details.get(item.id, "")
+        text = more if isinstance(more, str) else "\n".join(more)
+        if text:
+            marks[item.id] = {"detail": detail_of(item, text)}
+    return with_attributes(graph, marks, where)
+
+
+def detail_of(item: GraphNode | GraphGroup, more: str) -> str:
+    """Return the details of a box with further lines below them; a frame has one line only."""
+    separator = " · " if isinstance(item, GraphGroup) else "\n"
+    more = more.replace("\n", separator)
+    return separator.join(filter(None, (str(item.attrs.get("detail", "")), more)))
+
+
+def with_states(
+    graph: Graph,
+    states: Mapping[str, str],
+    notes: Mapping[str, str] | None = None,
+    where: str = "with_states",
+) -> Graph:
+    """Return the graph with some of its boxes marked.
+
+    Parameters
+    ----------
+    graph : Graph
+    states : mapping of str to str
+        By id: a key of `theme.STATES`; "" takes a mark away.
+    notes : mapping of str to str, optional
+        By id: words that stand at the mark, instead of the state's own.
+    where : str
+        Who asks, for the messages.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such box, frame or state.
+
+    Examples
+    --------
+    >>> graph = Graph("one", (GraphNode("a", "a", "dense"),), ())
+    >>> with_states(graph, {"a": "failed"}, {"a": "too small"}).node("a").attrs
+    {'state': 'failed', 'note': 'too small'}
+    """
+    notes = notes or {}
+    for box_id, state in states.items():
+        if state and state not in STATES:
+            raise ArgumentError(
+                f"{where}: unknown state of {box_id!r}; expected one of {', '.join(STATES)}, "
+                f"got {state!r}. {did_you_mean(state, STATES)}"
+            )
+    marks = {box_id: mark(state, notes.get(box_id, "")) for box_id, state in states.items()}
+    for box_id, note in notes.items():
+        marks.setdefault(box_id, {"note": note})
+    return with_attributes(_without_notes(graph, states), marks, where)
+
+
+def mark(state: str, note: str = "") -> dict[str, Attribute]:
+    """Return the attributes of a mark."""
+    return {"state": state, "note": note} if note else {"state": state}
+
+
+def relabelled(graph: Graph, change: Callable[[GraphNode], Mapping[str, Attribute]]) -> Graph:
+    """Return the graph with the attributes that a function of your own gives to each box.
+
+    Parameters
+    ----------
+    graph : Graph
+    change : callable
+        From a box to the attributes that it gets besides; an empty mapping leaves it alone.
+
+    Examples
+    --------
+    >>> graph = Graph("one", (GraphNode("a", "a", "dense"),), ())
+    >>> relabelled(graph, lambda box: {"detail": f"depth {box.depth}"}).node("a").attrs["detail"]
+    'depth 0'
+    """
+    return with_attributes(graph, {node.id: change(node) for node in graph.nodes})
+
+
+# --- highlight ------------------------------------------------------------------------------------
+
+
+def highlighted(graph: Graph, names: str | Iterable[str]) -> Graph:
+    """Return the graph with some boxes highlighted.
+
+    Parameters
+    ----------
+    graph : Graph
+    names : str or iterable of str
+        Each the id of a box, the name of a layer (all its calls), or a pattern with `*` and `?`. A
+        nested model that is drawn as a frame is highlighted with all that lies in it.
+
+    Raises
+    ------
+    ArgumentError
+        A name fits nothing.
+    """
+    wanted = [names] if isinstance(names, str) else list(names)
+    found = dict.fromkeys(box_id for name in wanted for box_id in named(graph, name, "highlight"))
+    inside = _inside(graph, found)
+    return with_states(graph, dict.fromkeys([*found, *inside], "highlight"), where="highlight")
+
+
+def named(graph: Graph, name: str, where: str = "highlight") -> list[str]:
+    """Return the ids of the boxes and frames that a name means: an id, a label, or a pattern.
+
+    Raises
+    ------
+    ArgumentError
+        It means none.
+    """
+    items = items_of(graph)
+    tests: list[Callable[[GraphNode | GraphGroup], bool]] = [
+        lambda item: item.id == name,
+        lambda item: item.label == name,
+        lambda item: fnmatchcase(item.id, name) or fnmatchcase(item.label, name),
+    ]
+    for fits in tests:
+        found = [item.id for item in items if fits(item)]
+        if found:
+            return found
+    known = list(dict.fromkeys([*(x.label for x in items), *(x.id for x in items)]))
+    raise ArgumentError(_unknown_text(graph, where, name, known))
+
+
+# --- progress -------------------------------------------------------------------------------------
+
+
+def with_progress(graph: Graph, done: Iterable[str], current: str | None = None) -> Graph:
+    """Return the graph as it stands in the middle of a forward pass.
+
+    Parameters
+    ----------
+    graph : Graph
+    done : iterable of str
+        Ids of the calls that have been computed. That of a frame stands for all that lies in it.
+    current : str, optional
+        Id of the call that is being computed.
+
+    Returns
+    -------
+    Graph
+        Boxes are "done", "current" or "pending"; arrows into done boxes are "done", others
+        "pending". A box that is marked as not finite keeps that mark once it is done.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such box.
+
+    Notes
+    -----
+    A call inside a nested model that is drawn as one box makes that box current, not done. In the
+    layer view a box is done when all calls of its layer are.
+    """
+    counts = _counts_of_boxes(graph, done)
+    states: dict[str, str] = {}
+    now = None if current is None else shown_id(graph, current, "with_progress")
+    inside = _inside(graph, [box_id for box_id in counts if box_id])
+    for item in items_of(graph):
+        needed = int(item.attrs.get("calls", 1)) if "call" not in item.attrs else 1
+        is_done = counts.get(item.id, 0) >= needed or item.id in inside
+        states[item.id] = "done" if is_done else "pending"
+    for box_id in [] if now is None else [now, *_around(graph, now)]:
+        states[box_id] = "current"
+    broken = {x.id for x in items_of(graph) if x.attrs.get("state") == "nan"}
+    notes = {box_id: "current, not finite" for box_id in broken if states[box_id] == "current"}
+    states |= {box_id: "nan" for box_id in states if box_id in broken and states[box_id] == "done"}
+    marked = with_states(graph, states, notes, where="with_progress")
+    arrived = {box_id for box_id, state in states.items() if state in ("done", "nan")}
+    edges = [edge_with(e, "done" if e.target in arrived else "pending") for e in graph.edges]
+    return replace(marked, edges=tuple(edges))
+
+
+def edge_with(edge: GraphEdge, state: str, note: str = "") -> GraphEdge:
+    """Return an arrow with a state."""
+    # Not by `replace`, which takes five times as long: a large picture has 100,000 arrows.
+    return GraphEdge(edge.source, edge.target, edge.label, {**edge.attrs, **mark(state, note)})
+
+
+def shown_id(graph: Graph, call_id: str, where: str, known: Iterable[str] | None = None) -> str:
+    """Return the id of the box that shows a call.
+
+    That is the box of this id; in the layer view its layer's; and for a call inside a nested model
+    that is drawn as one box, that box's.
+
+    Raises
+    ------
+    ArgumentError
+        There is none.
+    """
+    boxes = known if known is not None else known_ids(graph)
+    candidate = call_id
+    while candidate:
+        for one in (candidate, _CALL_NUMBER.sub("", candidate)):
+            if one in boxes:
+                return one
+        candidate = candidate.rpartition("/")[0]
+    raise ArgumentError(_unknown_text(graph, where, call_id, list(boxes)))
+
+
+# --- what lies where ------------------------------------------------------------------------------
+
+
+def items_of(graph: Graph) -> list[GraphNode | GraphGroup]:
+    """Return all boxes and frames."""
+    return [*graph.nodes, *graph.groups]
+
+
+def known_ids(graph: Graph) -> dict[str, None]:
+    """Return the ids of all boxes and frames."""
+    return dict.fromkeys(item.id for item in items_of(graph))
+
+
+def paths_of_boxes(graph: Graph) -> dict[str, str]:
+    """Return where each box's layer is, by names of layers: `encoder/wide` for all its calls."""
+    paths = {"": ""}
+    for group in graph.groups:
+        paths[group.id] = _joined(paths[group.parent], group.label)
+    frames = dict(paths)
+    return {
+        **{group.id: frames[group.id] for group in graph.groups},
+        **{node.id: _joined(frames[node.group], node.label) for node in graph.nodes},
+    }
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}/{name}" if path else name
+
+
+def _counts_of_boxes(graph: Graph, calls: Iterable[str]) -> dict[str, int]:
+    """Count the calls by the box that shows them; those hidden inside a box do not count."""
+    known = known_ids(graph)
+    counts: dict[str, int] = {}
+    for call_id in dict.fromkeys(calls):
+        box_id = shown_id(graph, call_id, "with_progress", known)
+        if box_id in (call_id, _CALL_NUMBER.sub("", call_id)):
+            counts[box_id] = counts.get(box_id, 0) + 1
+    return counts
+
+
+def _inside(graph: Graph, frames: Iterable[str]) -> dict[str, None]:
+    """Return all that lies in the frames among these ids."""
+    wanted = set(frames)
+    inside = dict.fromkeys(group.id for group in graph.groups if group.id in wanted)
+    for group in graph.groups:  # outer ones come first
+        if group.parent in inside:
+            inside[group.id] = None
+    return inside | dict.fromkeys(node.id for node in graph.nodes if node.group in inside)
+
+
+def _around(graph: Graph, box_id: str) -> list[str]:
+    """Return the frames around a box or frame, from the innermost on."""
+    parents = {group.id: group.parent for group in graph.groups}
+    frame = parents.get(box_id) or next((n.group for n in graph.nodes if n.id == box_id), "")
+    frames = []
+    while frame:
+        frames.append(frame)
+        frame = parents[frame]
+    return frames
+
+
+def _marked(
+    items: tuple[Item, ...], marks: Mapping[str, Mapping[str, Attribute]]
+) -> tuple[Item, ...]:
+    return tuple(
+        replace(item, attrs={**item.attrs, **marks[item.id]}) if marks.get(item.id) else item
+        for item in items
+    )
+
+
+def _without_notes(graph: Graph, ids: Mapping[str, str]) -> Graph:
+    """Take away the words of the marks that are about to be replaced."""
+
+    def cleared(items: tuple[Item, ...]) -> tuple[Item, ...]:
+        return tuple(
+            replace(x, attrs={k: v for k, v in x.attrs.items() if k != "note"})
+            if x.id in ids and "note" in x.attrs
+            else x
+            for x in items
+        )
+
+    return replace(graph, nodes=cleared(graph.nodes), groups=cleared(graph.groups))
+
+
+def _check_ids(graph: Graph, ids: Iterable[str], where: str) -> None:
+    known = known_ids(graph)
+    for one in ids:
+        if one not in known:
+            raise ArgumentError(_unknown_text(graph, where, one, list(known)))
+
+
+def _unknown_text(graph: Graph, where: str, name: str, known: list[str]) -> str:
+    few = ", ".join(known[:8]) + (f" and {len(known) - 8} more" if len(known) > 8 else "")
+    return (
+        f"{where}: Graph {graph.name!r} has no box {name!r}. {did_you_mean(str(name), known)}"
+        f"Expected one of {few}."
+    )

@@ -1,0 +1,247 @@
+"""How the cells of a table are laid out in lines of a given width: words only, no printing.
+
+`tables` says what stands in the cells. Nothing is ever left out. What does not fit goes, in this
+order, the first that fits:
+
+1. each row in one line;
+2. columns side by side, the words of a cell in several lines, shapes and numbers whole;
+3. the first cell of a row in a line of its own, the other columns under it;
+4. each row as its first cell and, under it, titles and values one after the other.
+
+(A table of rich would do this too; at a hundred rows it takes ten times as long.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+BAR = " │ "
+INDENT = 2
+# A longer name may be broken, so that one odd name does not make the whole table narrow.
+LONGEST_NAME = 30
+
+Piece = tuple[str, str]  # text that should stay whole, and its style
+Line = list[Piece]
+
+
+class Cell(NamedTuple):
+    """Lines of pieces; `level` is how many rows the cell's row is inside of."""
+
+    lines: list[Line]
+    level: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A title and a cell for each row."""
+
+    title: str
+    cells: list[Cell]
+    is_number: bool = False
+    is_whole: bool = False  # no piece of it may be broken, however long
+
+    @cached_property
+    def most(self) -> int:
+        """The width in which nothing is folded."""
+        return max([columns_of(self.title), *(_most(cell) for cell in self.cells)])
+
+    @cached_property
+    def least(self) -> int:
+        """The width in which nothing is broken that should stay whole."""
+        limit = None if self.is_whole or self.is_number else LONGEST_NAME
+        words = [columns_of(word) for word in self.title.split()]
+        return max([*words, *(_least(cell, limit) for cell in self.cells)])
+
+
+def columns_of(text: str) -> int:
+    """Return how many columns of a terminal text takes; a Chinese letter takes two."""
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def _most(cell: Cell) -> int:
+    lines = [columns_of(" ".join([text for text, _ in line])) for line in cell.lines]
+    return max(lines, default=0) + INDENT * cell.level
+
+
+def _least(cell: Cell, limit: int | None) -> int:
+    longest = max([columns_of(text) for line in cell.lines for text, _ in line], default=0)
+    return (longest if limit is None else min(longest, limit)) + INDENT * cell.level
+
+
+# --- the four layouts -----------------------------------------------------------------------------
+
+
+def laid_out(columns: Sequence[Column], width: int) -> list[Line]:
+    """Return the lines of a table, none of them wider than `width`."""
+    widths = _fitting([column.most for column in columns], columns, width)
+    widths = widths or _fitting([column.least for column in columns], columns, width)
+    if widths:
+        return list(_side_by_side(columns, widths, 0))
+    first, *others = columns
+    widths = _fitting([column.least for column in others], others, width - INDENT)
+    if widths:
+        return list(_stacked(first, others, widths, width))
+    return list(_records(first, others, width))
+
+
+def natural_width(columns: Sequence[Column]) -> int:
+    """Return the width in which each row takes one line."""
+    return sum(column.most for column in columns) + len(BAR) * (len(columns) - 1)
+
+
+def _fitting(widths: list[int], columns: Sequence[Column], width: int) -> list[int]:
+    """Return these widths and what is left over, given to the first that can use it; [] if none."""
+    spare = width - sum(widths) - len(BAR) * (len(columns) - 1)
+    if spare < 0:
+        return []
+    fitting = []
+    for column, least in zip(columns, widths, strict=True):
+        more = min(spare, max(column.most - least, 0))
+        spare -= more
+        fitting.append(least + more)
+    return fitting
+
+
+def _side_by_side(columns: Sequence[Column], widths: list[int], indent: int) -> Iterator[Line]:
+    yield from _header(columns, widths, indent)
+    yield _rule(widths, indent)
+    for cells in zip(*(column.cells for column in columns), strict=True):
+        yield from _row(columns, cells, widths, indent)
+
+
+def _stacked(
+    first: Column, others: Sequence[Column], widths: list[int], width: int
+) -> Iterator[Line]:
+    yield [(first.title, "bold")]
+    yield from _header(others, widths, INDENT)
+    yield _rule(widths, INDENT)
+    for cell, *cells in zip(first.cells, *(column.cells for column in others), strict=True):
+        yield from wrapped(_in_bold(cell), width)
+        yield from _row(others, cells, widths, INDENT)
+
+
+def _records(first: Column, others: Sequence[Column], width: int) -> Iterator[Line]:
+    yield [("─" * width, "dim")]
+    for cell, *cells in zip(first.cells, *(column.cells for column in others), strict=True):
+        yield from wrapped(_in_bold(cell), width)
+        facts = [
+            (column.title, _in_one_line(cell))
+            for column, cell in zip(others, cells, strict=True)
+            if cell.lines
+        ]
+        pieces: Line = []
+        for place, (title, value) in enumerate(facts, start=1):
+            words = f"{title} {value}" + ("," if place < len(facts) else "")
+            fits = columns_of(words) <= width - INDENT
+            pieces.extend([(words, "")] if fits else [(title, ""), (words[len(title) + 1 :], "")])
+        yield from wrapped(Cell([pieces], 1), width, "  ")
+
+
+def _in_one_line(cell: Cell) -> str:
+    return ", ".join(" ".join(text for text, _ in line) for line in cell.lines)
+
+
+# --- rows and cells -------------------------------------------------------------------------------
+
+
+def _header(columns: Sequence[Column], widths: list[int], indent: int) -> Iterator[Line]:
+    titles = [Cell([[(word, "bold") for word in column.title.split()]]) for column in columns]
+    yield from _row(columns, titles, widths, indent)
+
+
+def _rule(widths: list[int], indent: int) -> Line:
+    return [("─" * indent + "─┼─".join("─" * width for width in widths), "dim")]
+
+
+def _row(
+    columns: Sequence[Column], cells: Sequence[Cell], widths: list[int], indent: int
+) -> Iterator[Line]:
+    """Yield the lines of one row: of as many as its tallest cell has."""
+    stacks = [wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    for number in range(max(map(len, stacks))):
+        line: Line = [(" " * indent, "")] if indent else []
+        for column, stack, width in zip(columns, stacks, widths, strict=True):
+            if column is not columns[0]:
+                line.append((BAR, "dim"))
+            pieces = stack[number] if number < len(stack) else []
+            space = (" " * (width - columns_of("".join([text for text, _ in pieces]))), "")
+            line.extend([space, *pieces] if column.is_number else [*pieces, space])
+        yield _without_trailing_space(line)
+
+
+def _without_trailing_space(line: Line) -> Line:
+    while line and not line[-1][0].strip():
+        line.pop()
+    return [*line[:-1], (line[-1][0].rstrip(), line[-1][1])] if line else []
+
+
+def _in_bold(cell: Cell) -> Cell:
+    """Return a cell whose words are bold, unless they have another style."""
+    return cell._replace(
+        lines=[[(text, style or "bold") for text, style in line] for line in cell.lines]
+    )
+
+
+def wrapped(cell: Cell, width: int, sign: str = "└ ") -> list[Line]:
+    """Return a cell as lines of at most `width` columns.
+
+    The first line of a cell with a level begins with `sign`, and all are moved to the right.
+    """
+    indent = min(INDENT * cell.level, max(width - 10, 0))
+    room = width - indent
+    lines = [one for line in cell.lines for one in _wrapped_line(line, room)]
+    if not indent:
+        return lines
+    first = " " * max(indent - len(sign), 0) + sign[:indent]
+    return [[(" " * indent if place else first, "dim"), *line] for place, line in enumerate(lines)]
+
+
+def _wrapped_line(line: Line, width: int) -> list[Line]:
+    """Return a line as lines that break between pieces, inside a piece only if it is too long."""
+    if len(line) == 1 and columns_of(line[0][0]) <= width:
+        return [line]
+    lines: list[Line] = [[]]
+    room = width
+    for text, style in line:
+        size = columns_of(text)
+        if lines[-1] and size + 1 <= room:
+            lines[-1].append((f" {text}", style))
+            room -= size + 1
+            continue
+        for part in broken(text, width) if size > width else [text]:
+            if lines[-1]:
+                lines.append([])
+            lines[-1].append((part, style))
+            room = width - columns_of(part)
+    return lines
+
+
+def broken(text: str, width: int) -> list[str]:
+    """Return text in parts of at most `width` columns, broken behind a sign if there is one.
+
+    Examples
+    --------
+    >>> broken("(None, 112, 112, 64)", 12), broken("conv2_block1_conv", 9), broken("日本語", 4)
+    (['(None, 112,', '112, 64)'], ['conv2_', 'block1_', 'conv'], ['日本', '語'])
+    """
+    parts = []
+    while columns_of(text) > width:
+        end = _end_of_part(text, width)
+        parts.append(text[:end].rstrip(" "))
+        text = text[end:].lstrip(" ")
+    return [*parts, text] if text else parts
+
+
+def _end_of_part(text: str, width: int) -> int:
+    """Return how many letters of text go into the first part: at least one."""
+    used = end = 0
+    while end < len(text) and used + columns_of(text[end]) <= width:
+        used += columns_of(text[end])
+        end += 1
+    behind_sign = max(text.rfind(sign, 0, end) for sign in " ,_-/.@") + 1
+    return behind_sign if behind_sign > end // 3 else max(end, 1)

@@ -1,0 +1,1 @@
+"""Drawings in characters: boxes and lines, and trees of ops."""

@@ -1,0 +1,303 @@
+"""The page in a browser: its layout is Python's, its colours can be read, it is quick."""
+
+import random
+import re
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import browser
+from viewer_pages import box, pages, places, whole
+from zoo import ZOO
+
+from kerascope.viz.boxes import PictureOptions
+from kerascope.viz.collapse.blocks import with_blocks
+from kerascope.viz.collapse.closing import closed_by_default
+from kerascope.viz.collapse.collapsed import collapsed
+from kerascope.viz.colors import contrast
+from kerascope.viz.extract.subjects import graph_of
+from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
+from kerascope.viz.layout.arrange import arrange
+from kerascope.viz.layout.placed import Rect
+from kerascope.viz.theme import STATES, STYLES
+
+# Each visible thing that has a colour, with what lies behind it.
+COLOURS = """() => {
+  const style = (element) => getComputedStyle(element);
+  const found = { text: [], line: [] };
+  const behind = (element) => {
+    for (let e = element; e; e = e.parentElement) {
+      const color = style(e).backgroundColor;
+      if (color && color !== "rgba(0, 0, 0, 0)") return color;
+    }
+  };
+  const ground = behind(document.querySelector("#canvas"));
+  const frame = document.querySelector("rect.frame");
+  const inFrame = frame ? style(frame).fill : ground;
+  for (const box of document.querySelectorAll("g.box")) {
+    const line = box.querySelector(".line");
+    for (const text of box.querySelectorAll("text"))
+      found.text.push([style(text).fill, style(line).fill, box.dataset.id + text.textContent]);
+    for (const back of [ground, inFrame, style(line).fill])
+      found.line.push([style(line).stroke, back, "outline " + box.dataset.id]);
+    for (const cells of box.querySelectorAll(".cells"))
+      found.line.push([style(cells).stroke, style(line).fill, "cells " + box.dataset.id]);
+  }
+  for (const text of document.querySelectorAll(".frame-title text"))
+    found.text.push([style(text).fill, inFrame, text.textContent]);
+  for (const text of document.querySelectorAll(".depths text, .labels > text"))
+    found.text.push([style(text).fill, ground, text.textContent]);
+  for (const back of [ground, inFrame]) {
+    for (const edge of document.querySelectorAll(".edge"))
+      found.line.push([style(edge).stroke, back, edge.getAttribute("class")]);
+    for (const head of document.querySelectorAll(".head"))
+      found.line.push([style(head).fill, back, head.id]);
+    for (const sign of document.querySelectorAll(".opening circle"))
+      found.line.push([style(sign).stroke, back, "opening"]);
+    for (const ring of document.querySelectorAll(".chosen > .ring, .found > .ring"))
+      found.line.push([style(ring).stroke, back, "ring"]);
+  }
+  if (frame) found.line.push([style(frame).stroke, ground, "frame"]);
+  const words = "header label, header button, #status, #count, aside *, dialog *";
+  for (const element of document.querySelectorAll(words)) {
+    if (!element.textContent.trim() || !element.getClientRects().length) continue;
+    found.text.push([style(element).color, behind(element), element.textContent]);
+  }
+  return found;
+}"""
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture
+def opened(chromium: Any, tmp_path: Path) -> Iterator[Any]:
+    with pages(chromium, tmp_path) as open_page:
+        yield open_page
+
+
+def largest_difference(one: dict[str, Rect], other: dict[str, Rect]) -> float:
+    """Return by how much two layouts differ, wherever their captions put them."""
+    assert set(one) == set(other)
+    pairs = [(one[name], other[name]) for name in one]
+    left, top = pairs[0][0].x - pairs[0][1].x, pairs[0][0].y - pairs[0][1].y
+    return max(
+        max(abs(a.x - b.x - left), abs(a.y - b.y - top), abs(a.width - b.width),
+            abs(a.height - b.height))
+        for a, b in pairs
+    )  # fmt: skip
+
+
+def check_no_overlaps(boxes: dict[str, Rect]) -> None:
+    rects = sorted(boxes.items(), key=lambda item: item[1].y)
+    for number, (name, rect) in enumerate(rects):
+        for other_name, other in rects[number + 1 :]:
+            if other.y >= rect.bottom:
+                break
+            assert not rect.overlaps(other), (name, other_name)
+
+
+# --- places ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rankdir", ["TB", "LR"])
+@pytest.mark.parametrize(
+    "name",
+    ["siamese", "nested_in_nested", "several_ends", "three_levels", "many_branches", "resnet50"],
+)
+def test_everything_open_lies_where_python_puts_it(opened: Any, name: str, rankdir: str):
+    check_all_places(opened, whole(name), rankdir)
+
+
+@pytest.mark.parametrize("level", ["gradient", "training"])
+def test_arrows_that_run_upward_lie_where_python_puts_them(opened: Any, level: str):
+    model = ZOO["siamese"]()
+    model.compile("rmsprop", "mse")
+    graph = graph_of(model, level)
+    assert any(edge.attrs.get("role") for edge in graph.edges)
+    check_all_places(opened, graph, "TB")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_graphs_of_any_form_lie_where_python_puts_them(opened: Any, seed: int):
+    check_all_places(opened, random_graph(random.Random(seed)), "TB")
+
+
+def random_graph(chance: random.Random) -> Graph:
+    """Return a graph with frames in frames, arrows of any length and direction, and labels."""
+    groups: list[GraphGroup] = []
+    for number in range(7):
+        parent = chance.choice(["", *(group.id for group in groups)])
+        groups.append(GraphGroup(f"g{number}", f"g{number}", parent, chance.randrange(9)))
+    around = ["", "", *(group.id for group in groups)]
+    nodes = [
+        GraphNode(f"n{number}", "n" * chance.randrange(1, 30), "dense", chance.choice(around),
+                  chance.randrange(12), {"input_count": 3, "output_count": chance.randrange(3)})
+        for number in range(60)
+    ]  # fmt: skip
+    edges = []
+    for _ in range(90):
+        source, target = chance.choice(nodes).id, chance.choice(nodes).id
+        label = chance.choice(["", "", "", "label"])
+        edges.append(GraphEdge(source, target, label, {"operand": chance.randrange(3)}))
+    return Graph("random", tuple(nodes), tuple(edges), tuple(groups))
+
+
+def check_all_places(opened: Any, graph: Graph, rankdir: str) -> None:
+    picture = {"rankdir": rankdir, "depth_ranks": True}
+    page = opened(graph, closed=(), picture=picture)
+    found, (expected, _) = places(page), arrange(graph, PictureOptions(**picture))
+    for name, rect in expected.boxes.items():
+        assert abs(found["boxes"][name].x - rect.x) <= 1
+        assert abs(found["boxes"][name].y - rect.y) <= 1
+    assert largest_difference(found["boxes"], dict(expected.boxes)) <= 1
+    if expected.frames:
+        assert largest_difference(found["frames"], dict(expected.frames)) <= 1
+    assert found["size"] == pytest.approx([expected.width, expected.height], abs=1)
+    assert len(found["paths"]) == len(graph.edges)
+    for number, path in enumerate(expected.paths):
+        assert len(found["paths"][number]) == len(path.points)
+        for point, (x, y) in zip(found["paths"][number], path.points, strict=True):
+            assert point == pytest.approx([x, y], abs=1)
+
+
+@pytest.mark.parametrize(
+    "name", ["siamese", "nested_in_nested", "several_ends", "three_levels", "resnet50"]
+)
+def test_the_first_view_lies_where_python_puts_the_collapsed_graph(opened: Any, name: str):
+    graph = whole(name)
+    small = collapsed(graph, closed_by_default(graph))
+    found, (expected, _) = places(opened(graph)), arrange(small, PictureOptions())
+    assert largest_difference(found["boxes"], dict(expected.boxes)) <= 1
+    assert len(found["paths"]) == len(small.edges)
+
+
+@pytest.mark.parametrize("name", ["three_levels", "resnet50"])
+def test_no_boxes_overlap_whatever_is_open(opened: Any, name: str):
+    graph = whole(name)
+    page = opened(graph)
+    chance = random.Random(4)
+    for _ in range(8):
+        groups = range(len(graph.groups))
+        closed = [number for number in groups if chance.random() < 0.5]
+        page.evaluate("closed => kerascopeViewer.setClosed(closed)", closed)
+        found = places(page)
+        check_no_overlaps(found["boxes"])
+        ids = {graph.groups[number].id for number in closed}
+        small = collapsed(graph, ids)
+        assert set(found["boxes"]) == {node.id for node in small.nodes}
+        assert set(found["frames"]) == {group.id for group in small.groups}
+        assert len(found["paths"]) == len(small.edges)
+        for frame in small.groups:
+            rect = found["frames"][frame.id]
+            inside = [found["boxes"][n.id] for n in small.nodes if n.group == frame.id]
+            for inner in inside:
+                assert rect.x <= inner.x
+                assert rect.y <= inner.y
+                assert inner.right <= rect.right
+                assert inner.bottom <= rect.bottom
+
+
+def test_what_is_drawn_is_where_it_was_placed(opened: Any):
+    page = opened(whole("siamese"), closed=())
+    expected = places(page)["boxes"]
+    corner = page.locator("#picture").bounding_box()
+    for name, rect in expected.items():
+        drawn = box(page, name).locator(".line").first.bounding_box()
+        assert drawn["x"] - corner["x"] == pytest.approx(rect.x, abs=2)
+        assert drawn["y"] - corner["y"] == pytest.approx(rect.y, abs=2)
+        assert drawn["width"] == pytest.approx(rect.width, abs=3)
+
+
+def test_texts_stay_in_their_boxes(opened: Any):
+    page = opened(whole("odd_names"))
+    assert (
+        page.evaluate(
+            """() => [...document.querySelectorAll("g.box text")].filter((text) => {
+            const [a, b] = [text, text.parentNode.querySelector(".line")]
+                .map((element) => element.getBoundingClientRect());
+            return a.left < b.left || a.right > b.right || a.top < b.top || a.bottom > b.bottom;
+        }).map((text) => text.textContent)"""
+        )
+        == []
+    )
+
+
+def test_turning_the_picture_is_the_other_layout(opened: Any):
+    graph = whole("siamese")
+    page = opened(graph, closed=())
+    page.click("#turn")
+    expected, _ = arrange(graph, PictureOptions(rankdir="LR"))
+    assert largest_difference(places(page)["boxes"], dict(expected.boxes)) <= 1
+
+
+# --- colours --------------------------------------------------------------------------------------
+
+
+def hex_of(color: str) -> str:
+    red, green, blue, *rest = re.findall(r"[\d.]+", color)
+    assert not rest or float(rest[0]) == 1, color
+    return f"#{int(red):02X}{int(green):02X}{int(blue):02X}"
+
+
+def every_kind_and_state() -> Graph:
+    nodes = [GraphNode("start", "start", "input", depth=1)]
+    nodes += [
+        GraphNode(kind, kind, kind, "m" if i % 2 else "", 0,
+                  {"class_name": "Class", "calls": 2, "call": 0, "input_count": 2})
+        for i, kind in enumerate(STYLES)
+    ]  # fmt: skip
+    nodes += [GraphNode(f"is {name}", name, "dense", attrs={"state": name}) for name in STATES]
+    looks = [{"role": role} for role in ("gradient", "update")]
+    looks += [{"state": name} for name in STATES]
+    edges = [GraphEdge("start", "dense", "label", look) for look in looks]
+    groups = (GraphGroup("m", "model", attrs={"class_name": "Model"}), GraphGroup("e", "shut"))
+    nodes.append(GraphNode("hidden", "hidden", "dense", "e"))
+    return Graph("kinds", tuple(nodes), tuple(edges), groups)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_rendered_colours_can_be_read(opened: Any, scheme: str):
+    picture = {"depth_ranks": True}
+    page = opened(every_kind_and_state(), closed=["e"], picture=picture, color_scheme=scheme)
+    page.fill("#search", "dense")
+    box(page, "start").click()
+    found = page.evaluate(COLOURS)
+    assert len(found["text"]) > 100
+    assert len(found["line"]) > 100
+    for color, ground, what in found["text"]:
+        assert contrast(hex_of(color), hex_of(ground)) >= 4.5, (what, color, ground)
+    for color, ground, what in found["line"]:
+        assert contrast(hex_of(color), hex_of(ground)) >= 3, (what, color, ground)
+
+
+# --- size -----------------------------------------------------------------------------------------
+
+
+def tower(count: int) -> Graph:
+    attrs = {"class_name": "Dense", "output_shapes": "(None, 16)", "parameters": 272}
+    names = [f"dense_{number}" for number in range(count)]
+    nodes = [
+        GraphNode(name, name, "dense", "", count - number, attrs)
+        for number, name in enumerate(names)
+    ]
+    edges = [GraphEdge(one, other) for one, other in pairwise(names)]
+    return with_blocks(Graph("tower", tuple(nodes), tuple(edges)))
+
+
+def test_ten_thousand_boxes_open_quickly(opened: Any):
+    graph = tower(10_000)
+    start = time.perf_counter()
+    page = opened(graph)
+    assert time.perf_counter() - start < 15
+    shown = places(page)["boxes"]
+    assert len(shown) <= 60
+    page.fill("#search", "dense_7777")
+    page.locator("#count", has_text="1 of").wait_for()
+    assert "dense_7777" in places(page)["boxes"]

@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+from zoo import ZOO
+
+from kerascope.errors import ArgumentError, DtypeError
+from kerascope.viz.extract.subjects import graph_of
+from kerascope.viz.overlays.weight_changes import weight_changes, with_weight_changes
+
+
+def test_training_moves_the_weights_of_the_picture():
+    model = ZOO["siamese"]()
+    model.layers[-1].trainable = False
+    model.compile("sgd", "mse")
+    before = model.get_weights()
+    model.train_on_batch([np.ones((2, 16)), np.zeros((2, 16))], np.ones((2, 1)))
+    changes = weight_changes(model, before)
+    assert changes["same"] == 0
+    assert changes["encoder"] > 0
+    graph = with_weight_changes(graph_of(model, expand_nested=True), changes)
+    assert graph.node("same").attrs["detail"] == "weights unchanged"
+    for box in ("encoder@0/wide", "encoder@1/wide"):
+        attrs = graph.node(box).attrs
+        assert attrs["state"] == "changed"
+        assert attrs["note"].startswith("weights changed by ")
+        assert attrs["weight_change"] == pytest.approx(changes["encoder/wide"], rel=1e-3)
+
+
+def test_the_change_is_relative_to_the_size_before():
+    model = ZOO["chain"]()
+    before = [np.full(w.shape, 2.0) for w in model.weights]
+    after = [np.full(w.shape, 3.0) for w in model.weights]
+    assert weight_changes(model, before, after) == {"hidden": 0.5, "scores": 0.5}
+
+
+def test_weights_that_were_zero_and_weights_that_broke():
+    model = ZOO["chain"]()
+    zeros = [np.zeros(w.shape) for w in model.weights]
+    ones = [np.ones(w.shape) for w in model.weights]
+    broken = [ones[0] * np.nan, *ones[1:]]
+    graph = with_weight_changes(graph_of(model), weight_changes(model, zeros, broken))
+    assert graph.node("hidden").attrs["state"] == "nan"
+    assert graph.node("scores").attrs["note"] == "weights changed from 0"
+    assert set(weight_changes(model, zeros, zeros).values()) == {0.0}
+
+
+def test_arrays_of_another_model_are_refused():
+    model = ZOO["chain"]()
+    with pytest.raises(ArgumentError, match="before: expected 4 arrays, got 1"):
+        weight_changes(model, [np.zeros(3)])
+    arrays = model.get_weights()
+    with pytest.raises(
+        ArgumentError, match=r"after: array 1 is of another shape; expected \(64,\)"
+    ):
+        weight_changes(model, arrays, [arrays[0], np.zeros(3), *arrays[2:]])
+    with pytest.raises(DtypeError, match="expected a model, got str"):
+        weight_changes("m", [])
+    with pytest.raises(ArgumentError, match="shows none of the layers"):
+        with_weight_changes(graph_of(ZOO["diamond"]()), {"hidden": 1.0})
