@@ -1,0 +1,121 @@
+"""Events: what a model's life is made of, on one clock.
+
+The engine's stages yield what happens; the recorder (`recorder.py`) turns it into these records,
+the tape (`tape.py`) keeps them, the stepper (`stepper.py`) moves among them. An event is plain: it
+holds names, numbers and arrays that nobody writes into any more, never a live container.
+
+A span has two events, "B" when it is about to happen and "E" when it is done; what takes no time
+has one, "I". Spans lie in each other; `depth` says how deep.
+
+===========  =================================  ================================  ==============
+grain        BUILD                              COMPILE                           RUN
+===========  =================================  ================================  ==============
+`act`        build                              compile, function (made)          fit, epoch,
+                                                                                  batch,
+                                                                                  evaluate,
+                                                                                  predict,
+                                                                                  function
+                                                                                  (called)
+`phase`      build_map, depth_sort,             loss, metrics, gradients,         callbacks,
+             check_graph, run_internal_graph    get_updates                       forward, loss,
+                                                                                  backward,
+                                                                                  update, commit
+`node`       layer.init, layer.build,           loss.term, reg.term, grad.node,   node,
+             layer.call, node.create,           opt.param                         update.param,
+             map.visit                                                            update.apply,
+                                                                                  callback
+`op`         op.create                          grad.op                           op
+`detail`     weight.create, map.mark,           grad.accum, grad.none,            rng.draw, mask,
+             map.skip, map.depth, depth.put,    slot.create, update.pair,         metric.value,
+             tmap.get, tmap.set                 update.dup                        weight.set
+===========  =================================  ================================  ==============
+
+Lesson: chapter 12. The idea of one record for all is that of the trace event format.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+GRAINS = ("act", "phase", "node", "op", "detail")
+BEGIN, END, INSTANT = "B", "E", "I"
+
+
+class Where(NamedTuple):
+    """Two places in source: what is being walked through, and whose line made the layer.
+
+    Attributes
+    ----------
+    file : str
+        Of the engine.
+    line : int
+    function : str
+    user_file : str
+        Of the user's script; "" if nothing of it is concerned.
+    user_line : int
+    """
+
+    file: str = ""
+    line: int = 0
+    function: str = ""
+    user_file: str = ""
+    user_line: int = 0
+
+
+NOWHERE = Where()
+
+
+class Delta(NamedTuple):
+    """One name of the source and what it is now.
+
+    Attributes
+    ----------
+    name : str
+        As in the source: "tensor_map", "depth", "updates".
+    key : object
+        The key that was put into it, if the name is that of a container; else None. In a list it is
+        the place.
+    value : object
+        A copy, or an array that nobody writes into.
+    """
+
+    name: str
+    key: Any
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened, or is about to.
+
+    Attributes
+    ----------
+    t : int
+        Time: 0, 1, 2, ... over the whole session.
+    act, phase : str
+        In which act and phase it lies; "" for none.
+    kind : str
+        What it is: "layer.call", "map.visit", "op", "update.apply", ...; of an act or a phase its
+        name.
+    ph : {"B", "E", "I"}
+    depth : int
+        Number of spans that are open around it.
+    grain : {"act", "phase", "node", "op", "detail"}
+    name : str
+        Of which layer, node, tensor or variable it speaks.
+    where : Where
+    deltas : tuple of Delta
+        The names that it changed; of an "E" its value is under the name "result".
+    """
+
+    t: int
+    act: str
+    phase: str
+    kind: str
+    ph: str
+    depth: int
+    grain: str
+    name: str
+    where: Where = NOWHERE
+    deltas: tuple[Delta, ...] = ()

@@ -1,0 +1,240 @@
+"""What is recorded while a model is built: layers are called, Nodes made, networks run on symbols.
+
+Lessons: chapters 6 and 10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kerascope.backend.graph import Apply, Constant, Tensor
+from kerascope.backend.traversal import applies_in_order
+from kerascope.engine.calling import LayerBuilt
+from kerascope.engine.input_layer import InputLayer
+from kerascope.engine.node import Node, NodeCreated
+from kerascope.engine.node_ids import call_ids
+from kerascope.engine.running import InputFed, NodeComputed
+from kerascope.trace.events import Delta
+from kerascope.trace.hearer import Hearer, name_is
+from kerascope.trace.recorder_memory import keys_by_node
+from kerascope.trace.train_facts import quietly
+
+
+class Silent(Hearer):
+    """A stage that only starts others; these are told."""
+
+    builds = True
+
+    def started(self) -> None:
+        """Tell nothing."""
+
+    def event(self, event: Any) -> None:
+        """Tell nothing."""
+
+
+class LayerCallHearer(Hearer):
+    """A layer is called on symbols: its weights are made, its ops, and a Node."""
+
+    builds = True
+
+    def started(self) -> None:
+        """Begin the call; tell of the layers that were made for it."""
+        layer, names = self.stage.subject, self.stage.names
+        call, apply = names.get("call"), names.get("apply")
+        inputs = call.tensors if call is not None else apply.inputs if apply is not None else []
+        for x in inputs:
+            if x._keras_history is not None and isinstance(x._keras_history.layer, InputLayer):
+                self._introduce(x._keras_history.layer, x._keras_history.node)
+        self._introduce(layer)
+        ref = self.recorder.describer.ref
+        described = [ref(x) for x in inputs]
+        deltas = (name_is("layer", ref(layer)), name_is("inputs", described))
+        self.begin("layer.call", layer.name, *deltas, made_at=layer.made_at)
+
+    def event(self, event: Any) -> None:
+        """Tell of the weights and of the Node."""
+        if isinstance(event, LayerBuilt):
+            tell_built(self, event)
+        elif isinstance(event, NodeCreated):
+            self._tell_ops(event.node)
+            self._tell_node(event.node)
+
+    def finished(self) -> None:
+        """End the call with what came out."""
+        result = self.stage.result
+        if isinstance(result, Node):
+            result = result.output_tensors[0]
+        self.end_all(name_is("result", self.recorder.describer.snapshot(result)))
+
+    def _introduce(self, layer: Any, node: Node | None = None) -> None:
+        """Tell of a layer when it is first met: its making is no stage."""
+        memory = self.recorder.memory
+        if layer in memory.seen_layers:
+            return
+        memory.seen_layers.add(layer)
+        ref = memory.describer.ref(layer)
+        self.tell("layer.init", layer.name, name_is("layer", ref), made_at=layer.made_at)
+        if node is not None:
+            self._tell_node(node)
+
+    def _tell_ops(self, node: Node) -> None:
+        layer, ref = node.outbound_layer, self.recorder.describer.ref
+        for apply in new_ops(self, node.output_tensors, node.input_tensors):
+            deltas = (name_is("op", apply.op.name), name_is("result", _refs(ref, apply.outputs)))
+            self.tell("op.create", apply.name, *deltas, made_at=layer.made_at)
+
+    def _tell_node(self, node: Node) -> None:
+        describer, layer = self.recorder.describer, node.outbound_layer
+        ref = describer.ref
+        histories = (
+            Delta("_keras_history", describer.key(y), (h.layer.name, h.node_index, h.tensor_index))
+            for y in node.output_tensors
+            if (h := y._keras_history) is not None
+        )
+        self.tell(
+            "node.create",
+            node.name,
+            name_is("node", ref(node)),
+            name_is("node_index", node.node_index),
+            name_is("outputs", [ref(y) for y in node.output_tensors]),
+            *histories,
+            made_at=layer.made_at,
+        )
+
+
+def _refs(ref: Any, tensors: list[Tensor]) -> Any:
+    return ref(tensors[0]) if len(tensors) == 1 else tuple(ref(y) for y in tensors)
+
+
+def new_ops(hearer: Hearer, outputs: list[Tensor], inputs: list[Tensor]) -> Iterator[Apply]:
+    """Yield the ops between tensors that have not been told of yet."""
+    told = hearer.recorder.memory.told_ops
+    for apply in applies_in_order(outputs, fed=inputs):
+        if apply.outputs[0] not in told:
+            told.add(apply.outputs[0])
+            yield apply
+
+
+def tell_built(hearer: Hearer, event: LayerBuilt) -> None:
+    """Tell that a layer has made its weights."""
+    recorder, layer = hearer.recorder, event.layer
+    memory = recorder.memory
+    where = recorder.where(hearer.stage, layer.made_at)
+    arrays = {w: memory.payload(w.get_value(borrow=True)) for w in event.weights}
+    memory.values.update((w, w.get_value(borrow=True)) for w in event.weights)
+    shape = name_is("input_shape", memory.describer.snapshot(event.input_shape))
+    created = tuple(Delta("weights", w.name, arrays[w]) for w in event.weights)
+    recorder.begin("layer.build", layer.name, where, (shape, *created))
+    for w, delta in zip(event.weights, created, strict=True):
+        recorder.tell("weight.create", w.name, where, (delta,))
+    recorder.end()
+
+
+class RunHearer(Hearer):
+    """A network runs on new tensors, by falling depth, and its `tensor_map` fills.
+
+    The order is known, so each call of a layer is told before it is made.
+    """
+
+    builds = True
+
+    def started(self) -> None:
+        """Begin with an empty `tensor_map`."""
+        network = self.stage.subject
+        self._ids = quietly(call_ids, network)
+        self.keys = keys_by_node(self._ids)
+        self._coming = [
+            (depth, node)
+            for depth, nodes in network.nodes_by_depth.items()
+            for node in nodes
+            if not node.is_input
+        ]
+        self._coming.reverse()
+        self._fed = 0
+        self._depth: int | None = None
+        ref = self.recorder.describer.ref
+        rows = {d: [ref(n) for n in nodes] for d, nodes in network.nodes_by_depth.items()}
+        self.begin(
+            "run_internal_graph",
+            network.name,
+            name_is("network", ref(network)),
+            name_is("nodes_by_depth", rows),
+            name_is("depth_keys", list(rows)),
+            name_is("tensor_map", {}),
+        )
+
+    def event(self, event: Any) -> None:
+        """Tell what entered `tensor_map`, then which layer is called next."""
+        if isinstance(event, InputFed):
+            entry = Delta("tensor_map", self.keys[event.tensor], self._entry(event.tensor))
+            self.tell("tmap.set", entry.key, entry)
+            self._fed += 1
+        elif isinstance(event, NodeComputed):
+            self._end_node(event)
+        if self._fed == len(self.stage.subject.inputs):
+            self._begin_node()
+
+    def _entry(self, tensor: Tensor) -> tuple[Any, Any]:
+        computed, mask = self.stage.names["tensor_map"][tensor]
+        return self._value(computed), None if mask is None else self._value(mask)
+
+    def _value(self, tensor: Tensor) -> Any:
+        if isinstance(tensor, Constant):
+            return self.recorder.memory.copied(tensor.value)
+        return self.recorder.describer.ref(tensor)
+
+    def _begin_node(self) -> None:
+        if not self._coming:
+            if self._depth is not None:
+                self._depth = None
+                self.end()
+            return
+        depth, node = self._coming.pop()
+        ref, layer = self.recorder.describer.ref, node.outbound_layer
+        if depth != self._depth:
+            if self._depth is not None:
+                self.end()
+            self._depth = depth
+            self.begin("depth", f"depth {depth}", name_is("depth", depth))
+        tensor_map = self.stage.names["tensor_map"]
+        data = [self._entry(x) for x in node.input_tensors if x in tensor_map]
+        self.begin(
+            self._kind(),
+            self._ids[node],
+            name_is("depth", depth),
+            name_is("node", ref(node)),
+            name_is("layer", ref(layer)),
+            name_is("computed_data", data),
+            made_at=layer.made_at,
+        )
+        for x in node.input_tensors:
+            if x in tensor_map:
+                self.tell("tmap.get", self.keys[x], made_at=layer.made_at)
+
+    def _kind(self) -> str:
+        numbers = self.recorder.hearers[0].stage.name == "eager_call"
+        return "node" if numbers else "layer.call"
+
+    def _end_node(self, event: NodeComputed) -> None:
+        outputs = event.node.output_tensors
+        entries = [Delta("tensor_map", self.keys[y], self._entry(y)) for y in outputs]
+        computed = [self._value(x) for x in event.computed_tensors]
+        made_at = event.node.outbound_layer.made_at
+        self.recorder.note(*entries)
+        for entry in entries:
+            self.tell("tmap.set", entry.key, entry, made_at=made_at)
+        values = [entry.value[0] for entry in entries]
+        self.recorder.end(
+            (
+                name_is("computed_tensors", computed),
+                name_is("output_tensors", values),
+                name_is("result", values[0] if len(values) == 1 else tuple(values)),
+            ),
+            self.recorder.where(self.stage, made_at),
+        )
+
+    def finished(self) -> None:
+        """End the run with the network's outputs."""
+        outputs, _, _ = self.stage.result
+        self.end_all(name_is("result", tuple(self._value(y) for y in outputs)))

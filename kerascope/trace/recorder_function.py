@@ -1,0 +1,297 @@
+"""What is recorded of one call of a function: its ops in phases and nodes, then the commit.
+
+All new values are computed (phase "update") before any variable is written (phase "commit"). An op
+is told before it is performed, with its inputs, and afterwards, with its output.
+
+Lesson: chapter 14.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.function import Function, Update
+from kerascope.backend.schedule import Step, is_needed
+from kerascope.stage import Stage
+from kerascope.trace.events import Delta, Where
+from kerascope.trace.hearer import Hearer, name_is
+from kerascope.trace.recorder_feed import fed_copies, names_at_start, names_of_group, variables_set
+from kerascope.trace.recorder_plan import Group, Plan, PlannedStep
+from kerascope.trace.recorder_run import FitHearer
+from kerascope.trace.recorder_where import FILE, line_of
+from kerascope.trace.snapshots import ErrorRef
+
+
+class FunctionHearer(Hearer):
+    """Follows one call of a function."""
+
+    def __init__(self, recorder: Any, stage: Stage) -> None:
+        super().__init__(recorder, stage)
+        self.function: Function = stage.subject
+        memory = recorder.memory
+        plan = memory.plans.get(self.function)
+        if plan is None or (plan.facts is None and memory.facts(self.function) is not None):
+            plan = memory.plans[self.function] = Plan(self.function, memory, FILE)
+            for planned in plan.steps:
+                planned.set_lines(line_of("step.perform("), line_of("yield step"))
+        self.plan: Plan = plan
+        self._keeps_arrays = not memory.statistics_only
+        self._tells_ops = recorder.tells("op")
+        self._expected: PlannedStep | None = None
+        self._index = 0
+        self._phase = ""
+        self._group: Group | None = None
+        self._depth: int | None = None
+        self._values: list[Any] = []
+        self._fed: dict[int, np.ndarray] = {}  # the caller's arrays by their ids
+        self._copies: dict[int, Any] = {}  # by slot, of arrays that belong to the caller
+        self._arrays: dict[str, Any] = {}  # by key of tensor_map
+        self._gradients: dict[str, Any] = {}  # by the names of the parameters
+        self._is_paused = self._is_committed = False
+        self._new: Any = None
+
+    # --- start ------------------------------------------------------------------------------------
+
+    def started(self) -> None:
+        """Begin with what is fed, and tell which variables have been set since the last call."""
+        function, memory = self.function, self.recorder.memory
+        self.old = {u.variable: u.variable.get_value(borrow=True) for u in function.updates}
+        self._copies, self._fed = fed_copies(self.stage, function.schedule)
+        self._values = function.schedule.start(list(self._copies.values()))
+        is_set = variables_set(function.schedule, memory)
+        weights = [Delta("weights", v.name, memory.payload(array)) for v, array, _ in is_set]
+        names = [
+            name_is(name, value)
+            for name, value in names_at_start(self.plan, self._copies, self.old, memory).items()
+        ]
+        self._arrays = {
+            key: memory.payload(self._copies[slot])
+            for slot, x in enumerate(function.schedule.inputs)
+            if (key := self.plan.keys.get(x)) is not None and slot in self._copies
+        }
+        where = Where(FILE, line_of("values = schedule.start"), "_events")
+        self.recorder.begin("function", function.name, where, (*names, *weights))
+        for (v, _, before), delta in zip(is_set, weights, strict=True):
+            if before is not None:
+                old = name_is("old", memory.payload(before))
+                self.recorder.tell("weight.set", v.name, where, (delta, old))
+        self._expect(0)
+
+    # --- ops --------------------------------------------------------------------------------------
+
+    def event(self, event: Any) -> None:
+        """Tell that an op is done, and which comes next; or that a variable was written."""
+        if event.__class__ is not Step:
+            if isinstance(event, Update):
+                self._tell_update(event)
+            return
+        if not self._is_paused:
+            self._is_paused = True
+            self._values = self.stage.names["values"]
+        planned = self._expected
+        if planned is None or planned.step is not event:
+            planned = self._find(event)
+        self._end_op(planned)
+        self._expect(self._index + 1)
+
+    def _end_op(self, planned: PlannedStep) -> None:
+        if not (self._tells_ops or planned.brings):
+            return
+        recorder, values, outputs = self.recorder, self._values, planned.step.outputs
+        deltas: tuple[Delta, ...]
+        if len(outputs) == 1:
+            results = (self._kept(outputs[0], values[outputs[0]]),)
+            deltas = (*planned.deltas, Delta("result", None, results[0]))
+        else:
+            results = tuple([self._kept(slot, values[slot]) for slot in outputs])
+            deltas = (*planned.deltas, Delta("result", None, results))
+        if planned.brings:
+            deltas += tuple(
+                [self._brought(name, key, results[i]) for name, key, i in planned.brings]
+            )
+        if not self._tells_ops:
+            recorder.note(*deltas[2:])
+            return
+        recorder.end(deltas, planned.where_done)
+        for kind, name, i in planned.details:
+            recorder.tell(kind, name, planned.where_done, (Delta("value", None, results[i]),))
+
+    def _kept(self, slot: int, array: Any) -> Any:
+        """Return what is kept of an op's output; a view of the caller's array is copied."""
+        if self._keeps_arrays and array.__class__ is np.ndarray:
+            fed = self._fed
+            if (array.base is not None or id(array) in fed) and any(
+                np.may_share_memory(array, x) for x in fed.values()
+            ):
+                array = self._copies[slot] = array.copy()
+            return array
+        return self.recorder.memory.payload(array)
+
+    def _brought(self, name: str, key: Any, array: Any) -> Delta:
+        if name == "tensor_map":
+            self._arrays[key] = array
+            slot = self.plan.masks.get(key)
+            mask = None if slot is None else self._values[slot]
+            if mask is not None:
+                mask = self.recorder.memory.payload(mask)
+            return Delta(name, key, (array, mask))
+        if name == "mask":
+            if key in self._arrays:
+                return Delta("tensor_map", key, (self._arrays[key], array))
+            return Delta("mask", None, array)
+        if name == "grads":
+            self._gradients[key] = array
+        elif name == "updates" and self._group is not None and self._group.name == key:
+            self._new = array
+        return Delta(name, key, array)
+
+    @property
+    def live_values(self) -> list[Any]:
+        """The slots of the paused call; empty before it begins."""
+        return self._values if self._is_paused else []
+
+    def own_copy(self, slot: int, array: np.ndarray) -> Any:
+        """Forget the copy of a caller's array that lay in a slot; return what is kept now."""
+        self._copies.pop(slot, None)
+        return self.recorder.memory.payload(array)
+
+    def brought_by(self, planned: PlannedStep, position: int, array: Any) -> list[Delta]:
+        """Return the deltas of the names that an op's output brings."""
+        return [self._brought(name, key, array) for name, key, i in planned.brings if i == position]
+
+    def _expect(self, index: int) -> None:
+        """Begin the op that will be performed next; after the last one, the commit."""
+        steps, values = self.plan.steps, self._values
+        count = len(steps)
+        while index < count:
+            planned = steps[index]
+            guards = planned.step.guards
+            if not guards or is_needed(guards, values):
+                self._index = index
+                self._begin_op(planned)
+                return
+            index += 1
+        self._index = index
+        self._expected = None
+        self._leave_phase()
+        if self.function.updates:
+            self._phase = "commit"
+            where = Where(FILE, line_of("update.variable.commit"), "_events")
+            self.recorder.begin("commit", "commit", where)
+
+    def _begin_op(self, planned: PlannedStep) -> None:
+        self._expected = planned
+        if planned.phase != self._phase:
+            self._leave_phase()
+            self._phase = planned.phase
+            self.recorder.begin(planned.phase, planned.phase, planned.where)
+        if planned.group is not self._group:
+            self._leave_group()
+            if planned.group is not None:
+                self._enter_group(planned.group, planned.where)
+        if not self._tells_ops:
+            return
+        deltas: tuple[Delta, ...] = planned.deltas
+        if self._keeps_arrays:
+            values, copies = self._values, self._copies
+            arrays = tuple([copies[s] if s in copies else values[s] for s in planned.step.inputs])
+            deltas = (*deltas, Delta("inputs", None, arrays))
+        self.recorder.begin("op", planned.name, planned.where, deltas)
+
+    def _find(self, step: Step) -> PlannedStep:
+        """Return the plan of an op that was not expected: a listener has changed a condition."""
+        if self._expected is not None and self._tells_ops:
+            self.recorder.end((name_is("error", ErrorRef("skipped", "its condition changed")),))
+        elif self._expected is None:
+            self._leave_phase()
+            if self._phase == "commit":
+                self._phase = ""
+                self.recorder.end()
+        self._index = next(i for i, p in enumerate(self.plan.steps) if p.step is step)
+        planned = self.plan.steps[self._index]
+        self._begin_op(planned)
+        return planned
+
+    def current(self, slot: int) -> Any:
+        """Return the array in a slot of the call that is paused; None if there is none now."""
+        if not self._is_paused or self._is_committed:
+            return None
+        copies = self._copies
+        return copies[slot] if slot in copies else self._values[slot]
+
+    def override(self, slot: int, array: np.ndarray) -> None:
+        """Put another array into a slot of the call that is paused."""
+        if self._new is self._values[slot]:
+            self._new = array
+        self._values[slot] = array
+        if slot in self._copies:
+            self._copies[slot] = array
+        slots = self.plan.slots
+        for tensor, key in self.plan.keys.items():
+            if slots.get(tensor) == slot:
+                self._arrays[key] = array
+
+    # --- groups and phases ------------------------------------------------------------------------
+
+    def _enter_group(self, group: Group, where: Where) -> None:
+        recorder = self.recorder
+        self._group = group
+        if group.depth is not None and group.depth != self._depth:
+            self._leave_depth()
+            self._depth = group.depth
+            recorder.begin("depth", f"depth {group.depth}", where, (name_is("depth", group.depth),))
+        names = names_of_group(group, self._gradients, recorder.memory)
+        recorder.begin(group.kind, group.name, where, names)
+
+    def _leave_group(self) -> None:
+        group, self._group = self._group, None
+        if group is None:
+            return
+        deltas: tuple[Delta, ...] = ()
+        if group.depth is not None and group.name in self._arrays:
+            deltas = (name_is("result", self._arrays[group.name]),)
+        elif group.variable is not None and self._new is not None:
+            deltas = (name_is("new_p", self._new), name_is("result", self._new))
+            self._new = None
+        self.recorder.end(deltas)
+
+    def _leave_depth(self) -> None:
+        if self._depth is not None:
+            self._depth = None
+            self.recorder.end()
+
+    def _leave_phase(self) -> None:
+        self._leave_group()
+        self._leave_depth()
+        if self._phase and self._phase != "commit":
+            self._phase = ""
+            self.recorder.end()
+
+    # --- commit and end ---------------------------------------------------------------------------
+
+    def _tell_update(self, event: Update) -> None:
+        v, memory = event.variable, self.recorder.memory
+        new = v.get_value(borrow=True)
+        if not self._is_committed:  # all have been written when the first is told
+            self._is_committed = True
+            for variable in self.old:
+                array = memory.values[variable] = variable.get_value(borrow=True)
+                self.recorder.note(Delta("weights", variable.name, memory.payload(array)))
+        deltas = (
+            Delta("weights", v.name, memory.payload(new)),
+            Delta("old", None, memory.payload(self.old[v])),
+            Delta("new", None, memory.payload(new)),
+        )
+        self.recorder.tell("update.apply", v.name, self.recorder.where(self.stage), deltas)
+
+    def finished(self) -> None:
+        """End with the outputs, of which the caller owns the arrays."""
+        memory, result = self.recorder.memory, self.stage.result
+        outs = result if isinstance(result, list) else [result]
+        kept = [memory.copied(y) for y in outs]
+        self.end_all(name_is("outputs", kept), name_is("result", kept))
+        around = self.recorder.hearers[-2:-1]
+        if around and isinstance(around[0], FitHearer):
+            around[0].function_returned(self.function)

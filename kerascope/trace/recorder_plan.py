@@ -1,0 +1,270 @@
+"""The plan of a function: to which phase and node each op belongs, and which names it brings.
+
+A function is one list of ops. Which of them are a layer's, a loss or a gradient say the model's
+graph and what was told when the function was made (`TrainFacts`); failing these, their scopes. All
+of that is found out once for each function, so that an op costs little when it runs.
+
+The ops of one call of a layer that follow each other make a span "node". Where the schedule does
+not keep them together, the run of them with the call's output makes it, and the others lie
+directly in the phase.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kerascope.backend.function import Function
+from kerascope.backend.graph import Apply, Tensor, Variable
+from kerascope.backend.ops.random import RandomOp
+from kerascope.backend.schedule import Step
+from kerascope.backend.traversal import applies_in_order
+from kerascope.engine.node import Node
+from kerascope.engine.node_ids import free_id
+from kerascope.trace.events import Delta, Where
+from kerascope.trace.recorder_memory import Memory, keys_by_node
+from kerascope.trace.train_facts import TrainFacts
+
+
+class Group:
+    """Ops that make a span together: those of a layer's call, or of a parameter's update.
+
+    Attributes
+    ----------
+    kind : {"node", "update.param"}
+    name : str
+        The id of the call, or the variable's name.
+    node : Node or None
+    depth : int or None
+        In the network, of a call that runs forward.
+    variable : Variable or None
+    slots : list of (str, Variable)
+        Of a parameter's update: "m" and its variable.
+    made_at : tuple of (str, int) or None
+    """
+
+    def __init__(self, kind: str, name: str) -> None:
+        self.kind = kind
+        self.name = name
+        self.node: Node | None = None
+        self.depth: int | None = None
+        self.variable: Variable | None = None
+        self.slots: list[tuple[str, Variable]] = []
+        self.made_at: tuple[str, int] | None = None
+
+
+class PlannedStep:
+    """One op: what is told of it each time.
+
+    Attributes
+    ----------
+    step : Step
+    name : str
+        The tensor's name; of several of one name in a function the later ones have a number.
+    phase : str
+    group : Group or None
+    where, where_done : Where
+    deltas : tuple of Delta
+        What its begin brings.
+    brings : list of (str, object, int)
+        Names that its outputs bring: (name of the container or value, key, position).
+    details : list of (str, str, int)
+        Further events: (kind, name, position of the output).
+    """
+
+    __slots__ = (
+        *("brings", "deltas", "details", "group", "name", "phase", "step", "where", "where_done"),
+    )
+
+    def __init__(self, step: Step, name: str, phase: str, where: Where) -> None:
+        self.step = step
+        self.name = name
+        self.phase = phase
+        self.where = self.where_done = where
+        self.deltas = (Delta("op", None, step.apply.op.name),)
+        self.group: Group | None = None
+        self.brings: list[tuple[str, Any, int]] = []
+        self.details: list[tuple[str, str, int]] = []
+
+    def set_lines(self, begin: int, done: int) -> None:
+        """Say at which lines of the engine an op is performed, and told that it is done."""
+        self.where_done = self.where._replace(line=done)
+        self.where = self.where._replace(line=begin)
+
+
+class Plan:
+    """The plan of one function.
+
+    Attributes
+    ----------
+    steps : list of PlannedStep
+        As in the schedule.
+    keys : dict of Tensor to str
+        Of `tensor_map`.
+    masks : dict of str to int
+        The slot of the mask that belongs to a key of `tensor_map`.
+    """
+
+    def __init__(self, function: Function, memory: Memory, file: str) -> None:
+        self.function = function
+        self.facts = memory.facts(function)
+        self.keys: dict[Tensor, str] = {}
+        self.masks: dict[str, int] = {}
+        self.slots = function.schedule.slots
+        self._swept = memory.swept_of.get(function, {})
+        self._new_values = {update.new_value: update.variable for update in function.updates}
+        outputs = applies_in_order(function.outputs, fed=function.inputs)
+        self._for_outputs = set(outputs)
+        if self.facts is not None:
+            self._find_keys(self.facts)
+        self.steps: list[PlannedStep] = []
+        taken: dict[str, None] = {}
+        for step in function.schedule.steps:
+            name = free_id(step.apply.name, taken)
+            taken[name] = None
+            user = step.apply.scope.made_at or ("", 0)
+            where = Where(file, 0, "_events", *user)
+            self.steps.append(PlannedStep(step, name, self._phase_of(step.apply), where))
+        self._group()
+        brings = self._brings()
+        masks = {slot: key for key, slot in self.masks.items()}
+        for planned in self.steps:
+            self._plan(planned, brings, masks)
+
+    def _find_keys(self, facts: TrainFacts) -> None:
+        self.keys = keys_by_node(facts.ids)
+        for node in facts.ids:
+            for y, mask in zip(node.output_tensors, node.output_masks, strict=False):
+                if mask is not None and mask in self.slots and y in self.keys:
+                    self.masks[self.keys[y]] = self.slots[mask]
+
+    # --- phases and groups ------------------------------------------------------------------------
+
+    def _phase_of(self, apply: Apply) -> str:
+        scope = apply.scope.name.partition("/")[0]
+        if scope in ("gradients", "clip"):
+            return "backward"
+        if scope == "update" or apply not in self._for_outputs:
+            return "update"
+        if self.facts is not None and apply in self.facts.calls:
+            return "forward"
+        if scope.endswith("_metrics"):
+            return "metrics"
+        if scope == "loss" or scope.endswith("_loss") or "_regularizer" in apply.scope.name:
+            return "loss"
+        return "forward"
+
+    def _group(self) -> None:
+        """Give each op its group, where the schedule keeps the ops of a call together."""
+        labels = [self._label(planned) for planned in self.steps]
+        runs: dict[tuple[str, str], list[list[int]]] = {}
+        for i, label in enumerate(labels):
+            if label is None:
+                continue
+            own = runs.setdefault(label, [])
+            if own and own[-1][-1] == i - 1:
+                own[-1].append(i)
+            else:
+                own.append([i])
+        for (_, name), several in runs.items():
+            main = max(several, key=lambda run: self._weight(run, name))
+            group = self._make_group(self.steps[main[-1]], name)
+            for i in main:
+                self.steps[i].group = group
+
+    def _weight(self, run: list[int], name: str) -> tuple[bool, int]:
+        """Return whether a run has its call's output or parameter's new value, and its length."""
+        outputs = [y for i in run for y in self.steps[i].step.apply.outputs]
+        new = {self._new_values[y].name for y in outputs if y in self._new_values}
+        return any(y in self.keys for y in outputs) or name in new, len(run)
+
+    def _label(self, planned: PlannedStep) -> tuple[str, str] | None:
+        apply, facts = planned.step.apply, self.facts
+        scope = apply.scope.name
+        if planned.phase == "forward":
+            if facts is not None:
+                place = facts.calls.get(apply) or facts._only_calls.get(scope)
+                return ("forward", facts.ids[place.node]) if place else None
+            return ("forward", scope) if scope else None
+        if planned.phase == "backward":
+            swept = self._swept.get(apply)
+            if swept is not None and facts is not None:
+                name = facts.label(swept)
+            else:
+                name = scope.partition("/")[2]
+            return ("backward", name) if name else None
+        if planned.phase == "update" and scope.startswith("update/"):
+            return ("update", self._parameter(scope.removeprefix("update/")))
+        return None
+
+    def _parameter(self, scope: str) -> str:
+        """Return the parameter's name in a scope; constraints may have opened inner ones."""
+        names = [update.param.name for update in self.facts.updates] if self.facts else []
+        around = [n for n in names if scope == n or scope.startswith(f"{n}/")]
+        return max(around, key=len) if around else scope
+
+    def _make_group(self, planned: PlannedStep, name: str) -> Group:
+        group = Group("update.param" if planned.phase == "update" else "node", name)
+        group.made_at = planned.step.apply.scope.made_at
+        facts = self.facts
+        if planned.phase == "update":
+            for update in facts.updates if facts is not None else ():
+                if update.param.name == name:
+                    group.variable = update.param
+                    group.slots = [
+                        (v.name.rpartition("/")[2], v)
+                        for v, _ in update.pairs
+                        if v is not update.param
+                    ]
+        elif facts is not None:
+            group.node = next((node for node, own in facts.ids.items() if own == name), None)
+            if group.node in facts.ids and planned.phase == "forward":
+                places = [facts.places.get(y) for y in group.node.output_tensors]
+                group.depth = next((place.depth for place in places if place), None)
+        return group
+
+    # --- what an op brings ------------------------------------------------------------------------
+
+    def _brings(self) -> dict[Tensor, list[tuple[str, Any]]]:
+        """Return for each tensor the names under which its array is known."""
+        found: dict[Tensor, list[tuple[str, Any]]] = {}
+
+        def add(tensor: Tensor, name: str, key: Any = None) -> None:
+            found.setdefault(tensor, []).append((name, key))
+
+        for tensor, key in self.keys.items():
+            add(tensor, "tensor_map", key)
+        for tensor, variable in self._new_values.items():
+            add(tensor, "updates", variable.name)
+        facts = self.facts
+        if facts is not None:
+            for name, tensor in facts.losses.items():
+                if tensor is not None:
+                    add(tensor, name) if name == "total_loss" else add(tensor, "loss_list", name)
+            for name, tensor in facts.metrics.items():
+                add(tensor, "metrics", name)
+            for arrival in facts.arrivals:
+                wrt = arrival.wrt
+                add(
+                    arrival.gradient,
+                    "grads",
+                    wrt.name if arrival.is_weight else self.keys.get(wrt, wrt.name),
+                )
+        return found
+
+    def _plan(
+        self,
+        planned: PlannedStep,
+        brings: dict[Tensor, list[tuple[str, Any]]],
+        masks: dict[int, str],
+    ) -> None:
+        step = planned.step
+        for position, (y, slot) in enumerate(zip(step.apply.outputs, step.outputs, strict=True)):
+            for name, key in brings.get(y, ()):
+                planned.brings.append((name, key, position))
+                if name == "metrics":
+                    planned.details.append(("metric.value", key, position))
+            if slot in masks:
+                planned.brings.append(("mask", masks[slot], position))
+                planned.details.append(("mask", masks[slot], position))
+        if isinstance(step.apply.op, RandomOp):
+            planned.details.append(("rng.draw", planned.name, 0))

@@ -1,0 +1,305 @@
+"""Selectors: what `break` and `until` name. A selector is a test on events.
+
+==================  ===============================================================================
+`dense_2`           the layer is built or called; `dense_2@1` only its second call; globs: `dense_*`
+`dense_2:bwd`       gradients go through it
+`layer:depth`       the layer, where its name alone would mean something else
+`depth 2`           the network depth 2 begins
+`op:dot`            an op of this name is made or performed
+`tensor:a/out*`     the op of this tensor is made or performed
+`weight:*_W`        the weight is created, set or updated
+`phase:commit`      a phase or an act begins
+`event:map.skip`    events of this kind
+`batch 17`          also `epoch 3`
+`train.py:12`       a layer that a line of the user's script has made, but not each of its ops; or
+                    a line of the engine that is walked through
+`*`                 every event
+==================  ===============================================================================
+
+A selector means the begin of a span, and `:ret` behind it the end, where the value is. What takes
+no time is both. `*` means begins and ends.
+
+The name of an event on an op is that of its tensor; the op's own name ("dot") is the delta "op".
+
+This is the grammar; `parse_selector` makes a `Selector` of a text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from kerascope.errors import ArgumentError
+from kerascope.registry import did_you_mean
+from kerascope.trace.events import BEGIN, END, Event
+from kerascope.trace.expressions import value_of_event
+from kerascope.trace.hearer import GRAIN_OF
+from kerascope.trace.sources import History, begin_of
+
+ACTS = tuple(kind for kind, grain in GRAIN_OF.items() if grain == "act")
+PHASES = tuple(kind for kind, grain in GRAIN_OF.items() if grain == "phase")
+FORWARD_KINDS = ("layer.build", "layer.call", "node")
+OP_KINDS = ("op", "op.create")
+BACKWARD_KINDS = ("node", "grad.node")
+WEIGHT_KINDS = ("weight.create", "weight.set", "update.param", "update.apply", "opt.param")
+COUNTED = ("depth", "batch", "epoch")
+SUFFIXES = ("ret", "bwd", "fwd")
+EXAMPLES = "dense_2, dense_2:bwd, depth 2, op:dot, phase:commit, batch 17, train.py:12 or *"
+
+
+class KnownNames(NamedTuple):
+    """Names that exist, to find misspelt ones. What is empty is not known, and not checked."""
+
+    layers: Collection[str] = ()
+    ops: Collection[str] = ()
+    tensors: Collection[str] = ()
+    weights: Collection[str] = ()
+    kinds: Collection[str] = ()
+
+
+NOTHING_KNOWN = KnownNames()
+
+
+@dataclass(frozen=True)
+class Selector:
+    """A test on events.
+
+    Attributes
+    ----------
+    text : str
+        As it was written.
+    what : str
+        "layer", "op", "tensor", "weight", "phase", "event", "depth", "batch", "epoch", "line" or
+        "all".
+    pattern : str
+        A name, or a glob of names; of a line the file.
+    number : int
+        Of a depth, a batch, an epoch or a line.
+    at_end : bool
+        Whether it means the end of a span.
+    backward : bool
+        Whether the gradients of a layer are meant.
+    """
+
+    text: str
+    what: str
+    pattern: str = "*"
+    number: int = 0
+    at_end: bool = False
+    backward: bool = False
+
+    def matches(self, event: Event, events: History = ()) -> bool:
+        """Return whether an event is meant; the events before it tell the op that ends there."""
+        if self.what == "all":
+            return event.ph != BEGIN if self.at_end else True
+        if event.ph == (BEGIN if self.at_end else END):
+            return False
+        return _TESTS[self.what](self, event, events)
+
+    def at_the_end(self) -> Selector:
+        """Return the same selector, for the ends of spans."""
+        return replace(self, at_end=True)
+
+
+def op_name(event: Event, events: History = ()) -> str:
+    """Return the name of an event's op.
+
+    It is the delta "op" of the event or of the begin that belongs to it; failing these, the end of
+    the tensor's name.
+    """
+    named = value_of_event(event, "op")
+    if named is None and event.ph == END and events:
+        begin = begin_of(event, events)
+        named = value_of_event(begin, "op") if begin else None
+    if isinstance(named, str):
+        return named
+    return re.sub(r"_\d+$", "", event.name.rpartition("/")[2])
+
+
+def number_of(event: Event) -> int | None:
+    """Return the number at the end of an event's name: 17 of "batch 17"."""
+    digits = re.search(r"[0-9]{1,18}$", event.name)
+    return int(digits.group()) if digits else None
+
+
+def network_depth_of(event: Event) -> int | None:
+    """Return at which depth of the network an event lies, if it says so.
+
+    It does if it is the span of a depth, or has a delta "depth".
+    """
+    if event.kind == "depth":
+        return number_of(event)
+    depth = value_of_event(event, "depth")
+    return depth if isinstance(depth, int) else None
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return name == pattern or fnmatchcase(name, pattern)  # a name may hold brackets itself
+
+
+def _is_of_layer(selector: Selector, event: Event, events: History) -> bool:
+    if event.kind not in (BACKWARD_KINDS if selector.backward else FORWARD_KINDS):
+        return False
+    if event.kind == "node" and (event.phase == "backward") != selector.backward:
+        return False
+    whole, layer = event.name, event.name.partition("@")[0]
+    return _fits(whole, selector.pattern) or _fits(layer, selector.pattern)
+
+
+def _is_of_op(selector: Selector, event: Event, events: History) -> bool:
+    return event.kind in OP_KINDS and _fits(op_name(event, events), selector.pattern)
+
+
+def _is_of_tensor(selector: Selector, event: Event, events: History) -> bool:
+    return event.kind in OP_KINDS and _fits(event.name, selector.pattern)
+
+
+def _is_of_weight(selector: Selector, event: Event, events: History) -> bool:
+    return event.kind in WEIGHT_KINDS and _fits(event.name, selector.pattern)
+
+
+def _is_phase(selector: Selector, event: Event, events: History) -> bool:
+    return event.grain in ("act", "phase") and _fits(event.kind, selector.pattern)
+
+
+def _is_kind(selector: Selector, event: Event, events: History) -> bool:
+    return _fits(event.kind, selector.pattern)
+
+
+def _is_counted(selector: Selector, event: Event, events: History) -> bool:
+    return event.kind == selector.what and number_of(event) == selector.number
+
+
+def _is_line(selector: Selector, event: Event, events: History) -> bool:
+    where, number = event.where, selector.number
+    if where.line == number and _is_file(where.file, selector.pattern):
+        return True
+    is_made_there = where.user_line == number and _is_file(where.user_file, selector.pattern)
+    return is_made_there and event.grain not in ("op", "detail")
+
+
+def _is_file(path: str, pattern: str) -> bool:
+    return path == pattern or path.replace("\\", "/").endswith("/" + pattern.replace("\\", "/"))
+
+
+_TESTS: dict[str, Callable[[Selector, Event, History], bool]] = {
+    "layer": _is_of_layer,
+    "op": _is_of_op,
+    "tensor": _is_of_tensor,
+    "weight": _is_of_weight,
+    "phase": _is_phase,
+    "event": _is_kind,
+    "line": _is_line,
+    **dict.fromkeys(COUNTED, _is_counted),
+}
+PREFIXES = ("op", "tensor", "weight", "phase", "event", "layer")
+
+
+def parse_selector(text: str, known: KnownNames = NOTHING_KNOWN, where: str = "break") -> Selector:
+    """Return the selector that a text means.
+
+    Parameters
+    ----------
+    text : str
+        As in the table above, without a condition.
+    known : KnownNames
+        A name that is not among them is refused; a glob never is. Leave out what is still growing,
+        as the layers of a model that is being built.
+    where : str
+        The command that is told in an error.
+
+    Raises
+    ------
+    ArgumentError
+        The text means nothing, or a name is unknown.
+
+    Examples
+    --------
+    >>> parse_selector("tensor:dense_2/out*:ret").at_end
+    True
+    >>> parse_selector("phase:comit")
+    Traceback (most recent call last):
+        ...
+    kerascope.errors.ArgumentError: break: unknown phase 'comit'. Did you mean 'commit'? ...
+    """
+    whole = " ".join(text.split())
+    rest, suffixes = _without_suffixes(whole)
+    selector = _parse(rest, whole, where)
+    if {"bwd", "fwd"} & suffixes and selector.what != "layer":
+        raise ArgumentError(
+            f"{where}: in {whole!r} stands :bwd or :fwd; only a layer has them: dense_2:bwd."
+        )
+    _check_name(selector, known, where)
+    return replace(selector, text=whole, at_end="ret" in suffixes, backward="bwd" in suffixes)
+
+
+def _without_suffixes(text: str) -> tuple[str, set[str]]:
+    suffixes: set[str] = set()
+    while True:
+        rest, colon, suffix = text.rpartition(":")
+        if not colon or suffix not in SUFFIXES or not rest or rest in PREFIXES:
+            return text, suffixes
+        text = rest.strip()
+        suffixes.add(suffix)
+
+
+def _parse(text: str, whole: str, where: str) -> Selector:
+    if text == "*":
+        return Selector(whole, "all")
+    counted = re.fullmatch(rf"({'|'.join(COUNTED)}) (\S+)", text)
+    if counted:
+        return Selector(whole, counted[1], number=_number(counted[2], counted[1], where))
+    prefix, colon, name = (piece.strip() for piece in text.partition(":"))
+    if colon and prefix in PREFIXES and name:
+        return Selector(whole, prefix, name)
+    line = re.fullmatch(r"(.*\S) ?: ?([0-9]{1,9})", text)
+    if line:
+        return Selector(whole, "line", line[1], int(line[2]))
+    if re.fullmatch(r"[^\s:,=()'\"]+", text) and not text.isdigit() and text not in COUNTED:
+        return Selector(whole, "layer", text)
+    raise ArgumentError(f"{where}: {_what_is_wrong(text, prefix if colon else '', name)}")
+
+
+def _number(text: str, word: str, where: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise ArgumentError(f"{where}: {word} {text}: expected a whole number from 0: {word} 2.")
+    return int(text)
+
+
+def _what_is_wrong(text: str, prefix: str, name: str) -> str:
+    if not text:
+        return f"got nothing to stop at; expected {EXAMPLES}."
+    if text in COUNTED:
+        return f"{text!r} lacks its number: {text} 2."
+    if text.isdigit():
+        return f"got the number {text}; a line is named with its file: train.py:{text}."
+    if prefix in PREFIXES and not name:
+        return f"behind {prefix + ':'!r} a name is missing. Expected {EXAMPLES}."
+    near = ""
+    if prefix:
+        near = did_you_mean(prefix, PREFIXES) or did_you_mean(name, SUFFIXES)
+    return f"cannot read {text!r}. {near}Expected {EXAMPLES}."
+
+
+def _check_name(selector: Selector, known: KnownNames, where: str) -> None:
+    names: dict[str, Collection[str]] = {
+        "layer": known.layers,
+        "op": known.ops,
+        "tensor": known.tensors,
+        "weight": known.weights,
+        "phase": (*PHASES, *ACTS),
+        "event": (*GRAIN_OF, *known.kinds),
+    }
+    there, name = names.get(selector.what, ()), selector.pattern
+    if not there or any(sign in name for sign in "*?["):
+        return
+    if name in there or (selector.what == "layer" and name in {n.partition("@")[0] for n in there}):
+        return
+    listed = ", ".join(sorted(there)[:12]) + (", ..." if len(there) > 12 else "")
+    near = did_you_mean(name, sorted(there))
+    raise ArgumentError(
+        f"{where}: unknown {selector.what} {name!r}. {near}Expected one of {listed}."
+    )

@@ -1,0 +1,238 @@
+"""What a tape keeps of live things: plain descriptions that mean the same tomorrow.
+
+A tape may outlive the model that it tells of, and is saved to a file. So it holds no layer, node or
+tensor, but frozen descriptions of them (`LayerRef`, `NodeRef`, `TensorRef`), and of containers
+copies with names for keys. Arrays are kept by reference: the engine never writes into an array that
+a function has computed or committed.
+
+Lesson: chapter 12.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.function import Function
+from kerascope.backend.graph import Tensor
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.node import Node
+
+
+class Removed(Enum):
+    """The value of a delta whose key was taken out of its container."""
+
+    REMOVED = "removed"
+
+    def __repr__(self) -> str:
+        return "REMOVED"
+
+
+REMOVED = Removed.REMOVED
+
+
+@dataclass(frozen=True, slots=True)
+class TensorRef:
+    """A symbolic tensor: its name, shape and type."""
+
+    name: str
+    shape: tuple[int | None, ...]
+    dtype: str
+
+    def __repr__(self) -> str:
+        return f"<{self.name} {self.dtype}{list(self.shape)}>"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRef:
+    """A call of a layer: its key "dense_1_ib-0", the layer's name, and which call it is."""
+
+    name: str
+    layer: str
+    node_index: int
+
+    def __repr__(self) -> str:
+        return f"<node {self.name}>"
+
+
+@dataclass(frozen=True, slots=True)
+class LayerRef:
+    """A layer (or a model): its name and its class."""
+
+    name: str
+    kind: str
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.name}>"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRef:
+    """An exception: its class and its text."""
+
+    kind: str
+    text: str
+
+    def __repr__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRef:
+    """Anything else: its class and what it is called."""
+
+    kind: str
+    name: str
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.name}>"
+
+
+REFS = (TensorRef, NodeRef, LayerRef, ErrorRef, ObjectRef)
+
+
+class Describer:
+    """Makes descriptions, each object's once, and finds the objects again as long as they live."""
+
+    def __init__(self) -> None:
+        self._refs: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self._objects: dict[int, tuple[Any, weakref.ref[Any]]] = {}
+        self._keys: weakref.WeakKeyDictionary[Tensor, str] = weakref.WeakKeyDictionary()
+        self._owners: weakref.WeakValueDictionary[str, Tensor] = weakref.WeakValueDictionary()
+
+    def ref(self, thing: Any) -> Any:
+        """Return the description of a tensor, node or layer.
+
+        Examples
+        --------
+        >>> from kerascope import backend as K
+        >>> Describer().ref(K.placeholder((None, 3), name="x"))
+        <x float32[None, 3]>
+        """
+        found = self._refs.get(thing)
+        if found is None:
+            found = _described(thing)
+            self._refs[thing] = found
+            # The description is kept beside the weak reference so that its id stays its own.
+            self._objects[id(found)] = (found, weakref.ref(thing))
+        return found
+
+    def key(self, tensor: Tensor) -> str:
+        """Return a name of a tensor that no other living tensor has: "shared/add~2"."""
+        key = self._keys.get(tensor)
+        if key is None:
+            key, number = tensor.name, 1
+            while key in self._owners:
+                number += 1
+                key = f"{tensor.name}~{number}"
+            self._owners[key] = tensor
+            self._keys[tensor] = key
+        return key
+
+    def live(self, value: Any) -> Any:
+        """Return what a description, or a container of them, stands for; None for what is gone."""
+        if isinstance(value, REFS):
+            _, reference = self._objects.get(id(value), (None, None))
+            return reference() if reference is not None else None
+        if isinstance(value, (list, tuple)):
+            return type(value)(self.live(item) for item in value)
+        if isinstance(value, dict):
+            return {key: self.live(item) for key, item in value.items()}
+        return value
+
+    def snapshot(self, value: Any, keys: Mapping[Any, str] | None = None) -> Any:
+        """Return a deep copy in which every live object is described.
+
+        Parameters
+        ----------
+        value : object
+            A name's value at a stop.
+        keys : mapping, optional
+            Keys for some objects: the ids of pictures in a `tensor_map`. By default nodes and
+            layers go by their names and tensors by `key`.
+        """
+        if isinstance(value, dict):
+            return {self._key(k, keys): self.snapshot(item, keys) for k, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            items = [self.snapshot(item, keys) for item in value]
+            return items if isinstance(value, list) else tuple(items)
+        if isinstance(value, (set, frozenset)):
+            return sorted(str(self._key(item, keys)) for item in value)
+        if isinstance(value, np.ndarray):
+            return value.copy()
+        if value is None or isinstance(value, (bool, int, float, str, np.generic, Enum, *REFS)):
+            return value
+        return self.describe(value)
+
+    def describe(self, thing: Any) -> Any:
+        """Return the description of any object."""
+        if isinstance(thing, (Tensor, Node, Layer)):
+            return self.ref(thing)
+        return _described(thing)
+
+    def _key(self, thing: Any, keys: Mapping[Any, str] | None) -> Any:
+        if thing is None or isinstance(thing, (bool, int, float, str)):
+            return thing
+        if keys is not None and thing in keys:
+            return keys[thing]
+        return self.key(thing) if isinstance(thing, Tensor) else getattr(thing, "name", str(thing))
+
+
+def _described(thing: Any) -> Any:
+    if isinstance(thing, Tensor):
+        return TensorRef(thing.name, tuple(thing.shape), thing.dtype)
+    if isinstance(thing, Node):
+        return NodeRef(thing.name, thing.outbound_layer.name, thing.node_index)
+    if isinstance(thing, Layer):
+        return LayerRef(thing.name, type(thing).__name__)
+    if isinstance(thing, BaseException):
+        return error_ref(thing)
+    if isinstance(thing, Function):
+        return ObjectRef("Function", thing.name)
+    name = getattr(thing, "__name__", None) or getattr(thing, "name", "")
+    return ObjectRef(type(thing).__name__, str(name))
+
+
+def error_ref(error: BaseException | None) -> ErrorRef:
+    """Return the description of an exception: its class and the first line of its text.
+
+    Examples
+    --------
+    >>> error_ref(ValueError("too long"))
+    ValueError: too long
+    """
+    if error is None:
+        return ErrorRef("abandoned", "")
+    return ErrorRef(type(error).__name__, (str(error).splitlines() or [""])[0])
+
+
+def same(one: Any, other: Any) -> bool:
+    """Tell whether two values of deltas are the same, arrays bit for bit.
+
+    Examples
+    --------
+    >>> same({"a": np.array([1.0, np.nan])}, {"a": np.array([1.0, np.nan])})
+    True
+    >>> same((1, np.zeros(2)), (1, np.zeros(3))), same(1, True), same(0.0, 0.0)
+    (False, False, True)
+    """
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (np.ndarray, np.generic)):
+        one, other = np.asarray(one), np.asarray(other)
+        alike = one.dtype == other.dtype and one.shape == other.shape
+        return bool(alike and one.tobytes() == other.tobytes())
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(same(a, b) for a, b in zip(one, other, strict=True))
+    if isinstance(one, float):
+        return bool(one == other or (one != one and other != other))
+    return bool(one == other)

@@ -1,0 +1,361 @@
+"""The stepper: a place in time, and how it moves; what `bdb` is to `pdb`. Nothing is printed here.
+
+The stepper stands at an event. A verb (`step`, `next`, ...) makes a *plan* (`plans.py`), and then
+events pass, one by one. Of each is asked `should_stop`: is it a breakpoint's, does a caught
+condition hold, has a watched value changed, is the plan met? It is the same question whether the
+tape is read or the program runs, forward and backward::
+
+    past                      now                 end of the tape
+    |--- read backward ---|   ^   |--- read on ---|--- the program runs on ---> `source.advance()`
+
+A verb returns a `Stop`. Where the program cannot be run from here, because it is what called us
+(`LiveDriver`), the verb returns None: the plan is kept, and the program must go on.
+
+At the begin of a span (`--Call--`) we stand both at the line that calls and in what is called:
+`next` goes over the span, `step` into it, and `return` to its end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import Any
+
+from kerascope.errors import ArgumentError
+from kerascope.registry import did_you_mean
+from kerascope.trace.breakpoints import Breakpoints
+from kerascope.trace.conditions import Catches, Finding
+from kerascope.trace.events import BEGIN, END, GRAINS, Event
+from kerascope.trace.expressions import Expression, names_of_event
+from kerascope.trace.plans import (
+    RANKS,
+    GoTo,
+    Plan,
+    Step,
+    UntilDepth,
+    UntilPhase,
+    UntilTime,
+    next_from,
+    return_from,
+)
+from kerascope.trace.selectors import ACTS, PHASES, network_depth_of
+from kerascope.trace.sources import Events, EventSource
+from kerascope.trace.stops import Reason, Stop
+from kerascope.trace.watches import Change, Watches
+
+CONTINUE = Plan()
+
+
+class Stepper:
+    """Moves in time.
+
+    Parameters
+    ----------
+    source : EventSource
+    grain : str
+        The finest grain that `step` and `next` stop at.
+    start : int
+        Where it stands; -1 is before the first event.
+
+    Attributes
+    ----------
+    breakpoints : Breakpoints
+    catches : Catches
+    watches : Watches
+    plan : Plan
+        What the movement under way stops at; `continue` while nothing else is asked.
+    extra_names : dict
+        Names for conditions, besides those of the tape and of the event: `model`, `K`.
+
+    Notes
+    -----
+    Beyond the last event of a program that has ended lies the end of history, and before the first
+    event its begin. They are places of their own, so a step back from the end shows the last event.
+    """
+
+    def __init__(self, source: EventSource, grain: str = "node", start: int = -1) -> None:
+        self.source = source
+        self.grain = grain
+        numbers = count(1)
+        self.breakpoints = Breakpoints(numbers)
+        self.watches = Watches(numbers)
+        self.catches = Catches()
+        self.plan: Plan = CONTINUE
+        self.extra_names: dict[str, Any] = {}
+        self._place = start
+        self._interrupted = False
+
+    # --- where it stands --------------------------------------------------------------------------
+
+    @property
+    def grain(self) -> str:
+        """The finest grain that `step` and `next` stop at."""
+        return self._grain
+
+    @grain.setter
+    def grain(self, grain: str) -> None:
+        if grain not in GRAINS:
+            near = did_you_mean(grain, GRAINS)
+            raise ArgumentError(f"grain: got {grain!r}. {near}Expected one of {', '.join(GRAINS)}.")
+        self._grain = grain
+
+    @property
+    def tape(self) -> Events:
+        """The events so far."""
+        return self.source.tape
+
+    @property
+    def now(self) -> int:
+        """The time at which it stands, or last stood; -1 if nothing has happened yet."""
+        return min(max(self._place, 0), len(self.tape) - 1)
+
+    @property
+    def event(self) -> Event | None:
+        """The event at which it stands; None at the begin and the end of history."""
+        return self.tape[self._place] if 0 <= self._place < len(self.tape) else None
+
+    def names(self, t: int | None = None) -> dict[str, Any]:
+        """Return the names that an expression may use, now or at another time."""
+        t = self.now if t is None else t
+        if not 0 <= t < len(self.tape):
+            return {**self.extra_names, **names_of_event(None)}
+        names = {**self.extra_names, **self.tape.names_at(t), **names_of_event(self.tape[t])}
+        if names["ins"] is None:
+            names["ins"] = names.get("inputs")  # they came with the begin of the span
+        return names
+
+    def _names_for(self, event: Event, expression: Expression) -> dict[str, Any]:
+        """Return the names for an expression; to rebuild those of the tape takes time."""
+        return names_of_event(event) if expression.is_of_the_event else self.names(event.t)
+
+    # --- forward ----------------------------------------------------------------------------------
+
+    def step(self, n: int = 1) -> Stop | None:
+        """Go to the n-th next event of the current grain or a coarser one."""
+        return self._move(Step(count=_checked("step", n), rank=RANKS[self.grain]))
+
+    def stepi(self, n: int = 1) -> Stop | None:
+        """Go to the n-th next event of any grain."""
+        return self._move(Step(count=_checked("stepi", n)))
+
+    def next(self, n: int = 1) -> Stop | None:
+        """Go to the n-th next sibling, over what lies inside; or to the end of the span around."""
+        return self._move(self._next(n, backward=False))
+
+    def until(self, target: int | str | None = None, *, t: int | None = None) -> Stop | None:
+        """Go on until a network depth, a phase or a time; by default to the next network depth.
+
+        Parameters
+        ----------
+        target : int, str or None
+            A network depth, or the name of a phase or an act.
+        t : int, optional
+            A time, instead.
+
+        Notes
+        -----
+        It also stops where the phase around ends, if a network depth is looked for.
+        """
+        return self._move(self._until(target, t, backward=False))
+
+    def return_(self) -> Stop | None:
+        """Go to the end of the enclosing span: of the one that begins here, at a begin."""
+        return self._move(return_from(self.event, RANKS[self.grain]))
+
+    def continue_(self) -> Stop | None:
+        """Go on to the next breakpoint, caught condition or watched change."""
+        return self._move(CONTINUE)
+
+    # --- backward ---------------------------------------------------------------------------------
+
+    def step_back(self, n: int = 1) -> Stop:
+        """Go to the n-th event before of the current grain or a coarser one."""
+        return self._back(Step(True, _checked("rs", n), rank=RANKS[self.grain]))
+
+    def next_back(self, n: int = 1) -> Stop:
+        """Go to the n-th sibling before, over what lies inside; or to the begin of the span around.
+
+        At the end of a span, the last of what lies inside comes first.
+        """
+        return self._back(self._next(n, backward=True))
+
+    def until_back(self, target: int | str | None = None, *, t: int | None = None) -> Stop:
+        """Go back until a network depth, a phase or a time."""
+        return self._back(self._until(target, t, backward=True))
+
+    def return_back(self) -> Stop:
+        """Go to the begin of the enclosing span: of the one that ends here, at an end."""
+        return self._back(return_from(self.event, RANKS[self.grain], backward=True))
+
+    def continue_back(self) -> Stop:
+        """Go back to the last breakpoint, caught condition or watched change."""
+        return self._back(Plan(backward=True))
+
+    # --- anywhere ---------------------------------------------------------------------------------
+
+    def goto(self, t: int) -> Stop | None:
+        """Jump to a time, over breakpoints too. A time that never comes is the end of history.
+
+        Raises
+        ------
+        ArgumentError
+            The time is negative.
+        """
+        if t < 0:
+            raise ArgumentError(f"goto: got t={t}; expected a time, 0 or later.")
+        while t >= len(self.tape) and self.source.advance():
+            pass
+        if t < len(self.tape):
+            self._place = t
+            self.plan = CONTINUE
+            return self._stop(Reason.GOTO)
+        if self.source.ended:
+            return self._at_end()
+        self._place = len(self.tape) - 1
+        self.plan = GoTo(t=t)
+        return None
+
+    def interrupt(self) -> None:
+        """Stop at the next event, whatever the plan: Ctrl-C. A signal handler may call this."""
+        self._interrupted = True
+
+    def switch(self, source: EventSource, t: int) -> Stop | None:
+        """Go to another timeline, at a time."""
+        self.source = source
+        return self.goto(t)
+
+    # --- how it moves -----------------------------------------------------------------------------
+
+    def resume(self) -> Stop | None:
+        """Go on with the plan; None if the program must run for that."""
+        while self._place + 1 < len(self.tape) or self.source.advance():
+            self._place += 1
+            stop = self.should_stop(self.tape[self._place])
+            if stop is not None:
+                return stop
+        return self._at_end() if self.source.ended else None
+
+    def should_stop(self, event: Event) -> Stop | None:
+        """Return the stop at an event, or None if the movement goes on.
+
+        Every event that passes is asked once, live, in the tape, forward and backward.
+        """
+        if self._interrupted:
+            self._interrupted = False
+            return self._stop(Reason.INTERRUPT, event)
+        is_met = self.plan.is_met_by(event)
+        if isinstance(self.plan, GoTo):
+            return self._stop(Reason.GOTO, event) if is_met else None
+        if len(self.breakpoints) or len(self.catches) or len(self.watches):
+            found = self._found(event)
+            if found is not None:
+                return found
+        if not is_met:
+            return None
+        if self.plan.count > 1:
+            self.plan = self.plan.after(event)
+            return None
+        return self._stop(Reason.STEP, event)
+
+    def _found(self, event: Event) -> Stop | None:
+        """Return the stop for all that is looked for besides the plan."""
+        tape, hit = self.tape, None
+        findings: tuple[Finding, ...] = ()
+        changes: tuple[Change, ...] = ()
+        if len(self.breakpoints):
+            hit = self.breakpoints.hit(event, partial(self._names_for, event), tape)
+        if len(self.catches):
+            findings = tuple(self.catches.findings(event, tape))
+        if len(self.watches):
+            before, now = partial(self.names, event.t - 1), partial(self.names, event.t)
+            changes = tuple(self.watches.changes(event, before, now))
+        if hit is not None:
+            reason = Reason.BREAKPOINT
+        elif findings:
+            reason = Reason.CATCH
+        elif changes:
+            reason = Reason.WATCH
+        else:
+            return None
+        breakpoint, error = hit or (None, "")
+        self.plan = CONTINUE
+        return Stop(event.t, reason, event, breakpoint, findings, changes, error)
+
+    def _move(self, plan: Plan) -> Stop | None:
+        self.plan = plan
+        return self.resume()
+
+    def _back(self, plan: Plan) -> Stop:
+        self.plan = plan
+        while self._place > 0:
+            self._place -= 1
+            stop = self.should_stop(self.tape[self._place])
+            if stop is not None:
+                return stop
+        self._place = -1
+        return self._stop(Reason.BEGIN)
+
+    def _at_end(self) -> Stop:
+        self._place = len(self.tape)
+        return self._stop(Reason.END)
+
+    def _stop(self, reason: Reason, event: Event | None = None) -> Stop:
+        self.plan = CONTINUE
+        if event is None and len(self.tape):
+            event = self.tape[self.now]
+        return Stop(self.now if event is None else event.t, reason, event)
+
+    # --- plans that depend on the place -----------------------------------------------------------
+
+    def _next(self, n: int, backward: bool) -> Plan:
+        from_here = next_from(self.event, RANKS[self.grain], backward)
+        return replace(from_here, count=_checked("rn" if backward else "next", n))
+
+    def _until(self, target: int | str | None, t: int | None, backward: bool) -> Plan:
+        if t is not None:
+            return UntilTime(backward, t=t)
+        if isinstance(target, str):
+            if target not in (*PHASES, *ACTS):
+                near = did_you_mean(target, (*PHASES, *ACTS))
+                raise ArgumentError(
+                    f"until: unknown phase {target!r}. {near}Expected a phase, a "
+                    "network depth, or nothing."
+                )
+            return UntilPhase(backward, phase=target)
+        around = self._phase_around(backward)
+        if target is not None:
+            return UntilDepth(backward, wanted=target, around=around)
+        return UntilDepth(backward, left=self._network_depth(), around=around)
+
+    def _network_depth(self) -> int | None:
+        """Return the network depth at which it stands: the last one that an event told."""
+        for t in range(min(self._place, len(self.tape) - 1), -1, -1):
+            depth = network_depth_of(self.tape[t])
+            if depth is not None:
+                return depth
+        return None
+
+    def _phase_around(self, backward: bool) -> int:
+        """Return the depth of the innermost span of a phase around here; -1 if there is none."""
+        here = self.event
+        if here is None:
+            return -1
+        if here.grain == "phase" and here.ph == (END if backward else BEGIN):
+            return here.depth
+        inside = here.depth
+        for t in range(here.t - 1, -1, -1):
+            event = self.tape[t]
+            if event.depth < inside:
+                inside = event.depth
+                if event.grain == "phase":
+                    return inside
+            if not inside:
+                return -1
+        return -1
+
+
+def _checked(verb: str, n: int) -> int:
+    if n < 1:
+        raise ArgumentError(f"{verb}: got {n}; expected how many times, 1 or more.")
+    return n

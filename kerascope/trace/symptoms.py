@@ -1,0 +1,268 @@
+"""Symptoms of training that goes wrong: how the conditions of `catch` are found in events.
+
+A symptom is looked for at one event and, where it must, at those before it; how one came there
+plays no part. So it is found forward, backward and in a replay. It is read from these deltas:
+
+- `inputs` (arrays) and `out` or `result` (an array or several), of an op or a node; `inputs` may
+  stand at the begin of the span. `inputs` at the begin of a function is what is fed;
+- `op`, the op's name, at an op or its begin;
+- `grads`, an array with the tensor's name as the key, or a dict of them, where gradients arrive;
+- `old` and `new`, arrays, at kind "update.apply"; `params`, the names of what is trained, at the
+  begin of the function;
+- `weights`, an array with the weight's name as the key, where it is created or set;
+- `total_loss`, a number, where it has been computed;
+- `error`, an `ErrorRef`, at the end of what failed.
+
+A finder takes the event, the history, and the two thresholds of its condition (`<` and `>`); it
+returns a sentence, "" if nothing is wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from kerascope.trace.contents import NUMBERS, count_inf, count_nan, norm, parts, relative_change
+from kerascope.trace.events import BEGIN, END, Event
+from kerascope.trace.expressions import OF_THE_OUTPUT, value_of_event
+from kerascope.trace.selectors import op_name
+from kerascope.trace.snapshots import ErrorRef
+from kerascope.trace.sources import History, begin_of
+from kerascope.trace.statistics import Statistics, figure
+
+WEIGHT_KINDS = ("weight.create", "weight.set")
+NO_EXCEPTIONS = ("abandoned", "skipped")  # errors of what nobody ended, or nobody needed
+
+
+def _inside(event: Event, events: History) -> Iterator[Event]:
+    """Yield the events inside the span that an event ends, the last first."""
+    for t in range(event.t - 1, -1, -1):
+        if event.ph != END or events[t].depth <= event.depth:
+            return
+        yield events[t]
+
+
+def _inputs(event: Event, events: History) -> Any:
+    inputs = value_of_event(event, "inputs")
+    if inputs is None and event.ph == END:
+        begin = begin_of(event, events)
+        inputs = value_of_event(begin, "inputs") if begin else None
+    return inputs
+
+
+def _gradients(event: Event) -> list[tuple[str, float]]:
+    """Return names and norms of the gradients that arrive at an event."""
+    found: list[tuple[str, float]] = []
+    for delta in event.deltas:
+        if delta.name != "grads":
+            continue
+        arrived = delta.value
+        if not isinstance(arrived, dict):
+            arrived = {event.name if delta.key is None else delta.key: arrived}
+        # At compile the gradients are symbols, which have no norm.
+        numbers = {str(name): x for name, x in arrived.items() if [*parts(x)]}
+        found += [(name, norm(x)) for name, x in numbers.items()]
+    return found
+
+
+def _arrived_before(event: Event, events: History) -> list[list[tuple[str, float]]]:
+    """Return the gradients of this backward pass before an event, and of the pass before it."""
+    passes: list[list[tuple[str, float]]] = [[]]
+    for t in range(event.t - 1, -1, -1):
+        earlier = events[t]
+        if earlier.kind == "backward" and earlier.ph == BEGIN:
+            passes.append([])
+            if len(passes) > 2:
+                break
+        elif any(delta.name == "grads" for delta in earlier.deltas):
+            passes[-1] += reversed(_gradients(earlier))
+    this, before = passes[0], passes[1] if len(passes) > 1 else []
+    return [this[::-1], before[::-1]]
+
+
+def _loss(event: Event) -> float | None:
+    loss: Any = value_of_event(event, "total_loss") if event.ph != BEGIN else None
+    if isinstance(loss, Statistics):
+        loss = loss.mean
+    is_number = isinstance(loss, NUMBERS) and np.size(loss) == 1
+    return float(loss) if is_number else None
+
+
+def _change(event: Event, events: History) -> tuple[Any, Any] | None:
+    """Return a parameter's old and new value at its commit."""
+    if event.kind != "update.apply":
+        return None
+    old, new = value_of_event(event, "old"), value_of_event(event, "new")
+    if old is None or new is None or event.name not in _parameters(event, events):
+        return None
+    return old, new
+
+
+def _parameters(event: Event, events: History) -> list[str]:
+    """Return which weights are trained by the function that commits; slots are none of them."""
+    for t in range(event.t - 1, -1, -1):
+        if events[t].kind == "function" and events[t].ph == BEGIN:
+            return value_of_event(events[t], "params") or []
+    return [event.name]
+
+
+# --- the conditions -------------------------------------------------------------------------------
+
+
+def _nan(event: Event, events: History, below: float, above: float) -> str:
+    return _produced(event, events, count_nan, "NaN")
+
+
+def _inf(event: Event, events: History, below: float, above: float) -> str:
+    return _produced(event, events, count_inf, "infinite")
+
+
+def _comes(event: Event) -> Any:
+    """Return the value that comes into being at an event."""
+    if event.kind == "function" and event.ph == BEGIN:
+        return value_of_event(event, "inputs")
+    if event.kind in WEIGHT_KINDS:
+        return [delta.value for delta in event.deltas if delta.name == "weights"]
+    return value_of_event(event, *OF_THE_OUTPUT) if event.ph != BEGIN else None
+
+
+def _in_this_call(event: Event, events: History) -> Iterator[Event]:
+    """Yield the events before one in the same call of a function, the last first."""
+    is_over = event.ph == BEGIN or event.kind in WEIGHT_KINDS
+    for t in range(event.t - 1, -1, -1):
+        if is_over:
+            return
+        is_over = events[t].kind == "function" and events[t].ph == BEGIN
+        yield events[t]
+
+
+def _produced(event: Event, events: History, count: Callable[[Any], int], word: str) -> str:
+    out = _comes(event)
+    if out is None or not count(out):
+        return ""
+    inputs = _inputs(event, events) if event.ph != BEGIN else None
+    if count(inputs) or any(count(_comes(inner)) for inner in _inside(event, events)):
+        return ""  # it came in, or was made by something inside that was found already
+    if inputs is None and any(count(_comes(earlier)) for earlier in _in_this_call(event, events)):
+        return ""  # what went in is not known, but there is a likelier producer
+    sizes = sum(np.size(part) for part in parts(out) if not isinstance(part, Statistics))
+    of_how_many = f" of {sizes}" if sizes else ""
+    origin = "it comes from outside" if inputs is None else "none went in"
+    if word == "NaN" and inputs is not None and count_inf(inputs):
+        origin = "infinite numbers went in; catch inf finds them"
+    place = f"what {event.name} is fed" if event.ph == BEGIN else event.name
+    return f"{count(out)}{of_how_many} {word} in {place}; {origin}"
+
+
+def _exception(event: Event, events: History, below: float, above: float) -> str:
+    error = value_of_event(event, "error")
+    if not isinstance(error, ErrorRef) or error.kind in NO_EXCEPTIONS:
+        return ""
+    inner = next(_inside(event, events), None)
+    if inner is not None and value_of_event(inner, "error") == error:
+        return ""  # it passes through; it was raised further inside
+    return f"{event.name or event.kind}: {error}"
+
+
+def _dead(event: Event, events: History, below: float, above: float) -> str:
+    if event.ph == BEGIN or event.grain != "op" or op_name(event, events) != "relu":
+        return ""
+    outs = list(parts(value_of_event(event, *OF_THE_OUTPUT)))
+    arrays = [out for out in outs if np.size(out)]
+    if not arrays or any(norm(out) != 0 for out in arrays):
+        return ""
+    return f"{event.name} is 0 for the whole batch"
+
+
+def _vanishing(event: Event, events: History, below: float, above: float) -> str:
+    arrived = _gradients(event)
+    if not arrived:
+        return ""
+    before = _arrived_before(event, events)[0]
+    greatest_name, greatest = max([*before, *arrived], key=lambda pair: _finite(pair[1]))
+    for name, size in arrived:
+        if size == 0:
+            return f"the gradient of {name} is 0 everywhere"
+        if size < below * greatest:
+            part = figure(size / greatest, 2)
+            return (
+                f"|gradient| of {name} is {figure(size)}, {part} of the greatest: "
+                f"{figure(greatest)} at {greatest_name}"
+            )
+    return ""
+
+
+def _finite(number: float) -> float:
+    return number if math.isfinite(number) else -1.0
+
+
+def _exploding(event: Event, events: History, below: float, above: float) -> str:
+    arrived = _gradients(event)
+    if not arrived:
+        return ""
+    this, pass_before = _arrived_before(event, events)
+    first = next((pair for pair in [*this, *arrived] if pair[1] > 0), None)
+    greatest = max(pass_before, key=lambda pair: _finite(pair[1]), default=None)
+    for name, size in arrived:
+        for told, reference in (
+            ("the first", first),
+            ("the greatest of the pass before", greatest),
+        ):
+            if reference and reference[1] > 0 and size > above * reference[1]:
+                times = figure(size / reference[1])
+                return (
+                    f"|gradient| of {name} is {figure(size)}, {times} times {told}: "
+                    f"{figure(reference[1])} at {reference[0]}"
+                )
+    return ""
+
+
+def _stuck(event: Event, events: History, below: float, above: float) -> str:
+    change = _change(event, events)
+    if change is not None:
+        relative = relative_change(*change)
+        if relative is not None and relative < below:
+            return f"{event.name} changed by {figure(relative)} of itself"
+        return ""
+    loss = _loss(event)
+    if loss is None:
+        return ""
+    same, wanted = 0, int(above)
+    for t in range(event.t - 1, -1, -1):
+        earlier = _loss(events[t]) if events[t].name == event.name else None
+        if earlier is None:
+            continue
+        if earlier != loss:
+            return ""
+        same += 1
+        if same >= wanted:
+            return f"the loss has been {figure(loss, 6)} for {same + 1} batches"
+    return ""
+
+
+def _ratio(event: Event, events: History, below: float, above: float) -> str:
+    change = _change(event, events)
+    if change is None or not all(isinstance(x, np.ndarray | np.generic) for x in change):
+        return ""
+    old, new = change
+    weight = norm(old)  # a weight that is 0 everywhere, as a fresh bias, has no ratio
+    update = norm(np.subtract(new, old, dtype="float64")) if np.shape(old) == np.shape(new) else 0.0
+    if not weight or not update > above * weight:
+        return ""
+    return f"|update| / |weight| of {event.name} is {figure(update / weight)}"
+
+
+Symptom = Callable[[Event, History, float, float], str]
+SYMPTOMS: dict[str, Symptom] = {
+    "nan": _nan,
+    "inf": _inf,
+    "exception": _exception,
+    "dead": _dead,
+    "vanishing": _vanishing,
+    "exploding": _exploding,
+    "stuck": _stuck,
+    "ratio": _ratio,
+}

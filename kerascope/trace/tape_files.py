@@ -1,0 +1,213 @@
+"""Tapes in files: a line of JSON for each event, and the arrays beside them in a `.npz` file.
+
+The first line says which format this is and how many lines follow. A field that is as one would
+guess from the lines before is left out. No line is ever executed: what is not plain data is
+refused, with the number of its line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kerascope.errors import ConfigError
+from kerascope.files import replacing
+from kerascope.trace.events import BEGIN, END, GRAINS, INSTANT, Delta, Event, Where
+from kerascope.trace.tape_values import Decoder, Encoder
+
+FORMAT, VERSION = "kerascope tape", 1
+
+
+def write_events(events: list[Event], path: str | os.PathLike[str]) -> None:
+    """Write events; both files are there whole or, if something fails, as they were."""
+    encoder = Encoder()
+    places: dict[Where, int] = {}
+    lines = list(_lines(events, encoder, places))
+    header: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "events": len(events),
+        "arrays": len(encoder.arrays),
+        "where": [list(where) for where in places],
+    }
+    beside = Path(path).with_suffix(".npz")
+    with replacing(path) as unfinished:
+        if encoder.arrays:
+            with replacing(beside) as arrays_file:
+                with open(arrays_file, "wb") as stream:
+                    numbered: dict[str, Any] = {f"a{i}": a for i, a in enumerate(encoder.arrays)}
+                    np.savez(stream, **numbered)
+                header["checksum"] = _checksum(arrays_file)
+        text = "\n".join([json.dumps(header, ensure_ascii=False), *lines, ""])
+        unfinished.write_bytes(text.encode("utf-8", "surrogatepass"))
+
+
+def _lines(events: list[Event], encoder: Encoder, places: dict[Where, int]) -> Iterator[str]:
+    guess = _Guess()
+    for event in events:
+        where = places.setdefault(event.where, len(places))
+        fields: dict[str, Any] = {"ph": event.ph}
+        if event.ph != END or guess.begun != (event.kind, event.name):
+            fields.update(kind=event.kind, name=event.name)
+        facts = guess.facts(event.ph, event.kind)
+        own = {"act": event.act, "phase": event.phase, "depth": event.depth,
+               "grain": event.grain, "where": where}  # fmt: skip
+        fields.update((key, value) for key, value in own.items() if facts[key] != value)
+        deltas = [[d.name, encoder.encode(d.key), encoder.encode(d.value)] for d in event.deltas]
+        if deltas:
+            fields["deltas"] = deltas
+        guess.learn(event.ph, event.kind, event.name, own)
+        yield json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+class _Guess:
+    """What a line is taken to say where it says nothing: writer and reader guess alike."""
+
+    def __init__(self) -> None:
+        self.act = self.phase = ""
+        self._next_depth = 0
+        self._grains: dict[str, str] = {}
+        self._places: dict[tuple[str, str], int] = {}
+        self._spans: list[tuple[str, str]] = []
+
+    @property
+    def begun(self) -> tuple[str, str] | None:
+        """Kind and name of the innermost open span: an end is taken to be its end."""
+        return self._spans[-1] if self._spans else None
+
+    def facts(self, ph: str, kind: str) -> dict[str, Any]:
+        depth = self._next_depth - 1 if ph == END else self._next_depth
+        grain, where = self._grains.get(kind, ""), self._places.get((ph, kind), 0)
+        facts = {"act": self.act, "phase": self.phase, "depth": depth}
+        return {**facts, "grain": grain, "where": where}
+
+    def learn(self, ph: str, kind: str, name: str, facts: dict[str, Any]) -> None:
+        self.act, self.phase = facts["act"], facts["phase"]
+        self._places[ph, kind] = facts["where"]
+        self._next_depth = facts["depth"] + (ph == BEGIN)
+        self._grains[kind] = facts["grain"]
+        if ph == BEGIN:
+            self._spans.append((kind, name))
+        elif ph == END and self._spans:
+            self._spans.pop()
+
+
+def read_events(path: str | os.PathLike[str]) -> Iterator[Event]:
+    """Yield the events of a file that `write_events` wrote.
+
+    Raises
+    ------
+    ConfigError
+        A line is damaged or missing; or the arrays are missing or those of another tape.
+    """
+    name = Path(path).name
+    raw = Path(path).read_bytes().split(b"\n")
+    header = _header(raw[0], name)
+    if len(raw) != header["events"] + 2 or raw[-1]:
+        last = max(len(raw) - (not raw[-1]), 1)
+        raise ConfigError(
+            f"{name}, line {last}: the tape ends here; expected {header['events'] + 1} lines. "
+            f"It was cut off or added to."
+        )
+    decoder = Decoder(_arrays(Path(path), header))
+    places = [Where(*where) for where in header["where"]] or [Where()]
+    guess = _Guess()
+    for t, line in enumerate(raw[1:-1]):
+        try:
+            yield _event(t, json.loads(line), guess, decoder, places)
+        except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise ConfigError(f"{name}, line {t + 2}: no event of a tape ({reason}).") from None
+
+
+def _event(
+    t: int, fields: dict[str, Any], guess: _Guess, decoder: Decoder, places: list[Where]
+) -> Event:
+    if not isinstance(fields, dict):
+        raise TypeError(f"expected an object, got {fields!r}")
+    ph = fields.pop("ph")
+    if ph not in (BEGIN, END, INSTANT):
+        raise ValueError(f"ph is {ph!r}")
+    if ph == END and guess.begun and "name" not in fields:
+        fields["kind"], fields["name"] = guess.begun
+    kind, name = _text(fields.pop("kind")), _text(fields.pop("name"))
+    deltas = tuple(
+        Delta(_text(word), decoder.decode(key), decoder.decode(value))
+        for word, key, value in fields.pop("deltas", ())
+    )
+    facts = guess.facts(ph, kind)
+    unknown = set(fields) - set(facts)
+    if unknown:
+        raise ValueError(f"unknown field {min(unknown)!r}")
+    facts.update(fields)
+    if facts["grain"] not in GRAINS:
+        raise ValueError(f"grain is {facts['grain']!r}")
+    guess.learn(ph, kind, name, facts)
+    place, depth = decoder.whole_number(facts["where"]), decoder.whole_number(facts["depth"])
+    act, phase = _text(facts["act"]), _text(facts["phase"])
+    grain = facts["grain"]
+    return Event(t, act, phase, kind, ph, depth, grain, name, places[place], deltas)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected a text, got {value!r}")
+    return value
+
+
+def _header(line: bytes, name: str) -> dict[str, Any]:
+    try:
+        header = json.loads(line)
+        is_ours = header["format"] == FORMAT
+        counts = isinstance(header["events"], int) and isinstance(header["arrays"], int)
+        header["where"] = [_checked_where(where) for where in header["where"]]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        is_ours = counts = False
+        header = {}
+    if not is_ours or not counts:
+        raise ConfigError(f"{name}, line 1: this is no tape; expected a file that `save` wrote.")
+    if header.get("version") != VERSION:
+        raise ConfigError(
+            f"{name}, line 1: version {header.get('version')!r} of the format; expected {VERSION}. "
+            f"A newer kerascope wrote it."
+        )
+    return header
+
+
+def _checked_where(where: Any) -> Where:
+    file, line, function, user_file, user_line = where
+    if not isinstance(line, int) or not isinstance(user_line, int):
+        raise TypeError("a line is a number")
+    return Where(_text(file), line, _text(function), _text(user_file), user_line)
+
+
+def _arrays(path: Path, header: dict[str, Any]) -> list[np.ndarray]:
+    if not header["arrays"]:
+        return []
+    beside = path.with_suffix(".npz")
+    try:
+        if _checksum(beside) != header.get("checksum"):
+            raise ConfigError(f"{beside.name}: its arrays are not those of {path.name}.")
+        with np.load(beside, allow_pickle=False) as stored:
+            return [stored[f"a{i}"] for i in range(header["arrays"])]
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise ConfigError(
+            f"{beside.name}: the arrays of {path.name} cannot be read ({error})."
+        ) from None
+
+
+def _checksum(path: Path) -> int:
+    checksum = 0
+    with open(path, "rb") as stream:
+        while block := stream.read(2**20):
+            checksum = zlib.crc32(block, checksum)
+    return checksum

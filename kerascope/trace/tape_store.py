@@ -1,0 +1,297 @@
+"""The tape: all events of a session in order, and what they say about any time of it.
+
+A tape grows at its end and is changed nowhere else, but for its memory: when the arrays that it
+holds exceed its budget, those of the oldest events fall to statistics.
+
+Lesson: chapter 12.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+
+from kerascope.errors import ArgumentError
+from kerascope.trace.events import BEGIN, Event
+from kerascope.trace.snapshots import same
+from kerascope.trace.statistics import statistics_of
+from kerascope.trace.tape_budget import Budget
+from kerascope.trace.tape_difference import Difference, difference
+from kerascope.trace.tape_files import read_events, write_events
+from kerascope.trace.tape_names import Scopes
+
+HISTORY = 256 * 2**20  # bytes of arrays that a tape holds by default
+CHECKPOINT = 256  # events, at least, between two remembered states of the names
+MOST_CHECKPOINTS = 64
+BY_KEY = ("tensor_map", "weights", "metrics")  # containers whose keys are names of values
+
+
+class Tape:
+    """A list of events that knows the names at every time.
+
+    Parameters
+    ----------
+    events : iterable of Event, optional
+        To begin with.
+    history : int or None
+        How many bytes of arrays are kept; None is no limit.
+
+    Examples
+    --------
+    >>> from kerascope.trace.events import Delta
+    >>> facts = ("build", "build_map", "map.visit")
+    >>> one = Event(0, *facts, "B", 0, "node", "a", deltas=(Delta("depth", None, 2),))
+    >>> two = Event(1, *facts, "E", 0, "node", "a", deltas=(Delta("depth", None, 3),))
+    >>> tape = Tape([one, two])
+    >>> len(tape), tape.names_at(0), tape.names_at(1), tape.origin("depth").t
+    (2, {'depth': 2}, {'depth': 3}, 1)
+    """
+
+    def __init__(self, events: Iterable[Event] = (), history: int | None = HISTORY) -> None:
+        self._events: list[Event] = []
+        self._budget = Budget(history)
+        self._checkpoints: dict[int, Scopes] = {}
+        self._asked = -1
+        for event in events:
+            self.append(event)
+
+    # --- a list -----------------------------------------------------------------------------------
+
+    def append(self, event: Event) -> None:
+        """Add an event at the end.
+
+        Raises
+        ------
+        ArgumentError
+            Its time is not the next one.
+        """
+        if event.t != len(self._events):
+            raise ArgumentError(f"tape: event of t={event.t}; expected t={len(self._events)}.")
+        self._events.append(event)
+        budget = self._budget
+        if budget.limit is not None and event.deltas and budget.take(event):
+            self._let_fall()
+
+    def _let_fall(self) -> None:
+        """Turn the arrays of the oldest events into statistics until the budget is kept."""
+        self._checkpoints.clear()  # they hold arrays too
+        budget = self._budget
+        while budget.limit is not None and budget.bytes > budget.limit:
+            t = budget.oldest()
+            if t is None:
+                return
+            self._events[t] = budget.fallen(self._events[t])
+
+    def amend(self, event: Event) -> None:
+        """Put an event in the place of that of the same time: the user has changed what it says."""
+        t = event.t
+        self._budget.fallen(self._events[t])
+        self._events[t] = event
+        self._checkpoints = {old: s for old, s in self._checkpoints.items() if old < t}
+        if self._budget.take(event):
+            self._let_fall()
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def __getitem__(self, t: Any) -> Any:
+        return self._events[t]
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self._events)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tape):
+            return NotImplemented
+        return len(self) == len(other) and all(
+            _same_event(one, two) for one, two in zip(self, other, strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<Tape: {len(self)} events, {self.bytes:,} bytes of arrays>"
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes of arrays the events hold, each array counted once."""
+        if self._budget.limit is None:  # nobody counted
+            return self._counted(None).bytes
+        return self._budget.bytes
+
+    def _counted(self, limit: int | None) -> Budget:
+        budget = Budget(limit)
+        for event in self._events:
+            budget.take(event)
+        return budget
+
+    @property
+    def history(self) -> int | None:
+        """How many bytes of arrays are kept; None is no limit."""
+        return self._budget.limit
+
+    @history.setter
+    def history(self, limit: int | None) -> None:
+        self._budget = self._counted(limit)
+        self._let_fall()
+
+    # --- questions --------------------------------------------------------------------------------
+
+    def filter(
+        self,
+        kind: str | None = None,
+        name: str | None = None,
+        act: str | None = None,
+        phase: str | None = None,
+        grain: str | None = None,
+        ph: str | None = None,
+    ) -> list[Event]:
+        """Return the events that match all of these patterns: `kind="map.*", name="dense_?"`."""
+        asked = {"kind": kind, "name": name, "act": act, "phase": phase, "grain": grain, "ph": ph}
+        patterns = [(field, pattern) for field, pattern in asked.items() if pattern is not None]
+        return [
+            event
+            for event in self._events
+            if all(fnmatchcase(getattr(event, field), pattern) for field, pattern in patterns)
+        ]
+
+    def names_at(self, t: int) -> dict[str, Any]:
+        """Return the names at a time: containers as copies, arrays as they are kept.
+
+        Raises
+        ------
+        ArgumentError
+            There is no such time.
+        """
+        return self._scopes_at(t).names()
+
+    def spans_at(self, t: int) -> list[Event]:
+        """Return the "B" events of the spans that are open after an event, outermost first."""
+        return list(self._scopes_at(t).spans)
+
+    def _scopes_at(self, t: int) -> Scopes:
+        if not 0 <= t < len(self):
+            raise ArgumentError(f"tape: there is no t={t}; it goes from 0 to {len(self) - 1}.")
+        times = sorted(self._checkpoints)
+        place = bisect_right(times, t)
+        begin = times[place - 1] + 1 if place else 0
+        scopes = self._checkpoints[begin - 1].copy() if begin else Scopes()
+        apart = max(CHECKPOINT, len(self) // MOST_CHECKPOINTS)
+        for event in self._events[begin : t + 1]:
+            scopes.feed(event)
+            if event.t % apart == 0:
+                self._remember(event.t, scopes)
+        self._checkpoints.pop(self._asked, None)  # a walk goes on from where it was asked last
+        self._asked = t if t not in self._checkpoints else -1
+        self._remember(t, scopes)
+        return scopes
+
+    def _remember(self, t: int, scopes: Scopes) -> None:
+        if len(self._checkpoints) > 2 * MOST_CHECKPOINTS:
+            self._checkpoints.pop(next(iter(self._checkpoints)))
+        self._checkpoints[t] = scopes.copy()
+
+    def origin(self, name: str, t: int | None = None) -> Event | None:
+        """Return the event that last produced a name, a key of a container, or a tensor.
+
+        Parameters
+        ----------
+        name : str
+            "total_loss", "dense_1" (in `tensor_map`), "dense_1/kernel", or `grads[dense_1/kernel]`.
+        t : int, optional
+            Not later than this; by default the end.
+
+        Returns
+        -------
+        Event or None
+            None if nothing did.
+        """
+        last = len(self) - 1 if t is None else min(t, len(self) - 1)
+        for event in reversed(self._events[: last + 1]):
+            if _produces(event, name):
+                return event
+        return None
+
+    def diff(self, other: Tape) -> Difference:
+        """Return where another tape first differs from this one, and how much of it does."""
+        return difference(self._events, other._events)
+
+    def to_table(self, start: int = 0, stop: int | None = None) -> list[dict[str, Any]]:
+        """Return a row for each event, with texts for values: what a notebook shows."""
+        return [_row(event) for event in self._events[start:stop]]
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the events as lines of JSON, and their arrays into a `.npz` file beside it."""
+        write_events(self._events, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], history: int | None = HISTORY) -> Tape:
+        """Read what `save` wrote; nothing in the file is executed.
+
+        Raises
+        ------
+        ConfigError
+            A line is damaged or missing, and which; or the arrays are not those of this tape.
+        """
+        return cls(read_events(path), history)
+
+
+def _produces(event: Event, name: str) -> bool:
+    if event.name == name and event.ph != BEGIN and event.kind != "node":
+        return any(delta.name == "result" for delta in event.deltas)
+    for delta in event.deltas:
+        if delta.key is None:
+            if delta.name == name or (isinstance(delta.value, dict) and name in delta.value):
+                return True
+        elif name == f"{delta.name}[{delta.key}]" or (name == delta.key and delta.name in BY_KEY):
+            return True
+    return False
+
+
+def _same_event(one: Event, two: Event) -> bool:
+    return all(same(getattr(one, field), getattr(two, field)) for field in Event.__slots__)
+
+
+def _row(event: Event) -> dict[str, Any]:
+    where = event.where
+    changes = (
+        f"{d.name}{'' if d.key is None else f'[{d.key}]'} = {text_of(d.value)}"
+        for d in event.deltas
+    )
+    return {
+        "t": event.t,
+        "depth": event.depth,
+        "ph": event.ph,
+        "kind": event.kind,
+        "name": event.name,
+        "act": event.act,
+        "phase": event.phase,
+        "engine": f"{where.file}:{where.line}" if where.file else "",
+        "user": f"{where.user_file}:{where.user_line}" if where.user_file else "",
+        "changes": "; ".join(changes),
+    }
+
+
+def text_of(value: Any) -> str:
+    """Return a delta's value in a few words; of an array its statistics.
+
+    Examples
+    --------
+    >>> text_of((np.ones(2), None)), text_of("x")
+    ('(f64[2] |x|=1.414 min=1 mean=1 max=1, None)', "'x'")
+    """
+    if isinstance(value, (np.ndarray, np.generic)) and np.asarray(value).dtype.kind in "fiub":
+        return str(statistics_of(value))
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {text_of(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        words = ", ".join(text_of(item) for item in value)
+        return f"[{words}]" if isinstance(value, list) else f"({words})"
+    return repr(value) if isinstance(value, str) else str(value)

@@ -1,0 +1,155 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from span_trees import event
+
+from kerascope.errors import ArgumentError
+from kerascope.trace.breakpoints import BreakpointRow, Breakpoints
+from kerascope.trace.expressions import names_of_event
+
+
+def hit(breakpoints, happening):
+    return breakpoints.hit(happening, lambda expression: names_of_event(happening))
+
+
+def numbers_hit(breakpoints, events):
+    found = [hit(breakpoints, happening) for happening in events]
+    return [stop and stop.breakpoint.number for stop in found]
+
+
+def times(n, **facts):
+    return [event(t, **facts) for t in range(n)]
+
+
+def test_the_first_breakpoint_that_is_hit_stops_and_the_others_are_not_asked():
+    breakpoints = Breakpoints()
+    for text in ("op:dot", "op:x", "*"):
+        breakpoints.add(text)
+    assert numbers_hit(breakpoints, times(2)) == [2, 2]
+    assert [b.hits for b in breakpoints] == [0, 2, 0]
+
+
+def test_a_temporary_breakpoint_stops_once():
+    breakpoints = Breakpoints()
+    breakpoints.add("*", temporary=True)
+    assert numbers_hit(breakpoints, times(3)) == [1, None, None]
+    assert len(breakpoints) == 0
+
+
+def test_numbers_are_not_used_twice():
+    breakpoints = Breakpoints()
+    breakpoints.add("*")
+    breakpoints.clear(1)
+    assert breakpoints.add("*").number == 2
+
+
+def test_a_disabled_breakpoint_neither_stops_nor_counts():
+    breakpoints = Breakpoints()
+    breakpoints.add("*")
+    breakpoints.disable(1)
+    assert numbers_hit(breakpoints, times(2)) == [None, None]
+    breakpoints.enable()
+    assert numbers_hit(breakpoints, times(2)) == [1, 1]
+    assert breakpoints.get(1).hits == 2
+
+
+def test_ignored_hits_are_counted():
+    breakpoints = Breakpoints()
+    breakpoints.add("*")
+    breakpoints.set_ignore(1, 2)
+    assert numbers_hit(breakpoints, times(4)) == [None, None, 1, 1]
+    assert (breakpoints.get(1).hits, breakpoints.get(1).ignore) == (4, 0)
+
+
+def test_a_condition_decides_and_counts_only_where_it_holds():
+    breakpoints = Breakpoints()
+    breakpoints.add("*, t % 2 == 1")
+    breakpoints.set_ignore(1, 1)
+    assert numbers_hit(breakpoints, times(5)) == [None, None, None, 1, None]
+    assert breakpoints.get(1).hits == 2
+    breakpoints.set_condition(1)
+    assert numbers_hit(breakpoints, times(2)) == [1, 1]
+
+
+def test_a_condition_that_raises_stops_with_its_error_and_a_temporary_one_stays():
+    breakpoints = Breakpoints()
+    breakpoints.add("*, nobody > 3", temporary=True)
+    breakpoints.set_ignore(1, 5)
+    stop = hit(breakpoints, event())
+    assert stop.error == "NameError: name 'nobody' is not defined"
+    assert (stop.breakpoint.ignore, len(breakpoints)) == (5, 1)
+
+
+def test_a_condition_on_the_output_is_asked_where_the_output_is():
+    breakpoints = Breakpoints()
+    breakpoints.add("op:x, norm(out) > 1")
+    breakpoints.add("*, has_nan(out)")
+    assert hit(breakpoints, event(ph="B")) is None
+    assert hit(breakpoints, event(ph="E", deltas={"result": np.ones(2)})).breakpoint.number == 1
+    assert hit(breakpoints, event(ph="E", deltas={"result": [np.ones(1)]})) is None
+    bad = {"result": np.array([np.nan])}
+    assert hit(breakpoints, event(kind="node", ph="E", deltas=bad)).breakpoint.number == 2
+
+
+def test_a_comprehension_in_a_condition_sees_the_names():
+    breakpoints = Breakpoints()
+    breakpoints.add("*, all(norm(x) > t for x in [3, 4])")
+    assert numbers_hit(breakpoints, times(5)) == [1, 1, 1, None, None]
+
+
+def test_rows_are_the_table():
+    breakpoints = Breakpoints()
+    breakpoints.add("dense_2:bwd , norm(out)>1")
+    breakpoints.add("phase:commit", temporary=True)
+    breakpoints.set_commands(2, ["p loss", "c"])
+    breakpoints.disable(1)
+    assert breakpoints.rows() == [
+        BreakpointRow(1, "keep", False, "dense_2:bwd", "norm(out)>1", 0, 0, ()),
+        BreakpointRow(2, "del", True, "phase:commit", "", 0, 0, ("p loss", "c")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("*,", "a condition is missing"),
+        ("*, 1 +", "no Python expression"),
+        ("*, x = 3", "no Python expression"),
+        ("*, " + "(" * 500, "no Python expression"),
+        ("*, 'a\0b'", "no Python expression"),
+        ("phase:comit, t", "Did you mean 'commit'"),
+    ],
+)
+def test_a_breakpoint_that_makes_no_sense_is_not_made(text, said):
+    breakpoints = Breakpoints()
+    with pytest.raises(ArgumentError, match=said):
+        breakpoints.add(text)
+    assert breakpoints.add("*").number == 1
+
+
+def test_a_number_that_is_not_there_is_told_with_those_that_are():
+    breakpoints = Breakpoints()
+    with pytest.raises(ArgumentError, match="none yet"):
+        breakpoints.clear(1)
+    breakpoints.add("*")
+    for verb in (breakpoints.enable, breakpoints.disable, breakpoints.clear, breakpoints.get):
+        with pytest.raises(ArgumentError, match="no breakpoint 7; there are 1"):
+            verb(7)
+    for verb in (breakpoints.enable, breakpoints.disable, breakpoints.clear):
+        with pytest.raises(ArgumentError, match="no breakpoint 7"):
+            verb(1, 7)
+    assert breakpoints.get(1).enabled
+    with pytest.raises(ArgumentError, match="0 or more"):
+        breakpoints.set_ignore(1, -1)
+
+
+@given(st.text(max_size=20))
+def test_any_condition_is_one_or_an_argument_error(text):
+    breakpoints = Breakpoints()
+    try:
+        breakpoints.add(f"*, {text}")
+    except ArgumentError:
+        assert len(breakpoints) == 0
+    else:
+        assert len(breakpoints) == 1
