@@ -3,7 +3,9 @@
     python3 dev.py demo [options]       train, walk and draw real models; pictures go to out/
     python3 dev.py test [pytest args]   ruff, mypy and the tests
 
-Both make their own environment in .venv the first time (a minute or two, with a network) and renew
+A third one is for who changes the pictures: `python3 dev.py gallery` draws docs/gallery again.
+
+They make their own environment in .venv the first time (a minute or two, with a network) and renew
 it when pyproject.toml changes. Nothing is installed outside this folder; root is never needed.
 """
 
@@ -188,6 +190,12 @@ def demo(arguments: list[str]) -> int:
     return run(PYTHON, script, *arguments)
 
 
+def gallery(arguments: list[str]) -> int:
+    """Draw docs/gallery again in the project's environment."""
+    prepare("")
+    return run(PYTHON, ROOT / "docs" / "gallery" / "make.py", *arguments)
+
+
 def usable_processors() -> int:
     """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -226,7 +234,7 @@ def test(arguments: list[str]) -> int:
     return failed[0][1] if failed else 0
 
 
-COMMANDS = {"demo": demo, "test": test}
+COMMANDS = {"demo": demo, "test": test, "gallery": gallery}
 
 
 def main(arguments: list[str]) -> int:

@@ -1,0 +1,40 @@
+"""docs/gallery is what `python3 dev.py gallery` draws today."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+GALLERY = Path(__file__).resolve().parents[1] / "docs" / "gallery"
+
+
+def load():
+    spec = importlib.util.spec_from_file_location("gallery_make", GALLERY / "make.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+SECTIONS = load().sections()
+
+
+@pytest.mark.parametrize("title", SECTIONS)
+def test_the_pictures_are_as_they_are_drawn_today(title):
+    pictures = list(SECTIONS[title]())
+    assert pictures
+    for picture in pictures:
+        kept = (GALLERY / picture.file).read_text(encoding="utf-8")
+        assert kept == picture.drawing.svg, f"{picture.file}: run python3 dev.py gallery, and look"
+
+
+def test_the_page_shows_every_picture_and_no_other_file_lies_there():
+    page = (GALLERY / "README.md").read_text(encoding="utf-8")
+    files = {path.name for path in GALLERY.glob("*.svg")}
+    assert {line.split('"')[1] for line in page.splitlines() if line.startswith("<img")} == files
+    assert len(files) > 100
+
+
+def test_the_page_is_as_it_is_written_today():
+    make = load()
+    parts = {title: list(draw()) for title, draw in make.sections().items()}
+    assert (GALLERY / "README.md").read_text(encoding="utf-8") == make.page(parts)
