@@ -43,8 +43,9 @@ def add_draw_options(parser: argparse.ArgumentParser) -> None:
     add("--level", choices=LEVELS, default="node",
         help="a box for each layer, each call of one (default), each op; gradients beside what "
              "they belong to; a whole step of training")  # fmt: skip
-    add("--rankdir", choices=("TB", "LR"), default="TB",
-        help="from top to bottom (default), or left to right")  # fmt: skip
+    add("--rankdir", choices=("TB", "LR"),
+        help="from top to bottom (default, but for wide pictures of gradients and training), or "
+             "left to right")  # fmt: skip
     add("--depth-ranks", action="store_true", help="write the depth of each row beside it")
     add("--theme", choices=("auto", "light", "dark"), default="auto",
         help="auto (default): as the reader's system wants it")  # fmt: skip

@@ -18,9 +18,10 @@ from kerascope.viz.graph import Graph, GraphGroup, GraphNode
 from kerascope.viz.marks import as_names, overlays_of
 from kerascope.viz.overlays.diff import diff as difference
 from kerascope.viz.theme import THEMES
-from kerascope.viz.views import MOST_BOXES, view_of
+from kerascope.viz.views import MOST_BOXES, WHOLE_LEVELS, view_of
 
 DIRECTIONS = ("TB", "LR")
+LONG_ROW = 8  # boxes; more are wider than a page
 
 
 def draw(
@@ -33,7 +34,7 @@ def draw(
     show_layer_names: bool = True,
     show_layer_activations: bool = True,
     show_trainable: bool = False,
-    rankdir: str = "TB",
+    rankdir: str | None = None,
     expand_nested: bool = False,
     dpi: float = DEFAULT_DPI,
     depth_ranks: bool = False,
@@ -65,8 +66,9 @@ def draw(
         the gradients beside what they belong to; or a whole step of training.
     show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable : bool
         What the boxes say.
-    rankdir : {"TB", "LR"}
-        From top to bottom, or from left to right.
+    rankdir : {"TB", "LR"}, optional
+        From top to bottom, or from left to right. If nothing is said it is the first, but for
+        gradients and steps of training with long rows the second.
     expand_nested : bool
         Draw what is inside nested models and wrappers, in a frame per call; at level "node" only.
     dpi : float
@@ -122,7 +124,7 @@ def draw(
     <Drawing of 'small', node view: 2 boxes, 1 arrow, 2 rows. Keep it by .save('model.svg')>
     """
     _refuse_unknown(unknown)
-    _check_choice("rankdir", rankdir, DIRECTIONS)
+    _check_choice("rankdir", rankdir or "TB", DIRECTIONS)
     _check_choice("engine", engine, ENGINES)
     _check_choice("theme", theme, THEMES)
     _check_number("dpi", dpi, "resolution")
@@ -146,12 +148,18 @@ def draw(
     view = view_of(graph, expand, most)
     options = PictureOptions(
         show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable,
-        depth_ranks, rankdir, theme, label,
+        depth_ranks, rankdir or _direction(graph), theme, label,
     )  # fmt: skip
     drawing = Drawing(view, options, engine=engine, dpi=dpi, time_limit=time_limit)
     if to is not None:
         drawing.save(to)
     return drawing
+
+
+def _direction(graph: Graph) -> str:
+    """Return the direction of a picture for which none was asked: long rows become columns."""
+    longest = max((len(row) for row in graph.rows().values()), default=0)
+    return "LR" if graph.attrs.get("level") in WHOLE_LEVELS and longest > LONG_ROW else "TB"
 
 
 KEYWORDS = ("to", *(draw.__kwdefaults__ or {}))

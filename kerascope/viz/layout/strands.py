@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from kerascope.viz.layout.levels import BEND, Level
+from kerascope.viz.layout.levels import BEND, BOX, Level
 
 ROUNDS = 8
 
@@ -122,8 +122,11 @@ def _strands(level: Level, straight: Sequence[Tie]) -> tuple[list[int], list[flo
             if tie is None:
                 strand_of[item], count = count, count + 1
             else:
+                # Boxes stand middle below middle, whichever input the arrow goes to: a chain of
+                # additions would else become a staircase.
+                boxes = level.kinds[tie.upper] == level.kinds[item] == BOX
                 strand_of[item] = strand_of[tie.upper]
-                offset[item] = offset[tie.upper] + tie.shift
+                offset[item] = offset[tie.upper] + (0.0 if boxes else tie.shift)
     return strand_of, offset
 
 

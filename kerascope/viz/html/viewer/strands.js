@@ -77,7 +77,10 @@ function strandsOf(level, straight) {
     for (const item of row) {
       const tie = upperOf.get(item);
       strandOf[item] = tie ? strandOf[tie.upper] : count++;
-      if (tie) offset[item] = offset[tie.upper] + tie.shift;
+      if (tie) {
+        const boxes = level.kinds[tie.upper] === BOX && level.kinds[item] === BOX;
+        offset[item] = offset[tie.upper] + (boxes ? 0 : tie.shift);
+      }
     }
   }
   return { strandOf, offset, count };
