@@ -53,6 +53,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; Python runs `__getattr_
     from kerascope import initializers as initializations
     from kerascope import losses as objectives
     from kerascope.backend.compiled import compiled
+    from kerascope.debugger.entry import Debugger, pm, set_trace
     from kerascope.engine.base_layer import Layer
     from kerascope.engine.input_layer import Input
     from kerascope.engine.node import Node
@@ -67,6 +68,7 @@ __version__ = "0.1.0"
 # Name -> the module that has it.
 _HOMES = {
     "Container": "kerascope.models",
+    "Debugger": "kerascope.debugger.entry",
     "Drawing": "kerascope.viz.drawing",
     "Functional": "kerascope.models",
     "Input": "kerascope.engine.input_layer",
@@ -78,6 +80,8 @@ _HOMES = {
     "compiled": "kerascope.backend.compiled",
     "draw": "kerascope.viz.draw",
     "from_networkx": "kerascope.viz.exports.to_networkx",
+    "pm": "kerascope.debugger.entry",
+    "set_trace": "kerascope.debugger.entry",
     "to_networkx": "kerascope.viz.exports.to_networkx",
     "walk": "kerascope.trace.walking",
 }
@@ -120,6 +124,7 @@ find_old_modules()
 
 __all__ = [
     "Container",
+    "Debugger",
     "Drawing",
     "Functional",
     "Input",
@@ -151,7 +156,9 @@ __all__ = [
     "objectives",
     "observing",
     "optimizers",
+    "pm",
     "regularizers",
+    "set_trace",
     "to_networkx",
     "trace",
     "utils",

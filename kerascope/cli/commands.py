@@ -7,8 +7,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from kerascope.cli.debugging import run_debug
 from kerascope.cli.parser import UsageError, parse
 from kerascope.cli.pictures import run_draw, run_summary
+from kerascope.cli.replaying import run_replay
 from kerascope.cli.running import run_script
 from kerascope.cli.tracing import run_trace
 from kerascope.compat import keras_imports, keras_imports_for_good
@@ -20,6 +22,8 @@ DONE, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 COMMANDS: dict[str, Callable[[Any], int]] = {
     "run": run_script,
     "trace": run_trace,
+    "debug": run_debug,
+    "replay": run_replay,
     "draw": run_draw,
     "summary": run_summary,
 }

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from kerascope import __version__
+from kerascope.cli.debug_options import DEBUG_EXAMPLES, add_debug_options, split_debug_words
 from kerascope.cli.picture_options import (
     DRAW_EXAMPLES,
     SUMMARY_EXAMPLES,
     add_draw_options,
     add_summary_options,
 )
+from kerascope.cli.replaying import REPLAY_EXAMPLES, add_replay_options
 from kerascope.registry import did_you_mean
 
 DIALECTS = ("1.2", "2.2", "3")
@@ -27,12 +29,14 @@ examples:
   kerascope run example.py data.csv             run a Keras script; `import keras` is kerascope
   kerascope trace example.py                    walk through all that a script does
   kerascope trace example.py --level op | less  every op of the first batch
+  kerascope debug example.py                    step through its models, as pdb does
   kerascope draw example.py -o model.svg        draw the model that a script builds
   kerascope draw example.py:encoder -o e.png    ... the one in its variable `encoder`
   kerascope summary mypackage.models:build      a table of the layers
 
 {MODEL_HELP}
-exit codes: 0 done, 1 the script or the work failed, 2 wrong usage, 130 interrupted
+exit codes: 0 done, 1 the script or the work failed, 2 wrong usage, 3 debug --fail-on found it,
+130 interrupted
 """
 RUN_EXAMPLES = """\
 `import keras`, `from tensorflow import keras` and the paths of Keras 1, 2 and 3 find kerascope; a
@@ -124,6 +128,14 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
         "trace", help="run a script and print what happens in it", epilog=TRACE_EXAMPLES, **shared
     )
     _add_trace_options(trace)
+    debug = sub.add_parser(
+        "debug", help="step through a script's models", epilog=DEBUG_EXAMPLES, **shared
+    )
+    add_debug_options(debug)
+    replay = sub.add_parser(
+        "replay", help="look again at what debug has recorded", epilog=REPLAY_EXAMPLES, **shared
+    )
+    add_replay_options(replay)
     draw = sub.add_parser(
         "draw", help="draw a model", epilog=f"{DRAW_EXAMPLES}\n{MODEL_HELP}", **shared
     )
@@ -133,7 +145,9 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
         epilog=f"{SUMMARY_EXAMPLES}\n{MODEL_HELP}", **shared,
     )  # fmt: skip
     add_summary_options(summary)
-    return parser, {"run": run, "trace": trace, "draw": draw, "summary": summary}
+    found = {"run": run, "trace": trace, "debug": debug, "replay": replay}
+    found |= {"draw": draw, "summary": summary}
+    return parser, found
 
 
 def _add_trace_options(parser: argparse.ArgumentParser) -> None:
@@ -190,4 +204,4 @@ def _split_trace_words(words: list[str]) -> tuple[list[str], list[str]]:
     return ours, theirs
 
 
-_SPLITTERS = {"run": _split_run_words, "trace": _split_trace_words}
+_SPLITTERS = {"run": _split_run_words, "trace": _split_trace_words, "debug": split_debug_words}

@@ -60,6 +60,7 @@ class FunctionHearer(Hearer):
         self.old = {u.variable: u.variable.get_value(borrow=True) for u in function.updates}
         self._copies, self._fed = fed_copies(self.stage, function.schedule)
         self._values = function.schedule.start(list(self._copies.values()))
+        memory.note_twins(function, len(self.recorder.tape))
         is_set = variables_set(function.schedule, memory)
         weights = [Delta("weights", v.name, memory.payload(array)) for v, array, _ in is_set]
         names = [
@@ -223,8 +224,9 @@ class FunctionHearer(Hearer):
 
     def override(self, slot: int, array: np.ndarray) -> None:
         """Put another array into a slot of the call that is paused."""
-        if self._new is self._values[slot]:
-            self._new = array
+        old = self._values[slot]
+        self._new = array if self._new is old else self._new
+        self._gradients = {k: array if g is old else g for k, g in self._gradients.items()}
         self._values[slot] = array
         if slot in self._copies:
             self._copies[slot] = array

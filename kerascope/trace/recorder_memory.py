@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from copy import copy
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +20,7 @@ from kerascope.trace.statistics import Statistics, statistics_of
 from kerascope.trace.train_facts import Arrival, TrainFacts, graph_map_of
 
 FUNCTIONS = ("train_function", "test_function", "predict_function")
+MOST_OF_TWINS = 64  # numbers that are kept for each call besides the tape
 
 
 class Memory:
@@ -58,13 +60,44 @@ class Memory:
         self.seen_layers: weakref.WeakSet[Any] = weakref.WeakSet()
         self.told_ops: weakref.WeakSet[Tensor] = weakref.WeakSet()
         self._models: list[weakref.ref[Any]] = []
+        self._twins: weakref.WeakKeyDictionary[Function, list[Variable]] = (
+            weakref.WeakKeyDictionary()
+        )
+        self._twin_values: dict[int, list[np.ndarray]] = {}
 
     def beside(self) -> Memory:
         """Return a memory that knows the same models and functions, and no values yet."""
         other = copy(self)
         other.statistics_only = False
         other.values = weakref.WeakKeyDictionary()
+        other._twin_values = {}
         return other
+
+    # --- variables of one name --------------------------------------------------------------------
+
+    def twins(self, function: Function) -> list[Variable]:
+        """Return the variables of a function that have not a name of their own.
+
+        A Dropout that is called twice has two counts of draws of one name, for example.
+        """
+        found = self._twins.get(function)
+        if found is None:
+            variables = [v for _, v in function.schedule.variables]
+            variables = list(dict.fromkeys([*variables, *(u.variable for u in function.updates)]))
+            counts = Counter(v.name for v in variables)
+            found = self._twins[function] = [v for v in variables if counts[v.name] > 1]
+        return found
+
+    def note_twins(self, function: Function, t: int) -> None:
+        """Keep what the tape cannot tell apart of a call that begins: twins, if they are small."""
+        values = [v.get_value(borrow=True) for v in self.twins(function)]
+        if values and sum(value.size for value in values) <= MOST_OF_TWINS:
+            self._twin_values[t] = values
+
+    def twin_values(self, function: Function, t: int) -> dict[Variable, np.ndarray]:
+        """Return the values of the twins when a call began at a time, as far as they were kept."""
+        values = self._twin_values.get(t)
+        return {} if values is None else dict(zip(self.twins(function), values, strict=True))
 
     # --- models and functions ---------------------------------------------------------------------
 

@@ -8,8 +8,7 @@ way. The living variables are as before when that is done, and no observer of th
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import Context
 from dataclasses import replace
@@ -18,19 +17,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.function import Function
-from kerascope.backend.graph import Tensor, Variable
+from kerascope.backend.graph import Variable
 from kerascope.errors import ArgumentError
-from kerascope.registry import did_you_mean
 from kerascope.stage import observing
 from kerascope.trace.events import BEGIN, END, Delta, Event
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.recorder_function import FunctionHearer
 from kerascope.trace.recorder_plan import Plan
+from kerascope.trace.slot_names import fitted, name_of, slot_of, tensor_of
 from kerascope.trace.sources import begin_of
 from kerascope.trace.tape_store import Tape
 from kerascope.trace.timelines import Override
-
-OUT = ("out", "result")
 
 
 class Call(NamedTuple):
@@ -95,92 +92,6 @@ def _inside(tape: Tape, begin: int) -> Iterator[Event]:
             return
 
 
-# --- which slot a name means ----------------------------------------------------------------------
-
-
-def slots_by_name(plan: Plan) -> dict[str, int]:
-    """Return the slots of a function by all names that a person has for them.
-
-    These are the names of ops, as on the tape, of inputs and variables, the keys of `tensor_map`,
-    and `grads[dense_1/kernel]`, `updates[dense_1/kernel]` or `total_loss`.
-    """
-    slots: dict[str, int] = {}
-    for planned in plan.steps:
-        for name, key, position in planned.brings:
-            told = name if key is None else f"{name}[{key}]"
-            slots.setdefault(told, planned.step.outputs[position])
-    for tensor, key in plan.keys.items():
-        if tensor in plan.slots:
-            slots.setdefault(key, plan.slots[tensor])
-            slots.setdefault(f"tensor_map[{key}]", plan.slots[tensor])
-    schedule = plan.function.schedule
-    for slot, variable in schedule.variables:
-        slots.setdefault(variable.name, slot)
-    for slot, tensor in enumerate(schedule.inputs):
-        slots.setdefault(tensor.name, slot)
-    for planned in plan.steps:
-        slots.setdefault(planned.name, planned.step.outputs[0])
-    return slots
-
-
-def slot_of(plan: Plan, name: str, event: Event, where: str = "set") -> int:
-    """Return the slot that a name means at an event.
-
-    Raises
-    ------
-    ArgumentError
-        It means none.
-    """
-    slots = slots_by_name(plan)
-    wanted = re.sub(r"\[\s*(['\"])(.*)\1\s*\]$", r"[\2]", name.strip())
-    if wanted in OUT:
-        if event.ph != END or event.kind not in ("op", "node") or event.name not in slots:
-            raise ArgumentError(
-                f"{where}: nothing has come out here, at t={event.t}. Go to the end of an op or a "
-                "node (r), or name a tensor."
-            )
-        wanted = event.name
-        if event.kind == "op":
-            own = {planned.name: planned.step.outputs[0] for planned in plan.steps}
-            return own[wanted]
-    if wanted not in slots:
-        raise ArgumentError(
-            f"{where}: {plan.function.name} has no tensor {name!r}. {did_you_mean(wanted, slots)}"
-            "Expected out, the name of a tensor or a weight, or of a layer for its output."
-        )
-    return slots[wanted]
-
-
-def tensor_of(plan: Plan, slot: int) -> Tensor:
-    """Return the tensor of a slot."""
-    return next(tensor for tensor, own in plan.slots.items() if own == slot)
-
-
-def name_of(plan: Plan, slot: int) -> str:
-    """Return what the tape calls the tensor of a slot."""
-    own = {s: planned.name for planned in plan.steps for s in planned.step.outputs}
-    return own.get(slot) or tensor_of(plan, slot).name
-
-
-def fitted(value: Any, tensor: Tensor, current: Any, where: str = "set") -> np.ndarray:
-    """Return a new array of a tensor's type, and of the shape that it has now.
-
-    Raises
-    ------
-    ArgumentError
-        The value does not fit.
-    """
-    try:
-        array = np.asarray(value, dtype=tensor.dtype)
-        return np.array(np.broadcast_to(array, np.shape(current)))
-    except (TypeError, ValueError):
-        shape = getattr(value, "shape", None)
-        got = f"shape {shape}" if shape is not None else repr(value)
-        raise ArgumentError(
-            f"{where}: {tensor.name} is {tensor.dtype} of shape {np.shape(current)}; got {got}."
-        ) from None
-
-
 # --- putting another array into a paused call -----------------------------------------------------
 
 
@@ -205,7 +116,8 @@ def override(recorder: Recorder, name: str, value: Any) -> tuple[np.ndarray, np.
         raise ArgumentError(_not_there(name_of(plan, slot), plan, event))
     new = fitted(value, tensor_of(plan, slot), old)
     hearer.override(slot, new)
-    recorder.tape.amend(amended(event, plan, slot, old, new))
+    further = _deltas_of(plan, slot, new, recorder.tape.names_at(event.t))
+    recorder.tape.amend(amended(event, old, new, further))
     return old, new
 
 
@@ -216,8 +128,11 @@ def _not_there(name: str, plan: Plan, event: Event) -> str:
     )
 
 
-def amended(event: Event, plan: Plan, slot: int, old: Any, new: np.ndarray) -> Event:
-    """Return an event that speaks of the new array where it spoke of the old one."""
+def amended(event: Event, old: Any, new: np.ndarray, further: tuple[Delta, ...] = ()) -> Event:
+    """Return an event that speaks of a new array where it spoke of the old one.
+
+    Where it did not, further deltas tell of it.
+    """
 
     def changed(value: Any) -> Any:
         if value is old:
@@ -226,7 +141,7 @@ def amended(event: Event, plan: Plan, slot: int, old: Any, new: np.ndarray) -> E
 
     deltas = tuple(Delta(d.name, d.key, changed(d.value)) for d in event.deltas)
     if not any(_has(delta.value, new) for delta in deltas):
-        deltas = (*event.deltas, *_deltas_of(plan, slot, new))
+        deltas = (*event.deltas, *further)
     return replace(event, deltas=deltas)
 
 
@@ -234,11 +149,14 @@ def _has(value: Any, array: np.ndarray) -> bool:
     return value is array or (type(value) is tuple and any(_has(item, array) for item in value))
 
 
-def _deltas_of(plan: Plan, slot: int, array: np.ndarray) -> tuple[Delta, ...]:
+def _deltas_of(
+    plan: Plan, slot: int, array: np.ndarray, names: Mapping[str, Any]
+) -> tuple[Delta, ...]:
     """Return the deltas by which the names of a slot become another array."""
     key = plan.keys.get(tensor_of(plan, slot))
     if key is not None:
-        return (Delta("tensor_map", key, (array, None)),)
+        _, mask = names.get("tensor_map", {}).get(key, (None, None))
+        return (Delta("tensor_map", key, (array, mask)),)
     for planned in plan.steps:
         for name, own, position in planned.brings:
             if planned.step.outputs[position] == slot and name != "mask":
@@ -269,7 +187,7 @@ def rerun(recorder: Recorder, tape: Tape, call: Call, overrides: Sequence[Overri
     """
     begin = tape.names_at(call.begin)
     inputs = list(begin.get("inputs", ()))
-    values = _values_of(call, begin)
+    values = _values_of(recorder, call, begin)
     early = [o for o in overrides if o.t < call.first_op]
     waiting = sorted((o for o in overrides if o.t >= call.first_op), key=lambda o: o.t)
     if len(inputs) != len(call.function.inputs) or not all(_is_array(x) for x in inputs):
@@ -280,7 +198,9 @@ def rerun(recorder: Recorder, tape: Tape, call: Call, overrides: Sequence[Overri
     again.memory = recorder.memory.beside()
     again.describer = again.memory.describer
     before = tape.names_at(call.begin - 1).get("weights", {}) if call.begin else {}
-    again.memory.values.update((v, before[v.name]) for v in values if v.name in before)
+    twins = recorder.memory.twins(call.function)
+    told = ((v, values[v] if v in twins else before[v.name]) for v in values if v.name in before)
+    again.memory.values.update(told)
     again.go_on_from(tape, call.begin)
 
     def listen(event: Event) -> None:
@@ -299,20 +219,23 @@ def _run(recorder: Recorder, function: Function, inputs: list[Any]) -> None:
         function.stage(inputs).run()
 
 
-def _values_of(call: Call, names: dict[str, Any]) -> dict[Variable, np.ndarray]:
+def _values_of(recorder: Recorder, call: Call, names: dict[str, Any]) -> dict[Variable, np.ndarray]:
     """Return the values that the variables of a call had at its begin."""
-    weights = names.get("weights", {})
+    weights, memory = names.get("weights", {}), recorder.memory
     variables = [v for _, v in call.function.schedule.variables]
     variables += [update.variable for update in call.function.updates]
-    variables = list(dict.fromkeys(variables))
-    if len({v.name for v in variables}) != len(variables):
-        raise ArgumentError(
-            f"set: two variables of {call.function.name} have one name, so the tape cannot tell "
-            "them apart. Give their layers names of their own."
-        )
-    if not all(_is_array(weights.get(v.name)) for v in variables):
+    values = {v: weights.get(v.name) for v in variables}
+    if memory.twins(call.function):
+        twins = memory.twin_values(call.function, call.begin)
+        if not twins:
+            raise ArgumentError(
+                f"set: two variables of {call.function.name} have one name, so the tape cannot "
+                "tell them apart. Give their layers names of their own."
+            )
+        values.update(twins)
+    if not all(_is_array(value) for value in values.values()):
         raise ArgumentError(_too_late(call.begin))
-    return {v: weights[v.name] for v in variables}
+    return {v: value for v, value in values.items() if value is not None}
 
 
 def _is_array(value: Any) -> bool:

@@ -1,0 +1,125 @@
+"""Ways into the debugger from inside a program: `set_trace`, `pm`, the callback `Debugger`."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+
+from kerascope.callbacks.base import Callback
+from kerascope.debugger.front import ModelDebugger
+from kerascope.debugger.session import Quitting, Session
+from kerascope.errors import ArgumentError
+from kerascope.stage import observing
+from kerascope.trace.drivers import ask
+from kerascope.trace.events import Where
+from kerascope.trace.tape import Tape, trace
+
+__all__ = ["Debugger", "pm", "replay", "set_trace", "trace"]
+
+
+def set_trace() -> None:
+    """Open the debugger here, and at what the models do from here on.
+
+    In a program that is debugged already it stops at the next event. `breakpoint()` comes here if
+    the environment says PYTHONBREAKPOINT=kerascope.set_trace.
+
+    Notes
+    -----
+    What began before, an epoch for example, is on no tape; its functions' calls are from here on.
+    """
+    session = Session.current
+    if session is not None and not session.is_over:
+        session.stepper.interrupt()
+        return
+    begin(sys._getframe(1))
+
+
+def begin(frame: FrameType) -> Session:
+    """Debug from a line of a program on, to its end; return the session."""
+    debugger = ModelDebugger()
+    session = Session(debugger.ask, names={**frame.f_globals, **frame.f_locals})
+    code = frame.f_code
+    session.started_at = Where(code.co_filename, frame.f_lineno, code.co_name)
+    debugger.session = Session.current = session
+    session.watching.enter_context(observing(session.observe))
+    session.ask_first()
+    return session
+
+
+def pm(tape: Tape | None = None) -> None:
+    """Look back at what was recorded, from where it failed.
+
+    Parameters
+    ----------
+    tape : Tape, optional
+        What `with kerascope.trace() as tape:` gave; by default what was debugged last.
+
+    Raises
+    ------
+    ArgumentError
+        Nothing was recorded.
+    """
+    if tape is None and Session.current is not None:
+        tape = Session.current.tape
+    if tape is None or not len(tape):
+        raise ArgumentError(
+            "pm: nothing was recorded. Run what fails inside `with kerascope.trace() as tape:` and "
+            "call kerascope.pm(tape)."
+        )
+    replay(tape, at_failure=True)
+
+
+def replay(tape: Tape, at_failure: bool = False) -> None:
+    """Open the debugger on a tape; no program runs.
+
+    Parameters
+    ----------
+    tape : Tape
+    at_failure : bool
+        Whether to begin where the program failed; by default at the first event.
+    """
+    debugger = ModelDebugger()
+    session = debugger.session = Session(debugger.ask, tape=tape)
+    stepper = session.stepper
+    failed_at = session.time_of_failure() if at_failure else None
+    first = failed_at if failed_at is not None else len(tape) if at_failure else 0
+    try:
+        ask(stepper, stepper.goto(first), debugger.ask)
+    except Quitting:
+        return
+
+
+class Debugger(Callback):
+    """Opens the debugger when `fit` begins, and closes it when `fit` ends.
+
+    Examples
+    --------
+    >>> from kerascope.debugger.entry import Debugger
+    >>> callbacks = [Debugger()]  # for model.fit(x, y, callbacks=callbacks)
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._session: Session | None = None
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        """Ask for the first command."""
+        session = Session.current
+        if session is not None and not session.is_over:
+            session.stepper.interrupt()
+            return
+        debugger = ModelDebugger()
+        session = debugger.session = Session.current = Session(debugger.ask)
+        session.model = self.model
+        if session.recorder is not None:
+            session.recorder.know(self.model)
+        session.watching.enter_context(observing(session.observe))
+        self._session = session
+        session.ask_first()
+
+    def on_train_end(self, logs: Any = None) -> None:
+        """Watch no longer."""
+        if self._session is not None:
+            self._session.watching.close()
+            self._session.end()

@@ -1,0 +1,132 @@
+"""What a user types at the prompt as Python: evaluated over the names at the stop."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from typing import IO, Any
+
+import numpy as np
+
+from kerascope.backend.graph import Constant, Tensor, Variable
+from kerascope.backend.schedule import Schedule, is_needed
+from kerascope.backend.traversal import leaves
+from kerascope.debugger.session import Session
+from kerascope.errors import ArgumentError
+from kerascope.trace.events import BEGIN
+from kerascope.trace.expressions import value_of_event
+from kerascope.trace.snapshots import TensorRef
+
+
+def value_of(text: str, names: dict[str, Any], command: str) -> Any:
+    """Return the value of a Python expression; whatever Python raises is raised.
+
+    Raises
+    ------
+    ArgumentError
+        There is no expression.
+    """
+    if not text.strip():
+        raise ArgumentError(f"{command}: of what? For example `{command} tensor_map`.")
+    return eval(compile(text.strip(), "<stdin>", "eval"), _with_builtins(names))
+
+
+def run_statement(
+    text: str, names: dict[str, Any], show: Callable[[Any], None], out: IO[str]
+) -> dict[str, Any]:
+    """Run a Python statement; show its value if it is an expression.
+
+    Returns
+    -------
+    dict
+        The names that it assigned.
+    """
+    space = _with_builtins(names)
+    before = dict(space)
+    try:
+        code = compile(text, "<stdin>", "eval")
+    except SyntaxError:
+        exec(compile(text, "<stdin>", "exec"), space)
+    else:
+        value = _printing(code, space, out)
+        if value is not None:
+            show(value)
+    return {
+        name: value
+        for name, value in space.items()
+        if name != "__builtins__" and (name not in before or before[name] is not value)
+    }
+
+
+def _printing(code: Any, space: dict[str, Any], out: IO[str]) -> Any:
+    with redirect_stdout(out):
+        return eval(code, space)
+
+
+def _with_builtins(names: dict[str, Any]) -> dict[str, Any]:
+    return {**names, "__builtins__": builtins}
+
+
+# --- pv -------------------------------------------------------------------------------------------
+
+
+def probe(session: Session, value: Any, t: int) -> Any:
+    """Return the value of a symbolic tensor on the last batch that was fed; others as they are.
+
+    Parameters
+    ----------
+    session : Session
+    value : object
+        A tensor, or a list of some.
+    t : int
+        The batch is the last one that was fed until then. The weights are those of the present.
+
+    Raises
+    ------
+    ArgumentError
+        Nothing was fed yet that the tensor needs.
+    """
+    if type(value) in (list, tuple):
+        return type(value)(probe(session, item, t) for item in value)
+    if isinstance(value, TensorRef):
+        raise ArgumentError(f"pv: {value.name} is only told of here; the tensor itself is gone.")
+    if not isinstance(value, Tensor):
+        return value
+    needed = [x for x in leaves([value]) if not isinstance(x, Variable | Constant)]
+    fed = _fed(session, t)
+    missing = [x.name for x in needed if x not in fed]
+    if missing:
+        raise ArgumentError(
+            f"pv: {value.name} needs {', '.join(missing)}; no batch was fed to it up to here. "
+            "Go on to the first batch: `unt forward`."
+        )
+    return _computed(value, {x: fed[x] for x in needed})
+
+
+def _computed(tensor: Tensor, fed: dict[Tensor, np.ndarray]) -> Any:
+    """Return the value of a tensor; unlike a function's call this advances no draw of dropout."""
+    schedule = Schedule(list(fed), [tensor])
+    values = schedule.start(list(fed.values()))
+    for step in schedule.steps:
+        if step.guards and not is_needed(step.guards, values):
+            continue
+        result = step.perform(*[values[slot] for slot in step.inputs])
+        results = [result] if len(step.outputs) == 1 else result
+        for slot, array in zip(step.outputs, results, strict=True):
+            values[slot] = array
+    return values[schedule.results[0]]
+
+
+def _fed(session: Session, t: int) -> dict[Tensor, np.ndarray]:
+    """Return what was fed at the calls of functions up to a time, the last call first."""
+    fed: dict[Tensor, np.ndarray] = {}
+    for event in reversed(session.tape[: t + 1]):
+        if event.kind == "function" and event.ph == BEGIN and event.name in session.functions:
+            arrays = value_of_event(event, "inputs") or ()
+            tensors = session.functions[event.name].inputs
+            if len(arrays) == len(tensors):
+                found = zip(tensors, arrays, strict=True)
+                fed.update((x, a) for x, a in found if isinstance(a, np.ndarray))
+                return fed
+    return fed

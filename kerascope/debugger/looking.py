@@ -1,0 +1,198 @@
+"""Commands that look at values: p, pp, pv, whatis, display, args, retval, and Python itself."""
+
+from __future__ import annotations
+
+import pprint
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kerascope.debugger.evaluating import probe, run_statement, value_of
+from kerascope.debugger.rendering import text_of_value
+from kerascope.debugger.shell import Shell
+from kerascope.errors import ArgumentError
+from kerascope.trace.expressions import told
+from kerascope.trace.snapshots import REFS, Describer, same
+from kerascope.trace.statistics import Statistics, kind_of
+
+FEW_NUMBERS = 12  # of an array; p shows them all
+MOST_NUMBERS = 100  # of an array; pp shows that many
+
+
+@dataclass
+class Display:
+    """An expression that is shown at each stop where it has another value."""
+
+    text: str
+    last: Any = None
+    is_new: bool = True
+
+
+class LookingCommands(Shell):
+    """Commands that look at values."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.displays: dict[str, Display] = {}
+
+    # --- print ------------------------------------------------------------------------------------
+
+    def do_p(self, words: str) -> None:
+        """Print the value of a Python expression; an array by its figures first.
+
+        Usage: p EXPR
+        Example: p tensor_map["dense_1"]
+        """
+        self.say_value(value_of(words, self.names(), "p"))
+
+    def say_value(self, value: Any) -> None:
+        """Print a value as `p` does."""
+        if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind in "fiub":
+            self.say(text_of_value(value))
+            if value.size <= FEW_NUMBERS:
+                self.say(np.array_repr(value, max_line_width=self.width))
+            return
+        self.say(text_of_value(value))
+
+    def do_pp(self, words: str) -> None:
+        """Print a value on several lines; of an array its numbers too.
+
+        Usage: pp EXPR
+        Example: pp nodes_by_depth
+        """
+        value = value_of(words, self.names(), "pp")
+        if isinstance(value, np.ndarray):
+            self.say(text_of_value(value))
+            with np.printoptions(threshold=MOST_NUMBERS, linewidth=self.width):
+                self.say(repr(value))
+            return
+        self.say(pprint.pformat(_with_figures(value), width=self.width, sort_dicts=False))
+
+    def do_pv(self, words: str) -> None:
+        """Print the value of a symbolic tensor on the last batch that was fed.
+
+        Usage: pv EXPR
+        The weights are those of the present. Nothing of it is recorded.
+        Example: pv model.output
+        """
+        value = value_of(words, self.names(), "pv")
+        t = self.stop.t if self.stop is not None else -1
+        self.say_value(probe(self.session, value, t))
+
+    def do_whatis(self, words: str) -> None:
+        """Tell what kind of thing a value is.
+
+        Usage: whatis EXPR
+        Example: whatis tensor
+        """
+        value = value_of(words, self.names(), "whatis")
+        if isinstance(value, np.ndarray | np.generic):
+            self.say(f"array {kind_of(value)}")
+        elif isinstance(value, Statistics):
+            self.say(f"figures of an array {value.kind}; its numbers were not kept")
+        elif isinstance(value, REFS):
+            self.say(f"{value!r}, as the tape describes it")
+        elif isinstance(value, list | tuple | dict | set):
+            self.say(f"{type(value).__name__} of {len(value)}")
+        else:
+            self.say(f"{type(value)}")
+
+    def do_statement(self, words: str) -> None:
+        """Run Python over the names at the stop; what it assigns is kept for you.
+
+        Usage: !statement
+        The names of the model itself are not changed by it: that is what `set` is for.
+        Example: !total = sum(w.size for w in model.get_weights())
+        """
+        if not words:
+            raise ArgumentError("!: which statement? For example `!x = 3`.")
+        made = run_statement(words, self.names(), self.say_value, self.stdout)
+        self.own_names.update(made)
+
+    # --- display ----------------------------------------------------------------------------------
+
+    def do_display(self, words: str) -> None:
+        """Print an expression at each stop where its content is another.
+
+        Usage: display [EXPR]
+        Without EXPR: list what is displayed.
+        Example: display list(tensor_map)
+        """
+        if not words:
+            for display in self.displays.values():
+                self.say(f"display {display.text}: {_shown(display.last)}")
+            if not self.displays:
+                self.say("nothing is displayed; for example `display list(tensor_map)`")
+            return
+        compile(words, "<stdin>", "eval")
+        display = self.displays[words] = Display(words)
+        self._show_display(display)
+
+    def do_undisplay(self, words: str) -> None:
+        """Display it no longer; without EXPR nothing.
+
+        Usage: undisplay [EXPR]
+        Example: undisplay list(tensor_map)
+        """
+        if not words:
+            self.displays.clear()
+        elif self.displays.pop(words, None) is None:
+            listed = "; ".join(self.displays) or "nothing"
+            raise ArgumentError(f"undisplay: {words!r} is not displayed. Displayed: {listed}.")
+
+    def show_displays(self) -> None:
+        """Print what has another value than at the last stop."""
+        for display in self.displays.values():
+            self._show_display(display)
+
+    def _show_display(self, display: Display) -> None:
+        try:
+            value = Describer().snapshot(value_of(display.text, self.names(), "display"))
+        except NameError:
+            value = "(no such name here)"
+        except Exception as error:
+            value = f"({told(error)})"
+        if display.is_new:
+            self.say(f"display {display.text}: {_shown(value)}")
+        elif not same(value, display.last):
+            line = f"display {display.text}: {_shown(value)}"
+            old = f"  [old: {_shown(display.last)}]"
+            self.say(line + old if len(line + old) <= self.width else line)
+        display.last, display.is_new = value, False
+
+    def do_retval(self, words: str) -> None:
+        """Print the value of the span that ends here.
+
+        Usage: retval
+        Example: retval
+        """
+        names = self.names()
+        event = self.session.stepper.event
+        if event is None or not any(delta.name == "result" for delta in event.deltas):
+            raise ArgumentError("retval: nothing ends here with a value. `r` goes to the end.")
+        self.say_value(names["result"])
+
+    do_rv = do_retval
+
+
+def _with_figures(value: Any) -> Any:
+    """Return containers in which figures stand for arrays."""
+    if isinstance(value, np.ndarray):
+        return _Text(text_of_value(value))
+    if type(value) in (list, tuple):
+        return type(value)(_with_figures(item) for item in value)
+    if type(value) is dict:
+        return {key: _with_figures(item) for key, item in value.items()}
+    return value
+
+
+class _Text(str):
+    """A text that shows itself without quotes."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) and value.startswith("(") else text_of_value(value)

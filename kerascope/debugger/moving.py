@@ -1,0 +1,200 @@
+"""Commands that move in time: forward, backward, anywhere."""
+
+from __future__ import annotations
+
+from kerascope.debugger.rendering import sentence, span_labels
+from kerascope.debugger.shell import Shell
+from kerascope.errors import ArgumentError
+from kerascope.trace.selectors import ACTS, PHASES
+
+
+def number_in(words: str, command: str, default: int = 1) -> int:
+    """Return how many times a command shall be done.
+
+    Raises
+    ------
+    ArgumentError
+        The words are no whole number.
+    """
+    if not words:
+        return default
+    try:
+        return int(words)
+    except ValueError:
+        raise ArgumentError(
+            f"{command}: got {words!r}; expected how many times, for example `{command} 3`."
+        ) from None
+
+
+def target_in(words: str, command: str) -> tuple[int | str | None, int | None]:
+    """Return the network depth or phase, and the time, for which `until` looks."""
+    if not words:
+        return None, None
+    if words.startswith("t=") and words[2:].strip().isdigit():
+        return None, int(words[2:])
+    if words.removeprefix("depth").strip().isdigit():
+        return int(words.removeprefix("depth")), None
+    if words.removeprefix("phase").strip() in (*PHASES, *ACTS):
+        return words.removeprefix("phase").strip(), None
+    if words.isidentifier():
+        return words, None  # the stepper tells which phases there are
+    raise ArgumentError(
+        f"{command}: got {words!r}; expected nothing, a network depth (`{command} 2`), a phase "
+        f"(`{command} backward`) or a time (`{command} t=61`)."
+    )
+
+
+class MovingCommands(Shell):
+    """Commands that move in time."""
+
+    # --- forward ----------------------------------------------------------------------------------
+
+    def do_step(self, words: str) -> bool:
+        """Go to the next event of the current grain (`set grain op` makes it finer).
+
+        Usage: s[tep] [n]
+        Example: s 3
+        """
+        n = number_in(words, "step")
+        return self.move(lambda stepper: stepper.step(n))
+
+    def do_stepi(self, words: str) -> bool:
+        """Go to the next event of any grain, the finest details too.
+
+        Usage: stepi [n]
+        Example: stepi
+        """
+        n = number_in(words, "stepi")
+        return self.move(lambda stepper: stepper.stepi(n))
+
+    def do_next(self, words: str) -> bool:
+        """Go to the next sibling, over all that lies inside; or to the end of the span.
+
+        Usage: n[ext] [n]
+        Example: n
+        """
+        n = number_in(words, "next")
+        return self.move(lambda stepper: stepper.next(n))
+
+    def do_until(self, words: str) -> bool:
+        """Go on to the next network depth, or to what is named.
+
+        Usage: unt[il] [depth | phase | t=T]
+        Example: unt backward
+        """
+        target, t = target_in(words, "until")
+        return self.move(lambda stepper: stepper.until(target, t=t))
+
+    def do_return(self, words: str) -> bool:
+        """Go to the end of the enclosing span, and see its value.
+
+        Usage: r[eturn]
+        Example: r
+        """
+        return self.move(lambda stepper: stepper.return_())
+
+    def do_continue(self, words: str) -> bool:
+        """Go on to the next breakpoint, caught condition or watched change.
+
+        Usage: c[ont[inue]]
+        Example: c
+        """
+        return self.move(lambda stepper: stepper.continue_())
+
+    # --- backward ---------------------------------------------------------------------------------
+
+    def do_rs(self, words: str) -> bool:
+        """Step backward. Python is not run again: the tape is read.
+
+        Usage: rs [n]
+        Example: rs
+        """
+        n = number_in(words, "rs")
+        return self.move(lambda stepper: stepper.step_back(n))
+
+    def do_rn(self, words: str) -> bool:
+        """Go back to the sibling before, over all that lies inside.
+
+        Usage: rn [n]
+        Example: rn
+        """
+        n = number_in(words, "rn")
+        return self.move(lambda stepper: stepper.next_back(n))
+
+    def do_ru(self, words: str) -> bool:
+        """Go back until another network depth, or what is named.
+
+        Usage: ru [depth | phase | t=T]
+        Example: ru forward
+        """
+        target, t = target_in(words, "ru")
+        return self.move(lambda stepper: stepper.until_back(target, t=t))
+
+    def do_rr(self, words: str) -> bool:
+        """Go back to the begin of the enclosing span.
+
+        Usage: rr
+        Example: rr
+        """
+        return self.move(lambda stepper: stepper.return_back())
+
+    def do_rc(self, words: str) -> bool:
+        """Go back to the last breakpoint, caught condition or watched change.
+
+        Usage: rc
+        Example: rc
+        """
+        return self.move(lambda stepper: stepper.continue_back())
+
+    # --- anywhere ---------------------------------------------------------------------------------
+
+    def do_goto(self, words: str) -> bool:
+        """Jump to a time, past or to come.
+
+        Usage: goto T
+        Example: goto 61
+        """
+        text = words.removeprefix("t=").strip()
+        if not text.isdigit():
+            raise ArgumentError(f"goto: got {words!r}; expected a time, for example `goto 61`.")
+        return self.move(lambda stepper: stepper.goto(int(text)))
+
+    def do_when(self, words: str) -> None:
+        """Tell where in time we are.
+
+        Usage: when
+        Example: when
+        """
+        event, count = self.session.stepper.event, len(self.session.tape)
+        if event is None:
+            place = "before the first event" if not count or self.session.stepper.now < 1 else ""
+            self.say(place or f"after the last event; there are {count}")
+            return
+        more = "" if self.session.is_over else " so far"
+        self.say(f"t={event.t} of {count} events{more}, timeline {self._timeline_number()}")
+        self.say("   " + " > ".join(span_labels(self.session, event)))
+
+    def _timeline_number(self) -> int:
+        return self.session.timelines.current.number
+
+    def do_origin(self, words: str) -> None:
+        """Tell which event produced a name, a tensor or a weight.
+
+        Usage: origin NAME
+        Example: origin dense_2/out
+        """
+        if not words:
+            raise ArgumentError("origin: which name? For example `origin total_loss`.")
+        t = self.stop.t if self.stop is not None else None
+        event = self.session.tape.origin(words, t)
+        if event is None:
+            raise ArgumentError(f"origin: nothing has produced {words!r} up to here.")
+        self.say(f"t={event.t}  {' > '.join(span_labels(self.session, event))}")
+        self.say(f"   {sentence(event)}")
+
+    do_s = do_step
+    do_si = do_stepi
+    do_n = do_next
+    do_unt = do_until
+    do_r = do_return
+    do_c = do_cont = do_continue

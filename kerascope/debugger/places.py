@@ -1,0 +1,45 @@
+"""Places in source: their files as they are shown, their lines, and pdb's two lines of a stop."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+from pathlib import Path
+
+from kerascope.trace.events import Where
+
+HOME = Path(__file__).resolve().parents[2]
+
+
+def path_of(file: str) -> str:
+    """Return where a file of a `Where` lies."""
+    return str(HOME / file) if file.startswith("kerascope/") else file
+
+
+def shown_file(file: str) -> str:
+    """Return a user's file as it is shown: from the working directory on, if it is in there."""
+    inside = os.path.relpath(file) if os.path.isabs(file) else file
+    return os.path.basename(file) if inside.startswith("..") else inside
+
+
+def source_line(file: str, line: int) -> str:
+    """Return a line of source without its indentation; "" if there is none."""
+    return linecache.getline(path_of(file), line).strip() if line else ""
+
+
+def first_line(script: Path) -> int:
+    """Return the line at which pdb would stop first in a script."""
+    try:
+        body = ast.parse(script.read_bytes()).body
+    except (SyntaxError, ValueError, OSError):
+        return 1
+    return body[0].lineno if body else 1
+
+
+def pdb_lines(where: Where, kind: str) -> list[str]:
+    """Return the two lines with which pdb shows a place; `kind` stands where there is none."""
+    if not where.file:
+        return [f"> <{kind}>(0){kind}()", "-> (no line of source)"]
+    source = source_line(where.file, where.line)
+    return [f"> {shown_file(where.file)}({where.line}){where.function}()", f"-> {source}"]

@@ -1,0 +1,297 @@
+"""What a stop looks like, as lines of text; and values, arrays by their figures.
+
+::
+
+    > kerascope/backend/function.py(168)_events()
+    -> step.perform(values)
+       fit > epoch 0 > batch 0 > forward > depth 1 > dense_2          t=201
+       example.py:23  x = Dense(64, activation='relu')(x)
+       ● input_1  ● dense_1  ▶ dense_2  ○ dense_3          last: dense_1/relu f32[32,64] |x|=21.85
+    --Call-- node dense_2
+
+The first two lines are exactly pdb's; from the third on they are ours.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from typing import Any
+
+import numpy as np
+
+from kerascope.debugger.calls import calls_at
+from kerascope.debugger.places import first_line, pdb_lines, shown_file, source_line
+from kerascope.debugger.session import Session
+from kerascope.trace.contents import relative_change
+from kerascope.trace.events import BEGIN, END, Event
+from kerascope.trace.expressions import value_of_event
+from kerascope.trace.snapshots import ErrorRef
+from kerascope.trace.statistics import Statistics, figure, kind_of, statistics_of
+from kerascope.trace.stops import Reason, Stop
+from kerascope.trace.watches import Change
+from kerascope.viz.theme import STATES
+
+BY_KIND = ("fit", "build", "compile", "evaluate", "predict")
+BY_NAME = ("epoch", "batch", "function", "depth", "node", "layer.call", "op")
+WHICH_OF_THE_TWO = {"gradients": "symbols", "backward": "values"}
+SPACE = 10  # between the two halves of a line
+LEAST_SPACE = 3
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 200
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+def text_of_value(value: Any, digits: int | None = None) -> str:
+    """Return a value on one line; an array by its figures.
+
+    Parameters
+    ----------
+    value : object
+    digits : int, optional
+        Of Python's floats; by default all of them.
+
+    Examples
+    --------
+    >>> text_of_value([np.ones(2), "a"])
+    "[f64[2] |x|=1.414 min=1 mean=1 max=1, 'a']"
+    >>> text_of_value({"loss": 0.123456}, digits=3)
+    "{'loss': 0.123}"
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        is_number = value.dtype.kind in "fiub"
+        return str(statistics_of(value)) if is_number else repr(value)
+    if isinstance(value, Statistics):
+        return str(value)
+    if isinstance(value, float) and digits is not None:
+        return figure(value, digits)
+    if type(value) is dict:
+        pairs = (f"{key!r}: {text_of_value(item, digits)}" for key, item in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if type(value) in (list, tuple):
+        inside = ", ".join(text_of_value(item, digits) for item in value)
+        comma = "," if len(value) == 1 else ""
+        return f"[{inside}]" if isinstance(value, list) else f"({inside}{comma})"
+    return repr(value)
+
+
+def short_text(value: Any) -> str:
+    """Return a value in few words: of an array type and shape, size, and what is wrong."""
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fiub":
+        return " ".join(statistics_of(value).short_cells)
+    if isinstance(value, Statistics):
+        return " ".join(value.short_cells)
+    if type(value) in (list, tuple, dict) and len(value) > 12:
+        return f"{type(value).__name__} of {len(value)}"
+    return text_of_value(value) if type(value) in (list, tuple, dict) else _SHORT.repr(value)
+
+
+def cut(line: str, width: int) -> str:
+    """Return a line that is not wider than a width."""
+    return line if len(line) <= width else line[: max(width - 3, 0)] + "..."
+
+
+def halves(left: str, right: str, width: int) -> list[str]:
+    """Return two halves on one line if both have room there, else on two."""
+    if not right:
+        return [cut(left, width)]
+    space = min(SPACE, width - len(left) - len(right))
+    if space >= LEAST_SPACE:
+        return [left + " " * space + right]
+    return [cut(left, width), cut(f"   {right}", width)]
+
+
+# --- a stop ---------------------------------------------------------------------------------------
+
+
+def lines_of_stop(session: Session, stop: Stop, width: int, ascii_only: bool = False) -> list[str]:
+    """Return all lines of a stop.
+
+    Parameters
+    ----------
+    session : Session
+    stop : Stop
+    width : int
+        Columns; longer lines of ours are cut, pdb's two are not.
+    ascii_only : bool
+        Whether glyphs beyond ASCII are avoided.
+    """
+    event = stop.event
+    if stop.reason is Reason.END:
+        return _end_lines(session)
+    if event is None:
+        return _begin_lines(session)
+    where = event.where if event.where.file else session.places.get(event.t, event.where)
+    lines = pdb_lines(where, event.kind)
+    path = " > ".join(span_labels(session, event))
+    lines += halves(f"   {path}", f"t={event.t}", width)
+    if event.where.user_line:
+        user = event.where
+        made = source_line(user.user_file, user.user_line)
+        lines.append(cut(f"   {shown_file(user.user_file)}:{user.user_line}  {made}", width))
+    lines += _glyph_lines(session, event, width, ascii_only)
+    if event.ph in (BEGIN, END):
+        lines.append(cut(f"{stop.word} {sentence(event)}", width))
+    else:
+        lines.append(cut(f"   {sentence(event)}", width))
+    return lines + _reason_lines(stop)
+
+
+def _begin_lines(session: Session) -> list[str]:
+    if session.started_at.file:
+        return pdb_lines(session.started_at, "")
+    if session.script is None:
+        return ["--- before the first event"]
+    line = first_line(session.script)
+    file = shown_file(str(session.script))
+    source = source_line(str(session.script), line)
+    return [f"> {file}({line})<module>()", f"-> {source}"]
+
+
+def _end_lines(session: Session) -> list[str]:
+    count = len(session.tape)
+    what = "the tape ends here" if session.recorder is None else "the program has ended"
+    if session.recorder is not None and session.tape is not session.recorder.tape:
+        what = f"timeline {session.timelines.current.number} ends here"
+    back = "rs, rc or goto T go back in time, q ends" if count else "nothing was recorded; q ends"
+    return [f"--- {what}: {count} events. {back}."]
+
+
+def _glyph_lines(session: Session, event: Event, width: int, ascii_only: bool) -> list[str]:
+    calls = calls_at(session, event)
+    if not calls:
+        return []
+    last = last_value(session, event)
+    words = []
+    here = 0
+    for place, (name, state) in enumerate(calls):
+        style = STATES[state]
+        words.append(f"{style.plain if ascii_only else style.glyph} {name}")
+        here = place if state == "current" else here
+    row = "  ".join(_window(words, here, width - 4))
+    return halves(f"   {row}", f"last: {last}" if last else "", width)
+
+
+def _window(words: list[str], here: int, width: int) -> list[str]:
+    """Return as many neighbours of a word as have room, with dots where some are missing."""
+    first = last = here
+    grows = True
+    while grows:
+        grows = False
+        for after, before in ((1, 0), (0, 1)):
+            low, high = first - before, last + after
+            is_there = low >= 0 and high < len(words)
+            if is_there and sum(len(word) + 2 for word in words[low : high + 1]) + 8 <= width:
+                first, last, grows = low, high, True
+    dots = ["..."] if first else []
+    return [*dots, *words[first : last + 1], *(["..."] if last + 1 < len(words) else [])]
+
+
+def last_value(session: Session, event: Event) -> str:
+    """Return the name and the figures of the last array that came out before an event."""
+    for t in range(event.t - 1, -1, -1):
+        other = session.tape[t]
+        if other.act != event.act and other.depth < event.depth:
+            return ""
+        if other.ph == END and other.grain == "op":
+            value = value_of_event(other, "result")
+            if isinstance(value, np.ndarray | np.generic | Statistics):
+                return f"{other.name} {short_text(value)}"
+    return ""
+
+
+def span_labels(session: Session, event: Event) -> list[str]:
+    """Return the names of the spans around an event, its own last.
+
+    The function that a batch calls is always the same, and is left out. So is the name of the layer
+    in that of an op inside it.
+    """
+    spans = session.tape.spans_at(event.t)
+    around = spans[:-1] if event.ph == BEGIN else spans
+    is_told = [
+        span.kind != "function" or not place or around[place - 1].kind != "batch"
+        for place, span in enumerate(around)
+    ]
+    told = [label(span) for span, is_it in zip(around, is_told, strict=True) if is_it]
+    return [*told, label(event).removeprefix(f"{told[-1]}/") if told else label(event)]
+
+
+def label(event: Event) -> str:
+    """Return what a span or an instant is called in a path.
+
+    The reverse sweep happens once, on symbols; the values of the gradients come in each batch. The
+    path says which of the two it is.
+    """
+    if event.kind in WHICH_OF_THE_TWO:
+        return f"{event.kind} ({WHICH_OF_THE_TWO[event.kind]})"
+    if event.kind in BY_NAME:
+        return event.name
+    if event.kind in BY_KIND or event.grain == "phase":
+        return event.kind
+    return f"{event.kind} {event.name}"
+
+
+def sentence(event: Event) -> str:
+    """Return what happens at an event, on one line."""
+    words = event.name if event.name.startswith(event.kind) else f"{event.kind} {event.name}"
+    op = value_of_event(event, "op")
+    if op is not None and event.kind == "op":
+        inputs = value_of_event(event, "inputs")
+        inside = ", ".join(_kind(x) for x in inputs) if inputs else ""
+        words += f" = {op}({inside})" if event.ph == BEGIN else f" = {op}"
+    if event.ph == BEGIN:
+        return words
+    error = value_of_event(event, "error")
+    if isinstance(error, ErrorRef):
+        return f"{words} -> {error}"
+    if event.ph == END:
+        if any(delta.name == "result" for delta in event.deltas):
+            words += f" -> {text_of_value(value_of_event(event, 'result'), digits=4)}"
+        return words
+    old, new = value_of_event(event, "old"), value_of_event(event, "new")
+    if old is not None and new is not None:
+        change = relative_change(old, new)
+        told = "" if change is None else f", relative change {change:.4g}"
+        return f"{words}: {short_text(old)} -> {short_text(new)}{told}"
+    told = "; ".join(
+        f"{d.name}{'' if d.key is None else f'[{d.key}]'} = {short_text(d.value)}"
+        for d in event.deltas
+    )
+    return f"{words}: {told}" if told else words
+
+
+def _kind(value: Any) -> str:
+    return kind_of(value) if isinstance(value, np.ndarray | np.generic) else short_text(value)
+
+
+# --- why it stopped -------------------------------------------------------------------------------
+
+
+def _reason_lines(stop: Stop) -> list[str]:
+    lines = []
+    if stop.reason is Reason.INTERRUPT:
+        lines.append("interrupted")
+    if stop.breakpoint is not None:
+        lines.append(f"breakpoint {stop.breakpoint.number} hit: {stop.breakpoint.selector.text}")
+    if stop.error:
+        lines.append(f"*** condition: {stop.error}")
+    lines += [f"caught {f.condition}: {f.name}: {f.text}" for f in stop.findings]
+    for change in stop.changes:
+        lines += lines_of_change(change)
+    return lines
+
+
+def lines_of_change(change: Change) -> list[str]:
+    """Return the lines of a watched value that changed."""
+    lines = [f"watch {change.watch.number}: {change.name}"]
+    if change.added or change.removed:
+        lines += [f"  added {key!r}" for key in change.added]
+        lines += [f"  removed {key!r}" for key in change.removed]
+    else:
+        lines += [f"  Old: {short_text(change.old)}", f"  New: {short_text(change.new)}"]
+    if change.relative is not None:
+        lines.append(f"  relative change {change.relative:.4g}")
+    if change.error:
+        lines.append(f"  *** condition: {change.error}")
+    return lines

@@ -1,0 +1,270 @@
+"""A session: a program that runs under observation, and all that the debugger keeps about it.
+
+::
+
+    the program --stages--> recorder --events--> driver --stops--> prompt (the front)
+                               |                    |
+                              tape <--- reads --- stepper
+
+The recorder hears nothing while a prompt is open: what the user evaluates there is not what is
+debugged.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, ClassVar, NamedTuple
+
+from kerascope.backend.function import Function
+from kerascope.engine.network import Network
+from kerascope.stage import Stage, observing
+from kerascope.trace.drivers import LiveDriver, Prompt, ask
+from kerascope.trace.events import END, NOWHERE, Event, Where
+from kerascope.trace.recorder import Recorder
+from kerascope.trace.sources import Recording, Running
+from kerascope.trace.stepper import Stepper
+from kerascope.trace.stops import Reason, Stop
+from kerascope.trace.tape_store import Tape
+from kerascope.trace.timelines import Timelines
+
+
+class Quitting(BaseException):
+    """The user quits: it goes through the program, past its `except Exception`."""
+
+
+class Restarting(BaseException):
+    """The user wants the program to run again from its beginning."""
+
+
+class Failure(NamedTuple):
+    """What ended the program: the time of the first event that tells of it, and a traceback."""
+
+    t: int | None
+    text: str
+
+
+class Session:
+    """One program, or one tape, that is debugged.
+
+    Parameters
+    ----------
+    prompt : callable
+        `Stop -> Order | None`: what is asked at each stop.
+    tape : Tape, optional
+        A tape that was recorded; nothing runs then.
+    script : Path, optional
+        The user's script.
+    names : dict, optional
+        Its global variables; live.
+
+    Attributes
+    ----------
+    recorder : Recorder or None
+        None if a tape is read.
+    stepper : Stepper
+    driver : LiveDriver or None
+    timelines : Timelines
+    model : Model or None
+        The living model of which an event spoke last.
+    started_at : Where
+        The line of the program at which it was opened, if it was not at the script's first.
+    places : dict of int to Where
+        Lines of the script for events of which the engine has none.
+    watching : ExitStack
+        Ends the watching of a program that was not begun by `run`.
+    functions : dict of str to Function
+        The last one of each name that was called.
+    error : BaseException or None
+        What ended the program.
+    """
+
+    current: ClassVar[Session | None] = None
+
+    def __init__(
+        self,
+        prompt: Prompt,
+        tape: Tape | None = None,
+        script: Path | None = None,
+        names: dict[str, Any] | None = None,
+    ) -> None:
+        self.prompt = prompt
+        self.script = script
+        self.script_names = {} if names is None else names
+        self.recorder: Recorder | None = None
+        self.driver: LiveDriver | None = None
+        self.model: Any = None
+        self.error: BaseException | None = None
+        self.started_at = NOWHERE
+        self.watching = ExitStack()
+        self.places: dict[int, Where] = {}
+        self.functions: dict[str, Function] = {}
+        self._is_paused = False
+        self._was_interrupted_at = -1
+        self._has_shown_failure = False
+        self.traceback_of: Callable[[BaseException], str] = _traceback
+        if tape is None:
+            self.recorder = Recorder()
+            self.stepper = Stepper(Running(self.recorder.tape))
+            self.driver = LiveDriver(self.stepper, self._ask)
+            self.recorder.listeners += [self._note_place, self.driver]
+        else:
+            self.stepper = Stepper(Recording(tape))
+        self.timelines = Timelines(self.tape)
+
+    @property
+    def tape(self) -> Tape:
+        """The events of the timeline on which the stepper stands."""
+        tape: Any = self.stepper.tape
+        return tape
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no more events can come: the program has ended, or a tape is read."""
+        return self.stepper.source.ended
+
+    @property
+    def has_exited(self) -> bool:
+        """Whether the program ended by `sys.exit`."""
+        return isinstance(self.error, SystemExit)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether an exception ended the program."""
+        return self.error is not None and not self.has_exited
+
+    def keep_from(self, before: Session | None) -> None:
+        """Take over the breakpoints, watches and conditions of the session before a restart."""
+        if before is not None:
+            self.stepper.breakpoints = before.stepper.breakpoints
+            self.stepper.watches = before.stepper.watches
+            self.stepper.catches = before.stepper.catches
+            self.stepper.grain = before.stepper.grain
+
+    # --- running ----------------------------------------------------------------------------------
+
+    def observe(self, stage: Stage, event: Any) -> None:
+        """Hear an event of a stage; what `observing` calls."""
+        if self._is_paused or self.recorder is None:
+            return
+        if isinstance(stage.subject, Network):
+            self.model = stage.subject
+        elif isinstance(stage.subject, Function):
+            self.functions[stage.subject.name] = stage.subject
+        self.recorder(stage, event)
+
+    def run(self, program: Callable[[], Any], stop_first: bool = True) -> None:
+        """Run a program under observation, and ask once more when it has ended.
+
+        Parameters
+        ----------
+        program : callable
+        stop_first : bool
+            Whether the prompt is asked before the first event.
+
+        Raises
+        ------
+        Quitting, Restarting
+            The user ends it. What the program itself raised is kept in `error`.
+        """
+        if self.driver is None or self.recorder is None:
+            raise RuntimeError("a session that reads a tape runs no program")
+        Session.current = self
+        try:
+            with observing(self.observe), self._interruptible():
+                if stop_first:
+                    self.ask_first()
+                program()
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
+            self.error = error
+        except BaseException:
+            self._is_paused = True  # whatever the program still does in its `finally`
+            raise
+        self.end()
+
+    def ask_first(self) -> None:
+        """Ask the prompt before the first event."""
+        if self.driver is not None:
+            first = Stop(-1, Reason.BEGIN, None)
+            self.driver.detached = ask(self.stepper, first, self._ask)
+
+    def end(self) -> None:
+        """Tell that the program has ended: the prompt is asked once more."""
+        if self.recorder is not None and self.driver is not None and not self.is_over:
+            self.recorder.close()
+            self.driver.finish()
+
+    def _note_place(self, event: Event) -> None:
+        """Note the script's line at an event for which the engine has no line of its own."""
+        frame = None if event.where.file else sys._getframe()
+        while frame is not None and (
+            self.script is None or frame.f_code.co_filename != str(self.script)
+        ):
+            frame = frame.f_back
+        if frame is not None:
+            code = frame.f_code
+            self.places[event.t] = Where(code.co_filename, frame.f_lineno, code.co_name)
+
+    def time_of_failure(self) -> int | None:
+        """Return when the innermost span ended that an error ended; None if none did."""
+        found = None
+        for event in reversed(self.tape[:]):
+            if event.ph != END:
+                break
+            if any(delta.name == "error" for delta in event.deltas):
+                found = event.t
+        return found
+
+    def failure_to_show(self) -> Failure | None:
+        """Return what ended the program, once; None if it ended well."""
+        if self.error is None or self.has_exited or self._has_shown_failure:
+            return None
+        self._has_shown_failure = True
+        text = self.traceback_of(self.error)
+        return Failure(self.time_of_failure(), text)
+
+    def _ask(self, stop: Stop) -> Any:
+        try:
+            with self.paused():
+                return self.prompt(stop)
+        except (Quitting, Restarting):
+            self._is_paused = True  # whatever the program still does: it is debugged no more
+            self.watching.close()
+            raise
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let the recorder hear nothing inside the block."""
+        before, self._is_paused = self._is_paused, True
+        try:
+            yield
+        finally:
+            self._is_paused = before
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Let Ctrl-C stop at the next event; a second one, before it, ends the program."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.signal(signal.SIGINT, self._interrupt)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        if self._is_paused or self._was_interrupted_at == len(self.tape):
+            raise KeyboardInterrupt
+        self._was_interrupted_at = len(self.tape)
+        self.stepper.interrupt()
+
+
+def _traceback(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error))

@@ -1,0 +1,200 @@
+"""Commands that show where we are in source: where, up, down, list, longlist, source."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+
+from kerascope.debugger.places import path_of, shown_file, source_line
+from kerascope.debugger.rendering import cut, label, text_of_value
+from kerascope.debugger.shell import Shell
+from kerascope.errors import ArgumentError
+from kerascope.registry import did_you_mean
+from kerascope.trace.events import BEGIN, END, Event
+from kerascope.trace.sources import begin_of
+from kerascope.trace.stops import Stop
+
+AROUND = 5  # lines before and after the current one
+
+
+class SourceCommands(Shell):
+    """Commands that show source and the spans around."""
+
+    level = 0  # how many spans up from the innermost
+
+    def show(self, stop: Stop) -> None:
+        """Stand at a stop, in the innermost span."""
+        self.level = 0
+        super().show(stop)
+
+    def spans(self) -> list[Event]:
+        """Return the spans around, outermost first, and the event itself."""
+        event = self.session.stepper.event
+        if event is None:
+            return []
+        spans = self.session.tape.spans_at(event.t)
+        return spans if event.ph == BEGIN else [*spans, event]
+
+    def here(self) -> Event:
+        """Return the span that was chosen with up and down.
+
+        Raises
+        ------
+        ArgumentError
+            Nothing has happened yet, or all is over.
+        """
+        spans = self.spans()
+        if not spans:
+            raise ArgumentError("here is no event; `s` goes to the next, `rs` to the last.")
+        return spans[len(spans) - 1 - self.level]
+
+    def do_where(self, words: str) -> None:
+        """Show the spans around, with the line of the engine and that of the user.
+
+        Usage: w[here]
+        Example: w
+        """
+        spans = self.spans()
+        if not spans:
+            self.here()
+        width = max((len(label(span)) for span in spans), default=0)
+        for place, span in enumerate(spans):
+            line = _line_of_span(span, place == len(spans) - 1 - self.level, width)
+            self.say(cut(line, self.width))
+
+    def do_up(self, words: str) -> None:
+        """Look at the span around.
+
+        Usage: u[p]
+        Example: u
+        """
+        self.here()
+        if self.level + 1 >= len(self.spans()):
+            raise ArgumentError("up: this is the outermost span.")
+        self.level += 1
+        self.say(cut(_line_of_span(self.here(), True), self.width))
+
+    def do_down(self, words: str) -> None:
+        """Look at the span inside again.
+
+        Usage: d[own]
+        Example: d
+        """
+        self.here()
+        if self.level == 0:
+            raise ArgumentError("down: this is the innermost span.")
+        self.level -= 1
+        self.say(cut(_line_of_span(self.here(), True), self.width))
+
+    def do_args(self, words: str) -> None:
+        """Print the names with which the span around began.
+
+        Usage: a[rgs]
+        Example: a
+        """
+        event = self._begin_of_span()
+        if event is None or not event.deltas:
+            self.say("no names came with the begin of this span")
+            return
+        for delta in event.deltas:
+            key = "" if delta.key is None else f"[{delta.key}]"
+            self.say(f"{delta.name}{key} = {text_of_value(delta.value)}")
+
+    def _begin_of_span(self) -> Event | None:
+        event = self.here()
+        if event.ph == END:
+            return begin_of(event, self.session.tape)
+        spans = self.session.tape.spans_at(event.t)
+        return event if event.ph == BEGIN else spans[-1] if spans else None
+
+    def do_list(self, words: str) -> None:
+        """Show the engine's source around the line that is being walked through.
+
+        Usage: l[ist] [user]
+        `l user` shows the line of the script that made the layer.
+        Example: l
+        """
+        if words == "user":
+            self._list_user()
+            return
+        if words:
+            raise ArgumentError(f"list: got {words!r}; expected nothing or `user`.")
+        where = self.here().where
+        if not where.file:
+            raise ArgumentError("list: this span has no line of source.")
+        self._say_lines(path_of(where.file), where.line, where.line - AROUND, where.line + AROUND)
+
+    def do_longlist(self, words: str) -> None:
+        """Show the whole function of the engine that is being walked through.
+
+        Usage: ll, longlist
+        Example: ll
+        """
+        where = self.here().where
+        if not where.file:
+            raise ArgumentError("ll: this span has no line of source.")
+        first, last = _function_around(path_of(where.file), where.line)
+        self._say_lines(path_of(where.file), where.line, first, last)
+
+    def _list_user(self) -> None:
+        for span in reversed(self.spans()):
+            where = span.where
+            if where.user_line:
+                self.say(f"{shown_file(where.user_file)}:")
+                line = where.user_line
+                self._say_lines(where.user_file, line, line - AROUND, line + AROUND)
+                return
+        raise ArgumentError("list: no line of the script made what is here.")
+
+    def do_source(self, words: str) -> None:
+        """Show the line of the script that made a layer.
+
+        Usage: source NAME
+        Example: source dense_2
+        """
+        if not words:
+            raise ArgumentError("source: of which layer? For example `source dense_2`.")
+        made = {event.name: event for event in self.session.tape.filter(kind="layer.init")}
+        if words not in made:
+            raise ArgumentError(f"source: unknown layer {words!r}. {did_you_mean(words, made)}")
+        where = made[words].where
+        if not where.user_line:
+            raise ArgumentError(f"source: it is not known which line made {words!r}.")
+        self.say(f"{shown_file(where.user_file)}:")
+        line = where.user_line
+        self._say_lines(where.user_file, line, line - AROUND, line + AROUND)
+
+    def _say_lines(self, file: str, current: int, first: int, last: int) -> None:
+        lines = linecache.getlines(file)
+        if not lines:
+            raise ArgumentError(f"list: the source of {shown_file(file)} is not to be found.")
+        for number in range(max(first, 1), min(last, len(lines)) + 1):
+            mark = "->" if number == current else "  "
+            self.say(f"{number:4d} {mark} {lines[number - 1].rstrip()}".rstrip())
+
+    do_a = do_args
+    do_w = do_bt = do_where
+    do_u = do_up
+    do_d = do_down
+    do_l = do_list
+    do_ll = do_longlist
+
+
+def _line_of_span(span: Event, is_chosen: bool, width: int = 0) -> str:
+    where = span.where
+    engine = f"{shown_file(where.file)}({where.line}){where.function}()" if where.file else ""
+    user = f"{shown_file(where.user_file)}:{where.user_line}" if where.user_line else ""
+    made = f"  {user}  {source_line(where.user_file, where.user_line)}" if user else ""
+    return f"{'>' if is_chosen else ' '} {label(span):<{width}}  {engine}{made}".rstrip()
+
+
+def _function_around(file: str, line: int) -> tuple[int, int]:
+    """Return the first and the last line of the function that holds a line, or of all."""
+    text = "".join(linecache.getlines(file))
+    found = (1, text.count("\n") + 1)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            end = node.end_lineno or node.lineno
+            if node.lineno <= line <= end and node.lineno >= found[0]:
+                found = (node.lineno, end)
+    return found

@@ -1,0 +1,308 @@
+"""Break, condition, ignore, commands, catch, watch.
+
+        Usage: commands that say where to stop
+
+
+Words and messages are those of pdb. Breakpoints and watches share their numbers, so `disable 3` and
+`clear 3` need not be told which of them is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kerascope.debugger.known import known_names
+from kerascope.debugger.rendering import short_text
+from kerascope.debugger.shell import Shell
+from kerascope.errors import ArgumentError
+from kerascope.trace.breakpoints import Breakpoint, BreakpointRow
+from kerascope.trace.conditions import DEFAULTS
+from kerascope.trace.watches import Watch, WatchRow
+
+HEADER = "Num Type         Disp Enb   Where"
+_MOVES = """
+s step si stepi n next unt until r return c cont continue rs rn ru rr rc goto restart q quit exit
+detach EOF
+"""
+MOVES = frozenset(_MOVES.split())
+
+
+class StoppingCommands(Shell):
+    """Commands that say where to stop."""
+
+    # --- breakpoints ------------------------------------------------------------------------------
+
+    def do_break(self, words: str) -> None:
+        """Stop where a selector says; without it, list all.
+
+        Usage: b[reak] [SEL[, condition]]
+        Example: b dense_2:ret, norm(out) > 10
+
+        SEL is a layer (dense_2, dense_2:bwd), depth 2, op:dot, tensor:dense_2/out*, weight:*_W,
+        phase:commit, event:map.skip, batch 17, train.py:12 or *. With :ret behind it, the end.
+        """
+        self._break(words, temporary=False)
+
+    def do_tbreak(self, words: str) -> None:
+        """Stop once where a selector says: the breakpoint is gone then.
+
+        Usage: tbreak SEL[, condition]
+        Example: tbreak phase:commit
+        """
+        self._break(words, temporary=True)
+
+    def _break(self, words: str, temporary: bool) -> None:
+        if not words.strip():
+            self.say_breaks()
+            return
+        breakpoints = self.session.stepper.breakpoints
+        made = breakpoints.add(words, known_names(self.session), temporary=temporary)
+        self.say(f"Breakpoint {made.number} at {made.selector.text}")
+
+    def say_breaks(self) -> None:
+        """Print all breakpoints, watches and caught conditions; nothing if there are none."""
+        stepper = self.session.stepper
+        lines = list(table_of_breaks(stepper.breakpoints.rows(), stepper.watches.rows()))
+        lines += [f"catch {condition}" for condition in stepper.catches]
+        for line in lines:
+            self.say(line)
+
+    def do_condition(self, words: str) -> None:
+        """Stop there only if EXPR holds; without EXPR, always.
+
+        Usage: condition NUMBER [EXPR]
+        Example: condition 1 has_nan(out)
+        """
+        number, _, text = words.partition(" ")
+        chosen = self._breakpoint(number, "condition")
+        self.session.stepper.breakpoints.set_condition(chosen.number, text)
+        if text.strip():
+            self.say(f"New condition set for breakpoint {chosen.number}.")
+        else:
+            self.say(f"Breakpoint {chosen.number} is now unconditional.")
+
+    def do_ignore(self, words: str) -> None:
+        """Let the next hits of a breakpoint pass.
+
+        Usage: ignore NUMBER [COUNT]
+        Example: ignore 1 9
+        """
+        number, _, text = words.partition(" ")
+        count = whole_number(text, "ignore", "how many hits") if text.strip() else 0
+        chosen = self._breakpoint(number, "ignore")
+        self.session.stepper.breakpoints.set_ignore(chosen.number, count)
+        if count:
+            crossings = "crossing" if count == 1 else f"{count} crossings"
+            self.say(f"Will ignore next {crossings} of breakpoint {chosen.number}.")
+        else:
+            self.say(f"Will stop next time breakpoint {chosen.number} is reached.")
+
+    def do_enable(self, words: str) -> None:
+        """Let breakpoints and watches stop again; without numbers, all.
+
+        Usage: enable [NUMBER ...]
+        Example: enable 1 2
+        """
+        self._switch(words, "enable", "Enabled")
+
+    def do_disable(self, words: str) -> None:
+        """Let breakpoints and watches not stop; without numbers, all.
+
+        Usage: disable [NUMBER ...]
+        Example: disable 1
+        """
+        self._switch(words, "disable", "Disabled")
+
+    def _switch(self, words: str, command: str, said: str) -> None:
+        stepper, is_on = self.session.stepper, command == "enable"
+        breakpoints, watches = self._chosen(words, command)
+        for number in breakpoints:
+            (stepper.breakpoints.enable if is_on else stepper.breakpoints.disable)(number)
+            self.say(f"{said} {told(stepper.breakpoints.get(number))}")
+        for number in watches:
+            (watch,) = stepper.watches.set_enabled(is_on, number)
+            self.say(f"{said} {told(watch)}")
+
+    def do_clear(self, words: str) -> None:
+        """Remove breakpoints, watches, caught conditions.
+
+        Usage: cl[ear] [NUMBER ... | SEL | CONDITION]
+        Example: clear 1 2
+
+        Without words all of them, after a question.
+        """
+        stepper = self.session.stepper
+        names = [name for name in words.replace(",", " ").split() if name]
+        caught = {condition.name for condition in stepper.catches}
+        if names and caught.issuperset(names):
+            for condition in stepper.catches.remove(*names):
+                self.say(f"Deleted catch {condition}")
+            return
+        if not names and not self._confirms("Clear all breaks? "):
+            return
+        same = [b.number for b in stepper.breakpoints if b.selector.text == words.strip()]
+        breakpoints, watches = (same, []) if same else self._chosen(words, "clear")
+        for number in breakpoints:
+            (gone,) = stepper.breakpoints.clear(number)
+            self.say(f"Deleted {told(gone)}")
+        for number in watches:
+            (unwatched,) = stepper.watches.remove(number)
+            self.say(f"Deleted {told(unwatched)}")
+        if not names and len(stepper.catches):
+            for condition in stepper.catches.remove():
+                self.say(f"Deleted catch {condition}")
+
+    def _confirms(self, question: str) -> bool:
+        return self.read_with(question).strip().lower() in ("y", "yes")
+
+    def read_with(self, prompt: str) -> str:
+        """Return the next line, asked for with another prompt."""
+        before, self.prompt = self.prompt, prompt
+        try:
+            return self.read()
+        finally:
+            self.prompt = before
+
+    def _chosen(self, words: str, command: str) -> tuple[list[int], list[int]]:
+        """Return the numbers of breakpoints and those of watches; without words, all."""
+        stepper = self.session.stepper
+        breakpoints = [breakpoint.number for breakpoint in stepper.breakpoints]
+        watches = [watch.number for watch in stepper.watches]
+        asked = words.replace(",", " ").split()
+        if not asked:
+            return breakpoints, watches
+        numbers = [whole_number(word, command, "the number of a breakpoint") for word in asked]
+        for number in numbers:
+            if number not in watches:
+                stepper.breakpoints.get(number, command)
+        return [n for n in numbers if n in breakpoints], [n for n in numbers if n in watches]
+
+    def _breakpoint(self, word: str, command: str) -> Breakpoint:
+        number = whole_number(word, command, "the number of a breakpoint")
+        return self.session.stepper.breakpoints.get(number, command)
+
+    # --- what is done at a breakpoint -------------------------------------------------------------
+
+    def do_commands(self, words: str) -> None:
+        """Say what to do when a breakpoint stops; by default the last one made.
+
+        Usage: commands [NUMBER]
+        Example: commands 1
+
+        Commands follow, one a line; `end` ends them, and so does one that moves on. With `silent`
+        first, the stop itself is not shown.
+        """
+        breakpoints = list(self.session.stepper.breakpoints)
+        if not words.strip() and not breakpoints:
+            raise ArgumentError("commands: there is no breakpoint yet; `b dense_1` makes one.")
+        chosen = self._breakpoint(words or str(breakpoints[-1].number), "commands")
+        lines: list[str] = []
+        while True:
+            line = self.read_with("(com) ").strip()
+            if line in ("end", "EOF"):
+                break
+            if line:
+                lines.append(line)
+            if line.split(" ")[0] in MOVES:
+                break
+        self.session.stepper.breakpoints.set_commands(chosen.number, lines)
+
+    # --- conditions and watches -------------------------------------------------------------------
+
+    def do_catch(self, words: str) -> None:
+        """Stop where something goes wrong. Without words, list them.
+
+        Usage: catch [CONDITION, ...]
+        Example: catch nan, ratio>0.5
+
+        nan, inf, exception, dead, vanishing<1e-3, exploding>1e3, stuck<1e-7, stuck>10, ratio>0.1.
+        `clear nan` catches it no longer.
+        """
+        catches = self.session.stepper.catches
+        if not words.strip():
+            for condition in catches:
+                self.say(f"catch {condition}")
+            if not len(catches):
+                self.say("nothing is caught; for example `catch nan`")
+            return
+        for condition in catches.add(words):
+            self.say(f"Catching {condition}")
+
+    def complete_catch(self, text: str, *places: Any) -> list[str]:
+        """Return the conditions whose names begin with a text."""
+        return [name for name in DEFAULTS if name.startswith(text)]
+
+    def do_watch(self, words: str) -> None:
+        """Stop where a value is another than before.
+
+        Usage: watch [EXPR[, condition] | weight:GLOB]
+        Example: watch weight:dense_1*, relative > 0.1
+        """
+        stepper = self.session.stepper
+        if not words.strip():
+            for line in table_of_breaks([], stepper.watches.rows()):
+                self.say(line)
+            return
+        t = self.stop.t if self.stop is not None else -1
+        watch = stepper.watches.add(words, lambda: stepper.names(t))
+        self.say(f"Watch {watch.number}: {watch.text}" + _value_now(watch))
+
+    do_b = do_break
+    do_cl = do_clear
+
+
+def _value_now(watch: Watch) -> str:
+    return "" if watch.expression is None else f" = {short_text(watch.first)}"
+
+
+def told(thing: Breakpoint | Watch) -> str:
+    """Return "breakpoint 1 at dense_2", as pdb says it."""
+    if isinstance(thing, Breakpoint):
+        return f"breakpoint {thing.number} at {thing.selector.text}"
+    return f"watch {thing.number} of {thing.text}"
+
+
+def whole_number(text: str, command: str, what: str) -> int:
+    """Return a number that a user typed.
+
+    Raises
+    ------
+    ArgumentError
+        It is none.
+    """
+    if not text.strip().isdigit():
+        raise ArgumentError(f"{command}: got {text.strip()!r}; expected {what}: {command} 1.")
+    return int(text)
+
+
+def table_of_breaks(
+    breakpoints: Iterable[BreakpointRow], watches: Iterable[WatchRow]
+) -> Iterable[str]:
+    """Yield the lines of pdb's table; none if there is nothing in it."""
+    rows: list[tuple[int, Any]] = [(row.number, row) for row in breakpoints]
+    rows += [(row.number, row) for row in watches]
+    if rows:
+        yield HEADER
+    for _, row in sorted(rows, key=lambda pair: pair[0]):
+        is_break = isinstance(row, BreakpointRow)
+        kind, disposition = ("breakpoint", row.disposition) if is_break else ("watch", "keep")
+        where = f"at {row.selector}" if is_break else f"of {row.expression}"
+        yield f"{row.number:<4}{kind:<13}{disposition:<5}{_yes(row.enabled):<6}{where}"
+        yield from _below(row)
+
+
+def _yes(enabled: bool) -> str:
+    return "yes" if enabled else "no"
+
+
+def _below(row: Any) -> Iterable[str]:
+    if row.condition:
+        yield f"\tstop only if {row.condition}"
+    if getattr(row, "ignore", 0):
+        yield f"\tignore next {row.ignore} hits"
+    if row.hits:
+        kind = "breakpoint" if isinstance(row, BreakpointRow) else "watch"
+        yield f"\t{kind} already hit {row.hits} time{'' if row.hits == 1 else 's'}"
+    for line in getattr(row, "commands", ()):
+        yield f"\t\t{line}"

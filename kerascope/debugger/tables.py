@@ -1,0 +1,288 @@
+"""Commands that show all of something: info, as tables of plain text, and draw, the graph."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kerascope.debugger.calls import calls_at
+from kerascope.debugger.pictures import picture_of, say_picture
+from kerascope.debugger.rendering import cut, short_text, text_of_value
+from kerascope.debugger.stopping import StoppingCommands
+from kerascope.engine.node_ids import calls_in
+from kerascope.errors import ArgumentError
+from kerascope.registry import did_you_mean
+from kerascope.trace.contents import relative_change
+from kerascope.trace.events import BEGIN, END, GRAINS, Event
+from kerascope.trace.snapshots import TensorRef
+from kerascope.trace.statistics import figure
+from kerascope.trace.stops import Stop
+from kerascope.trace.train_facts import quietly
+from kerascope.viz.theme import STATES
+
+TABLES = ("tensors", "nodes", "depths", "seen", "grads", "updates", "weights", "breaks", "counts")
+FORMATS = ("term", "svg", "png", "dot")
+FURTHEST = 20000  # how many events back a table that is out of scope is looked for
+
+Rows = list[Sequence[str]]
+
+
+class TableCommands(StoppingCommands):
+    """Commands that show all of something."""
+
+    _again: Callable[[], None] | None = None  # draws at each stop
+
+    # --- info -------------------------------------------------------------------------------------
+
+    def do_info(self, words: str) -> None:
+        """Print a table of what there is here.
+
+        Usage: info tensors | nodes | depths | seen | grads | updates | weights | breaks | counts
+        Example: info tensors
+        """
+        word = words.strip()
+        known = [name for name in TABLES if word and name.startswith(word)]
+        if len(known) != 1:
+            asked = f"unknown table {word!r}. {did_you_mean(word, TABLES)}" if word else ""
+            raise ArgumentError(f"info: {asked}Expected one of {', '.join(TABLES)}.")
+        getattr(self, f"_info_{known[0]}")()
+
+    def complete_info(self, text: str, *places: Any) -> list[str]:
+        """Return the tables whose names begin with a text."""
+        return [name for name in TABLES if name.startswith(text)]
+
+    def complete_draw(self, text: str, *places: Any) -> list[str]:
+        """Return the formats whose names begin with a text."""
+        return [name for name in FORMATS if name.startswith(text)]
+
+    def _say_table(self, header: Sequence[str], rows: Rows, nothing: str) -> None:
+        if not rows:
+            self.say(nothing)
+            return
+        for line in lines_of_table([header, *rows]):
+            self.say(cut(line, self.width))
+
+    def _t(self) -> int:
+        return self.session.stepper.now
+
+    def _found(self, *names: str) -> Any:
+        """Return the value of the first of some names that is there, now or last; else None."""
+        tape, last = self.session.tape, self._t()
+        for t in range(last, max(last - FURTHEST, -1), -1):
+            is_scope_end = t == last or (tape[t].ph == END and tape[t].grain in ("act", "phase"))
+            found = tape.names_at(t) if is_scope_end else {}
+            for name in names:
+                if name in found and (found[name] or t == last):
+                    if t != last:
+                        self.say(f"as it was at t={t}, the end of {tape[t].kind} {tape[t].name}")
+                    return found[name]
+        return None
+
+    def _info_tensors(self) -> None:
+        found = self._found("tensor_map") or {}
+        rows: Rows = [(str(key), _tensor_words(value)) for key, value in found.items()]
+        self._say_table(("key", "value"), rows, "tensor_map is empty here")
+
+    def _info_nodes(self) -> None:
+        states = dict(self._states())
+        rows: Rows = []
+        for call in self._calls():
+            node = call.node
+            takes = ", ".join(str(getattr(x, "name", x)) for x in node.input_tensors)
+            layer = f"{type(node.outbound_layer).__name__} {node.outbound_layer.name}"
+            rows.append(
+                (self._sign(states.get(call.id, "")), call.id, layer, str(call.depth), takes)
+            )
+        if not rows:
+            rows = [(self._sign(state), name, "", "", "") for name, state in states.items()]
+        self._say_table(("", "node", "layer", "depth", "takes"), rows, "there are no nodes yet")
+
+    def _info_depths(self) -> None:
+        states, by_depth = dict(self._states()), dict[int, list[str]]()
+        for call in self._calls():
+            sign = self._sign(states.get(call.id, ""))
+            by_depth.setdefault(call.depth, []).append(f"{sign} {call.id}".strip())
+        rows: Rows = [
+            (str(depth), "  ".join(names))
+            for depth, names in sorted(by_depth.items(), reverse=True)
+        ]
+        if not rows:
+            found = self._found("nodes_by_depth", "nodes_depths") or {}
+            rows = [(str(key), short_text(value)) for key, value in found.items()]
+        self._say_table(("depth", "nodes"), rows, "no depths have been assigned yet")
+
+    def _info_seen(self) -> None:
+        tape, t = self.session.tape, self._t()
+        rows: Rows = []
+        maps = [event.t for event in tape[: t + 1] if event.kind == "build_map"]
+        last = [at for at in maps if tape[at].ph == BEGIN][-1:]
+        for event in tape[last[0] : t + 1] if last else ():
+            if event.kind == "map.visit" and event.ph == END:
+                rows.append((str(len(rows) + 1), event.name, f"t={event.t}"))
+        going = tape.names_at(t).get("nodes_in_progress") if t >= 0 else None
+        self._say_table(("#", "node", "finished at"), rows, "no node has been seen yet")
+        if going:
+            self.say("in progress: " + ", ".join(map(str, going)))
+
+    def _info_grads(self) -> None:
+        found = self._found("grads")
+        rows = _rows_of(found)
+        if any(isinstance(value, TensorRef) for _, value in _pairs(found)):
+            self.say("symbols: the sweep made them at compile; values come with each batch")
+        self._say_table(("gradient of", "value"), rows, "no gradient has arrived")
+
+    def _info_updates(self) -> None:
+        found = self._found("updates")
+        self._say_table(("variable", "new value"), _rows_of(found), "there are no updates yet")
+
+    def _info_weights(self) -> None:
+        found = self._found("weights") or {}
+        before = self._weights_before()
+        rows: Rows = []
+        for name, value in found.items():
+            change = relative_change(before.get(name), value)
+            rows.append((str(name), text_of_value(value), "" if not change else figure(change, 3)))
+        rows = [("weight", "value", "changed"), *rows] if rows else []
+        self._say_table(rows[0] if rows else (), rows[1:], "no weight is known yet")
+
+    def _weights_before(self) -> dict[str, Any]:
+        """Return the weights as they were when the last call of a function began."""
+        tape = self.session.tape
+        for t in range(self._t(), -1, -1):
+            if tape[t].kind == "function" and tape[t].ph == BEGIN:
+                before: dict[str, Any] = tape.names_at(t).get("weights", {})
+                return before
+        return {}
+
+    def _info_breaks(self) -> None:
+        stepper = self.session.stepper
+        if not (len(stepper.breakpoints) or len(stepper.watches) or len(stepper.catches)):
+            self.say("there are no breakpoints; `b dense_1` makes one")
+        self.say_breaks()
+
+    def _info_counts(self) -> None:
+        tape, t = self.session.tape, self._t()
+        now = Counter((e.grain, e.kind) for e in tape[: t + 1] if e.ph != BEGIN)
+        whole = Counter((e.grain, e.kind) for e in tape if e.ph != BEGIN)
+        order = sorted(whole, key=lambda pair: GRAINS.index(pair[0]))
+        rows: Rows = [(g, k, str(now[g, k]), str(whole[g, k])) for g, k in order]
+        self._say_table(("grain", "kind", "until here", "in all"), rows, "nothing has happened yet")
+
+    def _calls(self) -> list[Any]:
+        model = self.session.model
+        if model is None or not getattr(model, "outputs", None):
+            return []
+        calls: list[Any] = quietly(calls_in, model)
+        return calls
+
+    def _states(self) -> list[tuple[str, str]]:
+        event = self._event()
+        return [] if event is None else calls_at(self.session, event)
+
+    def _event(self) -> Event | None:
+        tape = self.session.tape
+        return tape[self._t()] if len(tape) else None
+
+    def _sign(self, state: str) -> str:
+        found = STATES.get(state)
+        return "" if found is None else (found.plain if self.ascii_only else found.glyph)
+
+    # --- draw -------------------------------------------------------------------------------------
+
+    def do_draw(self, words: str) -> None:
+        """Draw the model's graph as it stands here: done, current, pending, changed, NaN.
+
+        Usage: draw [term | svg | png | dot] [FILE] [-w]
+        Example: draw svg now.svg -w
+
+        Without words, in the terminal. With -w it is drawn again at each stop; `draw off` ends it.
+        """
+        given = words.split()
+        if given == ["off"]:
+            self._again = None
+            return
+        again, given = "-w" in given, [word for word in given if word != "-w"]
+        form, file = _target(given)
+
+        def draw() -> None:
+            picture = picture_of(self.session, with_numbers=form != "term")
+            if form == "term":
+                say_picture(self, picture)
+            else:
+                path = picture.save(file)
+                self.say(f"{path} written")
+
+        draw()
+        if again:
+            self._again = draw
+
+    def show(self, stop: Stop) -> None:
+        """Stand at a stop; draw it if that was asked for."""
+        super().show(stop)
+        if self._again is not None:
+            self._again()
+
+
+def _target(given: list[str]) -> tuple[str, str]:
+    """Return format and file."""
+    if not given:
+        return "term", ""
+    if given[0] in FORMATS and len(given) <= 2:
+        form = given[0]
+        file = given[1] if len(given) == 2 else f"model.{form}"
+        if form == "term" and len(given) == 2:
+            raise ArgumentError("draw: a file has the format of its name: draw svg now.svg.")
+        if form != "term" and Path(file).suffix != f".{form}":
+            raise ArgumentError(f"draw: {file!r} is no name for {form}; expected now.{form}.")
+        return form, file
+    if len(given) == 1 and Path(given[0]).suffix:
+        return Path(given[0]).suffix[1:], given[0]
+    near = did_you_mean(given[0], FORMATS)
+    raise ArgumentError(f"draw: got {' '.join(given)!r}. {near}Expected {', '.join(FORMATS)}.")
+
+
+def lines_of_table(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return rows as lines with their columns under each other.
+
+    Examples
+    --------
+    >>> lines_of_table([("key", "value"), ("dense_1", "f32[2]")])
+    ['key      value', 'dense_1  f32[2]']
+    """
+    listed = list(rows)
+    widths = [max(map(len, column)) for column in zip(*listed, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in listed
+    ]
+
+
+def _pairs(found: Any) -> list[tuple[str, Any]]:
+    """Return names and values of a dict, or of a list of pairs or of values."""
+    if isinstance(found, dict):
+        return [(str(key), value) for key, value in found.items()]
+    pairs = []
+    for place, item in enumerate(found or ()):
+        is_pair = isinstance(item, tuple) and len(item) == 2
+        name, value = item if is_pair else (place, item)
+        pairs.append((str(getattr(name, "name", name)), value))
+    return pairs
+
+
+def _rows_of(found: Any) -> Rows:
+    return [(name, text_of_value(value)) for name, value in _pairs(found)]
+
+
+def _tensor_words(value: Any) -> str:
+    if not isinstance(value, tuple) or len(value) != 2:
+        return text_of_value(value)
+    array, mask = value
+    if mask is None:
+        return text_of_value(array)
+    kept = np.count_nonzero(mask) if isinstance(mask, np.ndarray) else "?"
+    of_all = f" of {mask.size}" if isinstance(mask, np.ndarray) else ""
+    return f"{text_of_value(array)}  mask keeps {kept}{of_all}"
