@@ -59,7 +59,7 @@ def test_help_names_both_commands(project, arguments):
 
 @pytest.mark.parametrize(
     ("word", "answer"),
-    [("tset", "Did you mean 'test'?"), ("Demo", "'demo'?"), ("xyz", "Known: demo, test.")],
+    [("tset", "Did you mean 'test'?"), ("Demo", "'demo'?"), ("xyz", "Known: demo, test, gallery.")],
 )
 def test_a_misspelt_command_gets_a_suggestion(project, word, answer):
     done = dev(project, word)

@@ -131,7 +131,8 @@ class FormBook:
     ) -> tuple[object, ...]:
         """Return where an arrow comes from and where it arrives, in places instead of names."""
         edge = link.edge
-        output, operand = edge.attrs.get("output", 0), edge.attrs.get("operand", 0)
+        output: object = edge.attrs.get("output", 0)
+        operand = edge.attrs.get("operand", 0)
         if "role" in edge.attrs:
             output = (output, edge.attrs["role"])
         target = self._place_inside(link.target, edge.target)
