@@ -3,6 +3,7 @@
 import os
 import re
 import select
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -12,6 +13,11 @@ import pytest
 pty = pytest.importorskip("pty")
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60  # seconds
+# Makes the terminal the child's own, so that Ctrl-C is a signal, and hears it whoever started us.
+LAUNCH = (
+    "import fcntl, os, signal, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0);"
+    "signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+)
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -19,11 +25,18 @@ class Terminal:
     """A child process that believes a person sits before it."""
 
     def __init__(self, *words, columns=80):
-        self.pid, self.file = pty.fork()
-        if not self.pid:
-            os.chdir(ROOT)
-            os.environ.update(COLUMNS=str(columns), TERM="xterm", PYTHONIOENCODING="utf-8")
-            os.execv(sys.executable, [sys.executable, "-W", "ignore", "-m", "kerascope", *words])
+        self.file, theirs = pty.openpty()
+        environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
+        environment["PYTHONIOENCODING"] = "utf-8"
+        command = [sys.executable, "-W", "ignore", "-m", "kerascope", *words]
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", LAUNCH, *command],
+            **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
+            start_new_session=True,
+            cwd=ROOT,
+            env=environment,
+        )
+        os.close(theirs)
         self.text = ""
 
     def send(self, text):
@@ -49,7 +62,8 @@ class Terminal:
                 continue
         except OSError:
             pass
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        os.close(self.file)
+        return self.process.wait(PATIENCE)
 
 
 def test_a_person_at_a_terminal():
