@@ -49,12 +49,12 @@ class Condition:
     ----------
     name : str
     below, above : float
-        What `<` and `>` behind the name set; NaN where the condition has no such threshold.
+        What `<` and `>` behind the name set; infinite where the condition has no such threshold.
     """
 
     name: str
-    below: float = math.nan
-    above: float = math.nan
+    below: float = -math.inf  # not nan: two conditions without a threshold are equal
+    above: float = math.inf
 
     def find(self, event: Event, events: History) -> Finding | None:
         """Return what is wrong at an event, or None.
@@ -69,8 +69,8 @@ class Condition:
         return Finding(self.name, event.t, event.name, text) if text else None
 
     def __str__(self) -> str:
-        below = "" if math.isnan(self.below) else f"<{self.below:g}"
-        above = "" if math.isnan(self.above) else f">{self.above:g}"
+        below = "" if math.isinf(self.below) else f"<{self.below:g}"
+        above = "" if math.isinf(self.above) else f">{self.above:g}"
         both = f", {self.name}" if below and above else ""
         return f"{self.name}{below}{both}{above}"
 
@@ -135,7 +135,7 @@ def _pieces(piece: str) -> tuple[str, str, str]:
 
 def _with_threshold(condition: Condition, sign: str, number: str) -> Condition:
     field = "below" if sign == "<" else "above"
-    if math.isnan(getattr(condition, field)):
+    if math.isinf(getattr(condition, field)):
         own = DEFAULTS[condition.name]
         raise ArgumentError(f"catch: {own.name}{sign}{number} has no meaning; expected {own}.")
     try:
