@@ -62,6 +62,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; Python runs `__getattr_
     from kerascope.viz.draw import draw
     from kerascope.viz.drawing import Drawing
     from kerascope.viz.exports.to_networkx import from_networkx, to_networkx
+    from kerascope.viz.text.to_tree import to_tree
 
 __version__ = "0.1.0"
 
@@ -83,6 +84,7 @@ _HOMES = {
     "pm": "kerascope.debugger.entry",
     "set_trace": "kerascope.debugger.entry",
     "to_networkx": "kerascope.viz.exports.to_networkx",
+    "to_tree": "kerascope.viz.text.to_tree",
     "walk": "kerascope.trace.walking",
 }
 _OLD_AND_NEW = ("objectives", "initializations", "ops", "random", "saving")  # through the finder
@@ -160,6 +162,7 @@ __all__ = [
     "regularizers",
     "set_trace",
     "to_networkx",
+    "to_tree",
     "trace",
     "utils",
     "walk",

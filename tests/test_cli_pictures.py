@@ -89,10 +89,11 @@ def test_values_and_a_moment_of_the_run():
     assert "]" in words_of("g.svg")
 
 
-def test_two_models_are_compared():
+def test_two_models_are_compared_in_the_picture_and_in_words(capsys):
     Path("old.py").write_text(SCRIPT.replace("Dense(2,", "Dense(5,"), encoding="utf-8")
     assert main(["draw", "script.py", "-o", "m.svg", "--diff", "old.py"]) == 0
     assert "(None, 5) → (None, 2)" in words_of("m.svg")
+    assert "~ out: (None, 5) → (None, 2)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("suffix", [".keras", ".h5", ".json"])

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
-from kerascope.cli.debugging import run_debug
 from kerascope.cli.parser import UsageError, parse
 from kerascope.cli.pictures import run_draw, run_summary
-from kerascope.cli.replaying import run_replay
 from kerascope.cli.running import run_script
 from kerascope.cli.tracing import run_trace
 from kerascope.compat import keras_imports, keras_imports_for_good
@@ -19,11 +18,17 @@ from kerascope.settings import config, dialect_of_environment
 
 DONE, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
+
+def _when_called(module: str, name: str) -> Callable[[Any], int]:
+    """Return a command whose module is imported when it is called."""
+    return lambda options: int(getattr(import_module(module), name)(options))
+
+
 COMMANDS: dict[str, Callable[[Any], int]] = {
     "run": run_script,
     "trace": run_trace,
-    "debug": run_debug,
-    "replay": run_replay,
+    "debug": _when_called("kerascope.cli.debugging", "run_debug"),
+    "replay": _when_called("kerascope.cli.replaying", "run_replay"),
     "draw": run_draw,
     "summary": run_summary,
 }

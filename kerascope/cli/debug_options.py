@@ -1,4 +1,4 @@
-"""What can be typed after `kerascope debug`."""
+"""What can be typed after `kerascope debug` and `kerascope replay`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ If standard input is no terminal, commands are read from it, and each is written
   echo 'c' | kerascope debug train.py
 
 exit codes: 0 done, 1 the script failed, 2 wrong usage, 3 what --fail-on names was found
+"""
+REPLAY_EXAMPLES = """\
+In `kerascope debug`, `record t.jsonl` writes a tape. Its replay runs no code, neither the script's
+nor the model's: it can be read where Keras scripts cannot be trusted.
+  kerascope replay t.jsonl
+  kerascope replay -c 'catch nan' -c c t.jsonl
 """
 WITH_VALUE = ("-c", "--command", "-x", "--commands-from", "--fail-on", "--dialect")
 
@@ -45,3 +51,12 @@ def split_debug_words(words: list[str]) -> tuple[list[str], list[str]]:
     while at < len(words) and words[at].startswith("-"):
         at += 2 if words[at] in WITH_VALUE else 1
     return words[: at + 1], words[at + 1 :]
+
+
+def add_replay_options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after `kerascope replay`."""
+    parser.add_argument("file", metavar="t.jsonl")
+    parser.add_argument(
+        "-c", "--command", action="append", default=[], metavar="CMD", dest="commands",
+        help="do this command first; may be given several times",
+    )  # fmt: skip

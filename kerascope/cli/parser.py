@@ -7,14 +7,19 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from kerascope import __version__
-from kerascope.cli.debug_options import DEBUG_EXAMPLES, add_debug_options, split_debug_words
+from kerascope.cli.debug_options import (
+    DEBUG_EXAMPLES,
+    REPLAY_EXAMPLES,
+    add_debug_options,
+    add_replay_options,
+    split_debug_words,
+)
 from kerascope.cli.picture_options import (
     DRAW_EXAMPLES,
     SUMMARY_EXAMPLES,
     add_draw_options,
     add_summary_options,
 )
-from kerascope.cli.replaying import REPLAY_EXAMPLES, add_replay_options
 from kerascope.registry import did_you_mean
 
 DIALECTS = ("1.2", "2.2", "3")

@@ -19,6 +19,7 @@ from kerascope.errors import KerascopeError
 
 DRAWING = "kerascope.viz.drawing"
 DRAW = "kerascope.viz.draw"
+DIFF = "kerascope.viz.overlays.diff"
 STANDARD_OUTPUT = "-"
 LEVELS_WITH_LOSS = ("gradient", "training")
 
@@ -41,6 +42,9 @@ def run_draw(options: Namespace) -> int:
     drawing = import_module(DRAW).draw(model, **arguments)
     _, _, attribute = options.model.rpartition(":") if ".py:" in options.model else ("", "", "")
     _write_all(drawing, options, _file_name(attribute or model.name))
+    if options.diff is not None:
+        says = sys.stderr if STANDARD_OUTPUT in options.output else sys.stdout
+        print("\n".join(import_module(DIFF).diff_lines(drawing.whole)), file=says)
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from importlib import import_module
 
 from kerascope.trace.drivers import ask
@@ -10,21 +10,6 @@ from kerascope.trace.drivers import ask
 FRONT, FILES = "kerascope.debugger.front", "kerascope.debugger.files"
 SESSION = "kerascope.debugger.session"
 DONE = 0
-REPLAY_EXAMPLES = """\
-In `kerascope debug`, `record t.jsonl` writes a tape. Its replay runs no code, neither the script's
-nor the model's: it can be read where Keras scripts cannot be trusted.
-  kerascope replay t.jsonl
-  kerascope replay -c 'catch nan' -c c t.jsonl
-"""
-
-
-def add_replay_options(parser: ArgumentParser) -> None:
-    """Add what can be typed after `kerascope replay`."""
-    parser.add_argument("file", metavar="t.jsonl")
-    parser.add_argument(
-        "-c", "--command", action="append", default=[], metavar="CMD", dest="commands",
-        help="do this command first; may be given several times",
-    )  # fmt: skip
 
 
 def run_replay(options: Namespace) -> int:

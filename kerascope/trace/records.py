@@ -82,8 +82,8 @@ def counted(number: int, word: str) -> str:
 
     Examples
     --------
-    >>> counted(1, "op"), counted(1344, "parameter"), counted(2, "batch")
-    ('1 op', '1,344 parameters', '2 batches')
+    >>> counted(1, "op"), counted(1344, "parameter"), counted(2, "batch"), counted(2, "box")
+    ('1 op', '1,344 parameters', '2 batches', '2 boxes')
     """
-    ending = "" if number == 1 else "es" if word.endswith("ch") else "s"
+    ending = "" if number == 1 else "es" if word.endswith(("ch", "x")) else "s"
     return f"{number:,} {word}{ending}"

@@ -11,12 +11,12 @@ from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.collapse.collapsed import kind_of_group
+from kerascope.viz.comparing import compared
 from kerascope.viz.dot.render import DEFAULT_DPI, TIME_LIMIT
 from kerascope.viz.drawing import ENGINES, Drawing, check_target
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph, GraphGroup, GraphNode
-from kerascope.viz.marks import as_names, overlays_of
-from kerascope.viz.overlays.diff import diff as difference
+from kerascope.viz.marks import as_names, marked
 from kerascope.viz.theme import THEMES
 from kerascope.viz.views import MOST_BOXES, WHOLE_LEVELS, view_of
 
@@ -97,8 +97,9 @@ def draw(
         For a compiled model: the size of the gradient that arrives at each call.
     highlight : str, layer or list of these, optional
         Ids or names of boxes, or patterns with `*`.
-    diff : model, Graph or Drawing, optional
-        What it was before: what was added, removed and changed since is marked.
+    diff : model, Graph, Drawing or list of arrays, optional
+        What it was before: what was added, removed and changed since is marked. If the graph is
+        the same, how far the weights have moved; so also for the arrays that `get_weights()` gave.
     time_limit : float
         Seconds that Graphviz may take.
 
@@ -139,12 +140,10 @@ def draw(
     expand = _as_expand(as_names(expand), expand_nested)
     data, values = (values, None) if level == "gradient" else (None, values)
     graph = _whole_graph(subject, level, expand_nested, wrt, data)
-    marks = overlays_of(subject, graph, values, at, gradients, highlight)
     if diff is not None:
-        before = _whole_graph(diff, level, expand_nested, wrt, data, "draw: diff")
-        graph = difference(before, graph)
-    for overlay in marks:  # what does not fit is said now, not when the picture is shown
-        graph = overlay(graph)
+        rest = (level, expand_nested, wrt, data, "draw: diff")
+        graph = compared(graph, subject, diff, lambda before: _whole_graph(before, *rest))
+    graph = marked(graph, subject, values, at, gradients, highlight)
     view = view_of(graph, expand, most)
     options = PictureOptions(
         show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable,

@@ -15,6 +15,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderResult
 
 from kerascope.files import check_writable, replacing
+from kerascope.trace.records import counted
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.dot.positions import to_dot_with_positions
 from kerascope.viz.dot.render import DEFAULT_DPI, TIME_LIMIT, render
@@ -32,8 +33,7 @@ from kerascope.viz.text.to_text import text_drawing, to_text
 from kerascope.viz.views import View
 
 ENGINES = ("kerascope", "dot")
-# So many boxes are shown in a terminal at once without being asked for.
-TERMINAL_WIDTH = 80
+TERMINAL_WIDTH = 80  # columns of a drawing in characters, if nothing is said
 
 
 class Drawing:
@@ -196,13 +196,13 @@ class Drawing:
     def __repr__(self) -> str:
         """Return one line that says what the picture shows."""
         graph = self.graph
-        sizes = [_counted(len(graph.nodes), "box"), _counted(len(graph.edges), "arrow")]
+        sizes = [counted(len(graph.nodes), "box"), counted(len(graph.edges), "arrow")]
         rows_or_frames = (
             (len(graph.groups), "frame") if graph.groups else (len(graph.rows()), "row")
         )
-        sizes.append(_counted(*rows_or_frames))
+        sizes.append(counted(*rows_or_frames))
         hidden = sum(int(node.attrs.get("members", 0)) for node in graph.nodes)
-        more = f" ({_counted(hidden, 'box')} collapsed)" if hidden else ""
+        more = f" ({counted(hidden, 'box')} collapsed)" if hidden else ""
         level = graph.attrs.get("level", "node")
         return (
             f"<Drawing of {graph.name!r}, {level} view: {', '.join(sizes)}{more}. "
@@ -226,12 +226,6 @@ class Drawing:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """Return what a notebook may show: the picture, else the drawing in characters."""
         return {"text/plain": f"{self!r}\n{self.text()}", "image/svg+xml": self.svg}
-
-
-def _counted(number: int, what: str) -> str:
-    """Return a number with its word in singular or plural."""
-    plural = "es" if what.endswith("x") else "s"
-    return f"{number:,} {what}{'' if number == 1 else plural}"
 
 
 def check_target(path: str | PathLike[str]) -> None:

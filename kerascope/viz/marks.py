@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 from kerascope.engine.base_layer import Layer
@@ -12,33 +11,28 @@ from kerascope.errors import ArgumentError
 from kerascope.viz.extract.gradient_model import require_compiled
 from kerascope.viz.extract.subjects import model_with_graph
 from kerascope.viz.graph import Graph
-from kerascope.viz.overlays.gradient_norms import both_norms_of, with_gradient_norms
+from kerascope.viz.overlays.gradient_norms import gradient_norms_of, with_gradient_norms
 from kerascope.viz.overlays.marking import highlighted
 from kerascope.viz.overlays.values import at_step, values_of, with_values
 
-Overlay = Callable[[Graph], Graph]
 
-
-def overlays_of(
-    subject: Any, graph: Graph, values: Any, at: int | None, gradients: Any, highlight: Any
-) -> tuple[Overlay, ...]:
-    """Return the overlays for the arguments of `draw`.
+def marked(
+    graph: Graph, subject: Any, values: Any, at: int | None, gradients: Any, highlight: Any
+) -> Graph:
+    """Return the graph with all that the arguments of `draw` ask to be marked.
 
     Raises
     ------
     ArgumentError
         They do not fit what is drawn.
     """
-    overlays: list[Overlay] = []
     if values is not None:
-        overlays.append(_values(subject, graph, values, at))
+        graph = _with_values(graph, subject, values, at)
     elif at is not None:
         raise ArgumentError(f"draw: at={at!r} is a step of a run; expected values=... with it.")
     if gradients is not None:
-        overlays.append(_gradients(subject, graph, gradients))
-    if highlight is not None:
-        overlays.append(partial(highlighted, names=_names(highlight)))
-    return tuple(overlays)
+        graph = _with_gradients(graph, subject, gradients)
+    return graph if highlight is None else highlighted(graph, _names(highlight))
 
 
 def as_names(given: Any) -> Any:
@@ -68,7 +62,7 @@ def _require_calls(subject: Any, graph: Graph, what: str) -> None:
         )
 
 
-def _values(subject: Any, graph: Graph, values: Any, at: int | None) -> Overlay:
+def _with_values(graph: Graph, subject: Any, values: Any, at: int | None) -> Graph:
     if isinstance(subject, Graph):
         if not isinstance(values, Mapping):
             raise ArgumentError(
@@ -79,17 +73,14 @@ def _values(subject: Any, graph: Graph, values: Any, at: int | None) -> Overlay:
     else:
         _require_calls(subject, graph, "values=")
         found = values_of(model_with_graph(subject), values, nested=True)
-    if at is None:
-        return partial(with_values, values=found)
-    return partial(at_step, values=found, step=at)
+    return with_values(graph, found) if at is None else at_step(graph, found, at)
 
 
-def _gradients(subject: Any, graph: Graph, gradients: Any) -> Overlay:
+def _with_gradients(graph: Graph, subject: Any, gradients: Any) -> Graph:
     _require_calls(subject, graph, "gradients=")
     if not isinstance(gradients, (tuple, list)) or len(gradients) != 2:
         raise ArgumentError(
             f"draw: gradients expected a batch (x, y); got {type(gradients).__name__}."
         )
     require_compiled(subject, "draw: gradients=")
-    norms, weights = both_norms_of(subject, *gradients)
-    return partial(with_gradient_norms, norms=norms, weights=weights)
+    return with_gradient_norms(graph, *gradient_norms_of(subject, *gradients))

@@ -4,6 +4,7 @@ import io
 import re
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 from debugger_programs import fit_two_layers, fit_with_nan
@@ -98,13 +99,14 @@ def test_no_line_raises_out_of_the_prompt(recorded_tape, tmp_path_factory, lines
     folder = tmp_path_factory.mktemp("fuzz")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        debugger = ModelDebugger(io.StringIO(), io.StringIO())
+        output = io.StringIO()
+        debugger = ModelDebugger(io.StringIO(), output)
         debugger.session = Session(debugger.ask, tape=recorded_tape)
         for line in lines:
-            try:
+            with suppress(Quitting):
                 debugger.onecmd(line)
-            except Quitting:
-                continue
+        debugger.onecmd("p 6 * 7")
+        assert output.getvalue().split()[-1] == "42"  # the prompt is as it was
 
 
 @pytest.fixture(scope="module")

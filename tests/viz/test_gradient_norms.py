@@ -12,10 +12,8 @@ from kerascope.layers import Dense, Dropout, Embedding, Flatten, Input
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph, GraphNode
 from kerascope.viz.overlays.gradient_norms import (
-    both_norms_of,
     gradient_norms_of,
     layers_by_path,
-    weight_gradient_norms_of,
     with_gradient_norms,
 )
 
@@ -35,7 +33,7 @@ def test_norms_are_those_of_finite_differences():
     model = Model(x, Dense(2, name="y")(h))
     model.compile("sgd", "mse")
     given, labels = np.random.default_rng(1).normal(size=(2, 3)), np.zeros((2, 2))
-    norm = gradient_norms_of(model, given, labels)["x"]
+    norm = gradient_norms_of(model, given, labels)[0]["x"]
     slopes = []
     for place in np.ndindex(given.shape):
         losses = []
@@ -49,14 +47,14 @@ def test_norms_are_those_of_finite_differences():
 
 def test_a_shared_layer_has_a_norm_for_each_call():
     model, x, y = compiled("shared_layer")
-    norms = gradient_norms_of(model, x, y)
+    norms, _ = gradient_norms_of(model, x, y)
     assert {"shared@0", "shared@1"} <= norms.keys()
     assert norms["shared@0"] != norms["shared@1"]
 
 
 def test_weight_gradients_are_those_of_the_graph():
     model, x, y = compiled("siamese")
-    norms = weight_gradient_norms_of(model, x, y)
+    _, norms = gradient_norms_of(model, x, y)
     assert list(norms) == ["encoder", "encoder/wide", "encoder/code", "same"]
     together = np.hypot(norms["encoder/wide"], norms["encoder/code"])
     assert norms["encoder"] == pytest.approx(together)
@@ -65,14 +63,6 @@ def test_weight_gradients_are_those_of_the_graph():
     feeds = [*model.inputs, *model.targets, *model.sample_weights]
     numbers = K.function(feeds, found)([*x, *y, np.ones(3)])
     assert norms["same"] == pytest.approx(np.sqrt(sum((n**2).sum() for n in numbers)))
-
-
-@pytest.mark.parametrize("name", ["siamese", "several_ends"])
-def test_both_kinds_of_norms_come_from_one_sweep(name):
-    model, x, y = compiled(name)
-    calls, layers = both_norms_of(model, x, y)
-    assert calls == pytest.approx(gradient_norms_of(model, x, y))
-    assert layers == pytest.approx(weight_gradient_norms_of(model, x, y))
 
 
 def test_layers_are_found_by_their_paths():
@@ -93,7 +83,6 @@ def test_nothing_in_the_model_changes():
     nodes = [len(layer.inbound_nodes) for layer in model.layers]
     first = gradient_norms_of(model, given, labels)
     assert gradient_norms_of(model, given, labels) == first  # the same numbers are drawn again
-    weight_gradient_norms_of(model, given, labels)
     for variable, value in zip(variables, before, strict=True):
         np.testing.assert_array_equal(variable.get_value(), value)
     assert dict(state._state.uids) == names
@@ -106,7 +95,7 @@ def test_what_the_loss_does_not_depend_on_is_left_out():
     words = Input((3,), dtype="int32", name="words")
     model = Model(words, Dense(1)(Flatten()(Embedding(5, 2, name="table")(words))))
     model.compile("sgd", "mse")
-    norms = gradient_norms_of(model, np.array([[0, 1, 2]]), np.ones((1, 1)))
+    norms, _ = gradient_norms_of(model, np.array([[0, 1, 2]]), np.ones((1, 1)))
     assert "words" not in norms
     assert norms["table"] > 0
 
@@ -127,7 +116,7 @@ def test_what_is_needed_is_asked_for():
 def test_boxes_say_their_norms():
     model, x, y = compiled("siamese")
     graph = graph_of(model, expand_nested=True)
-    norms, weights = gradient_norms_of(model, x, y), weight_gradient_norms_of(model, x, y)
+    norms, weights = gradient_norms_of(model, x, y)
     marked = with_gradient_norms(graph, norms, weights)
     attrs = marked.node("same").attrs
     assert attrs["detail"].split("\n")[0] == f"‖grad‖ {norms['same']:.1e}"

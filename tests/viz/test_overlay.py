@@ -10,7 +10,6 @@ from kerascope.viz.overlays.marking import (
     highlighted,
     named,
     paths_of_boxes,
-    relabelled,
     with_attributes,
     with_details,
     with_progress,
@@ -42,7 +41,6 @@ def test_no_overlay_changes_the_structure(graph):
         with_progress(graph, [first]),
         with_details(graph, {first: "more"}),
         with_states(graph, {first: "done"}),
-        relabelled(graph, lambda box: {"detail": box.id}),
     ):
         assert structure_of(overlaid) == structure_of(graph)
         assert overlaid != graph

@@ -200,7 +200,7 @@ def test_a_graph_of_ones_own_gets_depths():
         *(("1", "1", "layer", 2), ("2", "2", "layer", 1), ("3", "3", "layer", 0)),
     ]
     circle = from_networkx(networkx.DiGraph([(1, 2), (2, 1)]))
-    assert [box.depth for box in circle.nodes] == [0, 0]
+    assert [box.depth for box in circle.nodes] == [1, 0]
 
 
 def test_what_is_no_graph_is_refused():

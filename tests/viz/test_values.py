@@ -7,8 +7,10 @@ from zoo import ZOO
 
 from kerascope import backend as K
 from kerascope.engine.model import Model
+from kerascope.engine.node_ids import call_ids
 from kerascope.errors import ArgumentError, DataError, DtypeError
 from kerascope.layers import LSTM, Dense, Input, Lambda
+from kerascope.trace.walking import walk
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph, GraphNode
 from kerascope.viz.overlays.marking import known_ids
@@ -17,7 +19,6 @@ from kerascope.viz.overlays.values import (
     BARS,
     at_step,
     histogram,
-    steps_of,
     value_text,
     values_of,
     with_values,
@@ -142,7 +143,8 @@ def test_every_call_has_its_value_and_the_outputs_are_those_of_predict(name):
     x = batch_for(model)
     values = values_of(model, x)
     graph = graph_of(model)
-    assert list(values) == steps_of(model, x)
+    ids = call_ids(model)
+    assert list(values) == [ids[step.node] for step in walk(model, x)]
     assert set(values) == {node.id for node in graph.nodes if node.kind not in ("tensor",)}
     predicted = model.predict(x)
     predicted = predicted if isinstance(predicted, list) else [predicted]

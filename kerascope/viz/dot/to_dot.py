@@ -3,8 +3,8 @@
 Boxes of one depth stand in one row (`rank=same`). A box with several inputs has a cell for each
 along its upper side, one with several outputs along its lower side, so parallel arrows stay apart
 and say which operand they are. The text is the same at every run. `render.py` makes pictures of it;
-`dot_labels.py` writes the boxes' texts, `dot_style.py` gives them their looks. Here dot finds the
-places; `to_dot_positions.py` writes the same graph with the places of our own layout.
+`labels.py` writes the boxes' texts, `style.py` gives them their looks. Here dot finds the
+places; `positions.py` writes the same graph with the places of our own layout.
 """
 
 from __future__ import annotations

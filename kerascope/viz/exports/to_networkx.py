@@ -18,6 +18,7 @@ from typing import Any
 
 from kerascope.engine.node_ids import clean, free_id
 from kerascope.errors import ConfigError, DtypeError
+from kerascope.viz.depths import longest_paths
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
 
@@ -88,7 +89,8 @@ def from_networkx(converted: Any) -> Graph:
     ----------
     converted : networkx.DiGraph or networkx.MultiDiGraph
         From `to_networkx`, from a file, or your own: a node without `label` is called by its name,
-        one without `kind` is a plain layer, and without `depth` all lie as `longest_paths` says.
+        one without `kind` is a plain layer, and without `depth` each lies as deep as its
+        longest path to an end.
 
     Raises
     ------
@@ -111,7 +113,9 @@ def from_networkx(converted: Any) -> Graph:
         )
     groups = [GraphGroup(**group) for group in json.loads(converted.graph.get("groups", "[]"))]
     edges = sorted(converted.edges(data=True), key=lambda edge: edge[2].get("number", 0))
-    depths = {} if _have(converted, "depth") else longest_paths(converted)
+    depths: dict[Any, int] = {}
+    if not _have(converted, "depth"):
+        depths = longest_paths(list(converted.nodes), converted.edges())
     nodes = [
         GraphNode(
             str(name),
@@ -133,24 +137,6 @@ def from_networkx(converted: Any) -> Graph:
         tuple(groups),
         _inward(converted.graph, GRAPH_WORDS),
     )
-
-
-def longest_paths(converted: Any) -> dict[Any, int]:
-    """Return the length of the longest way from each node to an end; 0 for all if there are cycles.
-
-    Examples
-    --------
-    >>> import networkx
-    >>> longest_paths(networkx.DiGraph([(1, 2), (2, 3), (1, 3)]))
-    {3: 0, 2: 1, 1: 2}
-    """
-    import networkx
-
-    depths: dict[Any, int] = {}
-    if networkx.is_directed_acyclic_graph(converted):
-        for name in reversed(list(networkx.topological_sort(converted))):
-            depths[name] = 1 + max((depths[n] for n in converted.successors(name)), default=-1)
-    return depths
 
 
 # --- files ----------------------------------------------------------------------------------------

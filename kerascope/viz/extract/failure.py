@@ -23,9 +23,9 @@ from kerascope.engine.failures import FailedCall, FailedGraph
 from kerascope.engine.network import Network
 from kerascope.engine.node import Node
 from kerascope.errors import ArgumentError, CycleError, DisconnectedGraphError, KerascopeError
+from kerascope.trace.records import counted
 from kerascope.viz.extract.layer_facts import (
     CallFacts,
-    counted,
     layer_attributes,
     shapes_text,
     with_output,

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, Variable
 from kerascope.backend.traversal import applies_between
 from kerascope.engine.node_ids import clean
+from kerascope.viz.depths import longest_paths
 from kerascope.viz.extract.layer_facts import shapes_text
 from kerascope.viz.extract.op_facts import op_attributes
 from kerascope.viz.graph import Attribute, GraphEdge, GraphNode
@@ -154,7 +155,7 @@ def with_depths(
     output without a loss, does not sink to the bottom: it lies one row below what it reads.
     """
     by_id = {box.id: box for box in boxes}
-    depths = longest_paths(list(by_id), edges)
+    depths = longest_paths(list(by_id), [(edge.source, edge.target) for edge in edges])
     sources: dict[str, list[str]] = {one: [] for one in by_id}
     readers: dict[str, list[str]] = {one: [] for one in by_id}
     for edge in edges:
@@ -185,29 +186,3 @@ def _ancestors(ends: Iterable[str], sources: Mapping[str, Sequence[str]]) -> set
             found.add(one)
             stack.extend(sources[one])
     return found
-
-
-def longest_paths(ids: Sequence[str], edges: Sequence[GraphEdge]) -> dict[str, int]:
-    """Return the length of the longest path from each box along the edges.
-
-    Examples
-    --------
-    >>> edges = [GraphEdge("a", "b"), GraphEdge("b", "c"), GraphEdge("a", "c")]
-    >>> longest_paths(["a", "b", "c"], edges)
-    {'a': 2, 'b': 1, 'c': 0}
-    """
-    depths = dict.fromkeys(ids, 0)
-    waiting = dict.fromkeys(ids, 0)  # number of edges from a box that have not been followed
-    incoming: dict[str, list[str]] = {}
-    for edge in edges:
-        waiting[edge.source] += 1
-        incoming.setdefault(edge.target, []).append(edge.source)
-    ready = [one for one in ids if not waiting[one]]
-    while ready:
-        one = ready.pop()
-        for source in incoming.get(one, ()):
-            depths[source] = max(depths[source], depths[one] + 1)
-            waiting[source] -= 1
-            if not waiting[source]:
-                ready.append(source)
-    return depths

@@ -24,6 +24,7 @@ import numpy as np
 from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.engine.node_ids import clean, free_id
 from kerascope.errors import DtypeError
+from kerascope.trace.records import counted
 from kerascope.viz.extract.gradient_forward import (
     Forward,
     forward_of_tensors,
@@ -33,7 +34,6 @@ from kerascope.viz.extract.gradient_forward import (
 from kerascope.viz.extract.gradient_model import forward_of_model, require_compiled
 from kerascope.viz.extract.gradient_numbers import computed, fed_model, fed_tensors, figures
 from kerascope.viz.extract.gradient_sweep import Backward, Contribution, backward_of
-from kerascope.viz.extract.layer_facts import counted
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
 
 

@@ -204,17 +204,6 @@ def with_output(box: GraphNode, name: str) -> GraphNode:
     )
 
 
-def counted(number: int, what: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "layer"), counted(2000, "layer")
-    ('1 layer', '2,000 layers')
-    """
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
 def _class_name(layer: Layer) -> str:
     name = type(layer).__name__
     if not isinstance(layer, Operation):

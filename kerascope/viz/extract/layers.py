@@ -1,7 +1,7 @@
 """From a model to the neutral `Graph`: the layer view, as Keras's `plot_model` draws it.
 
 One box per layer, so which call is which cannot be seen; the caption says what is hidden. The truth
-is the node view, in `extract_nodes.py`.
+is the node view, in `nodes.py`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from kerascope.backend.graph import Tensor
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.engine.node_ids import CallInModel, calls_in, clean, free_id
+from kerascope.trace.records import counted
 from kerascope.viz.extract.layer_facts import (
     WeightBook,
-    counted,
     facts_of,
     layer_attributes,
     output_names,

@@ -14,11 +14,11 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.engine.node import Node
 from kerascope.engine.node_ids import CallInModel, calls_in, clean, free_id
+from kerascope.trace.records import counted
 from kerascope.viz.extract.inside import Inside, Part, inside_of
 from kerascope.viz.extract.layer_facts import (
     CallFacts,
     WeightBook,
-    counted,
     facts_of,
     layer_attributes,
     output_names,

@@ -25,7 +25,7 @@ from kerascope.backend.graph import Apply, Constant, Tensor, Variable, is_float
 from kerascope.backend.ops.scan import Scan
 from kerascope.backend.shapes import Shape
 from kerascope.engine.node_ids import clean
-from kerascope.viz.extract.layer_facts import counted
+from kerascope.trace.records import counted
 from kerascope.viz.extract.op_frames import Frame
 from kerascope.viz.graph import Attribute
 

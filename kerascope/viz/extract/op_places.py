@@ -6,7 +6,9 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 from kerascope.engine.node_ids import clean, free_id
+from kerascope.viz.depths import longest_paths
 from kerascope.viz.graph import GraphEdge, GraphGroup, GraphNode
+from kerascope.viz.nesting import Chain, chains_of, shared_length
 
 
 class FreeIds:
@@ -58,17 +60,14 @@ def placed(
         Boxes that come into the innermost group around all boxes that they are connected with. A
         box that a loop takes something in by counts as one around the loop.
     """
-    paths: dict[str, tuple[str, ...]] = {"": ()}
-    for group in groups.values():
-        paths[group.id] = (*paths[group.parent], group.id)
+    paths = chains_of(groups.values())
     place = {box.id: box.group for box in boxes.values()}
     ends = dict(place)
     for box in boxes.values():
         if is_stand_in(box):
             ends[box.id] = groups[box.group].parent
     place.update(_innermost(free, ends, paths, edges))
-    following = _following(place, paths, edges)
-    depths = _depths([*boxes, *groups], following)
+    depths = longest_paths([*boxes, *groups], _arrows_among_brothers(place, paths, edges))
     _lower_unused(boxes, place | {one.id: one.parent for one in groups.values()}, edges, depths)
     children: dict[str, list[str]] = {}
     for group in groups.values():
@@ -98,60 +97,32 @@ def is_stand_in(box: GraphNode) -> bool:
 def _innermost(
     free: Iterable[str],
     place: Mapping[str, str],
-    paths: Mapping[str, tuple[str, ...]],
+    paths: Mapping[str, Chain],
     edges: Sequence[GraphEdge],
 ) -> dict[str, str]:
     """Return the group of each box that is free to choose."""
-    around: dict[str, tuple[str, ...] | None] = dict.fromkeys(free)
+    around: dict[str, Chain | None] = dict.fromkeys(free)
     for edge in edges:
         for one, other in ((edge.source, edge.target), (edge.target, edge.source)):
             if one in around and other not in around:
                 path, before = paths[place[other]], around[one]
-                around[one] = path if before is None else _shared(before, path)
-    return {one: path[-1] for one, path in around.items() if path}
+                around[one] = path if before is None else path[: shared_length(before, path)]
+    return {one: path[-1] for one, path in around.items() if path is not None}
 
 
-def _shared(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    length = 0
-    for a, b in zip(first, second, strict=False):
-        if a != b:
-            break
-        length += 1
-    return first[:length]
-
-
-def _following(
-    place: Mapping[str, str], paths: Mapping[str, tuple[str, ...]], edges: Sequence[GraphEdge]
-) -> dict[str, list[str]]:
-    """Return for each box and group which of its brothers need it, themselves or inside."""
-    following: dict[str, dict[str, None]] = {}
+def _arrows_among_brothers(
+    place: Mapping[str, str], paths: Mapping[str, Chain], edges: Sequence[GraphEdge]
+) -> list[tuple[str, str]]:
+    """Return which boxes and groups need which of their brothers, themselves or inside."""
+    arrows: dict[tuple[str, str], None] = {}
     for edge in edges:
         if "role" in edge.attrs:
             continue
         source = (*paths[place[edge.source]], edge.source)
         target = (*paths[place[edge.target]], edge.target)
-        level = len(_shared(source, target))
-        following.setdefault(source[level], {})[target[level]] = None
-    return {one: list(targets) for one, targets in following.items()}
-
-
-def _depths(items: Sequence[str], following: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Return the longest path from each item."""
-    before: dict[str, list[str]] = {}
-    for one, targets in following.items():
-        for target in targets:
-            before.setdefault(target, []).append(one)
-    left = {one: len(following.get(one, ())) for one in items}
-    depths = dict.fromkeys(items, 0)
-    ready = [one for one in items if not left[one]]
-    while ready:
-        one = ready.pop()
-        for source in before.get(one, ()):
-            depths[source] = max(depths[source], depths[one] + 1)
-            left[source] -= 1
-            if not left[source]:
-                ready.append(source)
-    return depths
+        level = shared_length(source, target)
+        arrows[source[level], target[level]] = None
+    return list(arrows)
 
 
 def _lower_unused(

@@ -1,6 +1,6 @@
 """Collects what an op graph is drawn of: boxes, frames and arrows, from tensors.
 
-`extract_ops.py` says what the graph looks like, and is the only user of this.
+`ops.py` says what the graph looks like, and is the only user of this.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from kerascope.backend.ops.scan import Scan
 from kerascope.backend.ops.scan_graph import InnerGraph
 from kerascope.backend.traversal import applies_in_order
 from kerascope.engine.node_ids import clean
-from kerascope.viz.extract.layer_facts import counted, with_output
+from kerascope.trace.records import counted
+from kerascope.viz.extract.layer_facts import with_output
 from kerascope.viz.extract.op_facts import (
     frame_attributes,
     kind_of_leaf,

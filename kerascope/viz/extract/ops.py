@@ -26,7 +26,7 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.nesting import to_list
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, DtypeError, NotBuiltError
-from kerascope.viz.extract.layer_facts import counted
+from kerascope.trace.records import counted
 from kerascope.viz.extract.op_view import OpView
 from kerascope.viz.graph import Graph
 

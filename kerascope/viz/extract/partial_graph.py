@@ -1,6 +1,6 @@
 """A partial graph: boxes for the calls that some tensors were made by, with or without a model.
 
-The failure pictures are drawn with it. A model's graph comes from its own map (`extract_nodes.py`);
+The failure pictures are drawn with it. A model's graph comes from its own map (`nodes.py`);
 here there is no model yet, only tensors and the calls that made them.
 """
 

@@ -15,10 +15,10 @@ from typing import Any
 from kerascope.backend.graph import Tensor, Variable
 from kerascope.backend.traversal import leaves
 from kerascope.engine.node_ids import clean
+from kerascope.trace.records import counted
 from kerascope.trace.statistics import figure
 from kerascope.viz.extract.gradient_forward import Forward, tensor_edge, tensor_facts, with_depths
 from kerascope.viz.extract.gradient_model import forward_of_model, require_compiled
-from kerascope.viz.extract.layer_facts import counted
 from kerascope.viz.extract.training_updates import Pair, Step, sources_of, step_of
 from kerascope.viz.graph import Attribute, Graph, GraphEdge
 

@@ -153,9 +153,8 @@ class _Picture:
         else:
             along += self.caption[1] + CAPTION_GAP
         self.origin = across, along
-        room = self.caption[0] - (self.done[""].places.along if self.is_sideways else 0.0)
         if not self.is_sideways:  # a narrow picture stands in the middle below its caption
-            across += max(0.0, (room - self.depth_strip - self.done[""].places.across) / 2)
+            across += max(0.0, (self.caption[0] - self.done[""].places.across) / 2)
         self._put(self.done[""], across, along)
         for group in self.graph.groups:
             rect = self.frames[group.id]

@@ -15,8 +15,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from kerascope.viz.depths import longest_paths
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
-from kerascope.viz.layout.ranks import longest_path_rows
+from kerascope.viz.nesting import chains_of, shared_length
 
 # What items are.
 BOX, FRAME, ENTRY, EXIT, BEND, TITLE = "box", "frame", "entry", "exit", "bend", "title"
@@ -125,12 +126,11 @@ class _Builder:
     def __init__(self, graph: Graph) -> None:
         self.nodes = {node.id: node for node in graph.nodes}
         self.levels = {"": Level("")}
-        self.chains: dict[str, tuple[str, ...]] = {"": ("",)}
+        self.chains = chains_of(graph.groups)
         self.items: dict[Name, int] = {}  # id of a box or frame -> its item in its level
         self.depths: dict[Name, int] = {}
         for group in graph.groups:
             self.levels[group.id] = level = Level(group.id)
-            self.chains[group.id] = (*self.chains[group.parent], group.id)
             level.add(TITLE)
             self.items[_frame(group.id)] = self.levels[group.parent].add(FRAME, group.id)
             self.depths[_frame(group.id)] = group.depth
@@ -172,9 +172,7 @@ class _Builder:
     def _common(self, first: str, last: str) -> tuple[int, tuple[Name, Name]]:
         """Return how deep the frame around both boxes lies, and what stands for each in it."""
         one, other = self.chains[self.nodes[first].group], self.chains[self.nodes[last].group]
-        shared = 0
-        while shared + 1 < min(len(one), len(other)) and one[shared + 1] == other[shared + 1]:
-            shared += 1
+        shared = shared_length(one, other) - 1
         return shared, (_at(one, shared, first), _at(other, shared, last))
 
     def _inside(self, box: str, shared: int) -> list[tuple[str, Name]]:
@@ -221,7 +219,7 @@ class _Builder:
         pairs = [(route.stops[0], route.stops[1]) for route in level.routes]
         ends = [pair for pair in pairs if all(item in depths for item in pair)]
         if len(set(depths.values())) == 1 and any(one != other for one, other in ends):
-            return longest_path_rows(list(depths), [pair for pair in ends if pair[0] != pair[1]])
+            return longest_paths(list(depths), [pair for pair in ends if pair[0] != pair[1]])
         return depths
 
 

@@ -97,7 +97,6 @@ class _Line:
     def swing_to(self, across: float, top: float, bottom: float) -> None:
         before, _ = self.points[-1]
         if abs(across - before) < 0.05:
-            self.points[-1] = self.points[-1]
             self.straight_to(bottom)
             return
         bend = (bottom - top) * SWING

@@ -273,7 +273,8 @@ def diff_lines(graph: Graph) -> list[str]:
     for node in items_of(graph):
         state = str(node.attrs.get("state", ""))
         if state == "changed":
-            lines.append(f"{STATES[state].plain} {node.id}: {node.attrs['changes']}")
+            words = node.attrs.get("changes") or node.attrs.get("note", "")
+            lines.append(f"{STATES[state].plain} {node.id}: {words}")
         elif state in ("added", "removed"):
             facts = [str(node.attrs.get(key, "")) for key in ("class_name", "output_shapes")]
             lines.append(" ".join(filter(None, [STATES[state].plain, node.id, *facts])))

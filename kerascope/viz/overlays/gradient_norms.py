@@ -50,7 +50,7 @@ def with_gradient_norms(
     norms : mapping of str to float
         By id, as `gradient_norms_of` makes it.
     weights : mapping of str to float, optional
-        By the path of the layer, as `weight_gradient_norms_of` makes it: a line of its own.
+        By the path of the layer, as `gradient_norms_of` makes it too: a line of its own.
 
     Returns
     -------
@@ -112,8 +112,8 @@ def _attributes(key: str, norm: float, verdict: str) -> dict[str, Attribute]:
 # --- from a model ---------------------------------------------------------------------------------
 
 
-def gradient_norms_of(model: Any, x: Any, y: Any) -> dict[str, float]:
-    """Return the size of the gradient at the output of each call, for one batch.
+def gradient_norms_of(model: Any, x: Any, y: Any) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the sizes of the gradients of a batch: at each call, and of each layer's weights.
 
     Parameters
     ----------
@@ -125,8 +125,11 @@ def gradient_norms_of(model: Any, x: Any, y: Any) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        By id of the call. A call that the loss does not depend on, or only through an operation
-        without a derivative, is left out.
+        At the output of each call, by its id. A call that the loss does not depend on, or only
+        through an operation without a derivative, is left out.
+    dict of str to float
+        For the trainable weights of each layer, by its path: its name, or `encoder/wide` inside a
+        nested model. That of a nested model itself is over all weights in it.
 
     Raises
     ------
@@ -139,7 +142,7 @@ def gradient_norms_of(model: Any, x: Any, y: Any) -> dict[str, float]:
     -----
     The L2 norm  ‖d loss / d output‖ = sqrt(sum of squares)  over the whole batch and all outputs of
     the call, in the training phase: Dropout is on, with the numbers that the next training step
-    would draw. Nothing in the model changes: no weight, no seed, no name.
+    would draw. All come from one sweep. Nothing in the model changes: no weight, no seed, no name.
 
     Examples
     --------
@@ -148,37 +151,10 @@ def gradient_norms_of(model: Any, x: Any, y: Any) -> dict[str, float]:
     >>> inputs = Input(shape=(3,), name="inputs")
     >>> model = Model(inputs, Dense(1, kernel_initializer="ones", name="sum")(inputs))
     >>> model.compile("sgd", "mse")
-    >>> gradient_norms_of(model, np.ones((1, 3)), np.zeros((1, 1)))["sum"]
-    6.0
+    >>> calls, layers = gradient_norms_of(model, np.ones((1, 3)), np.zeros((1, 1)))
+    >>> calls["sum"], round(layers["sum"], 4)
+    (6.0, 12.0)
     """
-    _require_model(model)
-    model._make_ready(x, to_train=True)
-    tensors = {name: node.output_tensors for node, name in call_ids(model).items()}
-    return _norms(model, x, y, tensors, "gradient_norms_of")
-
-
-def weight_gradient_norms_of(model: Any, x: Any, y: Any) -> dict[str, float]:
-    """Return the size of the gradient for the trainable weights of each layer, for one batch.
-
-    Parameters
-    ----------
-    model, x, y
-        As for `gradient_norms_of`.
-
-    Returns
-    -------
-    dict of str to float
-        By the path of the layer: its name, or `encoder/wide` inside a nested model. That of a
-        nested model itself is over all weights in it.
-    """
-    _require_model(model)
-    model._make_ready(x, to_train=True)
-    weights = {path: layer.trainable_weights for path, layer in layers_by_path(model).items()}
-    return _norms(model, x, y, weights, "weight_gradient_norms_of")
-
-
-def both_norms_of(model: Any, x: Any, y: Any) -> tuple[dict[str, float], dict[str, float]]:
-    """Return `gradient_norms_of` and `weight_gradient_norms_of` of a batch, from a single sweep."""
     _require_model(model)
     model._make_ready(x, to_train=True)
     groups: dict[tuple[str, str], Any] = {

@@ -142,24 +142,6 @@ def mark(state: str, note: str = "") -> dict[str, Attribute]:
     return {"state": state, "note": note} if note else {"state": state}
 
 
-def relabelled(graph: Graph, change: Callable[[GraphNode], Mapping[str, Attribute]]) -> Graph:
-    """Return the graph with the attributes that a function of your own gives to each box.
-
-    Parameters
-    ----------
-    graph : Graph
-    change : callable
-        From a box to the attributes that it gets besides; an empty mapping leaves it alone.
-
-    Examples
-    --------
-    >>> graph = Graph("one", (GraphNode("a", "a", "dense"),), ())
-    >>> relabelled(graph, lambda box: {"detail": f"depth {box.depth}"}).node("a").attrs["detail"]
-    'depth 0'
-    """
-    return with_attributes(graph, {node.id: change(node) for node in graph.nodes})
-
-
 # --- highlight ------------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from heapq import heapify, heappop, heappush
 
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
+from kerascope.viz.nesting import Chain, chains_of, shared_length
 
 Links = dict[str, list[str]]
 
@@ -53,9 +54,7 @@ def _links_between_parts(graph: Graph, parts: list[str]) -> tuple[Links, Links]:
 
     An arrow into a frame from outside is one to the frame itself, as seen from outside.
     """
-    chains: dict[str, list[str]] = {"": [""]}
-    for group in graph.groups:
-        chains[group.id] = [*chains[group.parent], group.id]
+    chains = chains_of(graph.groups)
     homes = {node.id: node.group for node in graph.nodes}
     kept: Links = {part: [] for part in parts}
     removed: Links = {part: [] for part in parts}
@@ -68,14 +67,12 @@ def _links_between_parts(graph: Graph, parts: list[str]) -> tuple[Links, Links]:
 
 
 def _ends_in_one_frame(
-    edge: GraphEdge, homes: dict[str, str], chains: dict[str, list[str]]
+    edge: GraphEdge, homes: dict[str, str], chains: dict[str, Chain]
 ) -> tuple[str, str]:
     around = chains[homes[edge.source]], chains[homes[edge.target]]
     if around[0] is around[1]:
         return f"box {edge.source}", f"box {edge.target}"
-    common = 0
-    while common < min(map(len, around)) and around[0][common] == around[1][common]:
-        common += 1
+    common = shared_length(*around)
     source, target = (
         f"frame {chain[common]}" if common < len(chain) else f"box {name}"
         for chain, name in zip(around, (edge.source, edge.target), strict=True)

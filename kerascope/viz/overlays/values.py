@@ -326,11 +326,6 @@ def path_to(layer: Any, network: Network) -> str | None:
     return None
 
 
-def steps_of(model: Any, x: Any, *, nested: bool = False) -> list[str]:
-    """Return the ids of a model's calls in the order in which a run on `x` computes them."""
-    return list(values_of(model, x, nested=nested))
-
-
 def at_step(graph: Graph, values: Values, step: int, *, ascii_only: bool = False) -> Graph:
     """Return the picture at one moment of a run: what has been computed so far, and its values.
 

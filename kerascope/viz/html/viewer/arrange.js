@@ -94,7 +94,7 @@ class Arrangement {
       across += high + LAYOUT.captionGap;
     } else {
       along += high + LAYOUT.captionGap;
-      across += Math.max(0, (wide - this.depthStrip - root.places.across) / 2);
+      across += Math.max(0, (wide - root.places.across) / 2);
     }
     this.origin = [across, along];
     this._put(root, across, along);

@@ -1,4 +1,4 @@
-"""Rows for a graph that tells no depths: the longest path, without arrows that close a circle."""
+"""Depths: the longest path from each box to an end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 Name = TypeVar("Name", bound=Hashable)
 
 
-def longest_path_rows(names: Sequence[Name], edges: Iterable[tuple[Name, Name]]) -> dict[Name, int]:
+def longest_paths(names: Sequence[Name], edges: Iterable[tuple[Name, Name]]) -> dict[Name, int]:
     """Return the depth of each name: the longest path from it to an end, the ends at 0.
 
     Parameters
@@ -20,7 +20,7 @@ def longest_path_rows(names: Sequence[Name], edges: Iterable[tuple[Name, Name]])
 
     Examples
     --------
-    >>> longest_path_rows("abc", [("a", "b"), ("b", "c"), ("c", "a")])
+    >>> longest_paths("abc", [("a", "b"), ("b", "c"), ("c", "a")])
     {'a': 2, 'b': 1, 'c': 0}
     """
     following: dict[Name, list[Name]] = {name: [] for name in names}
