@@ -168,6 +168,11 @@ def test_an_unknown_name_is_guessed(capsys):
     assert "Did you mean 'encoder'?" in capsys.readouterr().err
 
 
+def test_a_misspelt_file_is_guessed(capsys):
+    assert main(["draw", "script.pyy"]) == 2
+    assert "Did you mean 'script.py'?" in capsys.readouterr().err
+
+
 def test_the_text_is_as_wide_as_was_said():
     assert main(["draw", "script.py", "-o", "m.txt", "--width", "60"]) == 0
     lines = Path("m.txt").read_text(encoding="utf-8").splitlines()

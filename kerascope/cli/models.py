@@ -63,9 +63,11 @@ def find_model(argument: str, *, with_loss: bool = False) -> Network:
         return _from_module(name, attribute)
     if Path(name).is_file() or not Path(name).suffix:
         checked_script(name)
+    folder = Path(name).parent
+    beside = [path.name for path in folder.iterdir()] if folder.is_dir() else []
     raise UsageError(
         f"cannot tell what {argument!r} is; expected script.py, script.py:name, module:name "
-        f"or a .keras, .h5 or .json file."
+        f"or a .keras, .h5 or .json file. {did_you_mean(Path(name).name, beside)}".rstrip()
     )
 
 
