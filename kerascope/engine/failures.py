@@ -3,7 +3,7 @@
 When the call of a layer fails, what was built inside it is taken back (see `undoing.py`), and the
 reader is left with a message. So the error takes with it which layer was called on what, and by
 which calls these tensors were made, before anything is taken back. All this lives as long as the
-error does, and costs nothing where nothing fails. `viz.extract_failure` draws it.
+error does, and costs nothing where nothing fails. `viz.extract.failure` draws it.
 """
 
 from __future__ import annotations

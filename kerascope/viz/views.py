@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -104,4 +105,8 @@ def view_of(graph: Graph, expand: Any = None, most: int | None = MOST_BOXES) -> 
 
 def _shown(graph: Graph, closed: frozenset[str]) -> int:
     """Return how many boxes are shown if some frames are closed."""
-    return len(collapsed(graph, closed).nodes) if closed else len(graph.nodes)
+    hiding = {"": ""}
+    for group in graph.groups:
+        hiding[group.id] = hiding[group.parent] or (group.id if group.id in closed else "")
+    homes = Counter(hiding[node.group] for node in graph.nodes)
+    return homes.pop("", 0) + len(homes)
