@@ -111,7 +111,8 @@ class Function:
         self.updates = [*unique_updates.values(), *followers.values()]
         new_values = [update.new_value for update in self.updates]
         follow = {v: update.new_value for v, update in followers.items()}
-        self.schedule = Schedule(self.inputs, [*self.outputs, *new_values], follow)
+        results = [*self.outputs, *new_values]
+        self.schedule = Schedule(self.inputs, results, follow, len(self.outputs))
 
     def __repr__(self) -> str:
         return f"<Function {self.name}: {self.inputs} -> {self.outputs}>"

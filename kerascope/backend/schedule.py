@@ -15,6 +15,7 @@ import numpy as np
 
 from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, Variable
 from kerascope.backend.needs import ALWAYS, NEVER, Need, known_before, needs_of, simplified
+from kerascope.backend.phases import in_phases
 from kerascope.backend.traversal import applies_in_order
 from kerascope.errors import ArgumentError, DisconnectedGraphError
 
@@ -72,6 +73,8 @@ class Schedule:
         Outputs and new values of variables.
     followers : dict of Variable to Tensor, optional
         New values of variables that change only if a step has read them.
+    n_outputs : int, optional
+        How many of the results are outputs; the others are new values. By default all.
 
     Attributes
     ----------
@@ -95,8 +98,10 @@ class Schedule:
         inputs: Sequence[Tensor],
         results: Sequence[Tensor],
         followers: Mapping[Variable, Tensor] = MappingProxyType({}),
+        n_outputs: int | None = None,
     ) -> None:
         self.inputs = list(inputs)
+        self.n_outputs = len(results) if n_outputs is None else n_outputs
         if len(set(self.inputs)) != len(self.inputs):
             raise ArgumentError(f"function: an input is given twice: {self.inputs}. Leave one out.")
         self.slots: dict[Tensor, int] = {}
@@ -104,7 +109,7 @@ class Schedule:
             self._slot(tensor)
         self.variables: list[tuple[int, Variable]] = []
         self._fixed: list[tuple[int, np.ndarray]] = []
-        applies = applies_in_order(results, fed=inputs)
+        applies = in_phases(applies_in_order(results, fed=inputs), results[: self.n_outputs])
         for apply in applies:
             for x in apply.inputs:
                 self._admit(x, apply)
