@@ -3,7 +3,7 @@
     python3 dev.py demo [options]       train, walk and draw real models; pictures go to out/
     python3 dev.py test [pytest args]   ruff, mypy and the tests
 
-A third one is for who changes the pictures: `python3 dev.py gallery` draws docs/gallery again.
+A third one is for who changes the pictures: `python3 dev.py gallery` draws those of docs/ again.
 
 They make their own environment in .venv the first time (a minute or two, with a network) and renew
 it when pyproject.toml changes. Nothing is installed outside this folder; root is never needed.
@@ -191,9 +191,10 @@ def demo(arguments: list[str]) -> int:
 
 
 def gallery(arguments: list[str]) -> int:
-    """Draw docs/gallery again in the project's environment."""
+    """Draw docs/gallery and docs/program.md again in the project's environment."""
     prepare("")
-    return run(PYTHON, ROOT / "docs" / "gallery" / "make.py", *arguments)
+    drawn = run(PYTHON, ROOT / "docs" / "gallery" / "make.py", *arguments)
+    return drawn or run(PYTHON, ROOT / "docs" / "program_page.py")
 
 
 def usable_processors() -> int:

@@ -2,8 +2,12 @@
 
 A call runs in three phases: every output and every new value is computed; then the new values are
 checked; only then are they written into their variables. So the outputs of a call belong to the
-weights *before* it, and a call that raised, or was abandoned half way, has changed nothing.
-Theano's `theano.function` is the model.
+weights *before* it, and a call that raised, or was left half way while it was stepped through, has
+changed nothing. (Ctrl-C in the microseconds in which values are written may leave some new and some
+old.) Theano's `theano.function` is the model.
+
+A call that is watched is stepped through. One that nobody watches, and that comes again with arrays
+of the same shapes, runs as a program: see `backend/program/`.
 
 Lesson: chapter 14.
 """
@@ -16,11 +20,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kerascope import edge
+from kerascope.backend.function_inputs import as_input, checked_inputs, checked_rewrites, fits
 from kerascope.backend.graph import Tensor, Variable, as_tensor
 from kerascope.backend.ops.broadcasting import cast
-from kerascope.backend.ops.sparse import fed_array
+from kerascope.backend.program.explanation import Explanation
+from kerascope.backend.program.program import Program
+from kerascope.backend.program.programs import Programs
+from kerascope.backend.program.trial import Facts, note
 from kerascope.backend.schedule import Schedule, Step, is_needed
 from kerascope.backend.shapes import merge_shapes
+from kerascope.backend.subnormals import FLUSHED
 from kerascope.backend.traversal import leaves
 from kerascope.errors import ArgumentError, DataError, DtypeError, ShapeError
 from kerascope.stage import Stage, is_watched
@@ -52,6 +62,9 @@ def function(
         The first pair of a variable wins.
     name : str, optional
         What the function is called in a trace.
+    rewrites : list of str, optional
+        The rules by which its program may be made shorter; by default all. With `()`
+        every op of the graph is written as it stands. No result depends on it.
 
     Returns
     -------
@@ -72,12 +85,13 @@ def function(
     ([4.0], 1.6)
     """
     name = kwargs.pop("name", "function")
+    rewrites = checked_rewrites(kwargs.pop("rewrites", None))
     if kwargs:
         raise ArgumentError(
             f"K.function: unknown argument {sorted(kwargs)[0]!r}; "
-            f"expected inputs, outputs, updates or name."
+            f"expected inputs, outputs, updates, name or rewrites."
         )
-    return Function(inputs, outputs, updates or (), name=name)
+    return Function(inputs, outputs, updates or (), name=name, rewrites=rewrites)
 
 
 class Function:
@@ -98,9 +112,11 @@ class Function:
         outputs: Tensor | Sequence[Tensor],
         updates: Iterable[tuple[Variable, Any]] = (),
         name: str = "function",
+        rewrites: Sequence[str] | None = None,
     ) -> None:
         self.name = name
-        self.inputs = _checked_inputs(inputs)
+        self.inputs = checked_inputs(inputs)
+        self._doors = [(x, np.dtype(x.dtype)) for x in self.inputs]
         self._single = isinstance(outputs, Tensor)
         self.outputs = [outputs] if isinstance(outputs, Tensor) else [as_tensor(y) for y in outputs]
         unique_updates: dict[Variable, Update] = {}
@@ -113,6 +129,8 @@ class Function:
         follow = {v: update.new_value for v, update in followers.items()}
         results = [*self.outputs, *new_values]
         self.schedule = Schedule(self.inputs, results, follow, len(self.outputs))
+        written = [update.variable for update in self.updates]
+        self._programs = Programs(self.schedule, written, self._interpret, name, rewrites)
 
     def __repr__(self) -> str:
         return f"<Function {self.name}: {self.inputs} -> {self.outputs}>"
@@ -141,14 +159,77 @@ class Function:
             return self.stage(inputs).run()
         return self._drain(inputs)
 
+    @np.errstate(all="ignore")
     def _drain(self, inputs: Sequence[Any]) -> Any:
-        events = self._events(inputs)
-        with _quiet():
+        with FLUSHED:
+            outputs = self._programs(self._arrays(inputs))
+        return outputs[0] if self._single else outputs
+
+    def _interpret(self, arrays: Sequence[np.ndarray], facts: Facts | None) -> list[Any]:
+        """Drain the events of a call, and note what its arrays look like, if that is wanted."""
+        values: list[Any] = []
+        events = self._events(arrays, values, kept=is_watched())
+        while True:
             try:
-                while True:
-                    next(events)
+                event = next(events)
             except StopIteration as stop:
-                return stop.value
+                outputs: list[Any] = [stop.value] if self._single else stop.value
+                return outputs
+            if facts is not None and isinstance(event, Step):
+                note(facts, event, values)
+
+    @property
+    def programs(self) -> list[Program]:
+        """The NumPy code that this function became: one program for each set of input shapes."""
+        return list(self._programs.programs.values())
+
+    @property
+    def source(self) -> str:
+        """The text of the program that was made last: Python, with one NumPy call on each line.
+
+        Raises
+        ------
+        ArgumentError
+            There is none yet: it is written when arrays of the same shapes come again.
+        """
+        return self._last_program().source.text
+
+    def explain(self) -> Explanation:
+        """Return a table of all steps: how each is written, and where its result lies.
+
+        A step that is not written has the reason in its place.
+
+        Raises
+        ------
+        ArgumentError
+            There is no program yet.
+        """
+        return Explanation(self._last_program())
+
+    def profile(self, inputs: Sequence[Any] | None = None, **options: Any) -> Any:
+        """Measure where the time of a call goes; the variables keep their values.
+
+        Parameters
+        ----------
+        inputs : list of array_like, optional
+            As for a call; by default made up, with the shapes of the last program.
+        **options
+            As for `kerascope.profile`.
+
+        Returns
+        -------
+        Profile
+            A table by phase, layer and op, which prints itself, and can be drawn.
+        """
+        return edge.show("profile", self, x=inputs, **options)
+
+    def _last_program(self) -> Program:
+        if not self.programs:
+            raise ArgumentError(
+                f"{self.name}: no program is written yet. That is done for the shapes of the "
+                f"inputs when they come for the second time: call the function twice first."
+            )
+        return self.programs[-1]
 
     def stage(self, inputs: Sequence[Any] = ()) -> Stage:
         """Return one call as a stage; events: each `Step` when it is done, then each `Update`.
@@ -156,11 +237,14 @@ class Function:
         Steps that a switch does not need are passed over without an event.
         """
         drain = functools.partial(self._drain, inputs)
-        return Stage(self.name, self._events(inputs), self, shortcut=drain, around=_quiet)
+        return Stage(self.name, self._events(inputs), self, shortcut=drain, around=_Quiet)
 
-    def _events(self, inputs: Sequence[Any]) -> Generator[Any, Any, Any]:
+    def _events(
+        self, inputs: Sequence[Any], values: list[Any] | None = None, kept: bool = True
+    ) -> Generator[Any, Any, Any]:
         schedule = self.schedule
-        values = schedule.start(self._arrays(inputs))
+        values = [] if values is None else values
+        values[:] = schedule.start(self._arrays(inputs), kept)
         foreign = schedule.foreign(values)
         step: Step | None = None
         try:
@@ -208,12 +292,30 @@ class Function:
                 f"{self.name}: {len(inputs)} arrays came; expected {len(self.inputs)}, "
                 f"one for each of {self.inputs}."
             )
-        return [_as_input(x, tensor) for x, tensor in zip(inputs, self.inputs, strict=True)]
+        return [
+            x
+            if type(x) is np.ndarray
+            and x.dtype is dtype
+            and x.flags.c_contiguous
+            and fits(x.shape, tensor.shape)
+            else as_input(x, tensor)
+            for x, (tensor, dtype) in zip(inputs, self._doors, strict=True)
+        ]
 
 
-def _quiet() -> Any:
-    """Let NumPy compute infinities and NaN without a warning: the training loop reports them."""
-    return np.errstate(all="ignore")
+class _Quiet:
+    """Lets NumPy compute infinities and NaN without a warning: the training loop reports them."""
+
+    __slots__ = ("_errstate",)
+
+    def __enter__(self) -> None:
+        self._errstate = np.errstate(all="ignore")
+        self._errstate.__enter__()
+        FLUSHED.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        FLUSHED.__exit__(*error)
+        self._errstate.__exit__(*error)
 
 
 def _checked_update(v: Any, nv: Any) -> Update:
@@ -239,35 +341,6 @@ def _default_updates(
         for v in needed
         if isinstance(v, Variable) and v.default_update is not None and v not in updates
     }
-
-
-def _checked_inputs(inputs: Any) -> list[Tensor]:
-    if isinstance(inputs, Tensor):
-        raise ArgumentError(f"K.function: inputs is a tensor; expected a list. Write [{inputs}].")
-    for x in inputs:
-        if not isinstance(x, Tensor):
-            phase = (
-                " K.set_learning_phase has fixed the phase: leave it out."
-                if isinstance(x, int)
-                else ""
-            )
-            raise ArgumentError(f"K.function: inputs has {x!r}; expected symbolic tensors.{phase}")
-    return list(inputs)
-
-
-def _as_input(value: Any, tensor: Tensor) -> np.ndarray:
-    try:
-        array = np.asarray(fed_array(value, tensor), dtype=tensor.dtype)
-    except (TypeError, ValueError) as error:
-        raise DtypeError(
-            f"input '{tensor.name}': cannot be read as {tensor.dtype} ({error}).", subject=tensor
-        ) from None
-    if array.shape != tensor.shape and merge_shapes(array.shape, tensor.shape) is None:
-        raise ShapeError(
-            f"input '{tensor.name}': array of shape {array.shape}; expected {tensor.shape}.",
-            subject=tensor,
-        )
-    return array
 
 
 def _owned(array: Any, foreign: set[int]) -> Any:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,7 @@ __all__ = [
     "Constant",
     "Op",
     "Placeholder",
+    "Spec",
     "Tensor",
     "Variable",
     "as_tensor",
@@ -52,6 +53,16 @@ __all__ = [
 
 # In eager mode, what computes an op at once instead of making an Apply: see `backend/eager.py`.
 EAGER: ContextVar[Callable[[Op, list[Tensor]], Any] | None] = ContextVar("eager", default=None)
+
+
+class Spec(NamedTuple):
+    """The shape and the type of an array."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+
+Kernel = str | Callable[..., None]
 
 
 @dataclass(frozen=True)
@@ -86,6 +97,10 @@ class Op:
 
     n_outputs: ClassVar[int] = 1
     lazy: ClassVar[Mapping[int, bool]] = MappingProxyType({})  # input -> what the first must be
+    ufunc: ClassVar[np.ufunc | None] = None  # `perform` is one call of it on the inputs
+    is_view: ClassVar[bool] = False  # `perform` returns the first input's own memory
+    is_pure: ClassVar[bool] = True  # the same inputs give the same output, and nothing else happens
+    needs_only_shapes: ClassVar[bool] = False  # of its inputs; their numbers do not matter
 
     @property
     def name(self) -> str:
@@ -109,6 +124,34 @@ class Op:
     def perform(self, *arrays: Any) -> Any:
         """Compute the output array (for several outputs, a tuple); never write into an input."""
         raise NotImplementedError(f"op {type(self).__name__} does not define perform")
+
+    def kernel(self, inputs: Sequence[Spec], outputs: Sequence[Spec]) -> Kernel | None:
+        """Return what computes into given arrays, for arrays of these shapes; None if nothing can.
+
+        A compiled function calls it in place of `perform`, and gives it memory that it uses again
+        and again. It must compute the same numbers bit for bit, and never write into an input.
+
+        Parameters
+        ----------
+        inputs, outputs : sequence of Spec
+            The shapes and types of the arrays that will come.
+
+        Returns
+        -------
+        str or callable or None
+            A NumPy call as text, such as "np.dot({0}, {1}, {out})" or "np.maximum({0}, 0, {out})";
+            or a function of (out, *inputs), which may own what room it needs besides. For several
+            outputs, `out` is a tuple of arrays.
+        """
+        return None
+
+    def leaner(self, wanted: Sequence[int]) -> Op | None:
+        """Return an op that gives only some of this op's outputs, by number; None if there is none.
+
+        A compiled function asks for it where nobody reads the others. The numbers stay the same bit
+        for bit.
+        """
+        return None
 
     def grad(
         self, inputs: list[Tensor], outputs: list[Tensor], output_grads: list[Tensor]

@@ -108,7 +108,7 @@ class Schedule:
         for tensor in inputs:
             self._slot(tensor)
         self.variables: list[tuple[int, Variable]] = []
-        self._fixed: list[tuple[int, np.ndarray]] = []
+        self.fixed: list[tuple[int, np.ndarray]] = []
         applies = in_phases(applies_in_order(results, fed=inputs), results[: self.n_outputs])
         for apply in applies:
             for x in apply.inputs:
@@ -133,9 +133,9 @@ class Schedule:
         if isinstance(tensor, Variable):
             self.variables.append((self._slot(tensor), tensor))
         elif isinstance(tensor, Constant):
-            self._fixed.append((self._slot(tensor), tensor.value))
+            self.fixed.append((self._slot(tensor), tensor.value))
         elif isinstance(tensor, Placeholder) and tensor.default is not None:
-            self._fixed.append((self._slot(tensor), np.asarray(tensor.default, tensor.dtype)))
+            self.fixed.append((self._slot(tensor), np.asarray(tensor.default, tensor.dtype)))
         else:
             needed_by = f"{apply!r}" if apply is not None else "an output"
             listed = ", ".join(x.name for x in self.inputs) or "none"
@@ -190,21 +190,28 @@ class Schedule:
         steps.reverse()
         return steps
 
-    def start(self, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """Return the slots at the start of a call: inputs, constants and variables filled in."""
+    def start(self, arrays: Sequence[np.ndarray], kept: bool = True) -> list[Any]:
+        """Return the slots at the start of a call: inputs, constants and variables filled in.
+
+        Parameters
+        ----------
+        arrays : list of array
+        kept : bool
+            Whether somebody may keep the variables' arrays for longer than the call.
+        """
         values: list[Any] = [None] * len(self.slots)
         values[: len(arrays)] = arrays
-        for slot, array in self._fixed:
+        for slot, array in self.fixed:
             values[slot] = array
         for slot, variable in self.variables:
-            values[slot] = variable.get_value(borrow=True)
+            values[slot] = variable.get_value(borrow=True) if kept else variable.room
         return values
 
     def foreign(self, values: list[Any]) -> set[int]:
         """Return the ids of the arrays that belong to callers, variables and constants."""
         ids = {id(values[slot]) for slot in range(len(self.inputs))}
         ids.update(id(values[slot]) for slot, _ in self.variables)
-        ids.update(id(array) for _, array in self._fixed)
+        ids.update(id(array) for _, array in self.fixed)
         return ids
 
 

@@ -352,7 +352,7 @@ def batch_get_value(xs: Iterable[Variable]) -> list[np.ndarray]:
 def batch_set_value(tuples: Iterable[tuple[Variable, Any]]) -> None:
     """Replace the numbers of several variables: all of them, or with a wrong shape none."""
     tuples = list(tuples)
-    before = [x.get_value(borrow=True) for x, _ in tuples]
+    before = [x.get_value() for x, _ in tuples]
     try:
         for x, value in tuples:
             x.set_value(value)

@@ -9,8 +9,9 @@ compares values.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -219,6 +220,29 @@ class Constant(Tensor):
         super().__init__(array.shape, array.dtype.name, name or _short(array))
 
 
+class _Lending:
+    """Keeps apart whoever borrows arrays of variables and whoever writes them in place.
+
+    It is a lock that the same thread may enter again; it then tells that it is inside already.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._depth = 0
+
+    def __enter__(self) -> bool:
+        self._lock.acquire()
+        self._depth += 1
+        return self._depth > 1
+
+    def __exit__(self, *error: object) -> None:
+        self._depth -= 1
+        self._lock.release()
+
+
+LENDING = _Lending()
+
+
 class Variable(Tensor):
     """A tensor that holds state: only `set_value` and a function's updates change it.
 
@@ -241,7 +265,11 @@ class Variable(Tensor):
         same.)
     """
 
-    __slots__ = ("_value", "constraint", "default_update")
+    __slots__ = ("_is_shared", "_value", "constraint", "default_update")
+
+    # How often an array of some variable was replaced or lent. A compiled function that has bound
+    # the arrays of its variables asks for this one number before each call.
+    moves: ClassVar[int] = 0
 
     def __init__(
         self,
@@ -251,14 +279,26 @@ class Variable(Tensor):
         constraint: Callable[..., Any] | None = None,
     ) -> None:
         dtype = checked_dtype(dtype or config.floatx)
-        self._value = np.array(value, dtype=dtype)
+        self._value = np.array(value, dtype=dtype, order="C")
+        self._is_shared = False
         self.constraint = constraint
         self.default_update: Tensor | None = None
         super().__init__(self._value.shape, dtype, name or scoped("variable"))
 
     def get_value(self, borrow: bool = False) -> np.ndarray:
-        """Return the numbers: a copy, or with `borrow` the array itself, to be read only."""
-        return self._value if borrow else self._value.copy()
+        """Return the numbers: a copy, or with `borrow` the array itself, to be read only.
+
+        A borrowed array never changes: the variable gets another one with its next value.
+        """
+        if not borrow:
+            return self._value.copy()
+        with LENDING as is_writing:
+            if is_writing:  # an op asks, in the middle of a call that will write in place
+                return self._value.copy()
+            if not self.is_lent:
+                self._value.flags.writeable = False
+                Variable.moves += 1
+            return self._value
 
     def set_value(self, value: Any) -> None:
         """Replace the numbers.
@@ -268,18 +308,48 @@ class Variable(Tensor):
         ShapeError
             `value` has another shape; the variable keeps its own.
         """
-        array = np.array(value, dtype=self.dtype)
+        array = np.asarray(value, dtype=self.dtype)
         if array.shape != self._value.shape:
             raise ShapeError(
                 f"variable '{self.name}': new value has shape {array.shape}; "
                 f"expected {self._value.shape}.",
                 subject=self,
             )
-        self._value = array
+        if self.is_lent:
+            self._value = np.array(array, order="C")
+            self._is_shared = False
+            Variable.moves += 1
+        else:
+            np.copyto(self._value, array)
 
     def commit(self, array: np.ndarray) -> None:
-        """Take over an array that a function has just computed and nobody else will write."""
-        self._value = array
+        """Take over an array that a function has computed; who holds it too sees it unchanged."""
+        self._value = np.ascontiguousarray(array) if array.ndim else array
+        self._is_shared = True
+        Variable.moves += 1
+
+    @property
+    def room(self) -> np.ndarray:
+        """The array itself, for a compiled function: it may change at any time."""
+        return self._value
+
+    @property
+    def is_lent(self) -> bool:
+        """Whether somebody else may hold the array, so that it must not be written."""
+        return self._is_shared or not self._value.flags.writeable
+
+    def move_to(self, room: np.ndarray) -> None:
+        """Let the numbers lie in `room` from now on, which a compiled function writes in place.
+
+        Parameters
+        ----------
+        room : array
+            Of the variable's shape and type, C-contiguous; nobody else writes it.
+        """
+        np.copyto(room, self._value)
+        self._value = room
+        self._is_shared = False
+        Variable.moves += 1
 
 
 def placeholder_shape(shape: Iterable[int | None] | None, ndim: int | None) -> Shape:

@@ -21,6 +21,9 @@ from kerascope.layers.recurrent_arguments import first_shape
 
 StepResult = tuple[Tensor, list[Tensor]]  # the output of a step, and the new states
 
+# Activations that act on each number by itself.
+ELEMENTWISE = (activations.sigmoid, activations.hard_sigmoid, activations.tanh, activations.relu)
+
 
 class DropoutMasks(NamedTuple):
     """Factors for the inputs and for the state of a cell: for each gate, one for all, or None."""
@@ -42,6 +45,7 @@ class GatedCell(OneStep):
     _is_part = True
     gates = 1
     implementation = 1
+    recurrent_activation: Any = None  # of the gates, if there are several
     bias: Any = None
     channel_axis = -1  # where the numbers of the units lie in inputs and states
 
@@ -190,9 +194,26 @@ class GatedCell(OneStep):
             [multiply(x * factor, part) for factor, part in parts], axis=self.channel_axis
         )
 
-    def gates_of(self, x: Tensor) -> list[Tensor]:
-        """Return the parts of a sum that belong to the gates, in their order."""
-        return split(x, self.gates, self.units, self.channel_axis)
+    def stacked_gates(self, x: Tensor, number: int) -> Any:
+        """Return the parts of `x` that belong to so many gates: a list, or a tensor of all.
+
+        In a tensor the gates are the first axis, so each lies in one piece when something is
+        computed of it.
+        """
+        if x.ndim != 2:
+            return split(x, number, self.units, self.channel_axis)
+        parts = K.reshape(x, (-1, number, self.units))
+        return K.permute_dimensions(parts, (1, 0, 2))
+
+    def opened(self, stacked: Any, number: int) -> list[Tensor]:
+        """Return the recurrent activation of stacked gates.
+
+        One that acts on each number by itself takes all gates in one go.
+        """
+        activation: Any = self.recurrent_activation
+        if isinstance(stacked, Tensor) and activation in ELEMENTWISE:
+            stacked, activation = activation(stacked), activations.linear
+        return [activation(stacked[gate]) for gate in range(number)]
 
     # --- dropout ----------------------------------------------------------------------------------
 

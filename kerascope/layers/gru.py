@@ -11,7 +11,7 @@ from typing import Any
 from kerascope import activations
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape
-from kerascope.layers.gates import NO_MASKS, DropoutMasks, GatedCell, StepResult, split
+from kerascope.layers.gates import NO_MASKS, DropoutMasks, GatedCell, StepResult
 from kerascope.layers.layer_of_cell import LayerOfCell
 
 
@@ -119,7 +119,7 @@ class GRUCell(GatedCell):
         """Return the output h and the new states [h]."""
         (h,) = states
         candidate_of = self._reset_after if self.reset_after else self._reset_before
-        z, candidate = candidate_of(self.gates_of(projected), h, masks.states)
+        z, candidate = candidate_of(self._parted(projected), h, masks.states)
         h = z * h + (1 - z) * candidate
         return h, [h]
 
@@ -127,28 +127,28 @@ class GRUCell(GatedCell):
         self, inputs: list[Tensor], h: Tensor, factors: list[Tensor] | None
     ) -> tuple[Tensor, Tensor]:
         """Return the update gate and the candidate; the reset gate acts on the product."""
-        x_z, x_r, x_h = inputs
+        for_gates, for_candidate = inputs
         recurrent = self.product(h, self.recurrent_kernel, factors)
         recurrent = recurrent + self.bias[1] if self.use_bias else recurrent
-        h_z, h_r, h_h = self.gates_of(recurrent)
-        z, r = self.recurrent_activation(x_z + h_z), self.recurrent_activation(x_r + h_r)
-        return z, self.activation(x_h + r * h_h)
+        of_gates, of_candidate = self._parted(recurrent)
+        z, r = self.opened(self.stacked_gates(for_gates + of_gates, 2), 2)
+        return z, self.activation(for_candidate + r * of_candidate)
 
     def _reset_before(
         self, inputs: list[Tensor], h: Tensor, factors: list[Tensor] | None
     ) -> tuple[Tensor, Tensor]:
         """Return the update gate and the candidate; the reset gate acts on the state."""
-        x_z, x_r, x_h = inputs
-        of_gates, of_candidate = self._split_kernel()
+        for_gates, for_candidate = inputs
+        of_gates, of_candidate = self._parted(self.recurrent_kernel)
         two_factors, last_factor = (factors[:2], factors[-1:]) if factors else (None, None)
-        h_z, h_r = split(self.product(h, of_gates, two_factors), 2, self.units)
-        z, r = self.recurrent_activation(x_z + h_z), self.recurrent_activation(x_r + h_r)
-        return z, self.activation(x_h + self.product(r * h, of_candidate, last_factor))
+        sums = for_gates + self.product(h, of_gates, two_factors)
+        z, r = self.opened(self.stacked_gates(sums, 2), 2)
+        return z, self.activation(for_candidate + self.product(r * h, of_candidate, last_factor))
 
-    def _split_kernel(self) -> tuple[Tensor, Tensor]:
-        """Return the recurrent matrices of z and r, side by side, and that of the candidate."""
+    def _parted(self, x: Tensor) -> list[Tensor]:
+        """Return the columns of z and r, side by side, and those of the candidate."""
         both = 2 * self.units
-        return self.recurrent_kernel[:, :both], self.recurrent_kernel[:, both:]
+        return [x[:, :both], x[:, both:]]
 
 
 class GRU(LayerOfCell):

@@ -115,9 +115,9 @@ class LSTMCell(GatedCell):
         """Return the output h and the new states [h, c]."""
         h, c = states
         sums = projected + self.product(h, self.recurrent_kernel, masks.states)
-        for_i, for_f, for_c, for_o = self.gates_of(sums)
-        i, f, o = (self.recurrent_activation(x) for x in (for_i, for_f, for_o))
-        c = f * c + i * self.activation(for_c)
+        stacked = self.stacked_gates(sums, 4)
+        i, f, _, o = self.opened(stacked, 4)
+        c = f * c + i * self.activation(stacked[2])
         h = o * self.activation(c)
         return h, [h, c]
 

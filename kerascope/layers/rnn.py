@@ -231,9 +231,7 @@ class RNN(KeepsStates):
         has_masks = hasattr(cell, "dropout_masks")
         masks: Any = cell.dropout_masks(sequence[:, 0], training) if has_masks else None
         if isinstance(cell, GatedCell) and type(cell).call is GatedCell.call:
-            return cell.project_inputs(sequence, masks), lambda x, states: cell.step(
-                x, states, masks
-            )
+            return self._projected(sequence, masks), lambda x, states: cell.step(x, states, masks)
         if has_masks:
             keywords["masks"] = masks
         if accepts(cell.call, "training"):
@@ -247,6 +245,17 @@ class RNN(KeepsStates):
             return output, to_list(new_states)
 
         return sequence, step
+
+    def _projected(self, sequence: Tensor, masks: Any) -> Tensor:
+        """Return the products of all inputs with the cell's kernel.
+
+        They are made with time as first axis, if nothing speaks against it: so the inputs of a step
+        lie together when the loop comes to them.
+        """
+        if sequence.ndim != 3 or masks.inputs is not None:
+            return self.cell.project_inputs(sequence, masks)
+        in_time = K.permute_dimensions(sequence, (1, 0, 2))
+        return K.permute_dimensions(self.cell.project_inputs(in_time), (1, 0, 2))
 
     # --- shapes, masks, configuration -------------------------------------------------------------
 

@@ -67,7 +67,7 @@ def write_weights(group: Any, weights: Iterable[Variable]) -> None:
         while name in names:
             name = f"{name}_again"
         names.append(name)
-        group.create_dataset(name, data=w.get_value(borrow=True))
+        group.create_dataset(name, data=w.room)
     save_attributes_to_hdf5_group(group, "weight_names", names)
 
 

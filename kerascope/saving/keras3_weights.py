@@ -157,7 +157,7 @@ def write_weights_of(file: Any, model: Layer) -> None:
         group = file.require_group(_joined(path, "vars"))
         group.attrs["name"] = layer.name
         for number, w in enumerate(own_weights):
-            group.create_dataset(str(number), data=w.get_value(borrow=True))
+            group.create_dataset(str(number), data=w.room)
 
 
 # --- reading --------------------------------------------------------------------------------------

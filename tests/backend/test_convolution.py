@@ -7,6 +7,7 @@ import reference_convolution as reference
 from kerascope import backend as K
 from kerascope.backend.ops import convolution_arrays as arrays
 from kerascope.backend.ops.convolution import ConvolutionKernelGradient, Convolve, ConvolveBack
+from kerascope.backend.ops.convolution_kernels import is_pointwise
 from kerascope.errors import ShapeError
 
 rng = np.random.default_rng(3)
@@ -102,9 +103,9 @@ def test_no_samples_give_no_results():
 @pytest.mark.parametrize(
     ("x", "kernel", "groups"),
     [
-        ((3, 9, 8, 16), (3, 3, 16, 5), 1),  # back by the turned kernel
-        ((3, 9, 8, 16), (3, 3, 16, 90), 1),  # back by adding up: few places
-        ((3, 9, 8, 3), (3, 3, 3, 5), 1),  # back by adding up: few channels
+        ((3, 9, 8, 16), (3, 3, 16, 5), 1),  # back through grids, in stripes
+        ((3, 9, 8, 128), (3, 3, 128, 9), 1),  # back through grids, place by place
+        ((3, 9, 8, 3), (3, 3, 3, 5), 1),  # back by scattering: few channels
         ((3, 9, 8, 6), (3, 3, 2, 6), 3),
         ((3, 9, 8, 6), (3, 3, 1, 12), 6),
     ],
@@ -123,6 +124,7 @@ def test_blocks_of_any_size_give_the_same(monkeypatch, x, kernel, groups, paddin
     ]
     expected = [op.perform(*inputs) for op, inputs in calls]
     monkeypatch.setattr(arrays, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(arrays, "LEAST_PLACES", 1)
     for (op, inputs), result in zip(calls, expected, strict=True):
         np.testing.assert_allclose(op.perform(*inputs), result, rtol=1e-11, atol=1e-11)
 
@@ -140,10 +142,10 @@ def test_both_ways_back_agree_with_plain_loops(padding, channels):
 
 
 def test_convolution_of_size_1_makes_no_columns():
-    x = np.ones((2, 6, 5, 4), "float32")
     plan = arrays.plan((6, 5), (1, 1), (1, 1), "same", (1, 1))
-    columns = arrays.columns_of(arrays.windows(arrays.padded(x, plan), plan), groups=1)
-    assert np.shares_memory(columns, x)
+    assert is_pointwise(plan)
+    assert not is_pointwise(arrays.plan((6, 5), (1, 1), (2, 1), "same", (1, 1)))
+    assert not is_pointwise(arrays.plan((6, 5), (2, 1), (1, 1), "same", (1, 1)))
 
 
 # --- transposed -----------------------------------------------------------------------------------

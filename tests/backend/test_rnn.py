@@ -170,7 +170,7 @@ def test_the_step_function_is_called_once():
 def test_a_loop_is_one_op():
     last, _, _ = K.rnn(symbolic(one_state), *map_to_tensors(), constants=[KERNEL])
     names = [step.apply.op.name for step in K.function([], last).schedule.steps]
-    assert names == ["transpose", "scan", "get_item"]
+    assert names == ["transpose", "scan"]
 
 
 def map_to_tensors():

@@ -162,10 +162,11 @@ def test_known_networks_cost_what_is_known_of_them(build, expected):
 
 WITH_PRODUCTS = {
     "BatchDot", "Contraction", "ConvolutionKernelGradient", "Convolve", "ConvolveBack", "Dot",
-    "Einsum", "MatMul", "Scan", "TensorDot",
+    "Einsum", "MatMul", "PartOfScan", "Scan", "ScanOnce", "TensorDot",
 }  # fmt: skip
-# The gradient of the CTC cost: no layer has it in its call.
-LITTLE = {"CtcShares"}
+# The gradient of the CTC cost, which no layer has in its call; sums of rows, which the BLAS does as
+# products with ones.
+LITTLE = {"CtcShares", "Sum", "SumTo"}
 
 
 def all_ops():

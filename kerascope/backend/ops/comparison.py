@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerascope.backend.graph import OPERATORS, Op
-from kerascope.backend.ops.broadcasting import promoted
-from kerascope.backend.shapes import broadcast_shapes
+from kerascope.backend.graph import OPERATORS
+from kerascope.backend.ops.broadcasting import Elementwise, promoted
 
 __all__ = [
     "equal",
@@ -21,11 +20,8 @@ __all__ = [
 ]
 
 
-class Comparison(Op):
+class Comparison(Elementwise):
     """A function of two tensors (broadcast against each other) whose result is true or false."""
-
-    def infer_shape(self, *inputs):
-        return broadcast_shapes(*(x.shape for x in inputs), where=self.name)
 
     def infer_dtype(self, *inputs):
         return "bool"
@@ -34,8 +30,7 @@ class Comparison(Op):
 class Equal(Comparison):
     """`x == y`."""
 
-    def perform(self, x, y):
-        return np.equal(x, y)
+    ufunc = np.equal
 
 
 def equal(x, y):
@@ -46,8 +41,7 @@ def equal(x, y):
 class NotEqual(Comparison):
     """`x != y`."""
 
-    def perform(self, x, y):
-        return np.not_equal(x, y)
+    ufunc = np.not_equal
 
 
 def not_equal(x, y):
@@ -58,8 +52,7 @@ def not_equal(x, y):
 class Greater(Comparison):
     """`x > y`."""
 
-    def perform(self, x, y):
-        return np.greater(x, y)
+    ufunc = np.greater
 
 
 def greater(x, y):
@@ -70,8 +63,7 @@ def greater(x, y):
 class GreaterEqual(Comparison):
     """`x >= y`."""
 
-    def perform(self, x, y):
-        return np.greater_equal(x, y)
+    ufunc = np.greater_equal
 
 
 def greater_equal(x, y):
@@ -82,8 +74,7 @@ def greater_equal(x, y):
 class Less(Comparison):
     """`x < y`."""
 
-    def perform(self, x, y):
-        return np.less(x, y)
+    ufunc = np.less
 
 
 def less(x, y):
@@ -94,8 +85,7 @@ def less(x, y):
 class LessEqual(Comparison):
     """`x <= y`."""
 
-    def perform(self, x, y):
-        return np.less_equal(x, y)
+    ufunc = np.less_equal
 
 
 def less_equal(x, y):
@@ -106,8 +96,7 @@ def less_equal(x, y):
 class LogicalAnd(Comparison):
     """`x and y`; a number counts as true unless it is 0."""
 
-    def perform(self, x, y):
-        return np.logical_and(x, y)
+    ufunc = np.logical_and
 
 
 def logical_and(x, y):
@@ -118,8 +107,7 @@ def logical_and(x, y):
 class LogicalOr(Comparison):
     """`x or y`; a number counts as true unless it is 0."""
 
-    def perform(self, x, y):
-        return np.logical_or(x, y)
+    ufunc = np.logical_or
 
 
 def logical_or(x, y):
@@ -130,8 +118,7 @@ def logical_or(x, y):
 class LogicalNot(Comparison):
     """`not x`."""
 
-    def perform(self, x):
-        return np.logical_not(x)
+    ufunc = np.logical_not
 
 
 def logical_not(x):

@@ -45,12 +45,31 @@ class Where(Op):
     def perform(self, condition, x, y):
         return np.where(condition, x, y)
 
+    def kernel(self, inputs, outputs):
+        condition, x, y = inputs
+        if condition.dtype != bool or x.dtype != y.dtype:
+            return None
+        # `putmask` is the faster one, but does not broadcast.
+        if condition.shape == x.shape == outputs[0].shape:
+            return _put_where
+        return _copy_where
+
     def grad(self, inputs, outputs, output_grads):
         condition, x, y = inputs
         g = output_grads[0]
         zero = as_tensor(0, like=g)
         to_x, to_y = Where()(condition, g, zero), Where()(condition, zero, g)
         return [None, unbroadcast(to_x, x, condition, y), unbroadcast(to_y, y, condition, x)]
+
+
+def _put_where(out, condition, x, y):
+    np.copyto(out, y)
+    np.putmask(out, condition, x)
+
+
+def _copy_where(out, condition, x, y):
+    np.copyto(out, y)
+    np.copyto(out, x, where=condition)
 
 
 def switch(condition, then_expression, else_expression):

@@ -9,7 +9,8 @@ same kind, and the gradients of those lead back to the first. Three ops close th
 - `ConvolutionKernelGradient(x, g, sizes)`.
 
 All three have the channels last; "channels_first" is a turn of the axes before and after, which the
-graph shows.
+graph shows. The numbers are made in `convolution_kernels.py`, `convolution_back.py` and
+`convolution_channels.py`.
 
 Who calls it: the layers of convolution. Theano has the same three as `AbstractConv`,
 `AbstractConv_gradInputs` and `AbstractConv_gradWeights`.
@@ -18,10 +19,16 @@ Who calls it: the layers of convolution. Theano has the same three as `AbstractC
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
 
 from kerascope.backend.graph import Op
 from kerascope.backend.ops import convolution_arrays as arrays
+from kerascope.backend.ops import convolution_channels as by_channel
 from kerascope.backend.ops.broadcasting import promoted
+from kerascope.backend.ops.convolution_back import convolve_back_into
+from kerascope.backend.ops.convolution_kernels import convolve_into, kernel_gradient_into
 from kerascope.backend.ops.convolution_shapes import (
     PADDINGS,
     checked_padding,
@@ -60,6 +67,8 @@ class Convolution(Op):
     dilation_rate: tuple[int, ...]
     groups: int = 1
 
+    ways: ClassVar[tuple[Any, Any]]  # what makes the numbers; the second if a group is one channel
+
     @property
     def axes(self):
         """How many axes the kernel moves along."""
@@ -77,16 +86,13 @@ class Convolution(Op):
     def plan(self, sizes, kernel_sizes):
         """Return where the kernel moves over an input of these sizes."""
         return arrays.plan(
-            tuple(int(n) for n in sizes),
-            tuple(int(k) for k in kernel_sizes),
-            self.strides,
-            self.padding,
-            self.dilation_rate,
+            tuple(sizes), tuple(kernel_sizes), self.strides, self.padding, self.dilation_rate
         )
 
-    def is_by_channel(self, kernel_shape):
-        """Tell whether each group is a single channel."""
-        return self.groups > 1 and kernel_shape[-2] == 1
+    def made(self, sizes, shape, kernel_shape, dtype):
+        """Return the function of (out, *inputs) that computes for these shapes."""
+        way = self.ways[self.groups > 1 and kernel_shape[-2] == 1]
+        return way(shape, kernel_shape, dtype, self.plan(sizes, kernel_shape[:-2]), self.groups)
 
     def output_shape(self, x_shape, kernel_shape, subject):
         """Return the shape of the convolution, and check that the two fit.
@@ -124,14 +130,20 @@ class Convolution(Op):
 class Convolve(Convolution):
     """The sum over the kernel's places and channels of `x` times `kernel`, for each filter."""
 
+    ways = convolve_into, by_channel.convolve_channels_into
+
     def infer_shape(self, x, kernel):
         return self.output_shape(x.shape, kernel.shape, x)
 
     def perform(self, x, kernel):
         plan = self.plan(x.shape[1:-1], kernel.shape[:-2])
-        if self.is_by_channel(kernel.shape):
-            return arrays.convolve_channels(x, kernel, plan, self.groups)
-        return arrays.convolve(x, kernel, plan, self.groups)
+        out = np.empty((len(x), *plan.output_sizes, kernel.shape[-1]), x.dtype)
+        self.made(x.shape[1:-1], x.shape, kernel.shape, x.dtype)(out, x, kernel)
+        return out
+
+    def kernel(self, inputs, outputs):
+        (x_shape, dtype), (kernel_shape, _) = inputs
+        return self.made(x_shape[1:-1], x_shape, kernel_shape, dtype)
 
     def grad(self, inputs, outputs, output_grads):
         x, kernel = inputs
@@ -144,6 +156,8 @@ class Convolve(Convolution):
 
 class ConvolveBack(Convolution):
     """What a convolution sends back to an input of shape `sizes` when `g` arrives at its output."""
+
+    ways = convolve_back_into, by_channel.convolve_channels_back_into
 
     def infer_shape(self, g, kernel, sizes):
         if g.ndim != self.axes + 2 or kernel.ndim != self.axes + 2:
@@ -174,9 +188,17 @@ class ConvolveBack(Convolution):
                 f"{self.name}: input {g.shape} does not give an output of shape {shape_there}; a "
                 f"convolution of that has sizes {plan.output_sizes}."
             )
-        if self.is_by_channel(kernel.shape):
-            return arrays.convolve_channels_back(g, kernel, plan, self.groups)
-        return arrays.convolve_back(g, kernel, plan, self.groups)
+        out = np.empty(shape_there, g.dtype)
+        self.made(shape_there[1:-1], g.shape, kernel.shape, g.dtype)(out, g, kernel, sizes)
+        return out
+
+    def kernel(self, inputs, outputs):
+        (g_shape, dtype), (kernel_shape, _), _ = inputs
+        shape_there = outputs[0].shape
+        plan = self.plan(shape_there[1:-1], kernel_shape[:-2])
+        if (g_shape[0], *plan.output_sizes) != (shape_there[0], *g_shape[1:-1]):
+            return None  # `perform` says so
+        return self.made(shape_there[1:-1], g_shape, kernel_shape, dtype)
 
     def grad(self, inputs, outputs, output_grads):
         kernel, g = inputs[1], output_grads[0]
@@ -190,15 +212,19 @@ class ConvolveBack(Convolution):
 class ConvolutionKernelGradient(Convolution):
     """What arrives at a kernel of shape `sizes` when `g` arrives at the output for `x`."""
 
+    ways = kernel_gradient_into, by_channel.channels_kernel_gradient_into
+
     def infer_shape(self, x, g, sizes):
         return known_values(sizes)
 
     def perform(self, x, g, sizes):
-        kernel_shape = tuple(int(size) for size in sizes)
-        plan = self.plan(x.shape[1:-1], kernel_shape[:-2])
-        if self.is_by_channel(kernel_shape):
-            return arrays.channels_kernel_gradient(x, g, kernel_shape, plan, self.groups)
-        return arrays.kernel_gradient(x, g, kernel_shape, plan, self.groups)
+        out = np.empty(tuple(int(size) for size in sizes), x.dtype)
+        self.made(x.shape[1:-1], x.shape, out.shape, x.dtype)(out, x, g, sizes)
+        return out
+
+    def kernel(self, inputs, outputs):
+        x_shape, dtype = inputs[0]
+        return self.made(x_shape[1:-1], x_shape, outputs[0].shape, dtype)
 
     def grad(self, inputs, outputs, output_grads):
         x, g, _ = inputs

@@ -1,11 +1,8 @@
-"""The numbers of a convolution, with NumPy: images become columns, and one product does the rest.
+"""Where a kernel moves over arrays: the plan of a convolution, its windows, and its blocks.
 
-A kernel of 3 x 3 places over 64 channels is a vector of 576 numbers for each filter. Lay the part
-of the image under each position of the kernel out as a row of 576 numbers ("im2col"), and the whole
-convolution is one product of two matrices, the operation that a processor does fastest.
-
-Those rows repeat each number of the image nine times. So they are made block by block, small enough
-for the processor's cache: `blocks` says which images and which rows of them come next.
+A processor adds and multiplies many times faster than main memory delivers numbers. So what a
+convolution makes on its way is made block by block, small enough for the processor's cache:
+`blocks` says which images and which rows of them come next.
 
 Arrays here are (batch, size of each axis, channels), kernels (size of each axis, channels of a
 group, filters).
@@ -21,13 +18,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from kerascope.backend.ops.convolution_room import shared_room, zero_around
 from kerascope.backend.ops.convolution_shapes import conv_output_length, zeros_around
 from kerascope.errors import ShapeError
 
 Sizes = tuple[int, ...]
+Blocks = list[tuple[slice, slice]]
 
 BLOCK_BYTES = 1 << 20  # of columns at a time: about the processor's second cache
-FEW_CHANNELS = 16  # below this number a product of matrices is too narrow to be fast
+LEAST_PLACES = 128  # in a block, if there are so many: with fewer a product of matrices is slow
 
 
 class Plan(NamedTuple):
@@ -94,15 +93,6 @@ def plan(sizes: Sizes, kernel_sizes: Sizes, strides: Sizes, padding: str, dilati
     return Plan(sizes, tuple(output), kernel_sizes, strides, dilation, zeros)
 
 
-def padded(x: np.ndarray, plan: Plan) -> np.ndarray:
-    """Return `x` with zeros around it; `x` itself if there are none."""
-    if plan.padded_sizes == plan.sizes:
-        return np.ascontiguousarray(x)
-    result = np.zeros((len(x), *plan.padded_sizes, x.shape[-1]), x.dtype)
-    result[inner_part(plan)] = x
-    return result
-
-
 def inner_part(plan: Plan) -> tuple[slice, ...]:
     """Return where the input lies among the zeros."""
     axes = zip(plan.sizes, plan.zeros, strict=True)
@@ -111,17 +101,29 @@ def inner_part(plan: Plan) -> tuple[slice, ...]:
 
 def blocks(batch: int, plan: Plan, bytes_per_place: int) -> Iterator[tuple[slice, slice]]:
     """Yield (images, rows of their output): whole images as long as they fit a block."""
-    rows = plan.output_sizes[0]
-    bytes_per_row = max(1, bytes_per_place * prod(plan.output_sizes[1:]))
-    at_a_time = max(1, BLOCK_BYTES // bytes_per_row)
+    rows, places = plan.output_sizes[0], prod(plan.output_sizes[1:])
+    at_a_time = max(BLOCK_BYTES // max(bytes_per_place * places, 1), -(-LEAST_PLACES // places), 1)
     if at_a_time >= rows:
-        images = max(1, at_a_time // max(1, rows))
-        for start in range(0, batch, images):
-            yield slice(start, min(start + images, batch)), slice(0, rows)
+        for images in equal_parts(batch, at_a_time // rows):
+            yield images, slice(0, rows)
         return
     for image in range(batch):
-        for start in range(0, rows, at_a_time):
-            yield slice(image, image + 1), slice(start, min(start + at_a_time, rows))
+        for part in equal_parts(rows, at_a_time):
+            yield slice(image, image + 1), part
+
+
+def equal_parts(length: int, most: int) -> Iterator[slice]:
+    """Yield slices of at most so many, and of about the same length.
+
+    Examples
+    --------
+    >>> list(equal_parts(10, 8))
+    [slice(0, 5, None), slice(5, 10, None)]
+    """
+    count = -(-length // most)
+    ends = [length * number // count for number in range(1, count + 1)] if count else []
+    for start, end in zip([0, *ends], ends, strict=False):
+        yield slice(start, end)
 
 
 def windows(x: np.ndarray, plan: Plan) -> np.ndarray:
@@ -135,147 +137,46 @@ def windows(x: np.ndarray, plan: Plan) -> np.ndarray:
     return view.transpose(0, *axes, *range(count + 2, 2 * count + 2), count + 1)
 
 
-def columns_of(view: np.ndarray, groups: int) -> np.ndarray:
-    """Return windows as rows of numbers, (places, numbers); of groups (groups, places, numbers)."""
-    count = (view.ndim - 2) // 2
-    places, inside = prod(view.shape[: 1 + count]), prod(view.shape[1 + count : -1])
-    channels = view.shape[-1]
-    if groups == 1:
-        return view.reshape(places, inside * channels)
-    parts = view.reshape(places, inside, groups, channels // groups)
-    return parts.transpose(2, 0, 1, 3).reshape(groups, places, inside * (channels // groups))
+class Frame:
+    """Zeros around the inputs of a block, in room that is used again for the next block.
 
-
-def kernel_matrix(kernel: np.ndarray, groups: int) -> np.ndarray:
-    """Return a kernel as (numbers, filters), of groups as (groups, numbers, filters of one)."""
-    matrix = kernel.reshape(-1, kernel.shape[-1])
-    if groups == 1:
-        return matrix
-    return matrix.reshape(len(matrix), groups, -1).transpose(1, 0, 2)
-
-
-def by_group(rows: np.ndarray, groups: int) -> np.ndarray:
-    """Return (places, channels), of groups as (groups, places, channels of one)."""
-    flat = rows.reshape(-1, rows.shape[-1])
-    return flat if groups == 1 else flat.reshape(len(flat), groups, -1).transpose(1, 0, 2)
-
-
-def convolve(x: np.ndarray, kernel: np.ndarray, plan: Plan, groups: int) -> np.ndarray:
-    """Return the convolution: for each place the products with the kernel, summed."""
-    result = np.empty((len(x), *plan.output_sizes, kernel.shape[-1]), x.dtype)
-    view, matrix = windows(padded(x, plan), plan), kernel_matrix(kernel, groups)
-    for images, rows in blocks(len(x), plan, x.itemsize * prod(view.shape[-len(plan.sizes) - 1 :])):
-        part, columns = result[images, rows], columns_of(view[images, rows], groups)
-        if groups == 1:
-            np.matmul(columns, matrix, out=part.reshape(-1, kernel.shape[-1]))
-        else:
-            part[...] = (columns @ matrix).transpose(1, 0, 2).reshape(part.shape)
-    return result
-
-
-def convolve_back(g: np.ndarray, kernel: np.ndarray, plan: Plan, groups: int) -> np.ndarray:
-    """Return the gradient by the input: each number of `g`, times the kernel, where it came from.
-
-    At stride 1 that is again a convolution, of `g` with the kernel turned round. It is the faster
-    way unless it would end in a handful of channels, or the kernel is larger than the image.
+    Parameters
+    ----------
+    blocks : list of (slice, slice)
+        What `blocks` gives.
+    plan : Plan
+    channels : int
+    dtype : numpy.dtype
+    times : int
+        Each channel is repeated so often.
     """
-    *_, channels, filters = kernel.shape
-    places = len(g) * prod(plan.output_sizes)
-    can_turn = groups == 1 and max(plan.strides) == 1
-    if can_turn and channels >= FEW_CHANNELS and places >= 2 * filters:
-        turned = np.flip(kernel, tuple(range(len(plan.sizes)))).swapaxes(-1, -2)
-        return convolve(g, np.ascontiguousarray(turned), turned_plan(plan), 1)
-    return _scattered_back(g, kernel, plan, groups)
+
+    def __init__(
+        self, blocks: Blocks, plan: Plan, channels: int, dtype: np.dtype, times: int = 1
+    ) -> None:
+        self.inside, self.times, self.dtype = inner_part(plan), times, dtype
+        self.is_needed = plan.padded_sizes != plan.sizes or times > 1
+        self.shape = (largest(blocks)[0], *plan.padded_sizes, channels * times)
+
+    def around(self, x: np.ndarray) -> np.ndarray:
+        """Return where the images of `x` will be found: in the room, or `x` needs none."""
+        return shared_room("frame", self.shape, self.dtype) if self.is_needed else x
+
+    def place(self, room: np.ndarray, x: np.ndarray, images: slice, rows: slice) -> slice:
+        """Bring the images of a block into the room, and return which images they are there."""
+        if not self.is_needed:
+            return images
+        here = slice(0, images.stop - images.start)
+        if rows.start == 0:
+            framed = room[here]
+            zero_around(framed, self.inside)
+            inner = framed[self.inside]
+            each = inner.reshape(*inner.shape[:-1], -1, self.times)
+            np.copyto(each, x[images][..., np.newaxis])
+        return here
 
 
-def turned_plan(plan: Plan) -> Plan:
-    """Return how the turned kernel moves over the output of a convolution with stride 1."""
-    covered = [(k - 1) * d for k, d in zip(plan.kernel_sizes, plan.dilation, strict=True)]
-    zeros = tuple(
-        (extra - before, extra - behind)
-        for extra, (before, behind) in zip(covered, plan.zeros, strict=True)
-    )
-    return plan._replace(sizes=plan.output_sizes, output_sizes=plan.sizes, zeros=zeros)
-
-
-def _scattered_back(g: np.ndarray, kernel: np.ndarray, plan: Plan, groups: int) -> np.ndarray:
-    """Return the gradient by the input, added up one position of the kernel after the other.
-
-    The channels lie in front meanwhile: long rows are added faster than many short ones.
-    """
-    inside = kernel.shape[-2]
-    total = np.zeros((groups, inside, len(g), *plan.padded_sizes), g.dtype)
-    matrix = kernel_matrix(kernel, groups)
-    for images, rows in blocks(len(g), plan, g.itemsize * matrix[..., 0].size):
-        part = g[images, rows]
-        products = matrix @ np.swapaxes(by_group(part, groups), -1, -2)
-        products = products.reshape(groups, -1, inside, *part.shape[:-1])
-        for number, position in enumerate(plan.positions()):
-            place = (slice(None), slice(None), images, *plan.places(position, rows))
-            total[place] += products[:, number]
-    last = np.moveaxis(total.reshape(groups * inside, *total.shape[2:]), 0, -1)
-    return np.ascontiguousarray(last[inner_part(plan)])
-
-
-def kernel_gradient(
-    x: np.ndarray, g: np.ndarray, shape: Sizes, plan: Plan, groups: int
-) -> np.ndarray:
-    """Return the gradient by the kernel, in its shape: the columns' numbers times those of `g`."""
-    numbers = prod(shape[:-1])
-    parts = (numbers, shape[-1]) if groups == 1 else (groups, numbers, shape[-1] // groups)
-    total = np.zeros(parts, x.dtype)
-    view = windows(padded(x, plan), plan)
-    for images, rows in blocks(len(x), plan, x.itemsize * numbers * groups):
-        columns = columns_of(view[images, rows], groups)
-        total += np.swapaxes(columns, -1, -2) @ by_group(g[images, rows], groups)
-    return (total if groups == 1 else total.transpose(1, 0, 2)).reshape(shape)
-
-
-# --- every channel for itself ---------------------------------------------------------------------
-#
-# If a group is a single channel there is no sum over channels, so a product of matrices would be
-# all overhead. Plain multiplications take its place, one for each position of the kernel.
-
-
-def convolve_channels(x: np.ndarray, kernel: np.ndarray, plan: Plan, groups: int) -> np.ndarray:
-    """Return the convolution of each channel with its own filters."""
-    view = windows(padded(_for_each_filter(x, kernel.shape), plan), plan)
-    axes, count = list(range(view.ndim)), len(plan.sizes)
-    inside = axes[count + 1 :]  # the places of the kernel, and the channels
-    return np.einsum(view, axes, kernel[..., 0, :], inside, [*axes[: count + 1], axes[-1]])
-
-
-def convolve_channels_back(
-    g: np.ndarray, kernel: np.ndarray, plan: Plan, groups: int
-) -> np.ndarray:
-    """Return the gradient by the input of a convolution of each channel."""
-    total = np.zeros((len(g), *plan.padded_sizes, kernel.shape[-1]), g.dtype)
-    filters = kernel[..., 0, :]
-    for images, rows in blocks(len(g), plan, 4 * g.itemsize * kernel.shape[-1]):
-        part = g[images, rows]
-        for position in plan.positions():
-            total[(images, *plan.places(position, rows))] += part * filters[position]
-    inner = total[inner_part(plan)]
-    return inner.reshape(*inner.shape[:-1], groups, inner.shape[-1] // groups).sum(axis=-1)
-
-
-def channels_kernel_gradient(
-    x: np.ndarray, g: np.ndarray, shape: Sizes, plan: Plan, groups: int
-) -> np.ndarray:
-    """Return the gradient by the kernel of a convolution of each channel."""
-    total = np.zeros((*plan.kernel_sizes, shape[-1]), x.dtype)
-    source = padded(_for_each_filter(x, shape), plan)
-    axes = list(range(x.ndim))
-    for images, rows in blocks(len(x), plan, 4 * x.itemsize * shape[-1]):
-        part = g[images, rows]
-        for position in plan.positions():
-            met = source[(images, *plan.places(position, rows))]
-            # Summed in two steps: einsum is fast as long as two axes are left.
-            total[position] += np.einsum(met, axes, part, axes, axes[-2:]).sum(axis=0)
-    return total.reshape(shape)
-
-
-def _for_each_filter(x: np.ndarray, kernel_shape: Sizes) -> np.ndarray:
-    """Return `x` with each channel as often as it has filters."""
-    times = kernel_shape[-1] // x.shape[-1]
-    return x if times == 1 else np.repeat(x, times, axis=-1)
+def largest(blocks: Blocks) -> tuple[int, int]:
+    """Return the greatest number of images, and that of rows, in a block."""
+    images = max((images.stop - images.start for images, _ in blocks), default=0)
+    return images, max((rows.stop - rows.start for _, rows in blocks), default=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from kerascope.backend.graph import Op, as_tensor
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.elementwise import abs, clip, floating, log, maximum
+from kerascope.backend.ops.gathering import are_places
 from kerascope.backend.ops.nn import log_softmax, softplus
 from kerascope.backend.ops.reduction import sum
 from kerascope.backend.ops.shaping import Squeeze
@@ -99,17 +101,42 @@ class Pick(Op):
         return shape
 
     def perform(self, x, places):
-        classes = x.shape[self.axis]
-        if places.size and not (places.min() >= 0 and places.max() < classes):
-            raise DataError(
-                f"sparse_categorical_crossentropy: class numbers from {places.min()} to "
-                f"{places.max()}; expected 0 to {classes - 1}."
-            )
-        places = np.expand_dims(places, self.axis)
-        return np.squeeze(np.take_along_axis(x, places, self.axis), self.axis)
+        _check_classes(places, x.shape[self.axis])
+        first, step = _along(x.shape, self.axis)
+        return np.take(x, first + places * step)
+
+    def kernel(self, inputs, outputs):
+        x, places = inputs
+        n_classes = x.shape[self.axis]
+        first, step = _along(x.shape, self.axis)
+        chosen = np.empty(places.shape, "int64")
+
+        def compute(out, x, places):
+            _check_classes(places, n_classes)
+            np.multiply(places, step, chosen)
+            np.add(first, chosen, chosen)
+            x.take(chosen, None, out, "clip")
+
+        return None if first.shape != places.shape else compute
 
     def grad(self, inputs, outputs, output_grads):
         return [PutPicked(self.axis)(output_grads[0], inputs[1], inputs[0]), None]
+
+
+def _check_classes(places, n_classes):
+    if not are_places(places, n_classes):
+        raise DataError(
+            f"sparse_categorical_crossentropy: class numbers from {places.min()} to "
+            f"{places.max()}; expected 0 to {n_classes - 1}."
+        )
+
+
+def _along(shape, axis):
+    """Return where, in all numbers of an array, each row along `axis` starts, and its step."""
+    step = math.prod(shape[axis + 1 :])
+    others = (*shape[:axis], *shape[axis + 1 :])
+    row = np.arange(math.prod(others)).reshape(others)
+    return row + row // max(step, 1) * (shape[axis] - 1) * step, step
 
 
 @dataclass(frozen=True)
@@ -122,10 +149,26 @@ class PutPicked(Op):
         return like.shape
 
     def perform(self, x, places, like):
+        _check_classes(places, like.shape[self.axis])
+        first, step = _along(like.shape, self.axis)
         whole = np.zeros(like.shape, x.dtype)
-        places, x = np.expand_dims(places, self.axis), np.expand_dims(x, self.axis)
-        np.put_along_axis(whole, places, x, self.axis)
+        whole.put(first + places * step, x)
         return whole
+
+    def kernel(self, inputs, outputs):
+        _, places, like = inputs
+        n_classes = like.shape[self.axis]
+        first, step = _along(like.shape, self.axis)
+        chosen = np.empty(places.shape, "int64")
+
+        def compute(out, x, places, like):
+            _check_classes(places, n_classes)
+            np.multiply(places, step, chosen)
+            np.add(first, chosen, chosen)
+            out.fill(0)
+            out.put(chosen, x)
+
+        return None if first.shape != places.shape else compute
 
     def grad(self, inputs, outputs, output_grads):
         return [Pick(self.axis)(output_grads[0], inputs[1]), None, None]

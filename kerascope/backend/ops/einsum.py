@@ -17,6 +17,7 @@ import numpy as np
 
 from kerascope.backend.graph import Op
 from kerascope.backend.ops.broadcasting import ones_like, promoted
+from kerascope.backend.ops.templates import turned
 from kerascope.backend.shapes import merge_shapes
 from kerascope.errors import ArgumentError, ShapeError
 
@@ -59,6 +60,25 @@ class Einsum(Op):
             return _product_of_two(first, second, self.result, x, y)
         return np.asarray(np.einsum(self.subscripts, *inputs, optimize="greedy"))
 
+    def kernel(self, inputs, outputs):
+        if len(inputs) != 2:
+            return None
+        x_letters, y_letters = self.operands
+        batch, rows, inner, columns = _groups(x_letters, y_letters, self.result)
+        if [*batch, *rows, *columns] != list(self.result):
+            return None  # an axis is summed over alone, or the product must be transposed
+        sizes = dict(zip(x_letters + y_letters, inputs[0].shape + inputs[1].shape, strict=True))
+
+        def as_matrices(text, letters, groups):
+            pattern = [letters.index(a) for group in groups for a in group]
+            sides = [math.prod(sizes[a] for a in group) for group in groups]
+            return turned(text, [sizes[a] for a in letters], pattern, sides)
+
+        left = as_matrices("{0}", x_letters, (batch, rows, inner))
+        right = as_matrices("{1}", y_letters, (batch, inner, columns))
+        out = as_matrices("{out}", self.result, (batch, rows, columns))
+        return f"np.matmul({left}, {right}, {out})"
+
     def grad(self, inputs, outputs, output_grads):
         return [self._gradient_of(i, inputs, output_grads[0]) for i in range(len(inputs))]
 
@@ -74,6 +94,15 @@ class Einsum(Op):
         return Einsum(names, letters)(*tensors)
 
 
+def _groups(x_letters, y_letters, result):
+    """Return the letters of a product of two: batch, rows, inner and columns."""
+    batch = [a for a in x_letters if a in y_letters and a in result]
+    inner = [a for a in x_letters if a in y_letters and a not in result]
+    rows = [a for a in x_letters if a not in y_letters]
+    columns = [a for a in y_letters if a not in x_letters]
+    return batch, rows, inner, columns
+
+
 def _product_of_two(x_letters, y_letters, result, x, y):
     """Return an einsum of two operands as one product of matrices for each entry of the batch.
 
@@ -81,10 +110,7 @@ def _product_of_two(x_letters, y_letters, result, x, y):
     """
     x_letters, x = _without_lonely_axes(x_letters, y_letters + result, x)
     y_letters, y = _without_lonely_axes(y_letters, x_letters + result, y)
-    batch = [a for a in x_letters if a in y_letters and a in result]
-    inner = [a for a in x_letters if a in y_letters and a not in result]
-    rows = [a for a in x_letters if a not in y_letters]
-    columns = [a for a in y_letters if a not in x_letters]
+    batch, rows, inner, columns = _groups(x_letters, y_letters, result)
     sizes = {**dict(zip(x_letters, x.shape, strict=True)),
              **dict(zip(y_letters, y.shape, strict=True))}  # fmt: skip
 

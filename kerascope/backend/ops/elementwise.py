@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kerascope.backend.graph import OPERATORS, Op, Tensor, as_tensor, is_float
-from kerascope.backend.ops.broadcasting import cast, promoted, unbroadcast
+from kerascope.backend.graph import OPERATORS, Tensor, as_tensor, is_float
+from kerascope.backend.ops.broadcasting import Elementwise, cast, promoted, unbroadcast
 from kerascope.backend.ops.comparison import greater_equal, less_equal, logical_and
-from kerascope.backend.shapes import broadcast_shapes
+from kerascope.backend.ops.templates import COPY, number
 from kerascope.settings import config
 
 __all__ = [
@@ -36,13 +36,6 @@ __all__ = [
 ]
 
 
-class Elementwise(Op):
-    """A function of one or two tensors, computed element by element."""
-
-    def infer_shape(self, *inputs):
-        return broadcast_shapes(*(x.shape for x in inputs), where=self.name)
-
-
 def floating(x):
     """Return a tensor of floats: integers and booleans are cast to `config.floatx`."""
     x = as_tensor(x)
@@ -58,8 +51,7 @@ def countable(x):
 class Add(Elementwise):
     """`x + y`."""
 
-    def perform(self, x, y):
-        return np.add(x, y)
+    ufunc = np.add
 
     def grad(self, inputs, outputs, output_grads):
         x, y = inputs
@@ -74,8 +66,7 @@ def add(x, y):
 class Subtract(Elementwise):
     """`x - y`."""
 
-    def perform(self, x, y):
-        return np.subtract(x, y)
+    ufunc = np.subtract
 
     def grad(self, inputs, outputs, output_grads):
         x, y = inputs
@@ -90,8 +81,7 @@ def subtract(x, y):
 class Multiply(Elementwise):
     """`x * y`."""
 
-    def perform(self, x, y):
-        return np.multiply(x, y)
+    ufunc = np.multiply
 
     def grad(self, inputs, outputs, output_grads):
         x, y = inputs
@@ -106,8 +96,7 @@ def multiply(x, y):
 class Divide(Elementwise):
     """`x / y`."""
 
-    def perform(self, x, y):
-        return np.divide(x, y)
+    ufunc = np.divide
 
     def grad(self, inputs, outputs, output_grads):
         x, y = inputs
@@ -123,8 +112,7 @@ def divide(x, y):
 class Power(Elementwise):
     """`x ** y`."""
 
-    def perform(self, x, y):
-        return np.power(x, y)
+    ufunc = np.power
 
     def grad(self, inputs, outputs, output_grads):
         x, y = inputs
@@ -141,8 +129,7 @@ def pow(x, a):
 class Maximum(Elementwise):
     """The greater of `x` and `y`; at a tie the gradient goes to `x`."""
 
-    def perform(self, x, y):
-        return np.maximum(x, y)
+    ufunc = np.maximum
 
     def grad(self, inputs, outputs, output_grads):
         return _to_the_chosen(inputs, output_grads[0], greater_equal(*inputs))
@@ -156,8 +143,7 @@ def maximum(x, y):
 class Minimum(Elementwise):
     """The lesser of `x` and `y`; at a tie the gradient goes to `x`."""
 
-    def perform(self, x, y):
-        return np.minimum(x, y)
+    ufunc = np.minimum
 
     def grad(self, inputs, outputs, output_grads):
         return _to_the_chosen(inputs, output_grads[0], less_equal(*inputs))
@@ -177,8 +163,7 @@ def _to_the_chosen(inputs, gradient, first_is_chosen):
 class Negative(Elementwise):
     """`-x`."""
 
-    def perform(self, x):
-        return np.negative(x)
+    ufunc = np.negative
 
     def grad(self, inputs, outputs, output_grads):
         return [-output_grads[0]]
@@ -192,8 +177,7 @@ def negative(x):
 class Abs(Elementwise):
     """`|x|`; its slope at 0 is taken as 0."""
 
-    def perform(self, x):
-        return np.abs(x)
+    ufunc = np.abs
 
     def grad(self, inputs, outputs, output_grads):
         return [output_grads[0] * sign(inputs[0])]
@@ -207,8 +191,7 @@ def abs(x):
 class Sign(Elementwise):
     """-1, 0 or 1."""
 
-    def perform(self, x):
-        return np.sign(x)
+    ufunc = np.sign
 
 
 def sign(x):
@@ -222,6 +205,9 @@ class Round(Elementwise):
     def perform(self, x):
         return np.round(x)
 
+    def kernel(self, inputs, outputs):
+        return "np.rint({0}, {out})" if is_float(outputs[0].dtype.name) else COPY
+
 
 def round(x):
     """Return the nearest whole numbers, halves to the even one: 0.5 becomes 0, 1.5 becomes 2."""
@@ -231,8 +217,7 @@ def round(x):
 class Square(Elementwise):
     """`x * x`."""
 
-    def perform(self, x):
-        return np.square(x)
+    ufunc = np.square
 
     def grad(self, inputs, outputs, output_grads):
         return [output_grads[0] * (2 * inputs[0])]
@@ -246,8 +231,7 @@ def square(x):
 class Sqrt(Elementwise):
     """The square root of `x`."""
 
-    def perform(self, x):
-        return np.sqrt(x)
+    ufunc = np.sqrt
 
     def grad(self, inputs, outputs, output_grads):
         return [output_grads[0] / (2 * outputs[0])]
@@ -262,8 +246,7 @@ def sqrt(x):
 class Exp(Elementwise):
     """`e ** x`."""
 
-    def perform(self, x):
-        return np.exp(x)
+    ufunc = np.exp
 
     def grad(self, inputs, outputs, output_grads):
         return [output_grads[0] * outputs[0]]
@@ -277,9 +260,7 @@ def exp(x):
 class Log(Elementwise):
     """The natural logarithm of `x`: -inf at 0, NaN below."""
 
-    def perform(self, x):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.log(x)
+    ufunc = np.log
 
     def grad(self, inputs, outputs, output_grads):
         return [output_grads[0] / inputs[0]]
@@ -293,8 +274,7 @@ def log(x):
 class Sin(Elementwise):
     """The sine of `x`, in radians."""
 
-    def perform(self, x):
-        return np.sin(x)
+    ufunc = np.sin
 
     def grad(self, inputs, outputs, output_grads):
         return [output_grads[0] * cos(inputs[0])]
@@ -308,8 +288,7 @@ def sin(x):
 class Cos(Elementwise):
     """The cosine of `x`, in radians."""
 
-    def perform(self, x):
-        return np.cos(x)
+    ufunc = np.cos
 
     def grad(self, inputs, outputs, output_grads):
         return [-output_grads[0] * sin(inputs[0])]
@@ -328,7 +307,11 @@ class Clip(Elementwise):
     high: float
 
     def perform(self, x):
-        return np.clip(x, self.low, self.high)
+        return np.minimum(np.maximum(x, self.low), self.high)
+
+    def kernel(self, inputs, outputs):
+        raised = f"np.maximum({{0}}, {number(self.low)}, out={{out}})"
+        return f"np.minimum({raised}, {number(self.high)}, out={{out}})"
 
     def grad(self, inputs, outputs, output_grads):
         inside = logical_and(greater_equal(inputs[0], self.low), less_equal(inputs[0], self.high))
@@ -363,6 +346,8 @@ def _between(x, low, high):
 class Identity(Elementwise):
     """`x` itself, as a tensor of its own."""
 
+    is_view = True
+
     def perform(self, x):
         return x
 
@@ -377,6 +362,8 @@ def identity(x, name=None):
 
 class StopGradient(Elementwise):
     """`x` itself, but constant for every derivative."""
+
+    is_view = True
 
     def perform(self, x):
         return x

@@ -14,6 +14,7 @@ import numpy as np
 from kerascope.backend.graph import Op, Tensor, Variable, checked_dtype
 from kerascope.backend.ops.shaping import shape_vector
 from kerascope.backend.ops.sizes import known_values
+from kerascope.backend.ops.templates import number
 from kerascope.errors import ShapeError
 from kerascope.settings import config
 
@@ -44,6 +45,9 @@ class Full(Op):
 
     def perform(self, shape):
         return np.full(tuple(shape), self.value, self.dtype)
+
+    def kernel(self, inputs, outputs):
+        return f"{{out}}.fill({number(self.value)})"
 
 
 def zeros(shape: Sizes, dtype: str | None = None, name: str | None = None) -> Variable:

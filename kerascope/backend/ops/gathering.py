@@ -5,6 +5,7 @@ The gradient of `gather` is `AddRows`: one row may be taken many times, and its 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,13 @@ from kerascope.settings import config
 __all__ = ["arange", "gather", "in_top_k", "one_hot"]
 
 
+def are_places(indices, size):
+    """Tell whether all indices lie in [0, size)."""
+    # Read as unsigned numbers the negative ones are the greatest: one look finds both mistakes.
+    unsigned = indices.view(f"u{indices.itemsize}")
+    return not indices.size or bool(np.maximum.reduce(unsigned, None) < size)
+
+
 class Gather(Op):
     """The rows of `x` that `indices` name."""
 
@@ -27,14 +35,25 @@ class Gather(Op):
 
     def perform(self, x, indices):
         indices = np.asarray(indices)
-        if indices.size and not 0 <= indices.min() <= indices.max() < len(x):
-            wrong = indices[(indices < 0) | (indices >= len(x))].flat[0]
-            raise DataError(f"gather: no row {wrong}; expected indices from 0 to {len(x) - 1}.")
+        _check_rows(indices, x)
         return np.take(x, indices, axis=0)
+
+    def kernel(self, inputs, outputs):
+        def compute(out, x, indices):
+            _check_rows(indices, x)
+            x.take(indices, 0, out, "clip")  # with the default, "raise", it makes a copy first
+
+        return compute
 
     def grad(self, inputs, outputs, output_grads):
         x, indices = inputs
         return [AddRows()(output_grads[0], indices, x), None]
+
+
+def _check_rows(indices, x):
+    if not are_places(indices, len(x)):
+        wrong = indices[(indices < 0) | (indices >= len(x))].flat[0]
+        raise DataError(f"gather: no row {wrong}; expected indices from 0 to {len(x) - 1}.")
 
 
 class AddRows(Op):
@@ -45,14 +64,28 @@ class AddRows(Op):
 
     def perform(self, x, indices, like):
         total = np.zeros(like.shape, x.dtype)
-        places = np.ravel(indices) % max(len(like), 1)
-        if places.size:
-            rows = x.reshape(places.size, *like.shape[1:])
-            order = np.argsort(places, kind="stable")
-            in_order = places[order]
-            starts = np.flatnonzero(np.diff(in_order, prepend=-1))
-            total[in_order[starts]] = np.add.reduceat(rows[order], starts, axis=0)
+        width = math.prod(like.shape[1:])
+        rows = np.ravel(indices).astype("int64") % max(len(like), 1)
+        # `np.add.at` is fast along one axis only: hence a place for each number, not for each row.
+        places = rows[:, None] * width + np.arange(width)
+        np.add.at(total.reshape(-1), places.ravel(), x.reshape(-1))
         return total
+
+    def kernel(self, inputs, outputs):
+        _, indices, like = inputs
+        n_rows, width = max(like.shape[0], 1), math.prod(like.shape[1:])
+        columns = np.arange(width)
+        rows = np.empty((math.prod(indices.shape), 1), "int64")
+        places = np.empty((len(rows), width), "int64")
+
+        def compute(out, x, indices, like):
+            out.fill(0)
+            np.remainder(indices.reshape(-1, 1), n_rows, rows)
+            np.multiply(rows, width, places)
+            np.add(places, columns, places)
+            np.add.at(out.reshape(-1), places.reshape(-1), x.reshape(-1))
+
+        return compute
 
     def grad(self, inputs, outputs, output_grads):
         return [Gather()(output_grads[0], inputs[1]), None, None]
@@ -107,6 +140,14 @@ class OneHot(Op):
 
     def perform(self, indices):
         return (np.asarray(indices)[..., None] == np.arange(self.num_classes)).astype(self.dtype)
+
+    def kernel(self, inputs, outputs):
+        classes = np.arange(self.num_classes)
+
+        def compute(out, indices):
+            np.equal(indices[..., None], classes, out)
+
+        return compute
 
 
 def one_hot(indices, num_classes):

@@ -48,6 +48,7 @@ class GetItem(Op):
     """`x[index]`: for each axis of `x` an int or a `Span`; None makes a new axis."""
 
     index: tuple[Any, ...]
+    is_view = True
 
     def infer_shape(self, x):
         sizes = iter(x.shape)
@@ -62,7 +63,7 @@ class GetItem(Op):
         return tuple(result)
 
     def perform(self, x):
-        return x[_numpy_index(self.index)]
+        return x[(*_numpy_index(self.index), ...)]  # without the dots a scalar would be a copy
 
     def grad(self, inputs, outputs, output_grads):
         return [PutItem(self.index)(output_grads[0], inputs[0])]
@@ -85,6 +86,15 @@ class PutItem(Op):
         whole = np.zeros(like.shape, x.dtype)
         whole[_numpy_index(self.index)] = x
         return whole
+
+    def kernel(self, inputs, outputs):
+        index = _numpy_index(self.index)
+
+        def compute(out, x, like):
+            out.fill(0)
+            out[index] = x
+
+        return compute
 
     def grad(self, inputs, outputs, output_grads):
         return [GetItem(self.index)(output_grads[0]), None]
@@ -152,6 +162,12 @@ class GetSlice(Op):
     def perform(self, x, start, size):
         return x[_run_time_slices(start, size)]
 
+    def kernel(self, inputs, outputs):
+        def compute(out, x, start, size):
+            np.copyto(out, x[_run_time_slices(start, size)])
+
+        return compute
+
     def grad(self, inputs, outputs, output_grads):
         x, start, size = inputs
         return [PutSlice()(output_grads[0], start, size, x), None, None]
@@ -167,6 +183,13 @@ class PutSlice(Op):
         whole = np.zeros(like.shape, x.dtype)
         whole[_run_time_slices(start, size)] = x
         return whole
+
+    def kernel(self, inputs, outputs):
+        def compute(out, x, start, size, like):
+            out.fill(0)
+            out[_run_time_slices(start, size)] = x
+
+        return compute
 
     def grad(self, inputs, outputs, output_grads):
         _, start, size, _ = inputs

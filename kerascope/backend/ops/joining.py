@@ -10,6 +10,7 @@ from kerascope.backend.graph import OPERATORS, Op, Tensor, as_tensor
 from kerascope.backend.ops.broadcasting import promoted, zeros_like
 from kerascope.backend.ops.indexing import GetItem, Span
 from kerascope.backend.ops.sizes import known_values
+from kerascope.backend.ops.templates import reduction
 from kerascope.backend.shapes import concatenated_shape, merge_shapes, normalize_axis
 from kerascope.errors import ArgumentError, ShapeError
 
@@ -28,6 +29,10 @@ class Concatenate(Op):
     def perform(self, *inputs):
         return np.concatenate(inputs, self.axis)
 
+    def kernel(self, inputs, outputs):
+        listed = "".join(f"{{{i}}}, " for i in range(len(inputs)))
+        return f"np.concatenate(({listed}), {self.axis}, {{out}})"
+
     def grad(self, inputs, outputs, output_grads):
         return [Part(self.axis, i)(output_grads[0], *inputs) for i in range(len(inputs))]
 
@@ -42,6 +47,7 @@ class Part(Op):
 
     axis: int
     position: int
+    is_view = True
 
     def infer_shape(self, whole, *inputs):
         return inputs[self.position].shape
@@ -101,6 +107,11 @@ class Stack(Op):
     def perform(self, *inputs):
         return np.stack(inputs, self.axis)
 
+    def kernel(self, inputs, outputs):
+        new_axis = f"[{':, ' * self.axis}None]"  # `np.stack` makes it in a slow loop of Python
+        listed = "".join(f"{{{i}}}{new_axis}, " for i in range(len(inputs)))
+        return f"np.concatenate(({listed}), {self.axis}, {{out}})"
+
     def grad(self, inputs, outputs, output_grads):
         before, after = (Span(),) * self.axis, (Span(),) * (inputs[0].ndim - self.axis)
         return [GetItem((*before, i, *after))(output_grads[0]) for i in range(len(inputs))]
@@ -136,6 +147,9 @@ class Tile(Op):
     def perform(self, x):
         return np.tile(x, self.repeats)
 
+    def kernel(self, inputs, outputs):
+        return _copy_tiles(inputs[0].shape, self.repeats)
+
     def grad(self, inputs, outputs, output_grads):
         return [SumTiles(self.repeats)(output_grads[0])]
 
@@ -152,12 +166,31 @@ class SumTiles(Op):
         )
 
     def perform(self, x):
-        pairs = [(r, n // r) for n, r in zip(x.shape, self.repeats, strict=True)]
-        split = np.reshape(x, [size for pair in pairs for size in pair])
-        return split.sum(axis=tuple(range(0, 2 * x.ndim, 2)))
+        split = np.reshape(x, _split(x.shape, self.repeats))
+        return split.sum(axis=tuple(range(0, 2 * x.ndim, 2)), dtype=x.dtype)
+
+    def kernel(self, inputs, outputs):
+        return _sum_tiles(inputs[0].shape, self.repeats)
 
     def grad(self, inputs, outputs, output_grads):
         return [Tile(self.repeats)(output_grads[0])]
+
+
+def _split(shape, repeats):
+    """Return a shape in which each axis is two: which tile, and where in the tile."""
+    pairs = ((r, n // r) for n, r in zip(shape, repeats, strict=True))
+    return tuple(size for pair in pairs for size in pair)
+
+
+def _copy_tiles(shape, repeats):
+    tiled = [n * r for n, r in zip(shape, repeats, strict=True)]
+    there, here = _split(tiled, repeats), _split(shape, (1,) * len(shape))
+    return f"np.copyto({{out}}.reshape({there}), {{0}}.reshape({here}))"
+
+
+def _sum_tiles(shape, repeats):
+    split = f"{{0}}.reshape({_split(shape, repeats)})"
+    return reduction("np.add", range(0, 2 * len(shape), 2), x=split)
 
 
 class TileBy(Op):
@@ -177,6 +210,9 @@ class TileBy(Op):
     def perform(self, x, repeats):
         return np.tile(x, tuple(repeats))
 
+    def kernel(self, inputs, outputs):
+        return _copy_tiles_like(inputs, outputs)
+
     def grad(self, inputs, outputs, output_grads):
         return [SumTilesLike()(output_grads[0], inputs[0]), None]
 
@@ -190,8 +226,18 @@ class TileLike(Op):
     def perform(self, x, like):
         return np.tile(x, [n // m for n, m in zip(like.shape, x.shape, strict=True)])
 
+    def kernel(self, inputs, outputs):
+        return _copy_tiles_like(inputs, outputs)
+
     def grad(self, inputs, outputs, output_grads):
         return [SumTilesLike()(output_grads[0], inputs[0]), None]
+
+
+def _copy_tiles_like(inputs, outputs):
+    small, large = inputs[0].shape, outputs[0].shape
+    if 0 in small:
+        return None
+    return _copy_tiles(small, [n // m for n, m in zip(large, small, strict=True)])
 
 
 class SumTilesLike(Op):
@@ -203,6 +249,12 @@ class SumTilesLike(Op):
     def perform(self, x, like):
         repeats = tuple(n // m for n, m in zip(x.shape, like.shape, strict=True))
         return SumTiles(repeats).perform(x)
+
+    def kernel(self, inputs, outputs):
+        large, small = inputs[0].shape, inputs[1].shape
+        if 0 in small:
+            return None
+        return _sum_tiles(large, [n // m for n, m in zip(large, small, strict=True)])
 
     def grad(self, inputs, outputs, output_grads):
         return [TileLike()(output_grads[0], inputs[0]), None]
@@ -259,6 +311,12 @@ class RepeatElements(Op):
     def perform(self, x):
         return np.repeat(x, self.times, self.axis)
 
+    def kernel(self, inputs, outputs):
+        before, after = inputs[0].shape[: self.axis + 1], inputs[0].shape[self.axis + 1 :]
+        split = (*before, self.times, *after)
+        new_axis = f"[{':, ' * (self.axis + 1)}None]"
+        return f"np.copyto({{out}}.reshape({split}), {{0}}{new_axis})"
+
     def grad(self, inputs, outputs, output_grads):
         return [SumRepeated(self.times, self.axis)(output_grads[0])]
 
@@ -276,9 +334,15 @@ class SumRepeated(Op):
         return (*x.shape[: self.axis], shrunk, *x.shape[self.axis + 1 :])
 
     def perform(self, x):
+        return np.reshape(x, self._blocks(x)).sum(axis=self.axis + 1, dtype=x.dtype)
+
+    def kernel(self, inputs, outputs):
+        split = f"{{0}}.reshape({self._blocks(inputs[0])})"
+        return reduction("np.add", (self.axis + 1,), x=split)
+
+    def _blocks(self, x):
         size = x.shape[self.axis] // self.times
-        blocks = (*x.shape[: self.axis], size, self.times, *x.shape[self.axis + 1 :])
-        return np.reshape(x, blocks).sum(axis=self.axis + 1)
+        return (*x.shape[: self.axis], size, self.times, *x.shape[self.axis + 1 :])
 
     def grad(self, inputs, outputs, output_grads):
         return [RepeatElements(self.times, self.axis)(output_grads[0])]

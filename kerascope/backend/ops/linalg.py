@@ -6,6 +6,7 @@ contraction again.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,6 +15,7 @@ import numpy as np
 from kerascope.backend.graph import OPERATORS, Op
 from kerascope.backend.ops.broadcasting import promoted, unbroadcast
 from kerascope.backend.ops.shaping import Transpose, expand_dims, transpose
+from kerascope.backend.ops.templates import turned
 from kerascope.backend.shapes import broadcast_shapes, merge_shapes, normalize_axis
 from kerascope.errors import ArgumentError, ShapeError
 
@@ -57,6 +59,20 @@ class Contraction(Op):
         rest = [x.shape[a] for a in self.free(x.ndim, self.x_axes)]
         return (*batch, *rest, *(y.shape[b] for b in self.free(y.ndim, self.y_axes)))
 
+    def as_product(self, function, x, y):
+        """Return the text of a kernel: a product of matrices by a function of NumPy."""
+        x_free, y_free = self.free(len(x.shape), self.x_axes), self.free(len(y.shape), self.y_axes)
+        common = tuple(range(self.batch))
+        rows = math.prod(x.shape[a] for a in x_free)
+        columns = math.prod(y.shape[b] for b in y_free)
+        inner = math.prod(x.shape[a] for a in self.x_axes)
+        batch = x.shape[: self.batch]
+        left = turned("{0}", x.shape, (*common, *x_free, *self.x_axes), (*batch, rows, inner))
+        right = turned("{1}", y.shape, (*common, *self.y_axes, *y_free), (*batch, inner, columns))
+        result = (*batch, *(x.shape[a] for a in x_free), *(y.shape[b] for b in y_free))
+        out = turned("{out}", result, range(len(result)), (*batch, rows, columns))
+        return f"{function}({left}, {right}, {out})"
+
     def grad(self, inputs, outputs, output_grads):
         x, y = inputs
         kind, g = type(self), output_grads[0]
@@ -85,6 +101,9 @@ class TensorDot(Contraction):
     def perform(self, x, y):
         return np.tensordot(x, y, (self.x_axes, self.y_axes))
 
+    def kernel(self, inputs, outputs):
+        return self.as_product("np.dot", *inputs)
+
 
 class BatchDot(Contraction):
     """For each sample the sum of the products over pairs of axes; axis 0 counts the samples."""
@@ -94,11 +113,14 @@ class BatchDot(Contraction):
     def perform(self, x, y):
         x_free, y_free = self.free(x.ndim, self.x_axes), self.free(y.ndim, self.y_axes)
         x_sizes, y_sizes = [x.shape[a] for a in x_free], [y.shape[b] for b in y_free]
-        rows, columns = np.prod(x_sizes, dtype=int), np.prod(y_sizes, dtype=int)
-        inner = np.prod([x.shape[a] for a in self.x_axes], dtype=int)
+        rows, columns = math.prod(x_sizes), math.prod(y_sizes)
+        inner = math.prod(x.shape[a] for a in self.x_axes)
         left = x.transpose(0, *x_free, *self.x_axes).reshape(len(x), rows, inner)
         right = y.transpose(0, *self.y_axes, *y_free).reshape(len(y), inner, columns)
         return np.matmul(left, right).reshape(len(x), *x_sizes, *y_sizes)
+
+    def kernel(self, inputs, outputs):
+        return self.as_product("np.matmul", *inputs)
 
 
 class Dot(Op):
@@ -117,6 +139,13 @@ class Dot(Op):
         if x.ndim <= 2 and y.ndim <= 2:
             return np.dot(x, y)
         return np.tensordot(x, y, (x.ndim - 1, max(y.ndim - 2, 0)))
+
+    def kernel(self, inputs, outputs):
+        x, y = inputs
+        if len(x.shape) <= 2 and len(y.shape) <= 2:
+            return "np.dot({0}, {1}, {out})"
+        as_contraction = TensorDot((len(x.shape) - 1,), (max(len(y.shape) - 2, 0),))
+        return as_contraction.kernel(inputs, outputs)
 
     def grad(self, inputs, outputs, output_grads):
         x, y = inputs
@@ -163,6 +192,9 @@ class MatMul(Op):
 
     def perform(self, x, y):
         return np.matmul(x, y)
+
+    def kernel(self, inputs, outputs):
+        return "np.matmul({0}, {1}, {out})"
 
     def grad(self, inputs, outputs, output_grads):
         x, y = inputs

@@ -49,9 +49,16 @@ class Patches(PatchOp):
 
     def perform(self, x):
         patches = np.empty(self.patches_shape(x.shape), x.dtype)
-        for number, cells in self.places(x.shape):
-            patches[..., number, :] = x[cells]
+        self.compute(patches, x)
         return patches
+
+    def kernel(self, inputs, outputs):
+        return self.compute
+
+    def compute(self, out, x):
+        """Lay out the windows."""
+        for number, cells in self.places(x.shape):
+            out[..., number, :] = x[cells]
 
     def grad(self, inputs, outputs, output_grads):
         return [SumPatches(self.kernel_size, self.strides)(output_grads[0], inputs[0])]
@@ -64,10 +71,18 @@ class SumPatches(PatchOp):
         return like.shape
 
     def perform(self, patches, like):
-        total = np.zeros(like.shape, patches.dtype)
-        for number, cells in self.places(like.shape):
-            total[cells] += patches[..., number, :]
+        total = np.empty(like.shape, patches.dtype)
+        self.compute(total, patches, like)
         return total
+
+    def kernel(self, inputs, outputs):
+        return self.compute
+
+    def compute(self, out, patches, like):
+        """Add the windows up."""
+        out.fill(0)
+        for number, cells in self.places(like.shape):
+            out[cells] += patches[..., number, :]
 
     def grad(self, inputs, outputs, output_grads):
         return [Patches(self.kernel_size, self.strides)(output_grads[0]), None]

@@ -110,18 +110,22 @@ def _listed(values, name):
 
 def _looped(step, inputs, initial_states, mask):
     """Return what the steps give, by one op Scan."""
+    is_state: list[int] = []  # which of the states the output is
 
     def masked_step(slices, states):
         output, new_states = step(slices[0], states)
+        is_state.extend(k for k, new in enumerate(new_states) if new is output)
         if mask is not None:
             pairs = zip(new_states, states, strict=True)
             new_states = [choose_by_mask(slices[1], new, old) for new, old in pairs]
         return [output], new_states
 
     sequences = [_swap_first_axes(x) for x in (inputs, mask) if x is not None]
-    (outputs,), states = scan(masked_step, sequences, initial_states, least_steps=1)
+    (outputs,), states = scan(masked_step, sequences, initial_states, least_steps=1, keeps=True)
     if mask is not None:
         outputs = HoldLast()(outputs, sequences[1])
+    if mask is None and is_state:
+        return states[is_state[0]], _swap_first_axes(outputs), states
     return outputs[-1], _swap_first_axes(outputs), states
 
 

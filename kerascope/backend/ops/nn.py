@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kerascope.backend.graph import Op
+from kerascope.backend.ops.broadcasting import Elementwise
 from kerascope.backend.ops.comparison import greater
 from kerascope.backend.ops.control import Where
 from kerascope.backend.ops.elementwise import abs, clip, exp, floating, square
-from kerascope.backend.ops.reduction import sum
+from kerascope.backend.ops.reduction import room_for_reduced, sum
+from kerascope.backend.ops.templates import number
 from kerascope.backend.shapes import normalize_axis
 
 __all__ = [
@@ -26,11 +27,8 @@ __all__ = [
 ]
 
 
-class Activation(Op):
+class Activation(Elementwise):
     """A function of one tensor of floats that keeps its shape."""
-
-    def infer_shape(self, x):
-        return x.shape
 
 
 @dataclass(frozen=True)
@@ -42,11 +40,37 @@ class Relu(Activation):
     threshold: float = 0.0
 
     def perform(self, x):
-        if self.alpha == 0 and self.threshold == 0:
+        if self.threshold == 0 and self.alpha == 0:
             y = np.maximum(x, 0)
+        elif self.threshold == 0 and 0 < self.alpha <= 1:
+            y = np.maximum(x, self.alpha * x)
         else:
             y = np.where(x >= self.threshold, x, self.alpha * (x - self.threshold))
         return y if self.max_value is None else np.minimum(y, self.max_value)
+
+    def kernel(self, inputs, outputs):
+        if self.threshold != 0 or not 0 <= self.alpha <= 1:
+            return self._kernel_of_pieces(*inputs)
+        slope = number(self.alpha)
+        below = number(0) if self.alpha == 0 else f"np.multiply({{0}}, {slope}, {{out}})"
+        text = f"np.maximum({{0}}, {below}, out={{out}})"
+        if self.max_value is None:
+            return text
+        return f"np.minimum({text}, {number(self.max_value)}, out={{out}})"
+
+    def _kernel_of_pieces(self, x):
+        alpha, threshold, top = self.alpha, self.threshold, self.max_value
+        is_above = np.empty(x.shape, bool)
+
+        def compute(out, x):
+            np.subtract(x, threshold, out)
+            np.multiply(out, alpha, out)
+            np.greater_equal(x, threshold, is_above)
+            np.copyto(out, x, where=is_above)
+            if top is not None:
+                np.minimum(out, top, out=out)
+
+        return compute
 
     def grad(self, inputs, outputs, output_grads):
         slope = ReluSlope(self.alpha, self.max_value, self.threshold)(inputs[0])
@@ -66,6 +90,25 @@ class ReluSlope(Activation):
         if self.alpha != 0:
             slope = np.where(x > self.threshold, slope, x.dtype.type(self.alpha))
         return slope if self.max_value is None else slope * (x < self.max_value)
+
+    def kernel(self, inputs, outputs):
+        alpha, top = self.alpha, self.max_value
+        threshold = np.array(self.threshold, inputs[0].dtype)
+        holds = np.empty(inputs[0].shape, bool)
+
+        def compute_steps(out, x):
+            np.greater(x, threshold, holds)
+            np.copyto(out, holds)
+
+        def compute(out, x):
+            out.fill(alpha)
+            np.greater(x, threshold, holds)
+            np.copyto(out, 1, where=holds)
+            if top is not None:
+                np.less(x, top, holds)
+                np.multiply(out, holds, out)
+
+        return compute_steps if alpha == 0 and top is None else compute
 
 
 def relu(x, alpha=0.0, max_value=None, threshold=0.0):
@@ -98,7 +141,19 @@ class Elu(Activation):
     alpha: float
 
     def perform(self, x):
-        return np.where(x > 0, x, self.alpha * np.expm1(np.minimum(x, 0)))
+        return np.maximum(x, 0) + self.alpha * np.expm1(np.minimum(x, 0))
+
+    def kernel(self, inputs, outputs):
+        alpha, above = self.alpha, np.empty(*inputs[0])
+
+        def compute(out, x):
+            np.minimum(x, 0, out=out)
+            np.expm1(out, out)
+            np.multiply(out, alpha, out)
+            np.maximum(x, 0, out=above)
+            np.add(above, out, out)
+
+        return compute
 
     def grad(self, inputs, outputs, output_grads):
         g = output_grads[0]
@@ -116,6 +171,19 @@ class Softplus(Activation):
     def perform(self, x):
         return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
+    def kernel(self, inputs, outputs):
+        above = np.empty(*inputs[0])
+
+        def compute(out, x):
+            np.abs(x, out)
+            np.negative(out, out)
+            np.exp(out, out)
+            np.log1p(out, out)
+            np.maximum(x, 0, out=above)
+            np.add(above, out, out)
+
+        return compute
+
     def grad(self, inputs, outputs, output_grads):
         return [output_grads[0] * sigmoid(inputs[0])]
 
@@ -131,6 +199,9 @@ class Softsign(Activation):
     def perform(self, x):
         return x / (1 + np.abs(x))
 
+    def kernel(self, inputs, outputs):
+        return "np.divide({0}, np.add({number:1}, np.abs({0}, {out}), {out}), {out})"
+
     def grad(self, inputs, outputs, output_grads):
         return [output_grads[0] / square(1 + abs(inputs[0]))]
 
@@ -141,11 +212,31 @@ def softsign(x):
 
 
 class Sigmoid(Activation):
-    """`1 / (1 + exp(-x))`, precise at both ends."""
+    """`1 / (1 + exp(-x))`, precise at both ends.
+
+    Far below 0, where the power overflows to infinity, it is 0: the type holds no normal number so
+    small. Only float16 is so narrow that a power overflows earlier; its powers are float32.
+    """
 
     def perform(self, x):
-        small = np.exp(-np.abs(x))  # in (0, 1]: nothing can overflow
-        return np.where(x >= 0, 1, small) / (1 + small)
+        with np.errstate(over="ignore"):
+            powers = np.exp(-x, dtype=np.result_type(x.dtype, np.float32))
+        return np.reciprocal(1 + powers).astype(x.dtype, copy=False)
+
+    def kernel(self, inputs, outputs):
+        if inputs[0].dtype != np.float16:
+            power = "np.exp(np.negative({0}, {out}), {out})"
+            return f"np.reciprocal(np.add({number(1)}, {power}, {{out}}), {{out}})"
+        wide = np.empty(inputs[0].shape, np.float32)
+
+        def compute(out, x):
+            np.negative(x, wide)
+            np.exp(wide, wide)
+            np.add(1, wide, wide)
+            np.reciprocal(wide, wide)
+            np.copyto(out, wide, "same_kind")
+
+        return compute
 
     def grad(self, inputs, outputs, output_grads):
         y = outputs[0]
@@ -165,8 +256,7 @@ def hard_sigmoid(x):
 class Tanh(Activation):
     """The hyperbolic tangent."""
 
-    def perform(self, x):
-        return np.tanh(x)
+    ufunc = np.tanh
 
     def grad(self, inputs, outputs, output_grads):
         return [output_grads[0] * (1 - square(outputs[0]))]
@@ -186,6 +276,18 @@ class Softmax(Activation):
     def perform(self, x):
         powers = np.exp(x - x.max(axis=self.axis, keepdims=True))
         return powers / powers.sum(axis=self.axis, keepdims=True)
+
+    def kernel(self, inputs, outputs):
+        axis, row = self.axis, room_for_reduced(inputs[0], (self.axis,))
+
+        def compute(out, x):
+            np.maximum.reduce(x, axis, None, row, keepdims=True)
+            np.subtract(x, row, out)
+            np.exp(out, out)
+            np.add.reduce(out, axis, None, row, keepdims=True)
+            np.divide(out, row, out)
+
+        return compute
 
     def grad(self, inputs, outputs, output_grads):
         y, g = outputs[0], output_grads[0]
@@ -213,6 +315,20 @@ class LogSoftmax(Activation):
     def perform(self, x):
         below = x - x.max(axis=self.axis, keepdims=True)
         return below - np.log(np.exp(below).sum(axis=self.axis, keepdims=True))
+
+    def kernel(self, inputs, outputs):
+        axis = self.axis
+        row, powers = room_for_reduced(inputs[0], (axis,)), np.empty(*inputs[0])
+
+        def compute(out, x):
+            np.maximum.reduce(x, axis, None, row, keepdims=True)
+            np.subtract(x, row, out)
+            np.exp(out, powers)
+            np.add.reduce(powers, axis, None, row, keepdims=True)
+            np.log(row, row)
+            np.subtract(out, row, out)
+
+        return compute
 
     def grad(self, inputs, outputs, output_grads):
         g = output_grads[0]

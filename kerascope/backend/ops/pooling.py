@@ -4,7 +4,8 @@ Maxima and sums can be taken axis by axis: the maximum of a window is that of th
 rows. That is how `MaxPool` and `AveragePool` compute. The gradient of a mean goes to all cells of
 the window in equal parts, that of a maximum to the first cell that holds it.
 
-Where the windows lie is worked out in `pooling_windows.py`.
+Where the windows lie is worked out in `pooling_windows.py`; the numbers are made in
+`pooling_kernels.py`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from kerascope.backend.graph import Op
+from kerascope.backend.ops import pooling_kernels as kernels
 from kerascope.backend.ops.convolution_shapes import checked_padding, sizes_along_axes
 from kerascope.backend.ops.elementwise import floating
 from kerascope.backend.ops.normalization import normalize_data_format
-from kerascope.backend.ops.pooling_windows import places_along, places_of_cells, pooled_shape
+from kerascope.backend.ops.pooling_windows import pooled_shape
 from kerascope.errors import ArgumentError, ShapeError
 
 __all__ = ["pool1d", "pool2d", "pool3d"]
@@ -36,33 +38,10 @@ class WindowOp(Op):
         """Return the shape with the windows counted instead of the cells."""
         return pooled_shape(shape, self.pool_size, self.strides, self.padding, self.axis, self.name)
 
-    def places(self, shape):
-        """Yield for each cell of a window its places in an input of this shape."""
-        lengths = shape[self.axis : self.axis + len(self.pool_size)]
-        return places_of_cells(lengths, self.pool_size, self.strides, self.padding, self.axis)
-
-    def folded(self, function, x):
-        """Return each window of `x` brought down to one number, by a function of two arrays."""
-        self.pooled_shape(x.shape)  # says so if a window is too large
-        facts = zip(self.pool_size, self.strides, strict=True)
-        for axis, (size, stride) in enumerate(facts, start=self.axis):
-            places = places_along(x.shape[axis], size, stride, self.padding)
-            x = _folded_along(function, x, axis, places)
-        return x
-
-
-def _folded_along(function, x, axis, places):
-    """Fold the windows along one axis: cell after cell onto one that every window has."""
-    if not places:  # an axis without cells has no windows
-        return x.copy()
-    before = (slice(None),) * axis
-    full = max(places, key=lambda place: place.windows.stop - place.windows.start)
-    result = x[(*before, full.cells)].copy()
-    for place in places:
-        if place is not full:
-            part = result[(*before, place.windows)]
-            function(part, x[(*before, place.cells)], out=part)
-    return result
+    @property
+    def windows(self):
+        """Where the windows lie."""
+        return kernels.Windows(self.pool_size, self.strides, self.padding, self.axis)
 
 
 # --- maxima ---------------------------------------------------------------------------------------
@@ -75,48 +54,40 @@ class MaxPool(WindowOp):
         return self.pooled_shape(x.shape)
 
     def perform(self, x):
-        return self.folded(np.maximum, x)
+        y = np.empty(self.pooled_shape(x.shape), x.dtype)
+        kernels.fold_into(np.maximum, x.shape, x.dtype, self.windows)(y, x)
+        return y
+
+    def kernel(self, inputs, outputs):
+        shape, dtype = inputs[0]
+        return kernels.fold_into(np.maximum, shape, dtype, self.windows)
 
     def grad(self, inputs, outputs, output_grads):
         place = PutAtMaximum(self.pool_size, self.strides, self.padding, self.axis)
         return [place(output_grads[0], inputs[0], outputs[0])]
 
 
-class AtMaximum(WindowOp):
-    """What lies at the first maximum of each window of `x`; `y` has the maxima."""
-
-    def hits(self, x, y):
-        """Yield each cell's places, and in which windows it is the first that equals `y`."""
-        waiting = np.ones(y.shape, bool)  # windows whose maximum has not come yet
-        for cells, windows in self.places(x.shape):
-            hit = x[cells] == y[windows]
-            hit &= waiting[windows]
-            waiting[windows] ^= hit
-            yield cells, windows, hit
-
-
-class PutAtMaximum(AtMaximum):
+class PutAtMaximum(WindowOp):
     """Zeros with the shape of `x`, and each number of `g` at the first maximum of its window."""
 
     def infer_shape(self, g, x, y):
         return x.shape
 
     def perform(self, g, x, y):
-        result = np.zeros(x.shape, g.dtype)
-        apart = all(n <= step for n, step in zip(self.pool_size, self.strides, strict=True))
-        for cells, windows, hit in self.hits(x, y):
-            if apart:  # no cell lies in two windows: nothing to add up
-                np.multiply(g[windows], hit, out=result[cells])
-            else:
-                result[cells] += g[windows] * hit
+        result = np.empty(x.shape, g.dtype)
+        kernels.put_at_maximum_into(x.shape, g.dtype, self.windows)(result, g, x, y)
         return result
+
+    def kernel(self, inputs, outputs):
+        shape, dtype = outputs[0]
+        return kernels.put_at_maximum_into(shape, dtype, self.windows)
 
     def grad(self, inputs, outputs, output_grads):
         take = TakeAtMaximum(self.pool_size, self.strides, self.padding, self.axis)
         return [take(output_grads[0], inputs[1], inputs[2]), None, None]
 
 
-class TakeAtMaximum(AtMaximum):
+class TakeAtMaximum(WindowOp):
     """The number of `g` that lies where each window of `x` has its first maximum."""
 
     def infer_shape(self, g, x, y):
@@ -124,7 +95,8 @@ class TakeAtMaximum(AtMaximum):
 
     def perform(self, g, x, y):
         result = np.zeros(y.shape, g.dtype)
-        for cells, windows, hit in self.hits(x, y):
+        places, rooms = self.windows.places(x.shape), np.empty((2, *y.shape), bool)
+        for (cells, windows), hit in kernels.hits(x, y, places, rooms):
             result[windows] += g[cells] * hit
         return result
 
@@ -136,50 +108,40 @@ class TakeAtMaximum(AtMaximum):
 # --- means ----------------------------------------------------------------------------------------
 
 
-class Averaging(WindowOp):
-    """An op that knows how many cells each window has."""
-
-    def cell_counts(self, shape, dtype):
-        """Return how many cells of an input of this shape each window covers."""
-        lengths = shape[self.axis : self.axis + len(self.pool_size)]
-        ones = np.ones((*(1,) * self.axis, *lengths, *(1,) * (len(shape) - self.end)), dtype)
-        return self.folded(np.add, ones)
-
-    @property
-    def end(self):
-        """The axis after the last one that is pooled."""
-        return self.axis + len(self.pool_size)
-
-
-class AveragePool(Averaging):
+class AveragePool(WindowOp):
     """The mean of each window of `x`: of the cells that lie inside `x`."""
 
     def infer_shape(self, x):
         return self.pooled_shape(x.shape)
 
     def perform(self, x):
-        summed_in = np.result_type(x.dtype, np.float32)  # sums would soon be too large for float16
-        total = self.folded(np.add, x.astype(summed_in, copy=False))
-        total /= self.cell_counts(x.shape, summed_in)
-        return total.astype(x.dtype, copy=False)
+        y = np.empty(self.pooled_shape(x.shape), x.dtype)
+        kernels.average_into(x.shape, x.dtype, self.windows)(y, x)
+        return y
+
+    def kernel(self, inputs, outputs):
+        shape, dtype = inputs[0]
+        return kernels.average_into(shape, dtype, self.windows)
 
     def grad(self, inputs, outputs, output_grads):
         spread = SpreadAverage(self.pool_size, self.strides, self.padding, self.axis)
         return [spread(output_grads[0], inputs[0])]
 
 
-class SpreadAverage(Averaging):
+class SpreadAverage(WindowOp):
     """Zeros with the shape of `like`, and each number of `g` in equal parts on its window."""
 
     def infer_shape(self, g, like):
         return like.shape
 
     def perform(self, g, like):
-        result = np.zeros(like.shape, g.dtype)
-        parts = g / self.cell_counts(like.shape, g.dtype)
-        for cells, windows in self.places(like.shape):
-            result[cells] += parts[windows]
+        result = np.empty(like.shape, g.dtype)
+        kernels.spread_average_into(like.shape, g.dtype, self.windows)(result, g, like)
         return result
+
+    def kernel(self, inputs, outputs):
+        shape, dtype = outputs[0]
+        return kernels.spread_average_into(shape, dtype, self.windows)
 
     def grad(self, inputs, outputs, output_grads):
         pool = AveragePool(self.pool_size, self.strides, self.padding, self.axis)

@@ -15,6 +15,7 @@ class PrintTensor(Op):
     """`x` itself; each time it is computed a line with the message and the numbers is printed."""
 
     message: str
+    is_pure = False
 
     def infer_shape(self, x):
         return x.shape

@@ -6,14 +6,18 @@ stay, with size 1.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from kerascope.backend.graph import Op, as_tensor
 from kerascope.backend.ops.broadcasting import BroadcastLike, Sum, cast
 from kerascope.backend.ops.comparison import equal
+from kerascope.backend.ops.cumulative import CumulativeProduct, CumulativeSum
 from kerascope.backend.ops.elementwise import countable, exp, floating, sqrt, square
+from kerascope.backend.ops.templates import number, reduction
 from kerascope.backend.shapes import normalize_axes, normalize_axis, product, reduced_shape
 
 __all__ = [
@@ -36,17 +40,34 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Reduction(Op):
-    """A function that makes one number of those along `axes` (sorted, counted from the front)."""
+    """A function that makes one number of those along `axes` (sorted, counted from the front).
+
+    Where it goes through them with a ufunc of two numbers, a subclass says no more than which one.
+    """
 
     axes: tuple[int, ...]
     keepdims: bool
+    of_two: ClassVar[np.ufunc]
 
     def infer_shape(self, x):
         return reduced_shape(x.shape, self.axes, keepdims=self.keepdims)
 
+    def perform(self, x):
+        kind = self.infer_dtype(x)
+        return self.of_two.reduce(x, axis=self.axes, dtype=kind, keepdims=self.keepdims)
+
+    def kernel(self, inputs, outputs):
+        return reduction(f"np.{self.of_two.__name__}", self.axes, self.keepdims)
+
     def spread(self, y, x):
         """Return a tensor of the result's shape, stretched to the shape of `x`."""
         return BroadcastLike(None if self.keepdims else self.axes)(y, x)
+
+
+def room_for_reduced(spec, axes):
+    """Return room for one number in the place of those along `axes`, which stay with size 1."""
+    shape = [1 if axis in axes else size for axis, size in enumerate(spec.shape)]
+    return np.empty(shape, spec.dtype)
 
 
 def _reduce(op_class, x, axis, keepdims):
@@ -81,6 +102,7 @@ class CountOver(Op):
 
     axes: tuple[int, ...]
     dtype: str
+    needs_only_shapes = True
 
     def infer_shape(self, x):
         return ()
@@ -96,7 +118,19 @@ class Mean(Reduction):
     """The arithmetic mean over `axes`."""
 
     def perform(self, x):
-        return x.mean(axis=self.axes, keepdims=self.keepdims)
+        # A type as narrow as float16 would lose half of its digits in the sum.
+        wide = np.result_type(x.dtype, np.float32)
+        total = x.sum(axis=self.axes, keepdims=self.keepdims, dtype=wide)
+        return np.divide(total, self._count(x)).astype(x.dtype, copy=False)
+
+    def kernel(self, inputs, outputs):
+        x, total = inputs[0], reduction("np.add", self.axes, self.keepdims)
+        if x.dtype == np.float16:
+            return None
+        return f"np.divide({total}, {number(self._count(x))}, {{out}})"
+
+    def _count(self, x):
+        return math.prod(x.shape[axis] for axis in self.axes)
 
     def grad(self, inputs, outputs, output_grads):
         x = inputs[0]
@@ -128,8 +162,7 @@ def std(x, axis=None, keepdims=False):
 class Prod(Reduction):
     """The product over `axes`."""
 
-    def perform(self, x):
-        return x.prod(axis=self.axes, keepdims=self.keepdims, dtype=x.dtype)
+    of_two = np.multiply
 
     def grad(self, inputs, outputs, output_grads):
         x = inputs[0]
@@ -181,8 +214,7 @@ class Extreme(Reduction):
 class Max(Extreme):
     """The greatest element along `axes`."""
 
-    def perform(self, x):
-        return x.max(axis=self.axes, keepdims=self.keepdims)
+    of_two = np.maximum
 
 
 def max(x, axis=None, keepdims=False):
@@ -193,8 +225,7 @@ def max(x, axis=None, keepdims=False):
 class Min(Extreme):
     """The least element along `axes`."""
 
-    def perform(self, x):
-        return x.min(axis=self.axes, keepdims=self.keepdims)
+    of_two = np.minimum
 
 
 def min(x, axis=None, keepdims=False):
@@ -205,11 +236,10 @@ def min(x, axis=None, keepdims=False):
 class Any(Reduction):
     """Whether at least one element along `axes` is true."""
 
+    of_two = np.logical_or
+
     def infer_dtype(self, x):
         return "bool"
-
-    def perform(self, x):
-        return np.any(x, axis=self.axes, keepdims=self.keepdims)
 
 
 def any(x, axis=None, keepdims=False):
@@ -220,11 +250,10 @@ def any(x, axis=None, keepdims=False):
 class All(Reduction):
     """Whether every element along `axes` is true."""
 
+    of_two = np.logical_and
+
     def infer_dtype(self, x):
         return "bool"
-
-    def perform(self, x):
-        return np.all(x, axis=self.axes, keepdims=self.keepdims)
 
 
 def all(x, axis=None, keepdims=False):
@@ -241,6 +270,24 @@ class LogSumExp(Reduction):
         total = np.exp(x - top).sum(axis=self.axes, keepdims=True)
         result = np.log(total) + top
         return result if self.keepdims else np.squeeze(result, self.axes)
+
+    def kernel(self, inputs, outputs):
+        axes, powers = self.axes, np.empty(*inputs[0])
+        top, total = room_for_reduced(inputs[0], axes), room_for_reduced(inputs[0], axes)
+        is_endless = np.empty(top.shape, "bool")
+
+        def compute(out, x):
+            np.maximum.reduce(x, axes, None, top, keepdims=True)
+            np.isfinite(top, is_endless)
+            np.logical_not(is_endless, is_endless)
+            np.copyto(top, 0, where=is_endless)
+            np.subtract(x, top, powers)
+            np.exp(powers, powers)
+            np.add.reduce(powers, axes, None, total, keepdims=True)
+            np.log(total, total)
+            np.add(total, top, out.reshape(top.shape))
+
+        return compute
 
     def grad(self, inputs, outputs, output_grads):
         x = inputs[0]
@@ -276,6 +323,9 @@ class Argmax(ArgExtreme):
     def perform(self, x):
         return np.argmax(x, self.axis).astype("int64", copy=False)
 
+    def kernel(self, inputs, outputs):
+        return f"np.argmax({{0}}, {self.axis}, {{out}})"
+
 
 def argmax(x, axis=-1):
     """Return the place of the greatest element along `axis`, as int64."""
@@ -289,31 +339,14 @@ class Argmin(ArgExtreme):
     def perform(self, x):
         return np.argmin(x, self.axis).astype("int64", copy=False)
 
+    def kernel(self, inputs, outputs):
+        return f"np.argmin({{0}}, {self.axis}, {{out}})"
+
 
 def argmin(x, axis=-1):
     """Return the place of the least element along `axis`, as int64."""
     x = as_tensor(x)
     return Argmin(normalize_axis(axis, x.ndim, "K.argmin"))(x)
-
-
-@dataclass(frozen=True)
-class CumulativeSum(Op):
-    """At each place along `axis` the sum up to it, or, from the end, the sum from it on."""
-
-    axis: int
-    from_end: bool = False
-
-    def infer_shape(self, x):
-        return x.shape
-
-    def perform(self, x):
-        if self.from_end:
-            backwards = np.cumsum(np.flip(x, self.axis), self.axis, dtype=x.dtype)
-            return np.flip(backwards, self.axis)
-        return np.cumsum(x, self.axis, dtype=x.dtype)
-
-    def grad(self, inputs, outputs, output_grads):
-        return [CumulativeSum(self.axis, not self.from_end)(output_grads[0])]
 
 
 def cumsum(x, axis=0):
@@ -327,22 +360,6 @@ def cumsum(x, axis=0):
     """
     x = countable(x)
     return CumulativeSum(normalize_axis(axis, x.ndim, "K.cumsum"))(x)
-
-
-@dataclass(frozen=True)
-class CumulativeProduct(Op):
-    """At each place along `axis` the product up to it; its gradient wants elements other than 0."""
-
-    axis: int
-
-    def infer_shape(self, x):
-        return x.shape
-
-    def perform(self, x):
-        return np.cumprod(x, self.axis, dtype=x.dtype)
-
-    def grad(self, inputs, outputs, output_grads):
-        return [CumulativeSum(self.axis, True)(output_grads[0] * outputs[0]) / inputs[0]]
 
 
 def cumprod(x, axis=0):

@@ -55,11 +55,18 @@ class Interpolate(Op):
         return (*x.shape[: self.axis], stretched, *x.shape[self.axis + 1 :])
 
     def perform(self, x):
-        result = np.zeros(self.infer_shape(x), x.dtype)
+        result = np.empty(self.infer_shape(x), x.dtype)
+        self._add_shares(result, x)
+        return result
+
+    def kernel(self, inputs, outputs):
+        return self._add_shares
+
+    def _add_shares(self, out, x):
+        out.fill(0)
         before = (slice(None),) * self.axis
         for weight, there, here in _shares(x.shape[self.axis], self.factor):
-            result[(*before, there)] += x[(*before, here)] * x.dtype.type(weight)
-        return result
+            out[(*before, there)] += x[(*before, here)] * x.dtype.type(weight)
 
     def grad(self, inputs, outputs, output_grads):
         return [SumInterpolated(self.factor, self.axis)(output_grads[0])]
@@ -78,11 +85,18 @@ class SumInterpolated(Op):
         return (*x.shape[: self.axis], shrunk, *x.shape[self.axis + 1 :])
 
     def perform(self, x):
-        result = np.zeros(self.infer_shape(x), x.dtype)
-        before = (slice(None),) * self.axis
-        for weight, there, here in _shares(result.shape[self.axis], self.factor):
-            result[(*before, here)] += x[(*before, there)] * x.dtype.type(weight)
+        result = np.empty(self.infer_shape(x), x.dtype)
+        self._add_shares(result, x)
         return result
+
+    def kernel(self, inputs, outputs):
+        return self._add_shares
+
+    def _add_shares(self, out, x):
+        out.fill(0)
+        before = (slice(None),) * self.axis
+        for weight, there, here in _shares(out.shape[self.axis], self.factor):
+            out[(*before, here)] += x[(*before, there)] * x.dtype.type(weight)
 
     def grad(self, inputs, outputs, output_grads):
         return [Interpolate(self.factor, self.axis)(output_grads[0])]

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kerascope.backend.graph import Op, Tensor
-from kerascope.backend.ops.scan_gradient import Loop, reverse_loop
+from kerascope.backend.graph import EAGER, Op, Tensor
+from kerascope.backend.ops.scan_gradient import Loop, kept_for_gradient, reverse_loop
 from kerascope.backend.ops.scan_graph import InnerGraph, trace_step
+from kerascope.backend.ops.scan_program import perform_loop, step_specs, written_loop
 from kerascope.backend.ops.scan_run import run_loop
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.errors import ShapeError
@@ -80,8 +81,23 @@ class Scan(Op):
         return _one_or_all(dtypes)
 
     def perform(self, *arrays):
-        results = run_loop(self.inner, arrays, self.backwards, self.least_steps)
+        results = perform_loop(self.inner, arrays, self.backwards, self.least_steps)
         return _one_or_all(results)
+
+    def kernel(self, inputs, outputs):
+        return self._written(inputs, None)
+
+    def _written(self, inputs, wanted):
+        """Return the program of the loop for inputs of these shapes."""
+        if inputs[0].shape[0] < max(self.least_steps, 1):
+            return None
+        n = len(self.inner.sequences)
+        if any(x.shape[:1] != inputs[0].shape[:1] for x in inputs[:n]):
+            return None
+        return written_loop(self.inner, step_specs(n, inputs), self.backwards, wanted)
+
+    def leaner(self, wanted):
+        return PartOfScan(self.inner, self.backwards, self.least_steps, tuple(wanted))
 
     def grad(self, inputs, outputs, output_grads):
         inner = self.inner.fitted(inputs)
@@ -97,6 +113,48 @@ class Scan(Op):
         terms.update(zip(receivers.new_states, sent.last_states, strict=True))
         terms.update(zip(receivers.terms, sent.sums, strict=True))
         return [terms.get(x) for x in inner.inputs]
+
+
+@dataclass(frozen=True, repr=False)
+class PartOfScan(Scan):
+    """A loop of which only some results are read; a compiled function makes it of a Scan.
+
+    Attributes
+    ----------
+    wanted : tuple of int
+        Which ones, by number.
+    """
+
+    wanted: tuple[int, ...] = ()
+
+    @property
+    def n_outputs(self) -> int:  # type: ignore[override]
+        """Number of results that it gives."""
+        return len(self.wanted)
+
+    def _chosen(self, facts):
+        several = facts if super().n_outputs > 1 else (facts,)
+        return _one_or_all([several[number] for number in self.wanted])
+
+    def infer_shape(self, *inputs):
+        return self._chosen(super().infer_shape(*inputs))
+
+    def infer_dtype(self, *inputs):
+        return self._chosen(super().infer_dtype(*inputs))
+
+    def perform(self, *arrays):
+        return self._chosen(super().perform(*arrays))
+
+    def kernel(self, inputs, outputs):
+        return self._written(inputs, self.wanted)
+
+
+@dataclass(frozen=True, repr=False)
+class ScanOnce(Scan):
+    """A loop that runs once, in eager mode: it is interpreted, for a program would not pay."""
+
+    def perform(self, *arrays):
+        return _one_or_all(run_loop(self.inner, arrays, self.backwards, self.least_steps))
 
 
 def _one_or_all(facts):
@@ -116,7 +174,7 @@ def _number_of_steps(sequences):
     return steps[0]
 
 
-def scan(step, sequences, initial_states, *, backwards=False, least_steps=0):
+def scan(step, sequences, initial_states, *, backwards=False, least_steps=0, keeps=False):
     """Apply a step to each place along the first axis of sequences, as one op.
 
     Parameters
@@ -130,6 +188,9 @@ def scan(step, sequences, initial_states, *, backwards=False, least_steps=0):
         Whether to begin at the end.
     least_steps : int
         With fewer steps a run raises.
+    keeps : bool
+        Whether the loop gives out everything that its gradient needs again. Otherwise the gradient
+        computes it once more.
 
     Returns
     -------
@@ -147,7 +208,12 @@ def scan(step, sequences, initial_states, *, backwards=False, least_steps=0):
     ([1.0, 3.0, 6.0], 6.0)
     """
     inner, inputs = trace_step(step, sequences, initial_states)
-    results = Scan(inner, backwards, least_steps)(*inputs)
+    n_outputs = len(inner.results.outputs)
+    is_eager = EAGER.get() is not None
+    if keeps and not is_eager:
+        inner = inner.with_outputs(kept_for_gradient(inner))
+    kind = ScanOnce if is_eager else Scan
+    results = kind(inner, backwards, least_steps)(*inputs)
     results = [results] if isinstance(results, Tensor) else results
     given = Loop.of(inner, results)
-    return given.outputs, given.last_states
+    return given.outputs[:n_outputs], given.last_states

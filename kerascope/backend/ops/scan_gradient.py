@@ -8,8 +8,10 @@ given (so the states before each step are kept) and adds up
     d loss / d state  = ... handed on, to the step before
     d loss / d others = ... summed over the steps
 
-The derivatives of f come from the sweep of `gradient.py` over the graph of one step. The result is
-again the graph of one step, so the gradient of the gradient needs nothing new.
+What the forward step has given out for every step is not computed again; `kept_for_gradient` says
+what it should give out for that. The derivatives of f come from the sweep of `gradient.py` over the
+graph of one step. The result is again the graph of one step, so the gradient of the gradient needs
+nothing new.
 """
 
 from __future__ import annotations
@@ -19,9 +21,12 @@ from typing import NamedTuple
 
 from kerascope.backend.gradient import sweep
 from kerascope.backend.graph import Placeholder, Tensor, is_float
-from kerascope.backend.ops.broadcasting import FullLike, zeros_like
+from kerascope.backend.ops.broadcasting import BroadcastLike, FullLike, SumTo, zeros_like
 from kerascope.backend.ops.elementwise import add
+from kerascope.backend.ops.indexing import PutItem
 from kerascope.backend.ops.scan_graph import InnerGraph, Results, cut_out
+from kerascope.backend.ops.shaping import ReshapeLike
+from kerascope.backend.traversal import applies_in_order
 
 
 class Loop(NamedTuple):
@@ -95,6 +100,10 @@ def reverse_loop(
         return None
     sequences: dict[Placeholder, Tensor] = dict(zip(inner.sequences, inputs, strict=False))
     sequences.update(zip(inner.states, given.histories, strict=True))
+    kept: dict[Tensor, Placeholder] = {}
+    for y, whole in zip(inner.results.outputs, given.outputs, strict=True):
+        if y.owner is not None and y not in kept:
+            kept[y] = _slice_of(whole, sequences)
     seeds: dict[Tensor, Tensor] = {}
     carried = _carried_states(inner, grads, seeds)
     _seed_results(inner, grads, seeds, sequences)
@@ -112,10 +121,39 @@ def reverse_loop(
     actual_others = inputs[len(inner.sequences) + len(inner.states) :]
     replaced: dict[Tensor, Tensor] = dict(zip(inner.others, actual_others, strict=True))
     states = [place for place, _ in carried.values()]
-    reverse, others = cut_out(list(sequences), states, results, replaced)
+    reverse, others = cut_out(list(sequences), states, results, replaced, kept)
     reverse = reverse.without_unused_sequences()
     used = [sequences[x] for x in reverse.sequences]
     return Reverse(reverse, [*used, *(last for _, last in carried.values()), *others], receivers)
+
+
+def kept_for_gradient(inner: InnerGraph) -> list[Tensor]:
+    """Return what a step computes and its gradient needs again, beyond the results of the step."""
+    results = [*inner.results.outputs, *inner.results.new_states]
+    seeds: dict[Tensor, Tensor] = {
+        y: Placeholder(y.shape, y.dtype, f"{y.name}/gradient") for y in results if is_float(y.dtype)
+    }
+    own = {y for apply in inner.applies for y in apply.outputs}
+    fed = [*inner.inputs, *seeds.values()]
+    for _ in sweep(seeds, [x for x in inner.inputs if is_float(x.dtype)]):
+        pass
+    found: dict[Tensor, None] = {}
+    for apply in applies_in_order([seeds[x] for x in inner.inputs if x in seeds], fed=fed):
+        if own.isdisjoint(apply.outputs):
+            read = apply.inputs[:1] if isinstance(apply.op, _OF_ONE_SHAPE) else apply.inputs
+            found.update((_seen_through(x), None) for x in read)
+    return [x for x in found if x in own and x not in inner.results.outputs]
+
+
+# Ops that need of their second input only its shape.
+_OF_ONE_SHAPE = (SumTo, BroadcastLike, FullLike, PutItem, ReshapeLike)
+
+
+def _seen_through(x: Tensor) -> Tensor:
+    """Return the tensor of which this one is a view."""
+    while x.owner is not None and x.owner.op.is_view:
+        x = x.owner.inputs[0]
+    return x
 
 
 def _seed_results(inner, grads, seeds, sequences):

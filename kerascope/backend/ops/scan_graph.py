@@ -85,6 +85,11 @@ class InnerGraph:
         """Order and slots for performing a step; made once."""
         return Schedule(self.inputs, self.results.all())
 
+    def with_outputs(self, further: Iterable[Tensor]) -> InnerGraph:
+        """Return this graph with further outputs."""
+        outputs = (*self.results.outputs, *further)
+        return replace(self, results=self.results._replace(outputs=outputs))
+
     def __repr__(self) -> str:
         return f"<inner graph of {len(self.applies)} ops>"
 
@@ -134,6 +139,7 @@ def cut_out(
     states: Sequence[Placeholder],
     results: Results,
     replaced: Mapping[Tensor, Tensor] = MappingProxyType({}),
+    kept: Mapping[Tensor, Placeholder] = MappingProxyType({}),
 ) -> tuple[InnerGraph, list[Tensor]]:
     """Cut the graph of a step out of the graph around it.
 
@@ -145,6 +151,8 @@ def cut_out(
         What the step has made of them.
     replaced : dict of Tensor to Tensor
         Outside of the cut: which tensor comes into the place of which.
+    kept : dict of Tensor to Placeholder
+        What is computed already: for each such tensor the slice of a sequence that holds it.
 
     Returns
     -------
@@ -152,6 +160,7 @@ def cut_out(
         The graph, and the tensors for which its `others` stand.
     """
     inside: dict[Tensor, Tensor] = {x: x for x in (*sequences, *states)}
+    inside.update(kept)
     outside = dict(replaced)
     stand_ins: dict[Tensor, Placeholder] = {}
 

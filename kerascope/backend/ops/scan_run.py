@@ -47,7 +47,7 @@ def run_loop(
     """
     n, m = len(inner.sequences), len(inner.sequences) + len(inner.states)
     sequences = [np.ascontiguousarray(x) if np.ndim(x) > 1 else x for x in arrays[:n]]
-    n_steps = _number_of_steps(sequences, least_steps)
+    n_steps = number_of_steps(sequences, least_steps)
     values = inner.schedule.start(arrays)
     if n_steps == 0:
         return _nothing(inner, values, sequences, arrays[n:m])
@@ -148,7 +148,8 @@ class _Buffers:
         ]
 
 
-def _number_of_steps(sequences: Sequence[Any], least_steps: int) -> int:
+def number_of_steps(sequences: Sequence[Any], least_steps: int) -> int:
+    """Return how many steps some sequences have; they must have equally many."""
     counts = sorted({len(x) for x in sequences})
     if len(counts) > 1:
         raise DataError(f"scan: sequences of {counts} steps; expected equally many.")

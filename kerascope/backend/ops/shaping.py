@@ -36,6 +36,9 @@ class Reshape(Op):
     def perform(self, x):
         return np.reshape(x, self.shape)
 
+    def kernel(self, inputs, outputs):
+        return _copy_in_order(outputs)
+
     def grad(self, inputs, outputs, output_grads):
         return [ReshapeLike()(output_grads[0], inputs[0])]
 
@@ -56,6 +59,9 @@ class ReshapeTo(Op):
     def perform(self, x, shape):
         return np.reshape(x, tuple(shape))
 
+    def kernel(self, inputs, outputs):
+        return _copy_in_order(outputs)
+
     def grad(self, inputs, outputs, output_grads):
         return [ReshapeLike()(output_grads[0], inputs[0]), None]
 
@@ -69,8 +75,16 @@ class ReshapeLike(Op):
     def perform(self, x, like):
         return np.reshape(x, like.shape)
 
+    def kernel(self, inputs, outputs):
+        return _copy_in_order(outputs)
+
     def grad(self, inputs, outputs, output_grads):
         return [ReshapeLike()(output_grads[0], inputs[0]), None]
+
+
+def _copy_in_order(outputs):
+    """Return a kernel for a reshape that is no view, because `x` does not lie in order."""
+    return f"np.copyto({{out}}, {{0}}.reshape({outputs[0].shape}))"
 
 
 def reshape(x, shape):
@@ -121,6 +135,9 @@ class BatchFlatten(Op):
     def perform(self, x):
         return np.reshape(x, (len(x), product(x.shape[1:])))
 
+    def kernel(self, inputs, outputs):
+        return _copy_in_order(outputs)
+
     def grad(self, inputs, outputs, output_grads):
         return [ReshapeLike()(output_grads[0], inputs[0])]
 
@@ -140,6 +157,7 @@ class ExpandDims(Op):
     """`x` with new axes of size 1, at these places of the result."""
 
     axes: tuple[int, ...]
+    is_view = True
 
     def infer_shape(self, x):
         sizes = iter(x.shape)
@@ -165,6 +183,7 @@ class Squeeze(Op):
     """`x` without these axes, whose size is 1."""
 
     axes: tuple[int, ...]
+    is_view = True
 
     def infer_shape(self, x):
         if any(x.shape[axis] not in (1, None) for axis in self.axes):
@@ -197,6 +216,7 @@ class Reverse(Op):
     """`x` back to front along `axes`."""
 
     axes: tuple[int, ...]
+    is_view = True
 
     def infer_shape(self, x):
         return x.shape
@@ -219,6 +239,7 @@ class Transpose(Op):
     """`x` with its axes in the order of `pattern`."""
 
     pattern: tuple[int, ...]
+    is_view = True
 
     def infer_shape(self, x):
         return tuple(x.shape[axis] for axis in self.pattern)

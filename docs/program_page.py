@@ -1,0 +1,99 @@
+"""Write program.md: the train step of the documents' example as a graph and as a program.
+
+`python3 dev.py gallery` runs it. What it writes is the same on every machine; a test compares.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import kerascope as ks
+from kerascope import backend as K
+
+HERE = Path(__file__).resolve().parent
+PAGE, PICTURE = HERE / "program.md", HERE / "program.svg"
+CALLS = 3  # the program is written when arrays of the same shapes come again
+
+TEXT = """\
+# The train step of the documents' example: as a graph, and as a program
+
+The example trains 20 numbers to one, through two layers of 64. Its train step is a graph: the
+forward pass, the loss, the gradients beside what they belong to, and the new values.
+
+![The training graph of the example](program.svg)
+
+`K.function` computes such a graph op by op while somebody watches. When nobody does, and arrays of
+the same shapes come again, it writes the graph down as a program: each op is one NumPy call, on
+memory that was planned once. This is that program, as `model.train_function.source` gives it:
+
+```py
+{source}```
+
+How to read it beside the picture:
+
+- Every line computes one op; the names are those of the tensors. What begins with `d_` belongs to
+  the reverse sweep: `d_dense_1_dot` is the product that makes the gradient of `dense_1`'s kernel.
+- The last operand of a call is where the result goes. Many of these names stand for the same
+  memory: `explain()` says whose. What is never read again makes room for what comes.
+- The loop at the end is RMSprop. All {weights} weights lie one after the other in one array, their
+  gradients in a second, their accumulators in a third: {calls} calls update them all. Only here
+  are variables written: nothing that could fail comes after.
+- {missing} of the {steps} steps of the graph are not in the program. `explain()` tells the reason
+  of each:
+
+```text
+{reasons}
+```
+
+Step through the graph with `kerascope debug`, or through the program with pdb: the numbers are the
+same, bit for bit.
+"""
+
+
+def trained() -> ks.Model:
+    """Return the example's model after a few steps."""
+    K.clear_session()
+    np.random.seed(0)  # noqa: NPY002 - as in the example
+    inputs = ks.layers.Input(shape=(20,))
+    x = ks.layers.Dense(64, activation="relu")(inputs)
+    x = ks.layers.Dense(64, activation="relu")(x)
+    model = ks.Model(inputs, ks.layers.Dense(1, activation="softmax")(x), name="example")
+    model.compile("rmsprop", "binary_crossentropy", metrics=["accuracy"])
+    for _ in range(CALLS):
+        model.train_on_batch(np.zeros((32, 20)), np.zeros((32, 1)))
+    return model
+
+
+def page(model: ks.Model) -> str:
+    """Return the text of the page."""
+    function = model.train_function
+    rows = function.explain().rows
+    left_out = [row for row in rows if row.line is None and row.written_as.startswith("(")]
+    reasons: dict[str, list[str]] = {}
+    for row in left_out:
+        reasons.setdefault(row.written_as.strip("()"), []).append(row.step)
+    lines = [f"{len(steps):>3}  {reason}: {steps[0]}" for reason, steps in reasons.items()]
+    source = function.source
+    loop = source[source.index("    for ") :]
+    return TEXT.format(
+        source=source,
+        weights=len(model.weights),
+        calls=sum(line.startswith("        np.") for line in loop.splitlines()),
+        missing=len(left_out),
+        steps=len(rows),
+        reasons="\n".join(lines),
+    )
+
+
+def main() -> None:
+    """Write the page and its picture."""
+    model = trained()
+    PICTURE.write_text(ks.draw(model, level="training").svg, encoding="utf-8")
+    PAGE.write_text(page(model), encoding="utf-8")
+    print(f"wrote {PAGE.name} and {PICTURE.name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,267 @@
+"""A schedule bound to the shapes of its inputs: what is left to do when these are known.
+
+Binding goes through the steps once, in order. It decides the branches whose conditions are known,
+finds each array's shape, and lets the rules of `rules.py` take away what these shapes make
+needless. None of that changes a bit of any result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.graph import Constant, Op, Spec, Tensor
+from kerascope.backend.program.trial import Fact, Facts, fact_of
+from kerascope.backend.schedule import Guards, Schedule, Step
+from kerascope.errors import KerascopeError
+
+Rule = Callable[["Bound", "Line"], str | None]
+
+
+def is_own(op: Op) -> bool:
+    """Tell whether an op is one of ours, of which we know what it does with its arrays."""
+    return type(op).__module__.startswith("kerascope.")
+
+
+def is_pure(op: Op) -> bool:
+    """Tell whether an op's result depends on its inputs alone; of others' ops they must say it."""
+    is_said = any("is_pure" in vars(kind) for kind in type(op).__mro__[:-1] if kind is not Op)
+    return op.is_pure and (is_own(op) or is_said)
+
+
+class Line:
+    """One op that is left, on slots.
+
+    Attributes
+    ----------
+    step : Step
+    op : Op
+    inputs : list of int
+        After all replacements.
+    outputs : tuple of int
+    guards : Guards
+        Those conditions that are known only when the function runs.
+    """
+
+    __slots__ = ("guards", "inputs", "op", "outputs", "step")
+
+    def __init__(self, step: Step, inputs: list[int], guards: Guards) -> None:
+        self.step = step
+        self.op: Op = step.apply.op
+        self.inputs = inputs
+        self.outputs = step.outputs
+        self.guards = guards
+
+
+class Bound:
+    """A schedule for inputs of certain shapes.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    arrays : list of array
+        Inputs as they come; of those that are conditions the numbers count too.
+    facts : dict
+        What a run with such inputs has told.
+    rules : sequence of callable
+        `rule(bound, line)` returns its own name if it has dealt with the line.
+
+    Attributes
+    ----------
+    lines : list of Line
+    facts : dict of int to Fact
+        Of the slots whose shapes follow from those of the inputs.
+    constants : dict of int to array
+    makers : dict of int to Line
+        The line that computes a slot.
+    taken_out : list of (Step, str)
+        The steps that are not among the lines, and why.
+    """
+
+    def __init__(
+        self, schedule: Schedule, arrays: Sequence[Any], facts: Facts, rules: Sequence[Rule]
+    ) -> None:
+        self.schedule = schedule
+        self.noted = facts
+        self.facts: Facts = {}
+        self.constants: dict[int, np.ndarray] = {}
+        self.lines: list[Line] = []
+        self.makers: dict[int, Line] = {}
+        self.taken_out: list[tuple[Step, str]] = []
+        self._same: dict[int, int] = {}
+        self._truths: dict[int, bool] = {}
+        # Steps of the other branch can be left out only where the switch is left out too.
+        self._chooses = any(getattr(rule, "__name__", "") == "choose_branch" for rule in rules)
+        self._numbers: dict[Any, int] = {}
+        self._tensors: dict[int, Tensor] = {}
+        self._n_slots = len(schedule.slots)
+        self._know_what_is_given(arrays)
+        for step in schedule.steps:
+            self._bind(step, rules)
+        self._drop_unused()
+
+    def _know_what_is_given(self, arrays: Sequence[Any]) -> None:
+        conditions = conditions_of(self.schedule)
+        for slot, array in enumerate(arrays):
+            self.facts[slot] = fact_of(array)
+            if slot in conditions:
+                self._truths[slot] = bool(array)
+        for slot, variable in self.schedule.variables:
+            self.facts[slot] = fact_of(variable.room)
+        for slot, array in self.schedule.fixed:
+            self._know_constant(slot, array)
+
+    def _know_constant(self, slot: int, array: Any) -> None:
+        """Note a constant; of equal numbers there is one for all."""
+        array = self.constants[slot] = np.asarray(array)
+        if array.size == 1 and slot >= len(self.schedule.inputs):
+            first = self._numbers.setdefault((array.dtype, array.shape, array.tobytes()), slot)
+            if first != slot:
+                self._same[slot] = first
+        self.facts[slot] = fact_of(array)
+
+    # --- binding a step ---------------------------------------------------------------------------
+
+    def _bind(self, step: Step, rules: Sequence[Rule]) -> None:
+        guards = self.open_guards(step.guards)
+        if guards is None:
+            self.taken_out.append((step, "branch not taken"))
+            return
+        line = Line(step, [self.same(slot) for slot in step.inputs], guards)
+        self._infer(line)
+        for rule in rules:
+            name = rule(self, line)
+            if name is not None:
+                self.taken_out.append((step, name))
+                return
+        self.lines.append(line)
+        self.makers.update(dict.fromkeys(line.outputs, line))
+
+    def open_guards(self, guards: Guards) -> Guards | None:
+        """Return the guards without conditions that are known; None if they never hold."""
+        if not guards:
+            return ()
+        left = []
+        for conjunction in guards:
+            own = [(self.same(slot), wanted) for slot, wanted in conjunction]
+            known = [(slot, wanted) for slot, wanted in own if self.truth(slot) is not None]
+            if all(self.truth(slot) is wanted for slot, wanted in known):
+                left.append(tuple(pair for pair in own if pair not in known))
+        if not left:
+            return None
+        return () if () in left else tuple(left)
+
+    def _infer(self, line: Line) -> None:
+        """Find the shapes of a line's outputs, where they follow from those of its inputs."""
+        if any(slot not in self.facts for slot in line.inputs):
+            return
+        tensors = [self._tensor(slot) for slot in line.inputs]
+        try:
+            shapes = line.op.infer_shape(*tensors)
+        except KerascopeError:
+            return
+        several = (shapes,) if line.op.n_outputs == 1 else shapes
+        for slot, shape in zip(line.outputs, several, strict=True):
+            fact = self.noted.get(slot)
+            if fact is not None and tuple(shape) == fact.spec.shape:
+                shares = tuple(self.same(share) for share in fact.shares)
+                self.facts[slot] = fact._replace(shares=shares)
+
+    def _tensor(self, slot: int) -> Tensor:
+        """Return a tensor of the shape that a slot has here, for an op to infer from."""
+        if slot not in self._tensors:
+            spec = self.facts[slot].spec
+            if slot in self.constants and spec.dtype.kind in "iub":
+                self._tensors[slot] = Constant(self.constants[slot])
+            else:
+                self._tensors[slot] = Tensor(spec.shape, spec.dtype.name, "bound")
+        return self._tensors[slot]
+
+    # --- what the rules use -----------------------------------------------------------------------
+
+    def same(self, slot: int) -> int:
+        """Return the slot that holds what belongs into this one."""
+        while slot in self._same:
+            slot = self._same[slot]
+        return slot
+
+    def truth(self, slot: int) -> bool | None:
+        """Return what a condition is, if that is known and may be used.
+
+        Of an input that is a condition its truth is known, and not its number.
+        """
+        if not self._chooses:
+            return None
+        if slot in self.constants:
+            return bool(self.constants[slot])
+        return self._truths.get(slot)
+
+    def replace(self, line: Line, slot: int) -> None:
+        """Let the only output of a line be what another slot holds already."""
+        self._same[line.outputs[0]] = slot
+
+    def fix(self, line: Line, arrays: Iterable[Any]) -> None:
+        """Let the outputs of a line be constants."""
+        for slot, array in zip(line.outputs, arrays, strict=True):
+            self._know_constant(slot, array)
+
+    def new_constant(self, array: np.ndarray) -> int:
+        """Return a further slot, which holds a constant."""
+        slot = self.new_slot()
+        self._know_constant(slot, array)
+        return self.same(slot)
+
+    def new_slot(self) -> int:
+        """Return a slot that no tensor of the schedule has."""
+        self._n_slots += 1
+        return self._n_slots - 1
+
+    def spec(self, slot: int) -> Spec | None:
+        """Return shape and type of a slot, if they are known."""
+        fact = self.facts.get(slot)
+        return None if fact is None else fact.spec
+
+    # --- the end ----------------------------------------------------------------------------------
+
+    @property
+    def results(self) -> list[int]:
+        """The slots of the outputs and new values."""
+        return [self.same(slot) for slot in self.schedule.results]
+
+    def _drop_unused(self) -> None:
+        used = set(self.results)
+        for guards in self.schedule.guards_of_followers.values():
+            used.update(self.same(slot) for conjunction in guards for slot, _ in conjunction)
+        kept = []
+        for line in reversed(self.lines):
+            if is_pure(line.op) and used.isdisjoint(line.outputs):
+                self.taken_out.append((line.step, "not used any more"))
+                continue
+            used.update(line.inputs)
+            used.update(slot for conjunction in line.guards for slot, _ in conjunction)
+            _drop_outputs(line, used)
+            kept.append(line)
+        self.lines = kept[::-1]
+
+
+def _drop_outputs(line: Line, used: set[int]) -> None:
+    """Let a line give only what is used, if its op can."""
+    wanted = [number for number, slot in enumerate(line.outputs) if slot in used]
+    if len(wanted) < len(line.outputs):
+        leaner = line.op.leaner(wanted)
+        if leaner is not None:
+            line.op = leaner
+            line.outputs = tuple(line.outputs[number] for number in wanted)
+
+
+def conditions_of(schedule: Schedule) -> set[int]:
+    """Return the inputs by whose truth a schedule decides what is needed."""
+    several = [step.guards for step in schedule.steps if step.guards]
+    several.extend(schedule.guards_of_followers.values())
+    slots = {slot for guards in several for conjunction in guards for slot, _ in conjunction}
+    return {slot for slot in slots if slot < len(schedule.inputs)}
+
+
+__all__ = ["Bound", "Fact", "Line", "Rule", "conditions_of"]

@@ -1,0 +1,89 @@
+"""How each line is written: a NumPy call into given memory, a view, or a call of `perform`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope.backend.graph import Op, Spec
+from kerascope.backend.program.bound import Bound, Line, is_own
+from kerascope.backend.program.trial import is_dense, is_in_order
+
+
+class Kind(Enum):
+    """Where the result of a line lies."""
+
+    CALL = "computed into planned memory"
+    VIEW = "a view of its first input"
+    PERFORM = "returned by the op"
+
+
+class Writing(NamedTuple):
+    """How a line is written.
+
+    Attributes
+    ----------
+    kind : Kind
+    text : str
+        A template with {0}, {1}, ... for the inputs and {out}.
+    kernel : callable or None
+        What the name `kernel` in the text stands for.
+    can_overwrite : bool
+        Whether the result may lie where an input of the same shape lies.
+    """
+
+    kind: Kind
+    text: str
+    kernel: Callable[..., object] | None = None
+    can_overwrite: bool = False
+
+
+def writing_of(bound: Bound, line: Line) -> Writing:
+    """Return how a line is to be written."""
+    listed = ", ".join(f"{{{i}}}" for i in range(len(line.inputs)))
+    perform = line.op.perform if is_own(line.op) else _on_copies(line.op)
+    plain = Writing(Kind.PERFORM, f"{{kernel}}({listed})", perform)
+    facts = [bound.facts.get(slot) for slot in line.outputs]
+    if line.op.is_view:
+        return plain._replace(kind=Kind.VIEW)
+    if any(slot not in bound.facts for slot in line.inputs) or not all(facts):
+        return plain
+    known = [fact for fact in facts if fact is not None]
+    if any(fact.shares or not is_dense(fact) for fact in known):
+        return plain
+    if line.op.ufunc is not None:
+        return Writing(Kind.CALL, call_of(line.op.ufunc, listed, "{out}"), can_overwrite=True)
+    if not all(map(is_in_order, known)):
+        return plain
+    inputs: list[Spec] = [bound.facts[slot].spec for slot in line.inputs]
+    kernel = line.op.kernel(inputs, [fact.spec for fact in known])
+    if kernel is None:
+        return plain
+    if isinstance(kernel, str):
+        return Writing(Kind.CALL, kernel)
+    return Writing(Kind.CALL, f"{{kernel}}({{out}}, {listed})", kernel)
+
+
+def _on_copies(op: Op) -> Callable[..., object]:
+    """Return the `perform` of a foreign op, which may keep its arrays; ours are used again."""
+
+    def perform(*arrays: Any) -> Any:
+        return op.perform(*[np.array(array) for array in arrays])
+
+    return perform
+
+
+def call_of(ufunc: np.ufunc, operands: str, out: str) -> str:
+    """Return the text of a call that computes into `out`.
+
+    Examples
+    --------
+    >>> call_of(np.add, "x, y", "z"), call_of(np.maximum, "x, y", "z")
+    ('np.add(x, y, z)', 'np.maximum(x, y, out=z)')
+    """
+    # NumPy wants the result of these two to be named: some took a third operand for it.
+    word = "out=" if ufunc in (np.maximum, np.minimum) else ""
+    return f"np.{ufunc.__name__}({operands}, {word}{out})"

@@ -1,0 +1,95 @@
+"""Numbers in the text of a call, as arrays that are made once.
+
+NumPy has to make an array of every number that it is given, and to find out its type, at each call
+again. So a kernel's text says "{number:0.5}" for a number of the result's type, and "{ones:32}" for
+a vector of 32 ones; in the program a name stands there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.program.names import Names
+
+
+class _Place:
+    """What `format` asks for the name of one array."""
+
+    def __init__(self, literals: Literals, kind: str, dtype: np.dtype) -> None:
+        self._literals = literals
+        self._kind = kind
+        self._dtype = dtype
+
+    def __format__(self, text: str) -> str:
+        return self._literals.name(self._kind, text, self._dtype)
+
+
+class Literals:
+    """Names the arrays of a program's numbers.
+
+    Parameters
+    ----------
+    names : Names
+    scope : dict
+        What the names of the program stand for; filled.
+
+    Examples
+    --------
+    >>> scope = {}
+    >>> literals = Literals(Names(), scope)
+    >>> "np.maximum(x, {number:0.5}, out=x)".format(**literals.words(np.dtype("float32")))
+    'np.maximum(x, c_0_5, out=x)'
+    >>> scope
+    {'c_0_5': array(0.5, dtype=float32)}
+    """
+
+    def __init__(self, names: Names, scope: dict[str, Any]) -> None:
+        self._names = names
+        self._scope = scope
+        self._known: dict[Any, str] = {}
+
+    def words(self, dtype: np.dtype) -> dict[str, Any]:
+        """Return what stands for `number` and `ones` in a text whose result is of a type."""
+        return {kind: _Place(self, kind, dtype) for kind in ("number", "ones")}
+
+    def name(self, kind: str, text: str, dtype: np.dtype) -> str:
+        """Return the name of what a text asks for."""
+        if kind == "ones":
+            return self.name_of(np.ones(int(text), dtype), f"ones_{text}", (text, dtype))
+        return self.name_of(np.array(float(text), dtype))
+
+    def name_of(self, array: np.ndarray, wanted: str | None = None, key: Any = None) -> str:
+        """Return the name of an array that never changes; equal small ones have one name."""
+        if key is None:
+            is_small = array.nbytes <= 64
+            key = (array.dtype, array.shape, array.tobytes()) if is_small else id(array)
+        if key not in self._known:
+            name = self._known[key] = self._names.free(wanted or number_name(array))
+            self._scope[name] = array
+        return self._known[key]
+
+
+def number_name(array: np.ndarray) -> str:
+    """Return a name for a constant: `c_0_5` for 0.5.
+
+    Examples
+    --------
+    >>> number_name(np.array(-0.5)), number_name(np.zeros((2, 3))), number_name(np.array(1e-7))
+    ('c_minus_0_5', 'c_2x3', 'c_1e_minus_7')
+    """
+    if array.ndim:
+        return "c_" + "x".join(map(str, array.shape))
+    text = str(array.item()) if array.dtype.kind != "f" else _shortest(array)
+    return "c_" + text.replace("+", "").replace("-", "minus_").replace(".", "_")
+
+
+def _shortest(array: np.ndarray) -> str:
+    """Return the fewest digits that tell a number of its type from all others."""
+    size = abs(float(array))
+    if size == 0 or 1e-4 <= size < 1e6:
+        return np.format_float_positional(array.flat[0], trim="-")
+    text = np.format_float_scientific(array.flat[0], trim="-", exp_digits=1)
+    digits, _, power = text.partition("e")
+    return f"{digits}e_{power}" if power else digits

@@ -1,0 +1,219 @@
+"""Where each array of a loop lies: in memory used at every step again, or in one that has them all.
+
+A slot whose numbers of all steps are wanted lies in a *whole*: an array with time as first axis.
+What is computed in a step is written straight into its place there. All other slots of a step share
+a few arrays that are overwritten at the next step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.graph import Spec
+from kerascope.backend.program.kernels import call_of
+from kerascope.backend.program.loop_calls import FIXED, GIVEN, STEP, Call, Copy, StepCalls
+from kerascope.backend.program.loop_rules import InShape, Join, Reshaped
+from kerascope.backend.program.memory import aligned
+
+WHOLES = (Join, Reshaped)  # ops whose inputs are computed where their output lies
+
+
+class Home(Enum):
+    """Where the array of a slot is found."""
+
+    STATIC = "always at the same place"
+    NAMED = "under the name that a line of the text gives it"
+    WHOLE = "in an array with all steps"
+    BLOCK = "in memory for some steps at once, used again for the next ones"
+    STATE = "where the step before has left it"
+
+
+def room(spec: Spec) -> np.ndarray:
+    """Return an array, from a cache line on."""
+    n_bytes = spec.dtype.itemsize * int(np.prod(spec.shape, dtype=np.int64))
+    return np.ndarray(spec.shape, spec.dtype, buffer=aligned(max(n_bytes, 1)).data)
+
+
+def kernel_of(step: StepCalls, call: Call) -> Any:
+    """Return the kernel of a call on the arrays of one step: a text, a function or None."""
+    if call.op.is_view or isinstance(call.op, WHOLES):
+        return None
+    if call.op.ufunc is not None:
+        return call_of(call.op.ufunc, listed(call), "{out}")
+    specs = [step.specs[slot] for slot in call.inputs]
+    return call.op.kernel(specs, [step.specs[slot] for slot in call.outputs])
+
+
+def can_be_placed(step: StepCalls, call: Call) -> bool:
+    """Tell whether a call of one output can write where it is told to."""
+    is_single = len(call.outputs) == 1
+    return is_single and (isinstance(call.op, WHOLES) or kernel_of(step, call) is not None)
+
+
+def can_be_part(call: Call) -> bool:
+    """Tell whether a call can write into memory that does not lie row by row."""
+    return call.op.ufunc is not None or isinstance(call.op, Copy)
+
+
+def listed(call: Call) -> str:
+    """Return the inputs of a call as a template: "{0}, {1}"."""
+    return ", ".join(f"{{{number}}}" for number in range(len(call.inputs)))
+
+
+class Places:
+    """The homes of all slots.
+
+    Parameters
+    ----------
+    step : StepCalls
+    wholes : set of int
+        Slots whose numbers of all steps are wanted.
+    block : int
+        How many steps are computed at once before the loop.
+    kept : iterable of int
+        Slots that are read at the end of each step.
+
+    Attributes
+    ----------
+    homes : dict of int to Home
+    arrays : dict of int to array
+        Of the slots that always lie at the same place, and the memory of those in blocks.
+    inside : dict of int to (int, int)
+        Slots that are computed as a part of another one, and which.
+    """
+
+    def __init__(
+        self, step: StepCalls, wholes: set[int], block: int, kept: Iterable[int] = ()
+    ) -> None:
+        self.step = step
+        self.kept = set(kept)
+        self.wholes = wholes
+        self.block = block
+        self.homes: dict[int, Home] = dict.fromkeys(step.constants, Home.STATIC)
+        self.arrays: dict[int, np.ndarray] = dict(step.constants)
+        self.inside: dict[int, tuple[int, int]] = {}
+        self._find_parts()
+        self._roots: dict[int, set[int]] = {}
+        self._free: dict[Spec, list[np.ndarray]] = {}
+        for slot in range(len(step.schedule.inputs)):
+            home = {FIXED: Home.NAMED, GIVEN: Home.WHOLE, STEP: Home.STATE}
+            self.homes[slot] = home[step.place_of[slot]]
+        last = self._last_readers()
+        for position, call in enumerate(step.calls):
+            for slot in call.outputs:
+                self._settle(slot, call)
+            self._free_after(position, last)
+
+    # --- parts of joined arrays -------------------------------------------------------------------
+
+    def _find_parts(self) -> None:
+        """Let parts be computed inside the whole where an elementwise op makes them."""
+        makers = {slot: call for call in self.step.calls for slot in call.outputs}
+        reshaped = {c.inputs[0] for c in self.step.calls if isinstance(c.op, InShape)}
+        for call in self.step.calls:
+            if not isinstance(call.op, WHOLES):
+                continue
+            for number, part in enumerate(call.inputs):
+                maker = makers.get(part)
+                is_own = maker is not None and can_be_part(maker)
+                if is_own and part not in self.wholes.union(reshaped, self.inside):
+                    self.inside[part] = (call.outputs[0], number)
+
+    def owner(self, slot: int) -> int:
+        """Return the slot in whose memory this one lies."""
+        while slot in self.inside:
+            slot = self.inside[slot][0]
+        return slot
+
+    # --- homes ------------------------------------------------------------------------------------
+
+    def _settle(self, slot: int, call: Call) -> None:
+        if slot in self.homes:
+            return
+        if slot in self.inside:
+            outer, number = self.inside[slot]
+            self._settle(outer, self._maker(outer))
+            self.homes[slot] = self.homes[outer]
+            if self.homes[outer] == Home.STATIC:
+                join: Any = self._maker(outer).op
+                self.arrays[slot] = join.part(self.arrays[outer], number)
+            self._roots[slot] = self._roots.get(outer, set())
+            return
+        place = self.step.place_of[slot]
+        if call.op.is_view:
+            self._settle_view(slot, call)
+        elif place == GIVEN:
+            self.homes[slot] = Home.WHOLE if slot in self.wholes else Home.BLOCK
+            if slot not in self.wholes:
+                shape, dtype = self.step.specs[slot]
+                self.arrays[slot] = room(Spec((self.block, *shape), dtype))
+        elif slot in self.wholes:
+            self.homes[slot] = Home.WHOLE
+        elif not isinstance(call.op, WHOLES) and kernel_of(self.step, call) is None:
+            self.homes[slot] = Home.NAMED
+            self._roots[slot] = set().union(*(self._roots.get(x, set()) for x in call.inputs))
+        else:
+            self._give(slot, place, call)
+
+    def _maker(self, slot: int) -> Call:
+        return next(call for call in self.step.calls if slot in call.outputs)
+
+    def _settle_view(self, slot: int, call: Call) -> None:
+        source = call.inputs[0]
+        home = self.homes[source]
+        self.homes[slot] = home
+        self._roots[slot] = self._roots.get(source, set())
+        if home == Home.STATIC:
+            self.arrays[slot] = call.op.perform(*self.stand_ins(call, self.arrays[source]))
+
+    def stand_ins(self, call: Call, first: Any) -> list[Any]:
+        """Return the inputs of a view: the first as given, of the others only the shapes."""
+        specs = [self.step.specs[slot] for slot in call.inputs[1:]]
+        return [first, *(np.broadcast_to(np.zeros((), dtype), shape) for shape, dtype in specs)]
+
+    # --- memory that is used again ----------------------------------------------------------------
+
+    def _give(self, slot: int, place: int, call: Call) -> None:
+        spec = self.step.specs[slot]
+        self.homes[slot] = Home.STATIC
+        # What lies between the parts of a whole is zero once and for all.
+        is_shared = place == STEP and not (isinstance(call.op, Join) and call.op.has_gaps)
+        free = self._free.get(spec, []) if is_shared else []
+        self.arrays[slot] = free.pop() if free else room(spec)
+        if is_shared:
+            self._roots[slot] = {slot}
+
+    def _last_readers(self) -> dict[int, int]:
+        """Return for each slot the call, by number, that reads it last; joined parts count too."""
+        last: dict[int, int] = {}
+        for position, call in enumerate(self.step.calls):
+            for slot in (*call.inputs, *call.outputs):
+                last[slot] = position
+                last[self.owner(slot)] = position
+        for slot in self.kept:
+            last[slot] = last[self.owner(slot)] = len(self.step.calls)
+        return last
+
+    def _free_after(self, position: int, last: dict[int, int]) -> None:
+        """Set memory free that nobody reads after a call, through views neither."""
+        until: dict[int, int] = {}
+        for slot, roots in self._roots.items():
+            for root in roots:
+                until[root] = max(until.get(root, 0), last.get(slot, 0))
+        for call in self.step.calls[: position + 1]:
+            for slot in call.outputs:
+                if self._roots.get(slot) == {slot} and until.get(slot) == position:
+                    self._roots_gone(slot)
+
+    def _roots_gone(self, slot: int) -> None:
+        self._free.setdefault(self.step.specs[slot], []).append(self.arrays[slot])
+        self._roots[slot] = set()
+
+
+def sequences_of(array: np.ndarray) -> Sequence[Any]:
+    """Return the parts of a whole, one for each step."""
+    return list(array) if array.ndim > 1 else [array[t, ...] for t in range(len(array))]

@@ -1,0 +1,239 @@
+"""The text of a loop: a Python function with one NumPy call on each line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.ops.linalg import Dot
+from kerascope.backend.program.literals import Literals
+from kerascope.backend.program.loop_calls import FIXED, GIVEN, STEP, Call, StepCalls
+from kerascope.backend.program.loop_places import Home, kernel_of, room
+from kerascope.backend.program.loop_plan import LoopPlan
+from kerascope.backend.program.loop_rules import Join, Reshaped
+from kerascope.backend.program.names import TAKEN, Names
+
+INDENT = "    "
+
+
+class LoopText:
+    """Writes a loop.
+
+    Parameters
+    ----------
+    plan : LoopPlan
+
+    Attributes
+    ----------
+    source : str
+    scope : dict of str to object
+        What the names in the text stand for.
+    in_blocks, in_steps : list of int
+        The slots of the loop variables: before the loop, and in it.
+    blockwise : list of int
+        Slots that are computed before the loop, for many steps at once.
+    fixed : list of int
+        The inputs that are the same at each step.
+    outs : dict of int to str
+        The names of the results, by number.
+    whole_names : dict of int to str
+        The names of arrays of all steps; below 0: of first states.
+    """
+
+    def __init__(self, plan: LoopPlan) -> None:
+        self.step: StepCalls = plan.step
+        self.is_backwards = plan.is_backwards
+        self.wanted = plan.wanted
+        self.results = plan.results
+        self.terms = plan.terms
+        self.places = plan.places
+        self.names = Names((*TAKEN, "in_rows", "loop", "blocks", "steps"))
+        self.scope: dict[str, Any] = {"np": np, "in_rows": in_rows}
+        self._literals = Literals(self.names, self.scope)
+        self._tensors = {slot: tensor for tensor, slot in self.step.schedule.slots.items()}
+        self.whole_names: dict[int, str] = {}
+        self.source = self._written()
+
+    # --- names ------------------------------------------------------------------------------------
+
+    def _name(self, slot: int) -> str:
+        if slot not in self.names:
+            tensor = self._tensors.get(slot)
+            self.names.add(slot, tensor.name if tensor is not None else "x")
+            if self.places.homes[slot] == Home.STATIC:
+                self.scope[self.names[slot]] = self.places.arrays[slot]
+        return self.names[slot]
+
+    def _whole(self, slot: int) -> str:
+        if slot not in self.whole_names:
+            self.whole_names[slot] = self.names.free(f"all_{self._name(slot)}")
+        return self.whole_names[slot]
+
+    # --- text -------------------------------------------------------------------------------------
+
+    def _written(self) -> str:
+        step = self.step
+        self.fixed = [x for x in range(len(step.schedule.inputs)) if step.place_of[x] == FIXED]
+        before = list(self._before())
+        self.blockwise = [c.outputs[0] for c in step.calls if step.place_of[c.outputs[0]] == GIVEN]
+        given = [*range(step.layout.sequences), *self.blockwise]
+        read = {x for c in step.calls if step.place_of[c.outputs[0]] == GIVEN for x in c.inputs}
+        self.in_blocks = [x for x in given if x in read or x in self.blockwise]
+        blocks = list(self._calls(GIVEN))
+        body = list(self._calls(STEP))
+        for number, term in enumerate(self.terms):
+            total = self._total(number) if term.summed else ""
+            body += [f"np.add({total}, {self._name(x)}, {total})" for x in term.summed]
+        self._name_wholes()
+        self.in_steps = self._loop_variables()
+        self.outs = {number: self.names.free(f"out_{number}") for number in sorted(self.wanted)}
+        text: list[str] = []
+        text += [INDENT + line for line in [*before, *self._first_totals()]]
+        text += _loop(self.in_blocks, "blocks", blocks, self._name)
+        text += _loop(self.in_steps, "steps", body, self._name)
+        text += [INDENT + line for line in self._ending()]
+        words = ["blocks", "steps", *self.outs.values(), *map(self._name, self.fixed)]
+        words += self.whole_names.values()
+        return "\n".join([f"def loop({', '.join(words)}):", *text]) + "\n"
+
+    def _before(self) -> Iterator[str]:
+        yield from self._calls(FIXED)
+        for call in self.step.calls:
+            slot = call.outputs[0]
+            has_gaps = isinstance(call.op, Join) and call.op.has_gaps
+            if has_gaps and self.places.homes[slot] == Home.WHOLE:
+                yield f"{self._whole(slot)}.fill(0)"
+        if not self.step.rewrites:
+            return
+        turned: set[int] = set()
+        for call in self.step.calls:
+            if not isinstance(call.op, Dot) or self.step.place_of[call.outputs[0]] != STEP:
+                continue
+            for x in call.inputs:
+                is_fixed = self.places.homes[x] == Home.NAMED and self.step.place_of[x] == FIXED
+                if is_fixed and x not in turned:
+                    turned.add(x)
+                    own = self.names.free(f"{self._name(x)}_room")
+                    self.scope[own] = room(self.step.specs[x])
+                    yield f"{self._name(x)} = in_rows({self._name(x)}, {own})"
+
+    def _calls(self, place: int) -> Iterator[str]:
+        for call in self.step.calls:
+            if self.step.place_of[call.outputs[0]] == place:
+                yield from self._call(call, place)
+
+    def _call(self, call: Call, place: int) -> Iterator[str]:
+        homes, step = self.places.homes, self.step
+        ins = [self._name(x) for x in call.inputs]
+        outs = [self._name(x) for x in call.outputs]
+        out = outs[0] if len(outs) == 1 else f"({', '.join(outs)})"
+        home = homes[call.outputs[0]]
+        if isinstance(call.op, Join):
+            for number, part in enumerate(call.inputs):
+                if self.places.inside.get(part) != (call.outputs[0], number):
+                    yield f"np.copyto({out}[{_written(call.op.index(number))}], {ins[number]})"
+            return
+        if isinstance(call.op, Reshaped) or (call.op.is_view and home != Home.NAMED):
+            return
+        kernel = kernel_of(step, call)
+        if place == GIVEN and isinstance(call.op, Dot):
+            inner, width = step.specs[call.inputs[1]].shape
+            left, right = f"{ins[0]}.reshape(-1, {inner})", ins[1]
+            yield f"np.dot({left}, {right}, {out}.reshape(-1, {width}))"
+        elif isinstance(kernel, str):
+            literals = self._literals.words(step.specs[call.outputs[0]].dtype)
+            yield kernel.format(*ins, out=out, **literals)
+        else:
+            word = self.names.free(call.op.name)
+            self.scope[word] = call.op.perform if kernel is None else kernel
+            arguments = ", ".join(ins)
+            written = f"{out} = {word}({arguments})"
+            yield written if kernel is None else f"{word}({out}, {arguments})"
+
+    def _loop_variables(self) -> list[int]:
+        """Return the slots that lie elsewhere at each step, if the text of a step names them."""
+        found = []
+        moving = (Home.WHOLE, Home.STATE)
+        for call in self.step.calls:
+            if self.step.place_of[call.outputs[0]] == STEP:
+                found += [*call.inputs, *call.outputs]
+        found += [x for term in self.terms for x in term.summed]
+        return [x for x in dict.fromkeys(found) if self.places.homes[x] in moving]
+
+    # --- after the loop ---------------------------------------------------------------------------
+
+    def _total(self, number: int) -> str:
+        return self.names.add(-1 - number, "total")
+
+    def _outs_of_terms(self) -> list[str]:
+        first = len(self.results) + self.step.layout.states
+        return [name for number, name in self.outs.items() if number >= first]
+
+    def _first_totals(self) -> Iterator[str]:
+        for number, (term, out) in enumerate(zip(self.terms, self._outs_of_terms(), strict=True)):
+            if term.summed:
+                yield f"{self._total(number)} = {out}"
+                yield f"{self._total(number)}.fill(-0.0)"
+
+    def _name_wholes(self) -> None:
+        for term in self.terms:
+            for x in term.wholes:
+                self._whole(x)
+        for number, x in enumerate(self.results):
+            is_wanted = number in self.wanted or number >= self.step.layout.outputs
+            if is_wanted and self.step.place_of[x] != FIXED:
+                self._whole(x)
+
+    def _ending(self) -> Iterator[str]:
+        step, layout = self.step, self.step.layout
+        first, last = ("-1", "0") if self.is_backwards else ("0", "-1")
+        before, after = (":-1", "1:") if self.is_backwards else ("1:", ":-1")
+        seen: set[int] = set()
+        for number, slot in enumerate(self.results[: layout.outputs]):
+            if number not in self.wanted:
+                continue
+            if step.place_of[slot] == FIXED:
+                yield f"np.copyto({self.outs[number]}, {self._name(slot)})"
+            elif slot in seen or step.place_of[slot] == GIVEN:
+                yield f"np.copyto({self.outs[number]}, {self._whole(slot)})"
+            seen.add(slot)
+        for k, slot in enumerate(self.results[layout.outputs :]):
+            history = self.outs.get(layout.outputs + k)
+            end = self.outs.get(layout.outputs + layout.states + k)
+            whole = self._whole(slot)
+            if history is not None:
+                yield f"np.copyto({history}[{first}, ...], {self._start_name(k)})"
+                yield f"np.copyto({history}[{before}], {whole}[{after}])"
+            if end is not None:
+                yield f"np.copyto({end}, {whole}[{last}])"
+        for term, out in zip(self.terms, self._outs_of_terms(), strict=True):
+            yield from term.text(out, self._whole, self.scope, self.names)
+
+    def _start_name(self, k: int) -> str:
+        """Name the first value of a state, which comes as a whole."""
+        return self.whole_names.setdefault(-1 - k, self.names.free(f"first_state_{k}"))
+
+
+def in_rows(x: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Return an array as it lies, if it lies row by row; else a copy that does."""
+    if x.flags.c_contiguous:
+        return x
+    np.copyto(own, x)
+    return own
+
+
+def _written(index: tuple[Any, ...]) -> str:
+    """Return the text of an index."""
+    words = [f"{i.start or ''}:{i.stop or ''}" if isinstance(i, slice) else str(i) for i in index]
+    return ", ".join(words)
+
+
+def _loop(slots: list[int], words: str, body: list[str], name: Any) -> list[str]:
+    """Return the text of a loop through tuples of views."""
+    if not body:
+        return []
+    names = ", ".join(name(slot) for slot in slots)
+    head = f"{INDENT}for {names}{',' if len(slots) == 1 else ''} in {words}:"
+    return [head, *(2 * INDENT + line for line in body)]

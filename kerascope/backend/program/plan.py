@@ -1,0 +1,128 @@
+"""What a program has to do, before it is known where its arrays lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kerascope.backend.graph import Variable
+from kerascope.backend.program.bound import Bound
+from kerascope.backend.program.flat import Group, find_groups
+from kerascope.backend.program.kernels import Kind, Writing, writing_of
+from kerascope.backend.program.rules import rules_named
+from kerascope.backend.program.trial import Facts
+from kerascope.backend.schedule import Guards, Schedule
+
+
+class Commit(NamedTuple):
+    """A new value that is copied into its variable at the end.
+
+    Attributes
+    ----------
+    variable : Variable
+    new_slot : int
+    guards : Guards
+        When; by conditions that are known only then.
+    is_at_risk : bool
+        Whether what the slot holds could be overwritten by another commit.
+    """
+
+    variable: Variable
+    new_slot: int
+    guards: Guards
+    is_at_risk: bool
+
+
+class Plan:
+    """The lines of a program, and what is returned and committed.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    variables : list of Variable
+        Those that a call writes, in the order of the schedule's results.
+    arrays : list of array
+        Inputs of the shapes for which the program is made.
+    facts : dict
+        What a run with such inputs has told.
+    rewrites : list of str, optional
+        Names of the rules that may be used; by default all.
+
+    Attributes
+    ----------
+    bound : Bound
+    groups : list of Group
+        Weights that are updated together.
+    writings : list of Writing
+        How each line of `bound` is written.
+    outputs : list of int
+        Slots.
+    commits : dict of int to Commit
+        By the slot of the variable.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        variables: Sequence[Variable],
+        arrays: Sequence[Any],
+        facts: Facts,
+        rewrites: Sequence[str] | None = None,
+    ) -> None:
+        self.bound = bound = Bound(schedule, arrays, facts, rules_named(rewrites))
+        n = schedule.n_outputs
+        self.outputs = bound.results[:n]
+        new_slots = dict(zip(variables, bound.results[n:], strict=True))
+        guards = self._open_guards(new_slots)
+        always = {v: slot for v, slot in new_slots.items() if guards.get(v) == ()}
+        self.groups: list[Group] = find_groups(bound, always, self.outputs)
+        self.writings: list[Writing] = [writing_of(bound, line) for line in bound.lines]
+        together = {v for group in self.groups for v in group.written}
+        self.slot_of = self._slots_of_variables(variables)
+        computed = self.slots_in_planned_memory
+        self.commits = {
+            self.slot_of[v]: Commit(v, slot, guards[v], slot not in computed)
+            for v, slot in new_slots.items()
+            if v in guards and v not in together
+        }
+        self.written = {*together, *(commit.variable for commit in self.commits.values())}
+
+    def _open_guards(self, new_slots: Mapping[Variable, int]) -> dict[Variable, Guards]:
+        """Return when each variable is written; those that never are have no entry."""
+        followers = self.bound.schedule.guards_of_followers
+        found: dict[Variable, Guards] = {}
+        for v in new_slots:
+            if v not in followers:
+                found[v] = ()
+            elif followers[v]:
+                guards = self.bound.open_guards(followers[v])
+                if guards is not None:
+                    found[v] = guards
+        return found
+
+    def _slots_of_variables(self, variables: Sequence[Variable]) -> dict[Variable, int]:
+        """Return the slot of each variable; one that is written and never read gets a new one."""
+        slots = {variable: slot for slot, variable in self.bound.schedule.variables}
+        for v in variables:
+            if v not in slots:
+                slots[v] = self.bound.new_slot()
+        return slots
+
+    @property
+    def slots_in_planned_memory(self) -> set[int]:
+        """The slots that a line computes into memory that can be chosen."""
+        lines = zip(self.bound.lines, self.writings, strict=True)
+        return {x for line, own in lines if own.kind is Kind.CALL for x in line.outputs}
+
+    @property
+    def scalars_of_groups(self) -> list[int]:
+        """The slots of numbers, such as the rate, that the groups read."""
+        parts = [group.parts[0] for group in self.groups]
+        refs = [ref for part in parts for several in part.refs for ref in several]
+        return [ref.place for ref in refs if ref.kind == "scalar"]
+
+    @property
+    def conditions_at_the_end(self) -> list[int]:
+        """The slots by which it is decided whether a variable is written."""
+        guards = [commit.guards for commit in self.commits.values()]
+        return [slot for several in guards for own in several for slot, _ in own]

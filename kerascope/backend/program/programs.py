@@ -1,0 +1,135 @@
+"""The programs of one function: one for each set of input shapes that comes again."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.graph import Variable
+from kerascope.backend.program.bound import conditions_of
+from kerascope.backend.program.flat_text import Homes
+from kerascope.backend.program.plan import Plan
+from kerascope.backend.program.program import Program
+from kerascope.backend.program.trial import Facts
+from kerascope.backend.schedule import Schedule
+
+MOST_PROGRAMS = 16
+MOST_STEPS = 30_000  # a longer text takes Python longer to compile than it saves
+NEVER = -(10**18)  # calls of shapes whose program is of no use
+CALLS_BEFORE = 1  # so many calls of the same shapes come before the one that is written down
+
+Interpret = Callable[[Sequence[np.ndarray], Facts | None], list[Any]]
+
+
+class Programs:
+    """Chooses for each call between its program and the interpreted schedule.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    variables : list of Variable
+        Those that a call writes, in the order of the schedule's results.
+    interpret : callable
+        Computes the outputs step by step; fills the facts, if it is given a dict for them.
+    name : str
+    rewrites : list of str, optional
+        Names of the rules that may be used; by default all.
+
+    Attributes
+    ----------
+    programs : dict of tuple to Program
+        By the shapes of the inputs; the last one was made last.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        variables: Sequence[Variable],
+        interpret: Interpret,
+        name: str,
+        rewrites: Sequence[str] | None = None,
+    ) -> None:
+        self.programs: dict[Any, Program] = {}
+        self._schedule = schedule
+        self._variables = list(variables)
+        self._interpret = interpret
+        self._name = name
+        self._rewrites = rewrites
+        self._homes: Homes = {}
+        self._counts: dict[Any, int] = {}
+        self._conditions = sorted(conditions_of(schedule))
+        self._calls_before = CALLS_BEFORE
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what belongs to this one: a copy writes its own programs."""
+        fresh = {"programs": {}, "_homes": {}, "_counts": {}, "_calls_before": CALLS_BEFORE}
+        return {**vars(self), **fresh, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = threading.Lock()
+
+    def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
+        """Return the outputs for these arrays, and write the new values."""
+        key: Any = tuple([array.shape for array in arrays])
+        if self._conditions:
+            key = (key, tuple([bool(arrays[slot]) for slot in self._conditions]))
+        program = self.programs.get(key)
+        # The memory of a program is there once: who comes meanwhile, from another thread, computes
+        # without it.
+        if program is not None and self._lock.acquire(blocking=False):
+            try:
+                return program(arrays)
+            except Exception as error:
+                if program.has_begun_to_write(error):
+                    raise
+                failure = error
+            finally:
+                self._lock.release()
+            return self._step_after(failure, key, arrays)
+        if program is None and self._is_due(key):
+            return self._write_down(key, arrays)
+        return self._interpret(arrays, None)
+
+    def _step_after(self, failure: Exception, key: Any, arrays: Sequence[np.ndarray]) -> list[Any]:
+        """Compute step by step what a program failed at; most often it fails too, and says where.
+
+        Nothing was written yet.
+        """
+        outputs = self._interpret(arrays, None)
+        del self.programs[key]
+        self._counts[key] = NEVER
+        warnings.warn(
+            f"{self._name}: its NumPy program failed ({type(failure).__name__}: {failure}) where "
+            f"its steps do not; from now on it is computed step by step. Please report this.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+        return outputs
+
+    def _is_due(self, key: Any) -> bool:
+        """Tell whether arrays of these shapes have come often enough."""
+        calls = self._counts[key] = self._counts.get(key, 0) + 1
+        if calls == 1 and len(self._counts) > 8 * MOST_PROGRAMS:
+            self._counts = {key: 1}
+        return calls > self._calls_before and len(self._schedule.steps) <= MOST_STEPS
+
+    def _write_down(self, key: Any, arrays: Sequence[np.ndarray]) -> list[Any]:
+        """Interpret once more, note all shapes, and write the program for the next call."""
+        facts: Facts = {}
+        outputs = self._interpret(arrays, facts)
+        with self._lock:
+            plan = Plan(self._schedule, self._variables, arrays, facts, self._rewrites)
+            if len(self.programs) >= MOST_PROGRAMS:
+                # So many shapes take turns that programs may cost more than they save: the next
+                # ones have to be wanted more often.
+                del self.programs[next(iter(self.programs))]
+                self._calls_before *= 2
+                self._counts.clear()
+            self.programs[key] = Program(plan, self._homes, self._name)
+        return outputs

@@ -1,0 +1,183 @@
+"""What known shapes make needless: small rules, each of which leaves every result bit for bit.
+
+A rule looks at one line. It returns its own name if the line need not be written: its output is a
+constant, or lies already in another slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from kerascope.backend.ops.broadcasting import BroadcastLike, Cast, SumTo
+from kerascope.backend.ops.control import Switch
+from kerascope.backend.ops.elementwise import Divide, Identity, Multiply, StopGradient
+from kerascope.backend.ops.shaping import Reshape, ReshapeLike, Transpose
+from kerascope.backend.program.bound import Bound, Line, Rule, is_pure
+
+# A constant this large is rather computed than kept; ops on a uniform one need one number of it.
+MOST_ELEMENTS = 1 << 20
+
+
+def fold_constants(bound: Bound, line: Line) -> str | None:
+    """Compute at once what depends on constants, or only on shapes."""
+    known = all(slot in bound.constants for slot in line.inputs)
+    shapes_suffice = line.op.needs_only_shapes and all(s in bound.facts for s in line.inputs)
+    if not is_pure(line.op) or not (known or shapes_suffice):
+        return None
+    facts = [bound.facts.get(slot) for slot in line.outputs]
+    if any(fact is None or np.prod(fact.spec.shape) > MOST_ELEMENTS for fact in facts):
+        return None
+    arrays = [_stand_in(bound, slot) for slot in line.inputs]
+    with np.errstate(all="ignore"):
+        result = line.op.perform(*arrays)
+    bound.fix(line, [result] if line.op.n_outputs == 1 else result)
+    return "constant"
+
+
+def _stand_in(bound: Bound, slot: int) -> np.ndarray:
+    if slot in bound.constants:
+        return bound.constants[slot]
+    spec = bound.facts[slot].spec
+    return np.broadcast_to(np.zeros((), spec.dtype), spec.shape)
+
+
+def remove_identities(bound: Bound, line: Line) -> str | None:
+    """Leave out what returns its first input as it is."""
+    if not _is_identity(bound, line):
+        return None
+    bound.replace(line, line.inputs[0])
+    return "identity"
+
+
+def _is_identity(bound: Bound, line: Line) -> bool:
+    op = line.op
+    if isinstance(op, (Identity, StopGradient)):
+        return True
+    if not line.inputs:
+        return False
+    before, after = bound.spec(line.inputs[0]), bound.spec(line.outputs[0])
+    if before is None or before != after:
+        return False
+    if isinstance(op, BroadcastLike):
+        return op.axes is None or not op.axes
+    if isinstance(op, Transpose):
+        return op.pattern == tuple(range(len(before.shape)))
+    return isinstance(op, (SumTo, Cast, Reshape, ReshapeLike))
+
+
+def multiply_by_one(bound: Bound, line: Line) -> str | None:
+    """Leave out a product with ones, and a quotient by them."""
+    if not isinstance(line.op, (Multiply, Divide)):
+        return None
+    wanted = bound.spec(line.outputs[0])
+    for position in (1, 0) if isinstance(line.op, Multiply) else (1,):
+        other = line.inputs[1 - position]
+        if wanted is not None and bound.spec(other) == wanted:
+            number = uniform(bound, line.inputs[position])
+            if number is not None and number == 1:
+                bound.replace(line, other)
+                return "times one"
+    return None
+
+
+def choose_branch(bound: Bound, line: Line) -> str | None:
+    """Take the branch of a switch whose condition is known."""
+    truth = bound.truth(line.inputs[0]) if isinstance(line.op, Switch) else None
+    if truth is None:
+        return None
+    bound.replace(line, line.inputs[1 if truth else 2])
+    return "branch known"
+
+
+def undo_transposes(bound: Bound, line: Line) -> str | None:
+    """Leave out a transposition that takes back another one."""
+    if not isinstance(line.op, Transpose):
+        return None
+    first = bound.makers.get(line.inputs[0])
+    if first is None or not isinstance(first.op, Transpose):
+        return None
+    pattern = [first.op.pattern[axis] for axis in line.op.pattern]
+    if pattern != sorted(pattern):
+        return None
+    bound.replace(line, first.inputs[0])
+    return "transposed twice"
+
+
+class MergeEqual:
+    """Compute what two lines have in common once; a rule with a memory, for one program."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple, Line] = {}
+
+    def __call__(self, bound: Bound, line: Line) -> str | None:
+        """Replace a line by an earlier one with the same op on the same inputs."""
+        if not is_pure(line.op) or line.op.n_outputs != 1 or line.op.lazy:
+            return None
+        if len(vars(line.op)) != len(line.op.parameters):  # equal ops could differ in the others
+            return None
+        try:
+            # Written out, too: 0.0 equals -0.0, and 1 equals True.
+            earlier = self._seen.setdefault((line.op, repr(line.op), *line.inputs), line)
+        except TypeError:  # an op with a parameter that cannot be hashed
+            return None
+        if earlier is line or (earlier.guards and earlier.guards != line.guards):
+            return None
+        bound.replace(line, earlier.outputs[0])
+        return "computed before"
+
+
+def shrink_uniform(bound: Bound, line: Line) -> str | None:
+    """Let an operand whose elements are all equal be one number; the line itself stays."""
+    wanted = bound.spec(line.outputs[0])
+    if line.op.ufunc is None or wanted is None or len(line.inputs) != 2:
+        return None
+    for position in (0, 1):
+        slot, other = line.inputs[position], line.inputs[1 - position]
+        spec = bound.spec(other)
+        if spec is None or spec.shape != wanted.shape or not bound.facts[slot].spec.shape:
+            continue
+        number = uniform(bound, slot)
+        if number is not None:
+            line.inputs[position] = bound.new_constant(number)
+    return None
+
+
+def uniform(bound: Bound, slot: int) -> np.ndarray | None:
+    """Return the number of which a constant consists; None if there are several."""
+    array = bound.constants.get(slot)
+    if array is None or array.size == 0:
+        return None
+    first = array.reshape(-1)[:1]
+    same_bits = array.reshape(-1).view(np.uint8).reshape(array.size, -1)
+    return first.reshape(()) if (same_bits == same_bits[0]).all() else None
+
+
+# By name, in the order in which they are tried.
+RULES: dict[str, Callable[[], Rule]] = {
+    "choose_branch": lambda: choose_branch,
+    "remove_identities": lambda: remove_identities,
+    "fold_constants": lambda: fold_constants,
+    "multiply_by_one": lambda: multiply_by_one,
+    "undo_transposes": lambda: undo_transposes,
+    "merge_equal": MergeEqual,
+    "shrink_uniform": lambda: shrink_uniform,
+}
+
+
+def rules_named(names: Iterable[str] | None) -> list[Rule]:
+    """Return rules for one program; None means all.
+
+    Examples
+    --------
+    >>> [rule.__name__ for rule in rules_named(["fold_constants"])]
+    ['fold_constants']
+    """
+    wanted = RULES if names is None else set(names)
+    return [make() for name, make in RULES.items() if name in wanted]
+
+
+def all_rules() -> list[Rule]:
+    """Return every rule, for one program."""
+    return rules_named(None)

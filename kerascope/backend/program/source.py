@@ -1,0 +1,180 @@
+"""The text of a program: a Python function with one NumPy call on each line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.graph import Tensor
+from kerascope.backend.phases import PHASE_OF_SCOPE
+from kerascope.backend.program.bound import Bound, Line
+from kerascope.backend.program.flat_text import FlatText
+from kerascope.backend.program.kernels import Kind, Writing
+from kerascope.backend.program.literals import Literals
+from kerascope.backend.program.memory import Memory
+from kerascope.backend.program.names import Names
+from kerascope.backend.program.plan import Commit, Plan
+from kerascope.backend.schedule import Guards
+
+INDENT = "    "
+TITLES = ("forward", "backward", "update")
+
+
+def given(value: Any) -> Any:
+    """Return what a caller may keep: a copy, or a number where there are no axes."""
+    array = np.asarray(value)
+    return array.copy() if array.ndim else array[()]
+
+
+class Source:
+    """Writes a program.
+
+    Parameters
+    ----------
+    plan : Plan
+    memory : Memory
+    flats : list of FlatText
+    name : str
+        Of the function.
+
+    Attributes
+    ----------
+    text : str
+    scope : dict of str to object
+        What the names in the text stand for.
+    first_writing_line : int
+        From here on (counted from 1) variables are written.
+    line_numbers : dict of int to int
+        The line of the text (from 1) at which each line of the plan is written.
+    group_lines : list of int
+        That of the loop of each group.
+    """
+
+    def __init__(self, plan: Plan, memory: Memory, flats: Sequence[FlatText], name: str) -> None:
+        self.plan = plan
+        self.memory = memory
+        self.bound: Bound = plan.bound
+        self.names = Names()
+        self.scope: dict[str, Any] = {"np": np, "given": given}
+        self._literals = Literals(self.names, self.scope)
+        self.line_numbers: dict[int, int] = {}
+        self.group_lines: list[int] = []
+        self._tensors: dict[int, Tensor] = {
+            slot: tensor for tensor, slot in self.bound.schedule.slots.items()
+        }
+        self.name = self.names.free(name)
+        inputs = [self._name(slot) for slot in range(len(self.bound.schedule.inputs))]
+        self._lines = [f"def {self.name}({', '.join(inputs)}):"]
+        self._heading = ""
+        for position, line in enumerate(self.bound.lines):
+            self._write_line(position, line, plan.writings[position])
+        self._write_end(flats)
+        self.text = "\n".join(self._lines) + "\n"
+
+    # --- names ------------------------------------------------------------------------------------
+
+    def _name(self, slot: int) -> str:
+        if slot not in self.names:
+            array = self.memory.arrays.get(slot)
+            if slot in self.bound.constants and array is not None:
+                self.names.set(slot, self._literals.name_of(array))
+            else:
+                tensor = self._tensors.get(slot)
+                self.names.add(slot, _short(tensor.name) if tensor is not None else "x")
+            if array is not None:
+                self.scope[self.names[slot]] = array
+        return self.names[slot]
+
+    def _guard(self, guards: Guards) -> str:
+        several = [
+            " and ".join(f"{'' if wanted else 'not '}{self._name(slot)}" for slot, wanted in own)
+            for own in guards
+        ]
+        return several[0] if len(several) == 1 else " or ".join(f"({text})" for text in several)
+
+    # --- lines ------------------------------------------------------------------------------------
+
+    def _write_line(self, position: int, line: Line, writing: Writing) -> None:
+        if writing.kind is Kind.VIEW and line.outputs[0] in self.memory.arrays:
+            return  # the view is there already
+        self._write_heading(line)
+        out = ", ".join(self._name(slot) for slot in line.outputs)
+        words: dict[str, Any] = {"out": out if len(line.outputs) == 1 else f"({out})"}
+        fact = self.bound.facts.get(line.outputs[0])
+        if fact is not None:
+            words |= self._literals.words(fact.spec.dtype)
+        if writing.kernel is not None:
+            words["kernel"] = self.names.free(line.op.name)
+            self.scope[words["kernel"]] = writing.kernel
+        text = writing.text.format(*[self._name(slot) for slot in line.inputs], **words)
+        if writing.kind is not Kind.CALL:
+            text = f"{out} = {text}"
+        self.line_numbers[position] = len(self._lines) + (2 if line.guards else 1)
+        if not line.guards:
+            self._lines.append(INDENT + text)
+            return
+        self._lines += [f"{INDENT}if {self._guard(line.guards)}:", 2 * INDENT + text]
+        if writing.kind is not Kind.CALL:
+            nothing = " = ".join(self._name(slot) for slot in line.outputs)
+            self._lines += [f"{INDENT}else:", f"{2 * INDENT}{nothing} = None"]
+
+    def _write_heading(self, line: Line) -> None:
+        """Say in a comment whose ops follow."""
+        outer, _, inner = line.step.apply.scope.name.partition("/")
+        phase = PHASE_OF_SCOPE.get(outer)
+        heading = outer if phase is None else f"{TITLES[phase]}: {inner.split('/')[0] or 'loss'}"
+        # Names come from files too: nothing may end the comment.
+        heading = re.sub(r"[^\w /.:-]", "_", heading)
+        if heading != self._heading:
+            self._heading = heading
+            self._lines.append(f"{INDENT}# {heading}" if heading else "")
+
+    def _write_end(self, flats: Sequence[FlatText]) -> None:
+        outputs = [self._output(slot) for slot in self.plan.outputs]
+        self._lines += [f"{INDENT}# what is returned", f"{INDENT}outputs = [{', '.join(outputs)}]"]
+        waiting = list(self._new_values())
+        self.first_writing_line = len(self._lines) + 1
+        if flats or waiting:
+            self._lines.append(f"{INDENT}# new values")
+        for flat in flats:
+            texts = list(flat.write(self._name, self.names, self.scope))
+            start = next(i for i, text in enumerate(texts) if text.startswith("for "))
+            self.group_lines.append(len(self._lines) + start + 1)
+            self._lines += [INDENT + text for text in texts]
+        self._lines += waiting
+        self._lines.append(f"{INDENT}return outputs")
+
+    def _output(self, slot: int) -> str:
+        name, array = self._name(slot), self.memory.arrays.get(slot)
+        if array is None:
+            return f"given({name})"
+        return f"{name}.copy()" if array.ndim else f"{name}[()]"
+
+    def _new_values(self) -> Iterator[str]:
+        """Write what commits the other new values; what could change meanwhile is copied first."""
+        several: Mapping[int, Commit] = self.plan.commits
+        for slot, commit in several.items():
+            value = self._name(commit.new_slot)
+            if commit.is_at_risk:
+                copied = self.names.free(f"new_{value}")
+                self._lines.append(f"{INDENT}{copied} = given({value})")
+                value = copied
+            text = f"np.copyto({self._name(slot)}, {value})"
+            if commit.guards:
+                text = f"if {self._guard(commit.guards)}: {text}"
+            yield INDENT + text
+
+
+def _short(name: str) -> str:
+    """Return a tensor's name with d for its gradients: `d_dense_1_dot`, as one writes dL/dx.
+
+    Examples
+    --------
+    >>> _short("gradients/dense_1/dot"), _short("dense_1/dot")
+    ('d_dense_1/dot', 'dense_1/dot')
+    """
+    rest = name.removeprefix("gradients/")
+    return name if rest == name else f"d_{rest}"

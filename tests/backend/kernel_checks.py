@@ -1,0 +1,47 @@
+"""What every kernel must keep to."""
+
+import numpy as np
+
+from kerascope.backend.graph import Spec
+from kerascope.backend.ops import convolution_room
+
+
+def dirty(shape, dtype):
+    """Return memory that holds what no result may show: NaN, or the largest number."""
+    out = np.empty(shape, dtype)
+    out.fill(np.nan if out.dtype.kind == "f" else np.iinfo(dtype).max)
+    return out
+
+
+def spoil_rooms():
+    """Fill the room that kernels share with NaN."""
+    for room in convolution_room._rooms.by_purpose.values():
+        room.fill(255)
+
+
+def other_numbers(inputs):
+    """Return inputs of the same shapes, with other numbers; whole ones are sizes and stay."""
+    return [x if x.dtype.kind != "f" else (x[..., ::-1] + 1).astype(x.dtype) for x in inputs]
+
+
+def check_kernel(op, inputs):
+    """Check that an op's kernel gives the bits of `perform`, again and again; return them."""
+    expected = op.perform(*inputs)
+    before = [x.copy() for x in inputs]
+    kernel = op.kernel(
+        [Spec(x.shape, x.dtype) for x in inputs], [Spec(expected.shape, expected.dtype)]
+    )
+    assert kernel is not None
+    others = other_numbers(inputs)
+    for given, wanted in (
+        (inputs, expected),
+        (others, op.perform(*others)),
+        (inputs, expected),
+    ):
+        out = dirty(expected.shape, expected.dtype)
+        spoil_rooms()
+        kernel(out, *given)
+        assert out.tobytes() == wanted.tobytes()
+    for x, kept in zip(inputs, before, strict=True):
+        assert x.tobytes() == kept.tobytes()
+    return expected
