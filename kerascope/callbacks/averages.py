@@ -56,7 +56,8 @@ class RunningMeans:
         if name in self.stateful_metrics:
             self._totals[name], self._weights[name] = as_number(value), 1
             return
-        self._totals[name] = self._totals.get(name, 0.0) + as_number(value) * weight
+        number = float(value) if isinstance(value, np.floating) else as_number(value)
+        self._totals[name] = self._totals.get(name, 0.0) + number * weight
         self._weights[name] = self._weights.get(name, 0) + weight
 
     def result(self, name: str) -> Any:

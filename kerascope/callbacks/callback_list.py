@@ -227,9 +227,20 @@ class CallbackList:
         self._batch_begin_hooks = _written_hooks(self.callbacks, "on_batch_begin")
         self._batch_end_hooks = _written_hooks(self.callbacks, "on_batch_end")
 
+    @property
+    def only_count_batches(self) -> bool:
+        """True if nobody hears of batches but those that `fit` adds to count and to average."""
+        own = (BaseLogger, ProgbarLogger)
+        return not self._batch_begin_hooks and all(
+            type(getattr(hook, "__self__", None)) in own for hook in self._batch_end_hooks
+        )
+
 
 def _written_hooks(callbacks: list[Any], name: str) -> list[Callable[..., None]]:
     """Return the hooks called `name` that differ from the empty one of `Callback`."""
     empty = getattr(Callback, name)
-    hooks = [getattr(callback, name) for callback in callbacks]
-    return [hook for hook in hooks if getattr(hook, "__func__", None) is not empty]
+    return [
+        hook
+        for callback in callbacks
+        if getattr(hook := getattr(callback, name), "__func__", None) is not empty
+    ]

@@ -205,9 +205,11 @@ class Progbar:
 
     def advance(self, n: int, values: Iterable[tuple[str, Any]] | None = None) -> None:
         """Go `n` further; whoever calls will also call `finish`."""
+        self.seen += n
+        if not self.verbose:
+            return
         for name, value in values or ():
             self._means.add(name, value, n)
-        self.seen += n
         if self._is_followed() and (self.target is None or self.seen < self.target):
             self._show("running", self._means.results())
 
@@ -222,10 +224,18 @@ class Progbar:
         self._show("finished", {**self._means.results(), **(final or {})})
 
     def _is_followed(self) -> bool:
-        """Tell whether anybody draws what is between the start and the end."""
-        return not self.finished and self.verbose == 1 and self._draw is not progress_lines
+        """Tell whether anybody draws what is between the start and the end, and draws it now.
+
+        Who draws may have a function `is_due(interval)` that says so; else every moment is drawn.
+        """
+        if self.finished or self.verbose != 1 or self._draw is progress_lines:
+            return False
+        is_due = getattr(self._draw, "is_due", None)
+        return is_due is None or bool(is_due(self.interval))
 
     def _show(self, moment: Moment, logs: dict[str, Any]) -> None:
+        if not self.verbose:
+            return
         place = (self.seen, self.target, logs, self.epoch, self.epochs)
         self._draw(Progress(moment, *place, self.width, self.interval))
 

@@ -95,6 +95,12 @@ class ArrayFeed:
     shuffle : {True, False, "batch"}
         Anew for each epoch; "batch" keeps the rows of a batch together, as HDF5 needs it.
 
+    Attributes
+    ----------
+    first_weight : int
+        From which array on they are weights of samples that nobody else holds. Most are ones, and
+        these are the same in any order.
+
     Raises
     ------
     ArgumentError
@@ -112,22 +118,35 @@ class ArrayFeed:
         self.shuffle = shuffle
         self.samples = int(self.arrays[0].shape[0])
         self.steps = -(-self.samples // self.batch_size)
+        self.first_weight = len(self.arrays)
+        self._batches = make_batches(self.samples, self.batch_size)
+        self._fetchers: dict[int, list[Callable[[np.ndarray], Any]]] = {}
 
     @property
     def ins(self) -> list[Any]:
         """All rows of all arrays, and the flag."""
         return self.arrays + self.flags
 
-    def epoch(self) -> Iterator[Batch]:
-        """Yield (size, arrays) for each batch of one epoch."""
+    def epoch(self, kept: bool = True) -> Iterator[Batch]:
+        """Yield (size, arrays) for each batch of one epoch.
+
+        Parameters
+        ----------
+        kept : bool
+            Whether somebody may keep the arrays. If not, those of shuffled rows are buffers, which
+            the next batch of the same size fills anew. In order they are views of the data.
+        """
         index_array = self._index_array()
-        for start, end in make_batches(self.samples, self.batch_size):
+        for start, end in self._batches:
             if index_array is None:
                 yield end - start, slice_arrays(self.arrays, start, end) + self.flags
                 continue
             batch_ids = index_array[start:end]
             try:
-                ins_batch = slice_arrays(self.arrays, batch_ids)
+                if kept:
+                    ins_batch = slice_arrays(self.arrays, batch_ids)
+                else:
+                    ins_batch = self._gather(batch_ids)
             except TypeError as error:
                 raise TypeError(
                     "TypeError while preparing batch. If using HDF5 input data, pass "
@@ -135,14 +154,36 @@ class ArrayFeed:
                 ) from error
             yield end - start, ins_batch + self.flags
 
+    def _gather(self, batch_ids: np.ndarray) -> list[Any]:
+        """Return these rows of each array: in a buffer, where that can be done."""
+        size = len(batch_ids)
+        fetchers = self._fetchers.get(size)
+        if fetchers is None:
+            fetchers = self._fetchers[size] = [
+                _fetcher(array, size, may_be_ones=number >= self.first_weight)
+                for number, array in enumerate(self.arrays)
+            ]
+        return [fetch(batch_ids) for fetch in fetchers]
+
     def _index_array(self) -> np.ndarray | None:
         if not self.shuffle:
             return None
-        index_array = np.arange(self.samples)
         rng = np.random.default_rng(fresh_seed())
         if self.shuffle == "batch":
-            return batch_shuffle(index_array, self.batch_size, rng)
-        return rng.permutation(index_array)
+            return batch_shuffle(np.arange(self.samples), self.batch_size, rng)
+        return rng.permutation(self.samples)
+
+
+def _fetcher(array: Any, size: int, *, may_be_ones: bool) -> Callable[[np.ndarray], Any]:
+    """Return a function that gives `size` rows of an array by their numbers."""
+    if type(array) is not np.ndarray or array.dtype.hasobject:
+        return lambda batch_ids: array[batch_ids]
+    if may_be_ones and (array == 1).all():
+        ones = array[:size]
+        return lambda batch_ids: ones
+    room = np.empty((size, *array.shape[1:]), array.dtype)
+    # Every number is that of a row; only with "clip" does NumPy write into the buffer at once.
+    return lambda batch_ids: array.take(batch_ids, 0, room, "clip")
 
 
 class StepFeed:
@@ -154,7 +195,7 @@ class StepFeed:
         self.ins = ins
         self.steps = checked_steps(steps)
 
-    def epoch(self) -> Iterator[Batch]:
+    def epoch(self, kept: bool = True) -> Iterator[Batch]:
         """Yield the arrays once for each step."""
         size = int(self.ins[0].shape[0]) if self.ins and not isinstance(self.ins[0], float) else 1
         for _ in range(self.steps):
@@ -233,7 +274,7 @@ class GeneratorFeed:
         self._iterator = None if self.is_sequence else iterator_of(source)
         self._left: deque[int] | None = None  # batches left of a pass over a Sequence
 
-    def epoch(self) -> Iterator[Batch]:
+    def epoch(self, kept: bool = True) -> Iterator[Batch]:
         """Yield (size, arrays) for each step of one epoch."""
         seen = 0
         for item in self._items():

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kerascope import edge
 from kerascope.engine.pickling import pickle_model, unpickle_model
 from kerascope.engine.training_generator import GeneratorTraining
 
@@ -38,6 +39,23 @@ class Model(GeneratorTraining):
     >>> len(history.history["loss"])
     2
     """
+
+    def profile(self, x: Any = None, y: Any = None, **options: Any) -> Any:
+        """Measure where the time and the memory of a step go; nothing in the model changes.
+
+        Parameters
+        ----------
+        x, y : array_like, list of array_like or dict
+            A batch, as for `fit`: with `y` a train step is measured, without it a prediction.
+        **options
+            As for `kerascope.profile`.
+
+        Returns
+        -------
+        Profile
+            A table by phase, layer and op, which prints itself, and can be drawn.
+        """
+        return edge.show("profile", self, x=x, y=y, **options)
 
     def __reduce__(self) -> Any:
         return unpickle_model, (pickle_model(self),)

@@ -1,34 +1,27 @@
-"""Training on arrays: fit, evaluate, predict, and the same for one batch.
+"""Training on arrays: fit, evaluate and predict.
 
-Each makes the data fit the model (`training_data.py`), makes the function that it needs, and hands
-both to a loop (`training_loop.py`). Keras 2 has this in `engine/training.py` and
+Each makes the data fit the model (`training_batches.py`), makes the function that it needs, and
+hands both to a loop (`training_loop.py`). Keras 2 has this in `engine/training.py` and
 `engine/training_arrays.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import functools
+from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy as np
 
 from kerascope.callbacks import CallbackList, History, checked_callbacks
-from kerascope.engine.compiled_network import CompiledNetwork
 from kerascope.engine.feeds import feed_of
 from kerascope.engine.nesting import named_arguments, unpack_singleton
-from kerascope.engine.training_data import (
-    as_arrays,
-    check_lengths,
-    check_targets,
-    per_output_data,
-    split_off_validation,
-    targets_as_arrays,
-    weights_of_samples,
-)
+from kerascope.engine.training_batches import BatchTraining
+from kerascope.engine.training_data import check_lengths, split_off_validation
 from kerascope.engine.training_loop import evaluate_events, fit_events, predict_events
 from kerascope.errors import ArgumentError, DataError
 from kerascope.spellings import habits
-from kerascope.stage import Stage
+from kerascope.stage import Stage, is_watched
 
 # The arguments of `fit` after x and y, in Keras's order, and what each is if it is not given.
 _FIT: dict[str, Any] = {
@@ -47,47 +40,10 @@ _FIT: dict[str, Any] = {
 }
 
 
-class ArrayTraining(CompiledNetwork):
+class ArrayTraining(BatchTraining):
     """The part of `Model` that trains on arrays."""
 
     _is_part = True
-
-    # --- data -------------------------------------------------------------------------------------
-
-    def _standardize_inputs(self, x: Any) -> list[Any]:
-        names = [t._keras_history.layer.name for t in self._feed_inputs]
-        return as_arrays(x, names, [t.shape for t in self._feed_inputs], "x")
-
-    def _standardize_user_data(
-        self,
-        x: Any,
-        y: Any,
-        sample_weight: Any = None,
-        class_weight: Any = None,
-        where: str = "fit",
-    ) -> tuple[list[Any], list[Any], list[Any]]:
-        """Return arrays for inputs, targets and sample weights, checked against each other."""
-        output_names, feed_targets = self.output_names, set(self._feed_targets)
-        names = [output_names[i] for i in self.trained]
-        fed = [k for k, target in enumerate(self.targets) if target in feed_targets]
-        x_arrays = self._standardize_inputs(x)
-        ranks: list[Any] = [(None,) * self.targets[k].ndim for k in fed]
-        functions = [self.loss_functions[self.trained[k]] for k in fed]
-        y_arrays = targets_as_arrays(y, [names[k] for k in fed], ranks, functions)
-        check_lengths(x_arrays, y_arrays, [], where)
-        check_targets(y_arrays, functions, [self.outputs[self.trained[k]] for k in fed])
-        if not x_arrays and not y_arrays:  # the model reads variables
-            if sample_weight is not None or class_weight is not None:
-                raise DataError(f"{where}: weights of samples came without samples; expected none.")
-            return [], [], []
-        given = per_output_data(sample_weight, names, "sample_weight")
-        classes = per_output_data(class_weight, names, "class_weight")
-        weights = []
-        for k, name in enumerate(names):
-            reference = y_arrays[fed.index(k)] if k in fed else (x_arrays or y_arrays)[0]
-            mode = self.sample_weight_modes[self.trained[k]]
-            weights.append(weights_of_samples(reference, given[k], classes[k], mode, name))
-        return x_arrays, y_arrays, weights
 
     def _feed(
         self, ins: list[Any], batch_size: int | None, steps: int | None, shuffle: bool | str = False
@@ -103,19 +59,13 @@ class ArrayTraining(CompiledNetwork):
         if batch_size is None and steps is None and len(sizes) == 1:
             (batch_size,) = sizes
         feed = feed_of(ins, batch_size, steps, shuffle)
-        if self.stateful and sizes and feed.samples and feed.samples % feed.batch_size:
+        if sizes and feed.samples and feed.samples % feed.batch_size and self.stateful:
             raise DataError(
                 f"{self.label}: In a stateful network, you should only pass inputs with a number "
                 f"of samples that can be divided by the batch size; found {feed.samples} samples "
                 f"and batches of {feed.batch_size}. Leave the last samples out."
             )
         return feed
-
-    def _ins(
-        self, x: Any, y: Any, sample_weight: Any, class_weight: Any, phase: float, where: str
-    ) -> list[Any]:
-        x, y, weights = self._standardize_user_data(x, y, sample_weight, class_weight, where)
-        return x + y + weights + self._flags(phase)
 
     # --- fit --------------------------------------------------------------------------------------
 
@@ -195,7 +145,15 @@ class ArrayTraining(CompiledNetwork):
     def fit_stage(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Stage:
         """Return `fit` as a stage; its events are those of `engine.training_loop`."""
         given = named_arguments("fit", list(_FIT), args, kwargs, f"{self.label}: fit")
-        return Stage("fit", self._fit_events(x, y, **given), self)
+        return self._fit_stage_of(functools.partial(self._fit_events, x, y, **given))
+
+    def _fit_stage_of(self, events: Callable[..., Generator[Any, Any, History]]) -> Stage:
+        """Return `fit` as a stage; if nobody watches it, its events are made `unheard`."""
+
+        def drain() -> Any:
+            return Stage("fit", events(unheard=True), self).run()
+
+        return Stage("fit", events(), self, shortcut=drain)
 
     def _fit_events(
         self,
@@ -213,12 +171,19 @@ class ArrayTraining(CompiledNetwork):
         initial_epoch: int = 0,
         steps_per_epoch: int | None = None,
         validation_steps: int | None = None,
+        unheard: bool = False,
     ) -> Generator[Any, Any, History]:
         callbacks = checked_callbacks(callbacks)
-        self._make_ready(x, to_train=True)
-        ins = self._ins(x, y, sample_weight, class_weight, 1.0, "fit")
+        is_plain = sample_weight is None and class_weight is None and not validation_split
+        ins = self._ready_ins("train_function", x, y, 1.0) if is_plain else None
+        if ins is None:
+            self._make_ready(x, to_train=True)
+            ins = self._ins(x, y, sample_weight, class_weight, 1.0, "fit")
+            if is_plain and self.train_function is not None:
+                self._note_batch("train_function", x, y, ins)
         ins, val_ins = self._with_validation(ins, validation_data, validation_split)
         feed = self._feed(ins, batch_size, steps_per_epoch, shuffle)
+        feed.first_weight = len(self._feed_inputs) + len(self._feed_targets)
         val_feed = self._feed(val_ins, batch_size, validation_steps) if val_ins else None
         settings = {
             "epochs": habits().epochs if epochs is None else epochs,
@@ -226,6 +191,7 @@ class ArrayTraining(CompiledNetwork):
             "verbose": verbose,
             "callbacks": callbacks,
             "initial_epoch": initial_epoch,
+            "unheard": unheard,
         }
         history: History = yield from self._training(feed, val_feed, **settings)
         return history
@@ -259,6 +225,7 @@ class ArrayTraining(CompiledNetwork):
         verbose: int,
         callbacks: Any,
         initial_epoch: int,
+        unheard: bool,
     ) -> Generator[Any, Any, History]:
         """Make the functions and run the loop: what `fit` and `fit_generator` share."""
         if not isinstance(epochs, (int, np.integer)) or epochs < 0:
@@ -294,6 +261,7 @@ class ArrayTraining(CompiledNetwork):
             initial_epoch=initial_epoch,
             val_f=val_f,
             val_feed=val_feed,
+            unheard=unheard,
         )
         return self.history
 
@@ -310,56 +278,33 @@ class ArrayTraining(CompiledNetwork):
         return_dict: bool = False,
     ) -> Any:
         """Return the loss, or [loss, metrics...] in the order of `metrics_names`; train nothing."""
-        self._make_ready(x, to_train=True)
-        ins = self._ins(x, y, sample_weight, None, 0.0, "evaluate")
+        ins = self._ready_ins("test_function", x, y, 0.0) if sample_weight is None else None
+        if ins is None:
+            self._make_ready(x, to_train=True)
+            ins = self._ins(x, y, sample_weight, None, 0.0, "evaluate")
+            self._make_test_function()
+            if sample_weight is None:
+                self._note_batch("test_function", x, y, ins)
         feed = self._feed(ins, batch_size, steps)
         events = evaluate_events(self._make_test_function(), feed, self, verbose)
         return self._told(Stage("evaluate", events, self).run(), return_dict)
-
-    def _told(self, numbers: list[Any], return_dict: bool) -> Any:
-        """Return the loss, [loss, metrics...], or a dict of them by name."""
-        if return_dict:
-            return dict(zip(self.metrics_names, numbers, strict=True))
-        return unpack_singleton(numbers)
 
     def predict(
         self, x: Any, batch_size: int | None = None, verbose: int = 0, steps: int | None = None
     ) -> Any:
         """Return the outputs for `x`: an array, or a list of them, with a row for each sample."""
-        self._make_ready(x, to_train=False)
-        arrays = self._standardize_inputs(x)
-        check_lengths(arrays, [], [], "predict")
-        feed = self._feed(arrays + self._flags(0.0), batch_size, steps)
-        events = predict_events(self._make_predict_function(), feed, verbose)
-        return Stage("predict", events, self).run()
-
-    # --- one batch --------------------------------------------------------------------------------
-
-    def train_on_batch(
-        self,
-        x: Any,
-        y: Any,
-        sample_weight: Any = None,
-        class_weight: Any = None,
-        return_dict: bool = False,
-    ) -> Any:
-        """Train on one batch; return its loss, or [loss, metrics...], as before the update."""
-        self._make_ready(x, to_train=True)
-        ins = self._ins(x, y, sample_weight, class_weight, 1.0, "train_on_batch")
-        self._make_train_function()
-        assert self.train_function is not None
-        return self._told(self.train_function(ins), return_dict)
-
-    def test_on_batch(
-        self, x: Any, y: Any, sample_weight: Any = None, return_dict: bool = False
-    ) -> Any:
-        """Return the loss of one batch, or the list [loss, metrics...], without training."""
-        self._make_ready(x, to_train=True)
-        ins = self._ins(x, y, sample_weight, None, 0.0, "test_on_batch")
-        return self._told(self._make_test_function()(ins), return_dict)
-
-    def predict_on_batch(self, x: Any) -> Any:
-        """Return the outputs for one batch."""
-        self._make_ready(x, to_train=False)
-        ins = self._standardize_inputs(x) + self._flags(0.0)
-        return unpack_singleton(self._make_predict_function()(ins))
+        ins = self._ready_ins("predict_function", x, None, 0.0)
+        if ins is None:
+            self._make_ready(x, to_train=False)
+            arrays = self._standardize_inputs(x)
+            check_lengths(arrays, [], [], "predict")
+            ins = arrays + self._flags(0.0)
+            self._make_predict_function()
+            self._note_batch("predict_function", x, None, ins)
+        f = self._make_predict_function()
+        feed = self._feed(ins, batch_size, steps)
+        if feed.steps == 1 and not verbose and not is_watched():
+            outs = f(ins)
+            if all(out.ndim for out in outs):
+                return unpack_singleton(outs)
+        return Stage("predict", predict_events(f, feed, verbose), self).run()

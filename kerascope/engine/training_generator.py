@@ -6,11 +6,14 @@ The loops are those of `training_loop.py`; only the feed differs. Keras 2 has th
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from typing import Any
+
+import numpy as np
 
 from kerascope.callbacks import History, checked_callbacks
 from kerascope.callers import warn
@@ -115,7 +118,9 @@ class GeneratorTraining(ArrayTraining):
     def fit_generator_stage(self, generator: Any, *args: Any, **kwargs: Any) -> Stage:
         """Return `fit_generator` as a stage; its events are those of `engine.training_loop`."""
         given, hands = _generator_arguments("fit_generator", _FIT, args, kwargs)
-        return Stage("fit", self._fit_generator_events(generator, hands, **given), self)
+        return self._fit_stage_of(
+            functools.partial(self._fit_generator_events, generator, hands, **given)
+        )
 
     def _fit_generator_events(
         self,
@@ -130,6 +135,7 @@ class GeneratorTraining(ArrayTraining):
         class_weight: Any = None,
         shuffle: bool = True,
         initial_epoch: int = 0,
+        unheard: bool = False,
     ) -> Generator[Any, Any, History]:
         callbacks = checked_callbacks(callbacks)
         generator = self._ready_for_generator(generator, to_train=True)
@@ -156,6 +162,7 @@ class GeneratorTraining(ArrayTraining):
                 "verbose": verbose,
                 "callbacks": callbacks,
                 "initial_epoch": initial_epoch,
+                "unheard": unheard,
             }
             history: History = yield from self._training(feed, val_feed, **settings)
         return history
@@ -250,6 +257,8 @@ class GeneratorTraining(ArrayTraining):
 
 def makes_batches(x: Any) -> bool:
     """Tell a generator, or a `Sequence` of batches, from data."""
+    if type(x) is np.ndarray:  # the usual case, and looking for what it lacks is slow
+        return False
     is_sequence = all(hasattr(x, name) for name in ("__getitem__", "__len__", "on_epoch_end"))
     return inspect.isgenerator(x) or hasattr(x, "__next__") or is_sequence
 

@@ -7,7 +7,8 @@ here and no graph is walked; that was done once, when the function was made. Les
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import math
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from kerascope.callbacks.averages import RunningMeans
 from kerascope.callers import warn
 from kerascope.engine.nesting import to_list, unpack_singleton
 from kerascope.errors import NumericsWarning
+from kerascope.stage import is_watched
 
 if TYPE_CHECKING:
     from kerascope.engine.training_arrays import ArrayTraining
@@ -63,8 +65,13 @@ def fit_events(
     initial_epoch: int = 0,
     val_f: Function | None = None,
     val_feed: Any = None,
+    unheard: bool = False,
 ) -> Generator[Any, Any, None]:
-    """Train; yield events around each epoch and batch, and the function's stage in between."""
+    """Train; yield events around each epoch and batch, and the function's stage in between.
+
+    Whoever drains this and looks at no event says so by `unheard`: then those of the batches are
+    left out, as long as no observer and no callback wants to hear of batches.
+    """
     out_labels = model.metrics_names
     warned = False
     model.stop_training = False
@@ -74,12 +81,16 @@ def fit_events(
         model.reset_metrics()
         yield EpochBegun(epoch)
         epoch_logs: dict[str, Any] = {}
-        for batch_index, (size, ins_batch) in enumerate(feed.epoch()):
+        is_unheard = unheard and callbacks.only_count_batches and not is_watched()
+        batches = feed.epoch(kept=not is_unheard)
+        if is_unheard:
+            warned = _train_unheard(model, f, batches, callbacks, epoch, warned)
+        for batch_index, (size, ins_batch) in enumerate(batches):
             batch_logs = {"batch": batch_index, "size": size}
             callbacks.on_batch_begin(batch_index, batch_logs)
             yield BatchBegun(epoch, batch_index, size, ins_batch)
             outs = yield f.stage(ins_batch)
-            if not warned and not np.isfinite(outs[0]):
+            if not warned and not _is_finite(outs[0]):
                 warned = _warn_of_loss(outs[0], epoch, batch_index)
             batch_logs.update(zip(out_labels, outs, strict=True))
             callbacks.on_batch_end(batch_index, batch_logs)
@@ -96,6 +107,39 @@ def fit_events(
         if model.stop_training:
             break
     callbacks.on_train_end()
+
+
+def _train_unheard(
+    model: ArrayTraining,
+    f: Function,
+    batches: Iterator[Any],
+    callbacks: CallbackList,
+    epoch: int,
+    warned: bool,
+) -> bool:
+    """Do what `fit_events` does with the batches of an epoch, if nobody wants to hear of each.
+
+    There is no event, no stage and nobody's own callback; so it is faster, and no more than that.
+    Returns whether a warning was given.
+    """
+    out_labels = model.metrics_names
+    for batch_index, (size, ins_batch) in enumerate(batches):
+        outs = f(ins_batch)
+        if not warned and not _is_finite(outs[0]):
+            warned = _warn_of_loss(outs[0], epoch, batch_index)
+        batch_logs = {"batch": batch_index, "size": size}
+        batch_logs.update(zip(out_labels, outs, strict=True))
+        callbacks.on_batch_end(batch_index, batch_logs)
+        if model.stop_training:
+            break
+    return warned
+
+
+def _is_finite(loss: Any) -> bool:
+    """Tell whether a loss is a number: for one number Python's own test is ten times faster."""
+    if isinstance(loss, (float, np.floating)):
+        return math.isfinite(loss)
+    return bool(np.isfinite(loss))
 
 
 def _warn_of_loss(loss: Any, epoch: int, batch_index: int) -> bool:
@@ -126,17 +170,67 @@ def evaluate_events(
         for label, out in zip(labels, outs, strict=True):
             means.add(label, out, size)
         seen += size
-        bar.update(seen if feed.samples else step + 1, list(zip(labels, outs, strict=True)))
+        if verbose:
+            bar.update(seen if feed.samples else step + 1, list(zip(labels, outs, strict=True)))
     return [means.result(label) for label in labels]
 
 
 def predict_events(f: Function, feed: Any, verbose: int = 0) -> Generator[Any, Any, Any]:
     """Run a predict function over a feed; return its outputs joined along the samples."""
     bar = Progbar(feed.samples or feed.steps, verbose=verbose)
-    batches: list[list[Any]] = []
+    rows = Rows(feed.samples)
     seen = 0
     for step, (size, ins_batch) in enumerate(feed.epoch()):
-        batches.append(to_list((yield f.stage(ins_batch))))
+        rows.add(to_list((yield f.stage(ins_batch))), seen, size)
         seen += size
-        bar.update(seen if feed.samples else step + 1, [])
-    return unpack_singleton([np.concatenate(parts) for parts in zip(*batches, strict=True)])
+        if verbose:
+            bar.update(seen if feed.samples else step + 1, [])
+    return unpack_singleton(rows.joined())
+
+
+class Rows:
+    """Outputs of batches, joined along the samples.
+
+    Where the number of samples is known, each batch is written into its place at once.
+
+    Parameters
+    ----------
+    samples : int or None
+    """
+
+    def __init__(self, samples: int | None) -> None:
+        self.samples = samples
+        self._results: list[np.ndarray] | None = None
+        self._parts: list[list[Any]] = []
+
+    def add(self, outs: list[Any], start: int, size: int) -> None:
+        """Take the outputs of one batch, whose first sample is number `start`."""
+        if start == 0 and not self._parts and self._results is None:
+            self._begin(outs, size)
+        if self._results is not None and not self._fit(outs, start, size):
+            self._parts.append([result[:start] for result in self._results])
+            self._results = None
+        if self._results is None:
+            self._parts.append(outs)
+            return
+        for result, out in zip(self._results, outs, strict=True):
+            result[start : start + size] = out
+
+    def joined(self) -> list[np.ndarray]:
+        """Return each output, all its rows."""
+        if self._results is not None:
+            return self._results
+        return [np.concatenate(parts) for parts in zip(*self._parts, strict=True)]
+
+    def _begin(self, outs: list[Any], size: int) -> None:
+        if self.samples is not None and all(np.shape(out)[:1] == (size,) for out in outs):
+            self._results = [np.empty((self.samples, *x.shape[1:]), x.dtype) for x in outs]
+
+    def _fit(self, outs: list[Any], start: int, size: int) -> bool:
+        """Tell whether there is room for a batch, and its rows are such as those before."""
+        assert self._results is not None
+        assert self.samples is not None
+        return start + size <= self.samples and all(
+            out.shape == (size, *result.shape[1:]) and out.dtype == result.dtype
+            for result, out in zip(self._results, outs, strict=True)
+        )

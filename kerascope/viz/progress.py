@@ -56,17 +56,21 @@ class TerminalProgress:
         if progress.moment == "started":
             self._start(progress)
             return
+        if progress.moment == "running" and not self.is_due(progress.interval):
+            return
         now = self._clock()
         if progress.moment == "finished":
             console = self._open_console()
             self._draw(_last_lines(progress, now - self._started, console))
             self.end_line()
             return
-        if now - self._drawn < max(progress.interval, SHORTEST_INTERVAL):
-            return
         self._drawn = now
         console = self._open_console()
         self._draw(_running_line(progress, now - self._started, console))
+
+    def is_due(self, interval: float) -> bool:
+        """Tell whether so many seconds, at least a tenth, have passed since the last drawing."""
+        return self._clock() - self._drawn >= max(interval, SHORTEST_INTERVAL)
 
     def end_line(self) -> None:
         """Go to a new line if a bar stands on this one."""
@@ -168,6 +172,10 @@ def duration(seconds: float) -> str:
 _terminal = TerminalProgress()
 
 
+def _is_due(interval: float) -> bool:
+    return sys.stdout.isatty() and _terminal.is_due(interval)
+
+
 def show_progress(progress: Progress) -> None:
     """Draw a bar in a terminal, plain lines elsewhere.
 
@@ -175,6 +183,10 @@ def show_progress(progress: Progress) -> None:
     """
     draw = _terminal if sys.stdout.isatty() else progress_lines
     draw(progress)
+
+
+# `fit` asks this first, and makes no figures for a bar that would not be drawn.
+setattr(show_progress, "is_due", _is_due)  # noqa: B010
 
 
 def end_line() -> None:
