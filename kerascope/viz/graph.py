@@ -9,7 +9,8 @@ What a box says about its layer is listed in `layer_facts.py`. Every renderer kn
 
 ==================  ===============================================================================
 `detail`            further lines of a box's text (of a frame's: one), separated by line breaks
-`state`             how an overlay marked a box or an edge: a key of `theme.STATES`
+`state`             how an overlay marked a box or an edge: a key of `theme.STATES`, or of a box
+                    how much of the time it takes: one of `theme.HEATS`
 `note`              words for the state, instead of the state's own
 `copies`            number of equal blocks that one box or frame stands for
 `same_weights`      whether those are calls of one layer, instead of equal layers

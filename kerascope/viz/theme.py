@@ -32,6 +32,9 @@ OKABE_ITO = {
 }
 FONT = "Helvetica,Arial,sans-serif"
 
+# States of boxes that are filled by their share of the time, from none on.
+HEATS = ("heat0", "heat1", "heat2", "heat3", "heat4", "heat5")
+
 TEXT_CONTRAST = 4.5
 LINE_CONTRAST = 3.0
 
@@ -46,6 +49,8 @@ class Palette:
         Colours.
     tint : float
         Share of the background in the fill of a box.
+    hottest : str
+        Colour of the box that takes most of the time.
     """
 
     background: str
@@ -55,10 +60,15 @@ class Palette:
     group_fill: str
     group_line: str
     tint: float
+    hottest: str
 
     def fill(self, hue: str) -> str:
         """Colour inside a box: near enough to the background for text."""
         return mixed(OKABE_ITO[hue], self.background, self.tint)
+
+    def heat(self, name: str) -> str:
+        """Colour inside a box that is marked by one of `HEATS`: all text on it can be read."""
+        return mixed(self.background, self.hottest, HEATS.index(name) / (len(HEATS) - 1))
 
     def line(self, hue: str) -> str:
         """Colour of a frame or an arrow: seen on the background, on a group and on the fill."""
@@ -82,8 +92,8 @@ class Palette:
         return color
 
 
-LIGHT = Palette("#FFFFFF", "#1F2933", "#52606D", "#66727F", "#F7F8FA", "#7B8794", 0.88)
-DARK = Palette("#14181D", "#F0F3F6", "#AEB8C2", "#8E9AA6", "#1C2229", "#76828E", 0.78)
+LIGHT = Palette("#FFFFFF", "#1F2933", "#52606D", "#66727F", "#F7F8FA", "#7B8794", 0.88, "#FFD552")
+DARK = Palette("#14181D", "#F0F3F6", "#AEB8C2", "#8E9AA6", "#1C2229", "#76828E", 0.78, "#683D00")
 PALETTES = {"light": LIGHT, "dark": DARK}
 THEMES = ("auto", *PALETTES)  # "auto": the reader's system decides where the format can ask it
 

@@ -71,6 +71,9 @@ def box_attributes(node: GraphNode, name: str, options: PictureOptions) -> dict[
     }
     if state is not None and state.heavy:
         attributes["penwidth"] = HEAVY
+    if node.attrs.get("state") in theme.HEATS:
+        heat = palette.heat(str(node.attrs["state"]))
+        attributes |= {"fillcolor": heat, "color": palette.quiet_text}
     frames = 3 if int(node.attrs.get("copies", 1)) > 1 else style.frames
     if frames > 1:
         attributes["peripheries"] = str(frames)

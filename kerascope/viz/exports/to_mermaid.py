@@ -124,10 +124,10 @@ class _MermaidWriter:
             name = f"kind_{node.kind if node.kind in theme.STYLES else 'layer'}"
             classes.setdefault(name, []).append(self.names[node.id])
             looks[name] = self.kind_look(theme.style_of(node.kind))
-            if state is not None:
+            if state is not None or node.attrs.get("state") in theme.HEATS:
                 name = f"state_{node.attrs['state']}"
                 classes.setdefault(name, []).append(self.names[node.id])
-                looks[name] = self.state_look(state)
+                looks[name] = self.heat_look(name) if state is None else self.state_look(state)
         # A state comes after the kind, whose frame it replaces.
         for name in sorted(classes, key=lambda name: name.startswith("state_")):
             yield f"  classDef {name} {looks[name]}"
@@ -143,6 +143,10 @@ class _MermaidWriter:
         width = "2px" if style.heavy else "1px"
         dashes = ",stroke-dasharray:4 3" if style.dashed else ""
         return f"{colors},color:{palette.text},stroke-width:{width}{dashes}"
+
+    def heat_look(self, name: str) -> str:
+        palette = self.options.palette
+        return f"fill:{palette.heat(name.removeprefix('state_'))},stroke:{palette.quiet_text}"
 
     def state_look(self, state: theme.State) -> str:
         palette = self.options.palette

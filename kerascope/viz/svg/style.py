@@ -6,7 +6,7 @@ rules; those for a state are more specific than those for a kind, whatever their
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.layout.arrange import DEPTH_SIZE
@@ -17,7 +17,7 @@ from kerascope.viz.layout.measures import (
     LINE_SIZE,
     TITLE_SIZE,
 )
-from kerascope.viz.theme import FONT, PALETTES, STATES, Palette, state_of, style_of
+from kerascope.viz.theme import FONT, HEATS, PALETTES, STATES, Palette, state_of, style_of
 
 _SIZES = f"""\
 text{{font-family:{FONT};font-size:{LINE_SIZE}px;white-space:pre}}
@@ -58,10 +58,10 @@ def _kinds(graph: Graph) -> list[str]:
     return list(dict.fromkeys(node.kind for node in graph.nodes))
 
 
-def _states(graph: Graph) -> list[str]:
+def _states(graph: Graph, known: Container[str] = STATES) -> list[str]:
     parts: list[GraphNode | GraphEdge | GraphGroup] = [*graph.nodes, *graph.edges, *graph.groups]
     found = dict.fromkeys(str(part.attrs.get("state", "")) for part in parts)
-    return [state for state in found if state in STATES]
+    return [state for state in found if state in known]
 
 
 def _shapes(graph: Graph) -> Iterator[str]:
@@ -103,3 +103,8 @@ def _colours(graph: Graph, palette: Palette) -> Iterator[str]:
         yield f".box.is-{name} .line,.frame.is-{name}{{stroke:{palette.mark(state.hue)}}}"
         yield f".edge.is-{name}{{stroke:{palette.mark(state.hue)}}}"
         yield f".head.is-{name}{{fill:{palette.mark(state.hue)}}}"
+    for name in _states(graph, HEATS):
+        box = f".box.is-{name}"
+        yield f"{box} .line{{fill:{palette.heat(name)};stroke:{palette.quiet_text}}}"
+        yield f"{box} .inner{{fill:none}}"
+        yield f"{box} .sign{{fill:{palette.text}}}"

@@ -1,0 +1,194 @@
+"""Times in pictures: which boxes a call of a function spends its time in.
+
+Each box is filled by its share of the time, the paler the less, and says it in a line of its own;
+a frame has what all in it take together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from kerascope.viz.graph import Attribute, Graph
+from kerascope.viz.overlays.marking import known_ids, with_attributes, with_details
+from kerascope.viz.theme import HEATS
+
+# From which share of the time on a box has the next colour: one for each of `HEATS` but the first.
+FROM_SHARES = (0.01, 0.03, 0.10, 0.20, 0.40)
+
+
+class Times(NamedTuple):
+    """Seconds of one call, by phase.
+
+    Attributes
+    ----------
+    forward, backward, update : float
+    calls : int
+        Of the layer, if its time was divided equally among several.
+    """
+
+    forward: float = 0.0
+    backward: float = 0.0
+    update: float = 0.0
+    calls: int = 1
+
+    @property
+    def seconds(self) -> float:
+        """All phases together."""
+        return self.forward + self.backward + self.update
+
+    def plus(self, other: Times) -> Times:
+        """Return the sum with another."""
+        return Times(
+            self.forward + other.forward,
+            self.backward + other.backward,
+            self.update + other.update,
+        )
+
+
+def readable_time(seconds: float) -> str:
+    """Return a time with three figures in the unit that fits.
+
+    Examples
+    --------
+    >>> [readable_time(x) for x in (0, 3.2e-7, 1.23456e-5, 0.0999996, 12.3)]
+    ['0', '0.32 µs', '12.3 µs', '100 ms', '12.3 s']
+    """
+    if not seconds:
+        return "0"
+    for factor, unit in ((1e6, "µs"), (1e3, "ms"), (1, "s")):
+        if float(f"{seconds * factor:.3g}") < 1000 or unit == "s":
+            break
+    number = float(f"{seconds * factor:.3g}")
+    if number >= 100:
+        return f"{number:,.0f} {unit}"
+    return f"{number:.{1 if number >= 10 else 2}f} {unit}"
+
+
+def readable_share(share: float) -> str:
+    """Return a share in per cent.
+
+    Examples
+    --------
+    >>> readable_share(0.4567), readable_share(0.031), readable_share(0.0001)
+    ('46 %', '3.1 %', '<0.1 %')
+    """
+    percent = 100 * share
+    if 0 < percent < 0.1:
+        return "<0.1 %"
+    return f"{percent:.0f} %" if percent >= 9.95 else f"{percent:.1f} %"
+
+
+def heat_of(share: float) -> str:
+    """Return which of `theme.HEATS` a share of the time has.
+
+    Examples
+    --------
+    >>> heat_of(0.0), heat_of(0.15), heat_of(1.0)
+    ('heat0', 'heat3', 'heat5')
+    """
+    return HEATS[sum(share >= least for least in FROM_SHARES)]
+
+
+def with_times(
+    graph: Graph, times: Mapping[str, Times], total: float, what: str = "a call"
+) -> Graph:
+    """Return the graph with the time that each box takes.
+
+    Parameters
+    ----------
+    graph : Graph
+    times : mapping of str to Times
+        By the id of a box; by that of a frame, what it takes besides all that lies in it.
+    total : float
+        Seconds of which the shares are taken: those of the whole call.
+    what : str
+        What was measured, for the caption.
+
+    Returns
+    -------
+    Graph
+        Boxes and frames have a line "12.3 µs · 45 %", the attribute `time_share`, and as state one
+        of `theme.HEATS`; boxes have a line with the phases besides.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such box.
+
+    Examples
+    --------
+    >>> from kerascope.viz.graph import GraphNode
+    >>> graph = Graph("one", (GraphNode("a", "a", "dense"),), ())
+    >>> marked = with_times(graph, {"a": Times(2e-6, 3e-6)}, 1e-5)
+    >>> marked.node("a").attrs["detail"].split(chr(10))
+    ['5.00 µs · 50 %', 'forward 2.00 µs · backward 3.00 µs']
+    >>> marked.node("a").attrs["state"]
+    'heat5'
+    """
+    sums = _with_frames(graph, times)
+    shares = {one: _share(sums[one].seconds, total) for one in sums}
+    frames = {group.id for group in graph.groups}
+    details = {
+        one: _lines(found, shares[one])[: 1 if one in frames else None]
+        for one, found in sums.items()
+        if found.seconds
+    }
+    boxes = known_ids(graph)
+    marks: dict[str, dict[str, Attribute]] = {
+        one: {"state": heat_of(shares.get(one, 0.0)), "time_share": round(shares.get(one, 0.0), 4)}
+        for one in boxes
+    }
+    marked = with_attributes(with_details(graph, details, "times"), marks, "times")
+    caption = _caption(times.values(), total, what)
+    attrs = {**graph.attrs, "caption": _joined([str(graph.attrs.get("caption", "")), caption])}
+    return replace(marked, attrs=attrs)
+
+
+def _with_frames(graph: Graph, times: Mapping[str, Times]) -> dict[str, Times]:
+    """Return the times of all boxes, and of each frame with all that lies in it."""
+    sums = dict(times)
+    parents = {group.id: group.parent for group in graph.groups}
+    for node in graph.nodes:
+        if node.group and node.id in times:
+            sums[node.group] = sums.get(node.group, Times()).plus(times[node.id])
+    for group in reversed(graph.groups):  # inner ones first
+        if group.parent and group.id in sums:
+            parent = parents[group.id]
+            sums[parent] = sums.get(parent, Times()).plus(sums[group.id])
+    return sums
+
+
+def _share(seconds: float, total: float) -> float:
+    return seconds / total if total else 0.0
+
+
+def _lines(times: Times, share: float) -> list[str]:
+    words = [f"{readable_time(times.seconds)} · {readable_share(share)}"]
+    phases = [
+        f"{name} {readable_time(seconds)}"
+        for name, seconds in zip(Times._fields[:3], times[:3], strict=True)
+        if seconds
+    ]
+    if len(phases) > 1:
+        words.append(" · ".join(phases))
+    if times.calls > 1:
+        words.append(f"1/{times.calls} of its {times.calls} calls")
+    return words
+
+
+def _caption(times: Iterable[Times], total: float, what: str) -> str:
+    shown = sum(one.seconds for one in times)
+    rest = readable_share(max(1 - _share(shown, total), 0.0))
+    scale = ", ".join(f"{100 * share:.0f}" for share in FROM_SHARES)
+    return _joined(
+        [
+            f"Time of {what}: {readable_time(total)}, {rest} of it outside the boxes",
+            f"The colour is stronger from {scale} % of the time on",
+        ]
+    )
+
+
+def _joined(sentences: Iterable[str]) -> str:
+    return ". ".join(filter(None, sentences))
