@@ -1,0 +1,257 @@
+"""The driver's side: starts the columns' processes and asks them in turn."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.paired.columns import COLUMNS, REFERENCE
+from benchmarks.paired.environments import ROOT, how_to_build, python_of, variables
+from benchmarks.paired.workloads import METRICS
+
+Say = Callable[[str], None]
+
+
+class Process:
+    """The process of one column with one workload."""
+
+    def __init__(
+        self, column: str, workload: str, threads: int, log: Path, traced: bool = False
+    ) -> None:
+        self.column = column
+        found = COLUMNS[column]
+        python = python_of(column)
+        assert python is not None
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("a") as errors:
+            self.process = subprocess.Popen(
+                [python, "-m", "benchmarks.paired.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env=variables(threads),
+                cwd=ROOT,
+            )
+        self.hello = self.ask(
+            module=found.module,
+            variant=found.variant,
+            workload=workload,
+            threads=threads,
+            traced=traced,
+        )
+
+    def ask(self, **command: Any) -> dict[str, Any]:
+        """Send one command and wait for its answer; a dead process answers {"ok": False}."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        try:
+            self.process.stdin.write(json.dumps(command) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            return {"ok": False, "error": "the process ended; the log says why"}
+        reply: dict[str, Any] = json.loads(line)
+        return reply
+
+    def close(self) -> None:
+        """Let the process end; one that does not within ten seconds is killed."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write('{"command": "quit"}\n')
+            self.process.stdin.close()
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+
+
+@contextlib.contextmanager
+def processes(
+    columns: list[str], workload: str, threads: int, log: Path, say: Say, traced: bool = False
+) -> Any:
+    """Start the columns that can be started, and end them afterwards."""
+    alive = []
+    try:
+        for column in columns:
+            if python_of(column) is None:
+                continue
+            process = Process(
+                column, workload, threads, log, traced=traced and COLUMNS[column].on_numpy
+            )
+            alive.append(process)
+            if not process.hello["ok"]:
+                say(f"{workload} {column}: {process.hello['error']}")
+        yield [process for process in alive if process.hello["ok"]]
+    finally:
+        for process in alive:
+            process.close()
+
+
+def say_what_is_missing(columns: list[str], say: Say) -> None:
+    """Say once which columns are left out."""
+    for column in columns:
+        if python_of(column) is None:
+            say(how_to_build(column))
+
+
+def busy_seconds() -> float:
+    """Return the processor seconds of the whole machine so far; 0 where /proc does not tell."""
+    try:
+        words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    except OSError:
+        return 0.0
+    ticks = [int(word) for word in words]
+    return (sum(ticks[:3]) + sum(ticks[5:8])) / os.sysconf("SC_CLK_TCK")
+
+
+def timed_chunk(process: Process, metric: str, patience: float, quiet: float) -> dict[str, Any]:
+    """Return one chunk's seconds, and as `others` what other processes took of its time.
+
+    A chunk with more than `quiet` is repeated until `patience` seconds are over; the quietest one
+    counts.
+    """
+    end = time.monotonic() + patience
+    best: dict[str, Any] = {}
+    while True:
+        before, begun = busy_seconds(), time.perf_counter()
+        reply = process.ask(command="run", metric=metric)
+        if not reply["ok"]:
+            return reply
+        taken = time.perf_counter() - begun
+        own = reply["cpu"] * reply["times"]
+        reply["others"] = max(0.0, (busy_seconds() - before - own) / taken)
+        if not best or reply["others"] < best["others"]:
+            best = reply
+        if reply["others"] <= quiet or time.monotonic() >= end:
+            return best
+        time.sleep(0.3)
+
+
+class Timing:
+    """How long and how often to measure.
+
+    Attributes
+    ----------
+    rounds : int
+        Chunks of each column.
+    target : float
+        Seconds of a chunk.
+    patience, quiet : float
+        See `timed_chunk`.
+    """
+
+    def __init__(
+        self, rounds: int = 7, target: float = 0.25, patience: float = 0.0, quiet: float = 0.15
+    ) -> None:
+        self.rounds, self.target, self.patience, self.quiet = rounds, target, patience, quiet
+
+
+def measure(
+    metric: str, alive: list[Process], threads: int, timing: Timing, say: Say
+) -> list[dict[str, Any]]:
+    """Return one row of results for each column that has this metric.
+
+    The order of the columns is shuffled anew each round (from the round's number). With one thread
+    the processor's clock counts, which other processes cannot disturb; with more the wall's.
+    """
+    found = METRICS[metric]
+    first: dict[str, float] = {}
+    for process in alive:
+        reply = process.ask(
+            command="prepare",
+            metric=metric,
+            what=found.what,
+            batch=found.batch,
+            target=timing.target,
+        )
+        if not reply["ok"]:
+            say(f"{metric} {process.column}: {reply['error']}")
+        elif not reply.get("missing"):
+            first[process.column] = reply["first"]
+    measured: dict[str, list[dict[str, Any]]] = {column: [] for column in first}
+    for number in range(timing.rounds):
+        order = [process for process in alive if process.column in first]
+        random.Random(number).shuffle(order)
+        for process in order:
+            reply = timed_chunk(process, metric, timing.patience, timing.quiet)
+            if reply["ok"]:
+                measured[process.column].append(reply)
+            else:
+                say(f"{metric} {process.column}: {reply['error']}")
+    for process in alive:
+        process.ask(command="drop", metric=metric)
+    clock = "cpu" if threads == 1 else "wall"
+    return [
+        row_of(metric, column, measured, clock, threads, first[column])
+        for column, chunks in measured.items()
+        if len(chunks) == timing.rounds
+    ]
+
+
+def row_of(
+    metric: str,
+    column: str,
+    measured: dict[str, list[dict[str, Any]]],
+    clock: str,
+    threads: int,
+    first: float,
+) -> dict[str, Any]:
+    """Return the row of one column: median, least and most seconds, and the paired ratio."""
+    chunks, reference = measured[column], measured.get(REFERENCE, [])
+    seconds = [chunk[clock] for chunk in chunks]
+    row: dict[str, Any] = {
+        "kind": "time",
+        "metric": metric,
+        "threads": threads,
+        "column": column,
+        "clock": clock,
+        "median": median(seconds),
+        "least": min(seconds),
+        "most": max(seconds),
+        "rounds": len(seconds),
+        "first": first,
+        "others": round(median(chunk["others"] for chunk in chunks), 3),
+    }
+    if len(reference) == len(chunks):
+        pairs = zip(seconds, (chunk[clock] for chunk in reference), strict=True)
+        row["ratio"] = median(mine / theirs for mine, theirs in pairs)
+    return row
+
+
+def measure_memory(
+    metric: str, columns: list[str], threads: int, log: Path, say: Say
+) -> list[dict[str, Any]]:
+    """Return the bytes of a train step for each column, measured in processes of their own."""
+    found = METRICS[metric]
+    rows = []
+    for column in columns:
+        with processes([column], found.workload, threads, log, say, traced=True) as alive:
+            for process in alive:
+                reply = process.ask(command="memory", batch=found.batch)
+                if not reply["ok"]:
+                    say(f"{metric} {column}: {reply['error']}")
+                elif not reply.get("missing"):
+                    del reply["ok"]
+                    rows.append(
+                        {"kind": "memory", "metric": metric, "threads": threads, "column": column}
+                        | reply
+                    )
+    of_reference = next((row.get("traced") for row in rows if row["column"] == REFERENCE), None)
+    for row in rows:
+        if of_reference and "traced" in row:
+            row["ratio"] = row["traced"] / of_reference
+    return rows

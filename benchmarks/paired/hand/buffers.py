@@ -1,0 +1,61 @@
+"""Aligned arrays, and numbers too small to be quick."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import math
+import platform
+
+import numpy as np
+
+ALIGNMENT = 64
+"""Bytes: a cache line, and the widest register of x86."""
+
+
+def empty(shape: tuple[int, ...], dtype: str = "float32") -> np.ndarray:
+    """Return an uninitialized array that begins at a multiple of 64 bytes.
+
+    NumPy's own arrays begin at multiples of 16; element-wise functions run up to twice as fast on
+    these.
+    """
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    raw = np.empty(size + ALIGNMENT, "uint8")
+    begin = -raw.ctypes.data % ALIGNMENT
+    return raw[begin : begin + size].view(dtype).reshape(shape)
+
+
+def zeros(shape: tuple[int, ...], dtype: str = "float32") -> np.ndarray:
+    """Return an aligned array of zeros."""
+    array = empty(shape, dtype)
+    array.fill(0)
+    return array
+
+
+def ones(shape: tuple[int, ...], dtype: str = "float32") -> np.ndarray:
+    """Return an aligned array of ones."""
+    array = empty(shape, dtype)
+    array.fill(1)
+    return array
+
+
+def number(value: float = 0.0) -> np.ndarray:
+    """Return an array without axes: a constant, or a place for a sum."""
+    return np.array(value, "float32")
+
+
+def flush_subnormals() -> bool:
+    """Let this thread's processor take numbers below 1e-38 for zero; True if it will.
+
+    Sums with such numbers take 35 to 70 times as long. On x86-64 with the GNU C library two bits of
+    the control register (the last word of what `fegetenv` fills) say so.
+    """
+    library = ctypes.util.find_library("m")
+    if platform.machine() not in ("x86_64", "AMD64") or not library:
+        return False
+    mathematics = ctypes.CDLL(library)
+    environment = (ctypes.c_uint32 * 8)()
+    if not hasattr(mathematics, "fegetenv") or mathematics.fegetenv(environment):
+        return False
+    environment[7] |= 0x8040
+    return bool(mathematics.fesetenv(environment) == 0)

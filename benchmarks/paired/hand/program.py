@@ -1,0 +1,77 @@
+"""A straight line of NumPy calls, written down once and run as one Python function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+FUNCTIONS = {
+    "dot": np.dot,
+    "matmul": np.matmul,
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "divide": np.divide,
+    "maximum": np.maximum,
+    "exp": np.exp,
+    "log": np.log,
+    "tanh": np.tanh,
+    "copy": np.copyto,
+    "shift_right": np.right_shift,
+    "bits_and": np.bitwise_and,
+    "sum": np.add.reduce,
+    "largest": np.maximum.reduce,
+}
+
+ALL_AXES = None
+KEEP = True
+
+
+class Program:
+    """Collects NumPy calls; `function` makes a Python function of them.
+
+    The last array of a call is where its result goes (`maximum` wants it as `out=`). Arrays become
+    global names of the function, so that running it looks nothing up and allocates nothing.
+
+    Examples
+    --------
+    >>> program, a, total = Program(), np.ones(3), np.zeros(())
+    >>> program("sum", a, 0, None, total)
+    >>> print(program.source("total"))
+    def run():
+        sum(array_0, 0, None, array_1)
+        return total
+    """
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.names: dict[int, str] = {}
+        self.globals: dict[str, Any] = dict(FUNCTIONS)
+
+    def name(self, value: Any) -> str:
+        """Return how a line of the program calls an operand."""
+        if not isinstance(value, np.ndarray):
+            return repr(value)
+        key = id(value)  # the array stays alive in `globals`
+        if key not in self.names:
+            self.names[key] = f"array_{len(self.names)}"
+            self.globals[self.names[key]] = value
+        return self.names[key]
+
+    def __call__(self, function: str, *operands: Any, **options: Any) -> None:
+        """Add one call."""
+        words = [self.name(value) for value in operands]
+        words += [f"{option}={self.name(value)}" for option, value in options.items()]
+        self.lines.append(f"    {function}({', '.join(words)})")
+
+    def source(self, result: str = "None", lines: int | None = None) -> str:
+        """Return the text of the function; `lines`: of the first calls only."""
+        return "\n".join(["def run():", *self.lines[:lines], f"    return {result}"])
+
+    def function(self, result: str = "None", lines: int | None = None) -> Callable[[], Any]:
+        """Return the function."""
+        names = dict(self.globals)
+        exec(compile(self.source(result, lines), "<hand-written>", "exec"), names)
+        return names["run"]

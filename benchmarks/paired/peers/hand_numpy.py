@@ -1,0 +1,41 @@
+"""Hand-written NumPy, the column that the ratios are taken to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.paired.hand.buffers import flush_subnormals
+from benchmarks.paired.hand.convolutional import ConvolutionalNet
+from benchmarks.paired.hand.dense import dense_net
+from benchmarks.paired.hand.lstm import RecurrentNet
+from benchmarks.paired.peers.base import Peer
+
+NETS: dict[str, Any] = {
+    "dense": dense_net,
+    "convolutional": ConvolutionalNet,
+    "recurrent": RecurrentNet,
+}
+
+
+class Column(Peer):
+    """The nets of `hand/`; the variant says where rmsprop has its epsilon."""
+
+    def start(self) -> None:
+        """Let numbers below 1e-38 be zero."""
+        flush_subnormals()
+        self.epsilon = self.variant or "outside"
+
+    def build(self) -> Any:
+        """Return the net of the workload's kind."""
+        return NETS[self.workload.kind](self.workload, self.first_weights, self.epsilon)
+
+    def train(self, net: Any, x: np.ndarray, y: np.ndarray) -> float:
+        """Make one train step."""
+        return float(net.train(x, y))
+
+    def forward(self, net: Any, x: np.ndarray) -> np.ndarray:
+        """Return the outputs of one batch."""
+        result: np.ndarray = net.forward(x)
+        return result

@@ -1,0 +1,113 @@
+"""kerascope and Keras 3: the same lines make and train the models of both."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any
+
+import numpy as np
+
+from benchmarks.paired.peers.base import Peer, Run
+
+OPTIMIZERS = {"rmsprop": "RMSprop", "adam": "Adam", "sgd": "SGD"}
+
+
+class Column(Peer):
+    """A model of Keras; the variant says whose.
+
+    "kerascope"; "kerascope-function": its compiled train function alone, without what
+    `train_on_batch` checks; else the backend of Keras 3: "jax", "numpy", "tensorflow", "torch".
+    """
+
+    def start(self) -> None:
+        """Import the package, its backend first."""
+        self.trains = self.variant != "numpy"
+        if self.variant.startswith("kerascope"):
+            self.keras: Any = importlib.import_module("kerascope")
+            return
+        self.epsilon = "inside"
+        os.environ["KERAS_BACKEND"] = self.variant
+        if self.variant == "tensorflow":
+            threading = importlib.import_module("tensorflow").config.threading
+            threading.set_intra_op_parallelism_threads(self.threads)
+            threading.set_inter_op_parallelism_threads(self.threads)
+        elif self.variant == "torch":
+            importlib.import_module("torch").set_num_threads(self.threads)
+        self.keras = importlib.import_module("keras")
+
+    def build(self) -> Any:
+        """Return the model, compiled, with the first weights."""
+        makers = {
+            "dense": self.dense,
+            "convolutional": self.convolutional,
+            "recurrent": self.recurrent,
+        }
+        model = self.keras.models.Model(*makers[self.workload.kind]())
+        model.set_weights(self.first_weights)
+        optimizer = getattr(self.keras.optimizers, OPTIMIZERS[self.workload.optimizer])
+        if self.trains:
+            model.compile(optimizer(self.workload.learning_rate), self.workload.loss)
+        return model
+
+    def dense(self) -> tuple[Any, Any]:
+        """Return input and output of a net of dense layers."""
+        layers, (first, *hidden, last) = self.keras.layers, self.workload.widths
+        inputs = x = layers.Input(shape=(first,))
+        for width in hidden:
+            x = layers.Dense(width, activation="relu")(x)
+        return inputs, layers.Dense(last, activation=self.workload.last)(x)
+
+    def convolutional(self) -> tuple[Any, Any]:
+        """Return input and output of the net of W3."""
+        layers = self.keras.layers
+        inputs = x = layers.Input(shape=(28, 28, 1))
+        x = layers.Conv2D(32, 3, activation="relu")(x)
+        x = layers.Conv2D(64, 3, activation="relu")(x)
+        x = layers.MaxPooling2D(2)(x)
+        x = layers.Flatten()(x)
+        x = layers.Dense(128, activation="relu")(x)
+        return inputs, layers.Dense(10, activation=self.workload.last)(x)
+
+    def recurrent(self) -> tuple[Any, Any]:
+        """Return input and output of the net of W4."""
+        layers, workload = self.keras.layers, self.workload
+        inputs = layers.Input(shape=(workload.times, workload.features))
+        x = layers.LSTM(workload.units, recurrent_activation="sigmoid")(inputs)
+        return inputs, layers.Dense(1)(x)
+
+    def train(self, net: Any, x: np.ndarray, y: np.ndarray) -> float:
+        """Make one train step."""
+        return float(np.ravel(net.train_on_batch(x, y))[0])
+
+    def forward(self, net: Any, x: np.ndarray) -> np.ndarray:
+        """Return the outputs of one batch."""
+        return np.asarray(net.predict(x, batch_size=len(x), verbose=0))
+
+    def step(self, batch: int) -> Run | None:
+        """Return what calls `train_on_batch`, or the train function alone."""
+        x, y = self.x[:batch], self.y[:batch]
+        if self.variant == "kerascope-function":
+            self.net.train_on_batch(x, y)
+            function, arrays = self.net.train_function, [x, y, np.ones(batch, "float32")]
+            return lambda times: [function(arrays) for _ in range(times)]
+        train = self.net.train_on_batch
+        return (lambda times: [train(x, y) for _ in range(times)]) if self.trains else None
+
+    def fit(self, batch: int) -> Run | None:
+        """Return what calls `fit`."""
+        if not self.trains or self.variant == "kerascope-function":
+            return None
+        fit, x, y = self.net.fit, self.x, self.y
+        return lambda times: fit(x, y, batch_size=batch, epochs=times, verbose=0)
+
+    def predict(self, batch: int) -> Run | None:
+        """Return what calls `predict`."""
+        if self.variant == "kerascope-function":
+            return None
+        predict, x = self.net.predict, self.rows_to_predict
+        return lambda times: [predict(x, batch_size=batch, verbose=0) for _ in range(times)]
+
+    def losses(self, count: int) -> list[float]:
+        """Return the first losses; none where the backend cannot train."""
+        return super().losses(count) if self.trains else []
