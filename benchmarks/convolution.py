@@ -1,11 +1,14 @@
 """How long a convolution and its two gradients take, for shapes of well-known networks.
 
 `OPENBLAS_NUM_THREADS=1 python benchmarks/convolution.py` prints milliseconds, the shortest of
-several runs, and how many thousand million products a second the convolution itself makes.
+several runs, and how many thousand million products a second the convolution itself makes. Each
+kernel computes into memory that is there already, as in a compiled function. `--perform` measures
+the ops as the stepping debugger calls them.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from math import prod
@@ -13,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kerascope.backend.graph import Op, Spec
 from kerascope.backend.ops.convolution import (
     ConvolutionKernelGradient,
     Convolve,
@@ -38,7 +42,9 @@ ROWS = (
     Shapes("ResNet50, 3x3 on 7", (1, 9, 9, 512), (3, 3, 512, 512)),
     Shapes("Inception, 1x7 on 17", (1, 17, 23, 160), (1, 7, 160, 192)),
     Shapes("MobileNet, depthwise on 112", (1, 114, 114, 32), (3, 3, 1, 32), 1, 32),
-    Shapes("digits, batch 32", (32, 13, 13, 32), (3, 3, 32, 64)),
+    Shapes("MobileNet, depthwise on 14", (1, 16, 16, 512), (3, 3, 1, 512), 1, 512),
+    Shapes("digits, first, batch 32", (32, 28, 28, 1), (3, 3, 1, 32)),
+    Shapes("digits, second, batch 32", (32, 26, 26, 32), (3, 3, 32, 64)),
 )
 
 
@@ -52,6 +58,16 @@ def shortest(work: Callable[[], Any], times: int = 7) -> float:
     return 1000 * min(runs[1:])
 
 
+def call(op: Op, inputs: list[np.ndarray], result: np.ndarray) -> Callable[[], Any]:
+    """Return what calls the op's kernel, or with `--perform` the op."""
+    if "--perform" in sys.argv:
+        return lambda: op.perform(*inputs)
+    specs = [Spec(x.shape, x.dtype) for x in inputs]
+    kernel: Any = op.kernel(specs, [Spec(result.shape, result.dtype)])
+    out = np.empty_like(result)
+    return lambda: kernel(out, *inputs)
+
+
 def measure(row: Shapes) -> tuple[float, float, float, float]:
     """Return the milliseconds of the three ops, and the products of the first."""
     rng = np.random.default_rng(0)
@@ -60,10 +76,10 @@ def measure(row: Shapes) -> tuple[float, float, float, float]:
     x = rng.normal(size=row.x).astype("float32")
     kernel = rng.normal(size=row.kernel).astype("float32")
     y = Convolve(*how).perform(x, kernel)
-    forward = shortest(lambda: Convolve(*how).perform(x, kernel))
-    back = shortest(lambda: ConvolveBack(*how).perform(y, kernel, np.array(row.x)))
+    forward = shortest(call(Convolve(*how), [x, kernel], y))
+    back = shortest(call(ConvolveBack(*how), [y, kernel, np.array(row.x)], x))
     gradient = ConvolutionKernelGradient(*how)
-    to_kernel = shortest(lambda: gradient.perform(x, y, np.array(row.kernel)))
+    to_kernel = shortest(call(gradient, [x, y, np.array(row.kernel)], kernel))
     return forward, back, to_kernel, y.size * prod(row.kernel[:-1])
 
 

@@ -62,6 +62,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; Python runs `__getattr_
     from kerascope.viz.draw import draw
     from kerascope.viz.drawing import Drawing
     from kerascope.viz.exports.to_networkx import from_networkx, to_networkx
+    from kerascope.viz.profile import profile
     from kerascope.viz.text.to_tree import to_tree
 
 __version__ = "0.1.0"
@@ -82,6 +83,7 @@ _HOMES = {
     "draw": "kerascope.viz.draw",
     "from_networkx": "kerascope.viz.exports.to_networkx",
     "pm": "kerascope.debugger.entry",
+    "profile": "kerascope.viz.profile",
     "set_trace": "kerascope.debugger.entry",
     "to_networkx": "kerascope.viz.exports.to_networkx",
     "to_tree": "kerascope.viz.text.to_tree",
@@ -121,6 +123,12 @@ edge.register("progress", _renderer("kerascope.viz.progress", "show_progress"))
 edge.register("message", _renderer("kerascope.viz.progress", "show_message"))
 edge.register("summary", _renderer("kerascope.viz.tables", "print_summary"))
 edge.register("drawing", _renderer("kerascope.viz.draw", "draw"))
+edge.register("profile", _renderer("kerascope.viz.profile", "profile"))
+edge.register("tape", _renderer("kerascope.debugger.tape_html", "html_of_tape"))
+
+# `%load_ext kerascope` in a notebook
+load_ipython_extension = _renderer("kerascope.debugger.notebook", "load_ipython_extension")
+unload_ipython_extension = _renderer("kerascope.debugger.notebook", "unload_ipython_extension")
 
 find_old_modules()
 
@@ -159,6 +167,7 @@ __all__ = [
     "observing",
     "optimizers",
     "pm",
+    "profile",
     "regularizers",
     "set_trace",
     "to_networkx",

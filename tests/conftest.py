@@ -4,3 +4,9 @@ import os
 
 os.environ["KERAS_BACKEND"] = "jax"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+from hypothesis import settings
+
+# Machines are slow at times: no example fails for the time it took.
+settings.register_profile("kerascope", deadline=None)
+settings.load_profile("kerascope")

@@ -5,7 +5,7 @@ import numpy as np
 from kerascope.layers import BatchNormalization, Dense, Dropout, Input
 from kerascope.models import Model
 from kerascope.stage import observing
-from kerascope.trace.events import BEGIN, END, GRAINS
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS
 from kerascope.trace.recorder import Recorder
 
 
@@ -28,6 +28,8 @@ def fit(model, **options):
 def assert_balanced(tape):
     spans = []
     for event in tape:
+        if event.kind == FORGOTTEN:  # its mark tells which spans are open behind it
+            spans = next(list(d.value) for d in event.deltas if d.name == "spans")
         if event.ph == END:
             begun = spans.pop()
             assert (begun.kind, begun.name) == (event.kind, event.name), event

@@ -29,6 +29,7 @@ COMMANDS: dict[str, Callable[[Any], int]] = {
     "trace": run_trace,
     "debug": _when_called("kerascope.cli.debugging", "run_debug"),
     "replay": _when_called("kerascope.cli.replaying", "run_replay"),
+    "profile": _when_called("kerascope.cli.profiling", "run_profile"),
     "draw": run_draw,
     "summary": run_summary,
 }

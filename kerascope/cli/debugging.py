@@ -6,27 +6,32 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from kerascope import backend
+from kerascope.cli.debug_orders import Orders, orders_of
+from kerascope.cli.full_screen import check_full_screen, on_full_screen
 from kerascope.cli.parser import UsageError
 from kerascope.cli.scripts import ScriptRun, checked_script, exit_code_of, traceback_text
-from kerascope.errors import ArgumentError
-from kerascope.trace.conditions import parse_conditions
-from kerascope.trace.stepper import Stepper
+from kerascope.debugger.front import ModelDebugger
+from kerascope.debugger.session import Quitting, Restarting, Session
+from kerascope.debugger.unattended import Ended, Unattended, Wanted
+from kerascope.trace.drivers import Order, Prompt
 from kerascope.trace.stops import Reason, Stop
 
-FRONT = "kerascope.debugger.front"
-SESSION = "kerascope.debugger.session"
 RC_FILE = ".kscoperc"
-DONE, FAILED, FOUND = 0, 1, 3
+DONE, FAILED, FOUND, INTERRUPTED = 0, 1, 3, 130
 
 
 class Found(BaseException):
     """What `--fail-on` names was found; it goes through the script, past its `except`."""
+
+
+class ReaderGone(BaseException):
+    """Nobody reads our output any more (`| head`); it goes through the script too."""
 
 
 def run_debug(options: Namespace) -> int:
@@ -35,62 +40,124 @@ def run_debug(options: Namespace) -> int:
     Raises
     ------
     UsageError
-        There is no such script or file of commands, or `--fail-on` names no condition.
+        There is no such script or file of commands, or the options make no sense.
     """
-    path = checked_script(options.script)
-    commands = [*_lines_of_rc(), *_lines_of(options.commands_file), *options.commands]
-    conditions = _conditions(options.fail_on)
-    debugger = import_module(FRONT).ModelDebugger()
-    sessions = import_module(SESSION)
-    debugger.cmdqueue = [*commands, "c"] if conditions else commands
-    prompt = partial(_ask, debugger, conditions)
-    before: Any = None
+    commands = [*_lines_of(options.commands_file), *options.commands]
+    orders = orders_of(options, options.script, commands, options.fail_on)
+    checked_script(options.script)
+    if options.tui:
+        check_full_screen(orders)
+    if orders.wanted is not None:
+        return _run_unattended(options, orders.wanted)
+    run = partial(_run_asking, options, orders, [*_lines_of_rc(), *commands])
+    return on_full_screen(run) if options.tui else run(ModelDebugger())
+
+
+def _session(prompt: Prompt, script: ScriptRun, options: Namespace) -> Session:
+    session = Session(prompt, script=script.path, names=script.names)
+    session.traceback_of = partial(traceback_text, path=script.path)
+    if options.fail_on:
+        session.stepper.catches.add(options.fail_on)
+    return session
+
+
+def _script(options: Namespace) -> ScriptRun:
+    return ScriptRun(Path(options.script), options.script_words, for_good=options.for_good)
+
+
+# --- somebody is asked ----------------------------------------------------------------------------
+
+
+def _run_asking(
+    options: Namespace, orders: Orders, commands: list[str], debugger: ModelDebugger
+) -> int:
+    debugger.cmdqueue = [*commands, "c"] if orders.conditions else commands
+    before: Session | None = None
     while True:
-        script = ScriptRun(path, options.script_words, for_good=options.for_good)
-        session = sessions.Session(prompt, script=path, names=script.names)
-        session.traceback_of = partial(traceback_text, path=path)
+        script = _script(options)
+        session = _session(partial(_ask, debugger, orders), script, options)
         session.keep_from(before)
-        if options.fail_on:
-            session.stepper.catches.add(options.fail_on)
         debugger.session = before = session
         try:
             session.run(script.execute)
-        except sessions.Restarting:
+        except Restarting:
             backend.clear_session()  # so that the layers get the same names again
-        except sessions.Quitting:
+            orders = orders._replace(until=None)
+        except Quitting:
             return FAILED if session.has_failed else DONE
         except Found:
             return FOUND
+        except ReaderGone:
+            raise BrokenPipeError from None
         else:
-            failure = session.failure_to_show()
-            if failure is not None:  # nobody was asked at the end: `detach`
-                print(failure.text, end="", file=sys.stderr)
-            if session.has_exited:
-                return exit_code_of(session.error)
-            return FAILED if session.has_failed else DONE
+            return _code_at_the_end(session)
 
 
-def _ask(debugger: Any, conditions: set[str], stop: Stop) -> Callable[[Stepper], Any] | None:
+def _code_at_the_end(session: Session) -> int:
+    """Return the exit code of a program that ended while nobody was asked, as after `detach`."""
+    failure = session.failure_to_show()
+    if failure is not None:
+        print(failure.text, end="", file=sys.stderr)
+    if session.has_exited and isinstance(session.error, SystemExit):
+        return exit_code_of(session.error)
+    return FAILED if session.has_failed else DONE
+
+
+def _ask(debugger: ModelDebugger, orders: Orders, stop: Stop) -> Order | None:
+    try:
+        return _asked(debugger, orders, stop)
+    except BrokenPipeError:
+        raise ReaderGone from None
+
+
+def _asked(debugger: ModelDebugger, orders: Orders, stop: Stop) -> Order | None:
     """Ask the debugger; with `--fail-on`, end at what it names, and ask no more at the end."""
-    if any(finding.condition in conditions for finding in stop.findings):
+    until = orders.until
+    if until is not None and stop.reason is Reason.BEGIN:
+        return until.go
+    if any(finding.condition in orders.conditions for finding in stop.findings):
         debugger.show(stop)
         raise Found
-    if conditions and stop.reason is Reason.END:
-        failure = debugger.session.failure_to_show()
-        if failure is not None:
-            debugger.say(failure.text.rstrip())
-        return None
-    order: Callable[[Stepper], Any] | None = debugger.ask(stop)
+    if stop.reason is Reason.END:
+        missed = "" if until is None else until.why_missed(debugger.session)
+        if missed:
+            debugger.say_text(f"*** {missed}")
+        if orders.conditions:
+            failure = debugger.session.failure_to_show()
+            if failure is not None:
+                debugger.say_traceback(failure.text.rstrip())
+            return None
+    order: Callable[..., Any] | None = debugger.ask(stop)
     return order
 
 
-def _conditions(text: str | None) -> set[str]:
-    if text is None:
-        return set()
-    try:
-        return {condition.name for condition in parse_conditions(text)}
-    except ArgumentError as error:
-        raise UsageError(f"--fail-on: {error}") from None
+# --- nobody is asked ------------------------------------------------------------------------------
+
+
+def _run_unattended(options: Namespace, wanted: Wanted) -> int:
+    """Run the script to its end, or to that of what is wanted, and write that."""
+    unattended = Unattended(wanted)
+    script = _script(options)
+    session = _session(unattended.ask, script, options)
+    unattended.debugger.session = session
+    elsewhere: AbstractContextManager[Any] = nullcontext()
+    if unattended.is_for_programs:
+        elsewhere = redirect_stdout(sys.stderr)
+    code = DONE
+    with elsewhere:
+        try:
+            session.run(script.execute)
+        except Ended:
+            pass
+        else:
+            code = _code_at_the_end(session)
+    unattended.write()
+    if unattended.code == INTERRUPTED:
+        raise KeyboardInterrupt
+    return unattended.code or code
+
+
+# --- files of commands ----------------------------------------------------------------------------
 
 
 def _lines_of_rc() -> list[str]:

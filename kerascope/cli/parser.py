@@ -13,12 +13,18 @@ from kerascope.cli.debug_options import (
     add_debug_options,
     add_replay_options,
     split_debug_words,
+    split_replay_words,
 )
 from kerascope.cli.picture_options import (
     DRAW_EXAMPLES,
     SUMMARY_EXAMPLES,
     add_draw_options,
     add_summary_options,
+)
+from kerascope.cli.profile_options import (
+    PROFILE_EXAMPLES,
+    add_profile_options,
+    split_profile_words,
 )
 from kerascope.registry import did_you_mean
 
@@ -35,13 +41,14 @@ examples:
   kerascope trace example.py                    walk through all that a script does
   kerascope trace example.py --level op | less  every op of the first batch
   kerascope debug example.py                    step through its models, as pdb does
+  kerascope profile example.py                  where its time and memory go, by layer and by op
   kerascope draw example.py -o model.svg        draw the model that a script builds
   kerascope draw example.py:encoder -o e.png    ... the one in its variable `encoder`
   kerascope summary mypackage.models:build      a table of the layers
 
 {MODEL_HELP}
 exit codes: 0 done, 1 the script or the work failed, 2 wrong usage, 3 debug --fail-on found it,
-130 interrupted
+4 replay --against diverged, 130 interrupted
 """
 RUN_EXAMPLES = """\
 `import keras`, `from tensorflow import keras` and the paths of Keras 1, 2 and 3 find kerascope; a
@@ -141,6 +148,11 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
         "replay", help="look again at what debug has recorded", epilog=REPLAY_EXAMPLES, **shared
     )
     add_replay_options(replay)
+    profile = sub.add_parser(
+        "profile", help="measure where a script's models spend time and memory",
+        epilog=PROFILE_EXAMPLES, **shared,
+    )  # fmt: skip
+    add_profile_options(profile)
     draw = sub.add_parser(
         "draw", help="draw a model", epilog=f"{DRAW_EXAMPLES}\n{MODEL_HELP}", **shared
     )
@@ -150,8 +162,18 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
         epilog=f"{SUMMARY_EXAMPLES}\n{MODEL_HELP}", **shared,
     )  # fmt: skip
     add_summary_options(summary)
+    lessons = sub.add_parser(
+        "lessons", help="run, check and publish the course", epilog=LESSONS_EXAMPLES,
+        formatter_class=raw,
+    )  # fmt: skip
+    add_lessons_options(lessons, formatter_class=raw)
+    learn = sub.add_parser(
+        "learn", help="exercises of the course, with a checker", usage=LEARN_USAGE,
+        epilog=LEARN_EXAMPLES, formatter_class=raw,
+    )  # fmt: skip
+    add_learn_options(learn)
     found = {"run": run, "trace": trace, "debug": debug, "replay": replay}
-    found |= {"draw": draw, "summary": summary}
+    found |= {"profile": profile, "draw": draw, "summary": summary}
     return parser, found
 
 
@@ -209,4 +231,17 @@ def _split_trace_words(words: list[str]) -> tuple[list[str], list[str]]:
     return ours, theirs
 
 
-_SPLITTERS = {"run": _split_run_words, "trace": _split_trace_words, "debug": split_debug_words}
+def _split_profile_words(words: list[str]) -> tuple[list[str], list[str]]:
+    ours, theirs, doubt = split_profile_words(words)
+    if doubt:
+        raise UsageError(f"{doubt}\n(kerascope profile --help shows examples)")
+    return ours, theirs
+
+
+_SPLITTERS = {
+    "run": _split_run_words,
+    "trace": _split_trace_words,
+    "debug": split_debug_words,
+    "replay": split_replay_words,
+    "profile": _split_profile_words,
+}

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from importlib import import_module
+from contextlib import suppress
+from functools import partial
 
+from kerascope.cli.against import run_against
+from kerascope.cli.debug_orders import Orders, orders_of
+from kerascope.cli.full_screen import check_full_screen, on_full_screen
+from kerascope.cli.parser import UsageError
+from kerascope.debugger.files import tape_of_file
+from kerascope.debugger.front import ModelDebugger
+from kerascope.debugger.session import Quitting, Session
+from kerascope.debugger.unattended import INTERRUPTED, Ended, Unattended, Wanted
 from kerascope.trace.drivers import ask
+from kerascope.trace.stops import Reason, Stop
+from kerascope.trace.tape_store import Tape
 
-FRONT, FILES = "kerascope.debugger.front", "kerascope.debugger.files"
-SESSION = "kerascope.debugger.session"
 DONE = 0
 
 
@@ -21,14 +30,58 @@ def run_replay(options: Namespace) -> int:
         There is no such file.
     ConfigError
         The file is damaged; the error tells the line.
+    UsageError
+        The options make no sense.
     """
-    tape = import_module(FILES).tape_of_file(options.file)
-    debugger = import_module(FRONT).ModelDebugger()
-    sessions = import_module(SESSION)
-    debugger.cmdqueue = list(options.commands)
-    session = debugger.session = sessions.Session(debugger.ask, tape=tape)
+    orders = orders_of(options, options.file, options.commands, None)
+    if options.tui:
+        check_full_screen(orders, options.against)
+    if options.against is not None:
+        _refuse_others(options)
+        return run_against(options)
+    if options.script_words:
+        words = " ".join(options.script_words)
+        raise UsageError(f"unrecognized arguments: {words}. Only a script of --against gets them.")
+    tape = tape_of_file(options.file)
+    if orders.wanted is not None:
+        return _run_unattended(tape, orders.wanted)
+    run = partial(_run_asking, tape, orders, options.commands)
+    return on_full_screen(run) if options.tui else run(ModelDebugger())
+
+
+def _refuse_others(options: Namespace) -> None:
+    given = {"-c": options.commands, "--until": options.until, "--format": options.format}
+    names = [name for name, value in given.items() if value]
+    names += ["--step-all"] if options.step_all is not None else []
+    if names:
+        raise UsageError(
+            f"--against and {', '.join(names)} do not go together: it compares, and nobody is "
+            f"asked. Without --against the tape itself is looked at."
+        )
+
+
+def _run_asking(tape: Tape, orders: Orders, commands: list[str], debugger: ModelDebugger) -> int:
+    debugger.cmdqueue = list(commands)
+    session = debugger.session = Session(debugger.ask, tape=tape)
+    stepper = session.stepper
+    stop = stepper.goto(0) if orders.until is None else orders.until.go(stepper)
+    missed = "" if orders.until is None else orders.until.why_missed(session)
+    if missed:
+        debugger.say_text(f"*** {missed}")
     try:
-        ask(session.stepper, session.stepper.goto(0), debugger.ask)
-    except sessions.Quitting:
+        ask(stepper, stop, debugger.ask)
+    except Quitting:
         return DONE
     return DONE
+
+
+def _run_unattended(tape: Tape, wanted: Wanted) -> int:
+    unattended = Unattended(wanted)
+    session = Session(unattended.ask, tape=tape)
+    unattended.debugger.session = session
+    with suppress(Ended):
+        ask(session.stepper, Stop(-1, Reason.BEGIN, None), unattended.ask)
+    unattended.write()
+    if unattended.code == INTERRUPTED:
+        raise KeyboardInterrupt
+    return unattended.code

@@ -5,9 +5,12 @@ from __future__ import annotations
 import code
 import pdb
 import re
-from contextlib import redirect_stderr, redirect_stdout
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any
 
+from kerascope.debugger.failing import frames_of_failure
 from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
 
@@ -29,7 +32,7 @@ class AsideCommands(Shell):
         console = code.InteractiveConsole(names)
         if not self.is_terminal:
             console.raw_input = self._line_of_python  # type: ignore[method-assign]
-        with redirect_stdout(self.stdout), redirect_stderr(self.stdout):
+        with redirect_stdout(self.stdout), redirect_stderr(self.stdout), _python_prompts():
             console.interact(banner="*interactive*", exitmsg="")
 
     def _line_of_python(self, prompt: str = "") -> str:
@@ -46,17 +49,21 @@ class AsideCommands(Shell):
         """Hand the engine's paused frame to Python's own debugger; its `q` or `c` comes back.
 
         Usage: pdb
+        After a failure it begins in the frame that failed; `u` goes to those that called it.
         Example: pdb
         """
         session = self.session
+        failed = frames_of_failure(session)
         stage = session.recorder.stage if session.recorder is not None else None
         frame = None if stage is None else stage.frame
-        if session.is_over or frame is None or session.stepper.now != len(session.tape) - 1:
+        is_present = not session.is_over and session.stepper.now == len(session.tape) - 1
+        if failed is None and (frame is None or not is_present):
             raise ArgumentError("pdb: nothing runs here; go to the present: `goto` the last event.")
         debugger = pdb.Pdb(stdin=self.stdin, stdout=self.stdout, nosigint=True, readrc=False)
-        debugger.use_rawinput = self.is_terminal
+        debugger.use_rawinput = self.reads_by_input
         debugger.reset()
-        debugger.interaction(frame, None)  # it stops nowhere else: no trace function was set
+        # It stops nowhere else: no trace function was set.
+        debugger.interaction(None if failed else frame, failed)
 
     def do_alias(self, words: str) -> None:
         """Give a command line a short name; %1, %2, ... and %* stand for the words behind it.
@@ -112,3 +119,16 @@ def _filled(line: str, words: list[str]) -> str:
         return words[number - 1]
 
     return re.sub(r"%([1-9*])", word, line)
+
+
+@contextmanager
+def _python_prompts() -> Iterator[None]:
+    """Let Python's prompts be its own ones: IPython changes them for all."""
+    before = {name: getattr(sys, name) for name in ("ps1", "ps2") if hasattr(sys, name)}
+    sys.ps1, sys.ps2 = ">>> ", "... "
+    try:
+        yield
+    finally:
+        for name in ("ps1", "ps2"):
+            delattr(sys, name)
+        vars(sys).update(before)

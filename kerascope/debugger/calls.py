@@ -81,6 +81,9 @@ def _put_states(states: dict[str, str], event: Event) -> None:
         if states.get(name) == "pending":
             states[name] = "done"
         return
+    if event.kind == "op" and any(delta.name == "error" for delta in event.deltas):
+        states.update((name, "failed") for name in states if states[name] == "current")
+        return
     if event.kind not in ("node", "layer.call", "map.visit", "grad.node"):
         return
     name = _NODE.sub("", event.name)

@@ -44,7 +44,7 @@ class ChangingCommands(Shell):
         NAME is `out`, what comes out here; a tensor (dense_2/out), a layer (its output), a weight,
         or grads["dense_2/kernel"]. In the past this forks a timeline. `set again` forks one without
         a change: it must be the same bit for bit. `set grain op` says how fine s and n are, and
-        `set history 1GB` how many bytes of arrays are kept.
+        `set history 1GB` how many bytes of events and arrays are kept.
         """
         setting, _, value = words.partition(" ")
         if setting in SETTINGS and not value.lstrip().startswith("="):
@@ -72,8 +72,8 @@ class ChangingCommands(Shell):
         tape = self.session.tape
         if value:
             tape.history = bytes_of(value)
-        limit = "no limit" if tape.history is None else f"{tape.history:,} bytes of arrays"
-        self.say(f"history {limit}; {tape.bytes:,} are held")
+        limit = "no limit" if tape.history is None else f"{tape.history:,} bytes"
+        self.say(f"history {limit}, of events and arrays; {tape.held:,} are held")
 
     def _here(self) -> Event:
         event = self.session.stepper.event

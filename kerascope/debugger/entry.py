@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -10,7 +12,7 @@ from kerascope.callbacks.base import Callback
 from kerascope.debugger.front import ModelDebugger
 from kerascope.debugger.session import Quitting, Session
 from kerascope.errors import ArgumentError
-from kerascope.stage import observing
+from kerascope.stage import is_watched, observing
 from kerascope.trace.drivers import ask
 from kerascope.trace.events import Where
 from kerascope.trace.tape import Tape, trace
@@ -29,10 +31,29 @@ def set_trace() -> None:
     What began before, an epoch for example, is on no tape; its functions' calls are from here on.
     """
     session = Session.current
-    if session is not None and not session.is_over:
+    if session is not None and _goes_on(session):
         session.stepper.interrupt()
         return
     begin(sys._getframe(1))
+
+
+def _goes_on(session: Session) -> bool:
+    """Tell whether a session still hears a program; one that does not is left.
+
+    A kernel runs each cell of a notebook in a context of its own, and observers end with it.
+    """
+    if not session.is_over and not is_watched():
+        leave(session)
+    return not session.is_over
+
+
+def leave(session: Session) -> None:
+    """Watch no longer, and ask no more."""
+    if session.driver is not None:
+        session.driver.detached = True
+    with suppress(ValueError):  # the context in which it began to watch is gone
+        session.watching.close()
+    session.end()
 
 
 def begin(frame: FrameType) -> Session:
@@ -70,7 +91,7 @@ def pm(tape: Tape | None = None) -> None:
     replay(tape, at_failure=True)
 
 
-def replay(tape: Tape, at_failure: bool = False) -> None:
+def replay(tape: Tape, at_failure: bool = False, commands: Iterable[str] = ()) -> None:
     """Open the debugger on a tape; no program runs.
 
     Parameters
@@ -78,8 +99,11 @@ def replay(tape: Tape, at_failure: bool = False) -> None:
     tape : Tape
     at_failure : bool
         Whether to begin where the program failed; by default at the first event.
+    commands : iterable of str
+        Done first.
     """
     debugger = ModelDebugger()
+    debugger.cmdqueue = list(commands)
     session = debugger.session = Session(debugger.ask, tape=tape)
     stepper = session.stepper
     failed_at = session.time_of_failure() if at_failure else None
@@ -106,7 +130,7 @@ class Debugger(Callback):
     def on_train_begin(self, logs: Any = None) -> None:
         """Ask for the first command."""
         session = Session.current
-        if session is not None and not session.is_over:
+        if session is not None and _goes_on(session):
             session.stepper.interrupt()
             return
         debugger = ModelDebugger()

@@ -12,11 +12,14 @@ import numpy as np
 from kerascope.backend.graph import Constant, Tensor, Variable
 from kerascope.backend.schedule import Schedule, is_needed
 from kerascope.backend.traversal import leaves
+from kerascope.debugger.names import alive, hint_for
 from kerascope.debugger.session import Session
 from kerascope.errors import ArgumentError
 from kerascope.trace.events import BEGIN
-from kerascope.trace.expressions import value_of_event
+from kerascope.trace.expressions import names_of_event, value_of_event
+from kerascope.trace.reruns import recalled
 from kerascope.trace.snapshots import TensorRef
+from kerascope.trace.statistics import Statistics
 
 
 def value_of(text: str, names: dict[str, Any], command: str) -> Any:
@@ -26,10 +29,73 @@ def value_of(text: str, names: dict[str, Any], command: str) -> Any:
     ------
     ArgumentError
         There is no expression.
+    NameError
+        There is no such name here; where one of that name would be, is told.
     """
     if not text.strip():
         raise ArgumentError(f"{command}: of what? For example `{command} tensor_map`.")
-    return eval(compile(text.strip(), "<stdin>", "eval"), _with_builtins(names))
+    try:
+        return eval(compile(text.strip(), "<stdin>", "eval"), _with_builtins(names))
+    except NameError as error:
+        hint = hint_for(error.name or "", names)
+        raise NameError(f"{error}. {hint}" if hint else str(error), name=error.name) from None
+
+
+def value_with_numbers(
+    session: Session, text: str, names: dict[str, Any], own: dict[str, Any], command: str
+) -> tuple[Any, str]:
+    """Return the value of an expression; where only figures of an array are left, its numbers.
+
+    The call is run again for that, and all that is left of it has to come out the same.
+
+    Returns
+    -------
+    object, str
+        The value, and why figures are in it still; "" if none are.
+    """
+    try:
+        value = value_of(text, names, command)
+    except (AttributeError, TypeError, IndexError):
+        if not any(
+            has_figures(names.get(name)) for name in compile(text.strip(), "", "eval").co_names
+        ):
+            raise
+        value = value_of(text, _names_with_numbers(session, names, own, command), command)
+    if not has_figures(value):
+        return value, ""
+    try:
+        value = value_of(text, _names_with_numbers(session, names, own, command), command)
+    except ArgumentError as why:
+        return value, str(why).removeprefix(f"{command}: ")
+    why_not = "it came in another call: go there with `origin`" if has_figures(value) else ""
+    return value, why_not
+
+
+def _names_with_numbers(
+    session: Session, names: dict[str, Any], own: dict[str, Any], command: str
+) -> dict[str, Any]:
+    """Return the names with the arrays of the call around here, which is run again."""
+    if session.recorder is None:
+        raise ArgumentError(
+            f"{command}: only figures are on this tape; the model is not here to be run again."
+        )
+    t = session.stepper.now
+    again = recalled(session.recorder, session.tape, t, command)
+    found = {**again.names_at(t), **names_of_event(again[t])}
+    return {
+        **names,
+        **{name: alive(session, value) for name, value in found.items() if value is not None},
+        **own,
+    }
+
+
+def has_figures(value: Any) -> bool:
+    """Return whether a value has the figures of an array instead of its numbers somewhere."""
+    if isinstance(value, Statistics):
+        return True
+    if type(value) is dict:
+        return any(map(has_figures, value.values()))
+    return type(value) in (list, tuple) and any(map(has_figures, value))
 
 
 def run_statement(
@@ -47,7 +113,9 @@ def run_statement(
     try:
         code = compile(text, "<stdin>", "eval")
     except SyntaxError:
-        exec(compile(text, "<stdin>", "exec"), space)
+        code = compile(text, "<stdin>", "exec")
+        with redirect_stdout(out):
+            exec(code, space)
     else:
         value = _printing(code, space, out)
         if value is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from keyword import iskeyword
 from typing import Any
 
 from kerascope.debugger.asides import AsideCommands
@@ -66,7 +67,7 @@ class ModelDebugger(
     def _say_stop(self, stop: Stop) -> None:
         """Print a stop; whatever goes wrong with that, the prompt and the program live on."""
         try:
-            lines = lines_of_stop(self.session, stop, self.width, self.ascii_only)
+            lines = lines_of_stop(self.session, stop, *self.page)
         except Exception as error:
             lines = [f"*** t={stop.t} cannot be shown: {told(error)}"]
         for line in lines:
@@ -76,8 +77,9 @@ class ModelDebugger(
         """Show a stop and read commands until one moves; a failed program is stood at first."""
         failure = self.session.failure_to_show() if stop.reason is Reason.END else None
         if failure is not None:
-            self.say(failure.text.rstrip())
-            self.say("Uncaught exception. Post mortem: rs, w and p look at what was recorded.")
+            self.say_traceback(failure.text.rstrip())
+            self.say("Uncaught exception. Post mortem: rs, w and p look at what was recorded,")
+            self.say("pdb at the frame that failed.")
             if failure.t is not None:
                 t = failure.t
                 return lambda stepper: stepper.goto(t)
@@ -105,9 +107,12 @@ class ModelDebugger(
         if line == "EOF":
             self.do_quit("")
         word = line.split()[0] if line.split() else line
-        if line == word and word.isidentifier() and word not in self.names():
+        is_unknown = word.isidentifier() and not iskeyword(word) and word not in self.names()
+        is_unknown = is_unknown and "=" not in line
+        if is_unknown and (line == word or not _is_python(line)):
             near = did_you_mean(word, [*self._commands(), *self.names()])
-            raise ArgumentError(f"neither a command nor a name: {word!r}. {near}Try help.")
+            what = "a name" if line == word else "Python"
+            raise ArgumentError(f"neither a command nor {what}: {line!r}. {near}Try help.")
         self.do_statement(line)
 
     def onecmd(self, line: str) -> bool:
@@ -145,13 +150,14 @@ class ModelDebugger(
         Example: help step
         """
         if arg:
-            self.say(self._help_of("statement" if arg == "!" else arg))
+            self.say_prose(self._help_of("statement" if arg == "!" else arg))
             return
         known = self._commands()
         for title, words in GROUPS.items():
             named = [word for word in words.split() if word in known]
             if named:
-                self.say(f"{title:<10} {' '.join('!' if n == 'statement' else n for n in named)}")
+                listed = " ".join("!" if name == "statement" else name for name in named)
+                self.say_text(f"{title:<10} {listed}")
         self.say("help COMMAND says more. An empty line does the last command again.")
 
     def _help_of(self, name: str) -> str:
@@ -166,3 +172,11 @@ class ModelDebugger(
 
     do_q = do_exit = do_quit
     do_h = do_help
+
+
+def _is_python(line: str) -> bool:
+    try:
+        compile(line, "<stdin>", "exec")
+    except SyntaxError:
+        return False
+    return True

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pprint
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kerascope.debugger.evaluating import probe, run_statement, value_of
+from kerascope.debugger.evaluating import probe, run_statement, value_of, value_with_numbers
 from kerascope.debugger.rendering import text_of_value
 from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
@@ -18,6 +19,7 @@ from kerascope.trace.statistics import Statistics, kind_of
 
 FEW_NUMBERS = 12  # of an array; p shows them all
 MOST_NUMBERS = 100  # of an array; pp shows that many
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 @dataclass
@@ -44,16 +46,21 @@ class LookingCommands(Shell):
         Usage: p EXPR
         Example: p tensor_map["dense_1"]
         """
-        self.say_value(value_of(words, self.names(), "p"))
+        self.say_value(self._value_of(words, "p"))
+
+    def _value_of(self, words: str, command: str) -> Any:
+        """Return a value with numbers; where only figures are left, say why."""
+        value, why = value_with_numbers(self.session, words, self.names(), self.own_names, command)
+        if why:
+            self.say(f"only figures are left of it: {why}")
+        return value
 
     def say_value(self, value: Any) -> None:
         """Print a value as `p` does."""
-        if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind in "fiub":
-            self.say(text_of_value(value))
-            if value.size <= FEW_NUMBERS:
-                self.say(np.array_repr(value, max_line_width=self.width))
-            return
-        self.say(text_of_value(value))
+        self.say(without_addresses(text_of_value(value), value))
+        is_array = isinstance(value, np.ndarray) and value.ndim and value.dtype.kind in "fiub"
+        if is_array and value.size <= FEW_NUMBERS:
+            self.say(numbers_of(value, self.width))
 
     def do_pp(self, words: str) -> None:
         """Print a value on several lines; of an array its numbers too.
@@ -61,13 +68,13 @@ class LookingCommands(Shell):
         Usage: pp EXPR
         Example: pp nodes_by_depth
         """
-        value = value_of(words, self.names(), "pp")
+        value = self._value_of(words, "pp")
         if isinstance(value, np.ndarray):
             self.say(text_of_value(value))
-            with np.printoptions(threshold=MOST_NUMBERS, linewidth=self.width):
-                self.say(repr(value))
+            self.say(numbers_of(value, self.width))
             return
-        self.say(pprint.pformat(_with_figures(value), width=self.width, sort_dicts=False))
+        text = pprint.pformat(_with_figures(value), width=self.width, sort_dicts=False)
+        self.say(without_addresses(text, value))
 
     def do_pv(self, words: str) -> None:
         """Print the value of a symbolic tensor on the last batch that was fed.
@@ -76,7 +83,7 @@ class LookingCommands(Shell):
         The weights are those of the present. Nothing of it is recorded.
         Example: pv model.output
         """
-        value = value_of(words, self.names(), "pv")
+        value = self._value_of(words, "pv")
         t = self.stop.t if self.stop is not None else -1
         self.say_value(probe(self.session, value, t))
 
@@ -195,4 +202,32 @@ class _Text(str):
 
 
 def _shown(value: Any) -> str:
-    return value if isinstance(value, str) and value.startswith("(") else text_of_value(value)
+    if isinstance(value, str) and value.startswith("("):
+        return value
+    return without_addresses(text_of_value(value), value)
+
+
+def numbers_of(array: np.ndarray, width: int) -> str:
+    r"""Return an array's numbers as Python writes them; of a large one, those at its edges.
+
+    Examples
+    --------
+    >>> numbers_of(np.zeros((2, 2), "float32"), 80)
+    'array([[0., 0.],\n       [0., 0.]], dtype=float32)'
+    """
+    text = np.array2string(
+        array, max_line_width=width, separator=", ", prefix="array(", threshold=MOST_NUMBERS
+    )
+    is_plain = array.dtype in (np.dtype(float), np.dtype(int), np.dtype(bool))
+    return f"array({text})" if is_plain else f"array({text}, dtype={array.dtype})"
+
+
+def without_addresses(text: str, value: Any) -> str:
+    """Return a value's text without addresses of memory: they are others in each process.
+
+    Examples
+    --------
+    >>> without_addresses("<function relu at 0x7f0012345678>", None)
+    '<function relu>'
+    """
+    return text if isinstance(value, str) else _ADDRESS.sub("", text)

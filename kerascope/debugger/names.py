@@ -3,18 +3,36 @@
 Inner ones hide outer ones of the same name::
 
     script's globals < model, K, np, norm, has_nan < names of the tape at t < e, t, ins, out < own
+
+Where a program failed, the local variables of the script's frame come after its globals.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from kerascope import backend as K
+from kerascope.debugger.failing import names_of_failure
 from kerascope.debugger.session import Session
+from kerascope.registry import did_you_mean
 from kerascope.trace.snapshots import REFS
 from kerascope.trace.stops import Stop
+
+LIVES_IN = {
+    "build_map": "tensor node layer node_index tensor_index nodes_in_progress layer_indices",
+    "build_map of dialect 1": "seen_nodes",
+    "depth_sort": "nodes_depths layers_depths",
+    "check_graph": "nodes_by_depth layers_by_depth depth_keys",
+    "run_internal_graph": "computed_data computed_tensors output_tensors",
+    "forward": "tensor_map depth",
+    "compile": "total_loss loss_list",
+    "opt.param and update.param": "p g m v new_p",
+    "get_updates": "lr params grads loss updates",
+    "train_function": "inputs outputs",
+}
 
 
 def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> dict[str, Any]:
@@ -37,6 +55,8 @@ def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> d
     names = {name: alive(session, value) for name, value in found.items()}
     if session.model is not None:
         names["model"] = session.model
+    if stop is not None and session.has_failed and session.time_of_failure() in (None, stop.t):
+        names = {**names_of_failure(session), **names}
     return {**session.script_names, **names, **own}
 
 
@@ -60,3 +80,25 @@ def alive(session: Session, value: Any) -> Any:
     if type(value) is dict:
         return {key: alive(session, item) for key, item in value.items()}
     return value
+
+
+def hint_for(name: str, names: Mapping[str, Any]) -> str:
+    """Return where a name lives that is none here, or a name that was meant; else nothing.
+
+    Examples
+    --------
+    >>> hint_for("nodes_depths", {})
+    'It lives in depth_sort.'
+    >>> hint_for("laier", {"layer": None})
+    "Did you mean 'layer'?"
+    >>> hint_for("dense_1", {"tensor_map": {"dense_1": None}})
+    "Its output is tensor_map['dense_1']."
+    """
+    for scope, of_scope in LIVES_IN.items():
+        if name in of_scope.split():
+            return f"It lives in {scope}."
+    if name in (names.get("tensor_map") or ()):
+        return f"Its output is tensor_map[{name!r}]."
+    if any(layer.name == name for layer in getattr(names.get("model"), "layers", ())):
+        return f"The layer is model.get_layer({name!r})."
+    return did_you_mean(name, names).rstrip()

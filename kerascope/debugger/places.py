@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import linecache
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from kerascope.trace.events import Where
 
 HOME = Path(__file__).resolve().parents[2]
+CELLS: list[Callable[[str], str | None]] = []  # a notebook puts here what names its cells
 
 
 def path_of(file: str) -> str:
@@ -18,7 +20,14 @@ def path_of(file: str) -> str:
 
 
 def shown_file(file: str) -> str:
-    """Return a user's file as it is shown: from the working directory on, if it is in there."""
+    """Return a user's file as it is shown: from the working directory on, if it is in there.
+
+    A cell of a notebook is shown by its number: "In[3]".
+    """
+    for name_of in CELLS:
+        name = name_of(file)
+        if name:
+            return name
     inside = os.path.relpath(file) if os.path.isabs(file) else file
     return os.path.basename(file) if inside.startswith("..") else inside
 

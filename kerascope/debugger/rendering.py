@@ -20,14 +20,16 @@ from typing import Any
 import numpy as np
 
 from kerascope.debugger.calls import calls_at
+from kerascope.debugger.fitting import Page, columns_of
 from kerascope.debugger.places import first_line, pdb_lines, shown_file, source_line
 from kerascope.debugger.session import Session
 from kerascope.trace.contents import relative_change
-from kerascope.trace.events import BEGIN, END, Event
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
 from kerascope.trace.expressions import value_of_event
 from kerascope.trace.snapshots import ErrorRef
 from kerascope.trace.statistics import Statistics, figure, kind_of, statistics_of
 from kerascope.trace.stops import Reason, Stop
+from kerascope.trace.tape_forgetting import told_of
 from kerascope.trace.watches import Change
 from kerascope.viz.theme import STATES
 
@@ -87,25 +89,26 @@ def short_text(value: Any) -> str:
     return text_of_value(value) if type(value) in (list, tuple, dict) else _SHORT.repr(value)
 
 
-def cut(line: str, width: int) -> str:
-    """Return a line that is not wider than a width."""
-    return line if len(line) <= width else line[: max(width - 3, 0)] + "..."
-
-
-def halves(left: str, right: str, width: int) -> list[str]:
+def halves(left: str, right: str, page: Page) -> list[str]:
     """Return two halves on one line if both have room there, else on two."""
     if not right:
-        return [cut(left, width)]
-    space = min(SPACE, width - len(left) - len(right))
+        return [page.cut(left)]
+    space = min(SPACE, page.width - columns_of(left) - columns_of(right))
     if space >= LEAST_SPACE:
         return [left + " " * space + right]
-    return [cut(left, width), cut(f"   {right}", width)]
+    return [page.cut(left), page.cut(f"   {right}")]
 
 
 # --- a stop ---------------------------------------------------------------------------------------
 
 
-def lines_of_stop(session: Session, stop: Stop, width: int, ascii_only: bool = False) -> list[str]:
+def lines_of_stop(
+    session: Session,
+    stop: Stop,
+    width: int,
+    ascii_only: bool = False,
+    for_person: bool = False,
+) -> list[str]:
     """Return all lines of a stop.
 
     Parameters
@@ -113,29 +116,41 @@ def lines_of_stop(session: Session, stop: Stop, width: int, ascii_only: bool = F
     session : Session
     stop : Stop
     width : int
-        Columns; longer lines of ours are cut, pdb's two are not.
+        Columns; longer lines of ours are cut.
     ascii_only : bool
         Whether glyphs beyond ASCII are avoided.
+    for_person : bool
+        Whether they go to a terminal: then pdb's two lines are cut too, and those that say why it
+        stopped go on at a space.
     """
+    page = Page(width, ascii_only, for_person)
     event = stop.event
     if stop.reason is Reason.END:
-        return _end_lines(session)
+        return [row for line in _end_lines(session) for row in page.wrapped(line)]
     if event is None:
-        return _begin_lines(session)
+        return _fitted_pdb_lines(_begin_lines(session), page)
     where = event.where if event.where.file else session.places.get(event.t, event.where)
-    lines = pdb_lines(where, event.kind)
+    lines = _fitted_pdb_lines(pdb_lines(where, event.kind), page)
     path = " > ".join(span_labels(session, event))
-    lines += halves(f"   {path}", f"t={event.t}", width)
+    lines += halves(f"   {path}", f"t={event.t}", page)
     if event.where.user_line:
         user = event.where
         made = source_line(user.user_file, user.user_line)
-        lines.append(cut(f"   {shown_file(user.user_file)}:{user.user_line}  {made}", width))
-    lines += _glyph_lines(session, event, width, ascii_only)
-    if event.ph in (BEGIN, END):
-        lines.append(cut(f"{stop.word} {sentence(event)}", width))
-    else:
-        lines.append(cut(f"   {sentence(event)}", width))
-    return lines + _reason_lines(stop)
+        lines.append(page.cut(f"   {shown_file(user.user_file)}:{user.user_line}  {made}"))
+    lines += _glyph_lines(session, event, page)
+    said = f"{stop.word if event.ph in (BEGIN, END) else '  '} {sentence(event)}"
+    lines.append(page.cut(said))
+    return lines + [row for line in _reason_lines(stop) for row in page.wrapped(line)]
+
+
+def _fitted_pdb_lines(lines: list[str], page: Page) -> list[str]:
+    """Return pdb's two lines; where a person's terminal is narrow, without the path's begin."""
+    if not page.for_person:
+        return lines
+    return [
+        page.cut_front("> ", line[2:]) if line.startswith("> ") else page.cut(line)
+        for line in lines
+    ]
 
 
 def _begin_lines(session: Session) -> list[str]:
@@ -158,7 +173,7 @@ def _end_lines(session: Session) -> list[str]:
     return [f"--- {what}: {count} events. {back}."]
 
 
-def _glyph_lines(session: Session, event: Event, width: int, ascii_only: bool) -> list[str]:
+def _glyph_lines(session: Session, event: Event, page: Page) -> list[str]:
     calls = calls_at(session, event)
     if not calls:
         return []
@@ -167,25 +182,30 @@ def _glyph_lines(session: Session, event: Event, width: int, ascii_only: bool) -
     here = 0
     for place, (name, state) in enumerate(calls):
         style = STATES[state]
-        words.append(f"{style.plain if ascii_only else style.glyph} {name}")
+        words.append(f"{style.plain if page.ascii_only else style.glyph} {name}")
         here = place if state == "current" else here
-    row = "  ".join(_window(words, here, width - 4))
-    return halves(f"   {row}", f"last: {last}" if last else "", width)
+    row = "  ".join(_window(words, here, page.width - 4, page.ellipsis))
+    return halves(f"   {row}", f"last: {last}" if last else "", page)
 
 
-def _window(words: list[str], here: int, width: int) -> list[str]:
+def _window(words: list[str], here: int, width: int, dots: str) -> list[str]:
     """Return as many neighbours of a word as have room, with dots where some are missing."""
     first = last = here
+    taken = columns_of(words[here]) + 10
     grows = True
     while grows:
         grows = False
         for after, before in ((1, 0), (0, 1)):
             low, high = first - before, last + after
             is_there = low >= 0 and high < len(words)
-            if is_there and sum(len(word) + 2 for word in words[low : high + 1]) + 8 <= width:
-                first, last, grows = low, high, True
-    dots = ["..."] if first else []
-    return [*dots, *words[first : last + 1], *(["..."] if last + 1 < len(words) else [])]
+            more = columns_of(words[high if after else low]) + 2 if is_there else 0
+            if is_there and taken + more <= width:
+                first, last, taken, grows = low, high, taken + more, True
+    return [
+        *([dots] if first else []),
+        *words[first : last + 1],
+        *([dots] if last + 1 < len(words) else []),
+    ]
 
 
 def last_value(session: Session, event: Event) -> str:
@@ -234,6 +254,8 @@ def label(event: Event) -> str:
 
 def sentence(event: Event) -> str:
     """Return what happens at an event, on one line."""
+    if event.kind == FORGOTTEN:
+        return told_of(event)
     words = event.name if event.name.startswith(event.kind) else f"{event.kind} {event.name}"
     op = value_of_event(event, "op")
     if op is not None and event.kind == "op":

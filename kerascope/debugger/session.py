@@ -34,6 +34,8 @@ from kerascope.trace.stops import Reason, Stop
 from kerascope.trace.tape_store import Tape
 from kerascope.trace.timelines import Timelines
 
+MOST_PLACES = 10_000  # lines that are kept for the last events that have none of the engine
+
 
 class Quitting(BaseException):
     """The user quits: it goes through the program, past its `except Exception`."""
@@ -78,7 +80,7 @@ class Session:
     places : dict of int to Where
         Lines of the script for events of which the engine has none.
     watching : ExitStack
-        Ends the watching of a program that was not begun by `run`.
+        Ends the watching of the program.
     functions : dict of str to Function
         The last one of each name that was called.
     error : BaseException or None
@@ -130,6 +132,11 @@ class Session:
         return self.stepper.source.ended
 
     @property
+    def is_detached(self) -> bool:
+        """Whether the program runs on alone: it is watched no more."""
+        return self.driver is not None and self.driver.detached
+
+    @property
     def has_exited(self) -> bool:
         """Whether the program ended by `sys.exit`."""
         return isinstance(self.error, SystemExit)
@@ -151,7 +158,7 @@ class Session:
 
     def observe(self, stage: Stage, event: Any) -> None:
         """Hear an event of a stage; what `observing` calls."""
-        if self._is_paused or self.recorder is None:
+        if self._is_paused or self.recorder is None or self.is_detached:
             return
         if isinstance(stage.subject, Network):
             self.model = stage.subject
@@ -177,7 +184,8 @@ class Session:
             raise RuntimeError("a session that reads a tape runs no program")
         Session.current = self
         try:
-            with observing(self.observe), self._interruptible():
+            with self._interruptible(), self.watching:
+                self.watching.enter_context(observing(self.observe))
                 if stop_first:
                     self.ask_first()
                 program()
@@ -210,6 +218,8 @@ class Session:
         if frame is not None:
             code = frame.f_code
             self.places[event.t] = Where(code.co_filename, frame.f_lineno, code.co_name)
+            if len(self.places) > MOST_PLACES:
+                self.places.pop(next(iter(self.places)))
 
     def time_of_failure(self) -> int | None:
         """Return when the innermost span ended that an error ended; None if none did."""
@@ -232,11 +242,14 @@ class Session:
     def _ask(self, stop: Stop) -> Any:
         try:
             with self.paused():
-                return self.prompt(stop)
+                order = self.prompt(stop)
         except (Quitting, Restarting):
             self._is_paused = True  # whatever the program still does: it is debugged no more
             self.watching.close()
             raise
+        if order is None:
+            self.watching.close()  # nobody will ask: the program runs on at its own speed
+        return order
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -253,14 +266,21 @@ class Session:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = signal.signal(signal.SIGINT, self._interrupt)
+        before = signal.signal(signal.SIGINT, self.interrupt)
         try:
             yield
         finally:
             signal.signal(signal.SIGINT, before)
 
-    def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        if self._is_paused or self._was_interrupted_at == len(self.tape):
+    def interrupt(self, number: int = signal.SIGINT, frame: FrameType | None = None) -> None:
+        """Stop at the next event; what Ctrl-C does.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            A prompt is open, the program runs alone, or no event came since the last call.
+        """
+        if self._is_paused or self.is_detached or self._was_interrupted_at == len(self.tape):
             raise KeyboardInterrupt
         self._was_interrupted_at = len(self.tape)
         self.stepper.interrupt()

@@ -7,15 +7,20 @@ by raising ArgumentError, and moves in time with `return self.move(order)`.
 
 from __future__ import annotations
 
+import builtins
 import cmd
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from types import BuiltinFunctionType
 from typing import IO, Any
 
 from rich.console import Console
 
+from kerascope.debugger.fitting import Page
+from kerascope.debugger.history import History
 from kerascope.debugger.names import names_at_stop
 from kerascope.debugger.session import Quitting, Restarting, Session
 from kerascope.errors import KerascopeError
@@ -30,6 +35,10 @@ except ImportError:  # on Windows there is none
 
 PROMPT = "(Kdb) "
 WIDTH = 100  # of what is no terminal
+NOBODY_TYPES = (
+    "nobody can type here: this notebook runs by itself. Commands can be given beforehand: "
+    "%%kdb -c 'b dense_1' -c c -c 'p out' -c detach"
+)
 DELIMITERS = " \t\n,:()[]{}='\"+*!<>"
 NAMED = ("layer.init", "op.create", "weight.create", "op")  # events whose names can be completed
 
@@ -49,6 +58,8 @@ class Shell(cmd.Cmd):
         Where we stand.
     is_terminal : bool
         Whether a person types; else each command is echoed after its prompt.
+    is_unheard : bool
+        Whether a line was asked for where nobody can type: in a notebook that runs by itself.
     """
 
     prompt = PROMPT
@@ -59,10 +70,12 @@ class Shell(cmd.Cmd):
         self.stop: Stop | None = None
         self.own_names: dict[str, Any] = {}  # what the user assigned at the prompt
         self.is_terminal = _is_terminal(self.stdin) and _is_terminal(self.stdout)
+        self.history = History(readline)
         self._order: Callable[[Stepper], Stop | None] | None = None
         self._has_order = False
         self._is_reading = False
         self._is_still_here = False  # an order made no sense
+        self.is_unheard = False
 
     # --- saying -----------------------------------------------------------------------------------
 
@@ -76,6 +89,31 @@ class Shell(cmd.Cmd):
         """Whether the output knows no signs beyond ASCII."""
         encoding = getattr(self.stdout, "encoding", None) or "utf-8"
         return not encoding.lower().startswith("utf")
+
+    @property
+    def page(self) -> Page:
+        """How lines are fitted."""
+        return Page(self.width, self.ascii_only, self.is_terminal)
+
+    def say_line(self, line: str) -> None:
+        """Print a line, cut where it is wider than we write."""
+        self.say(self.page.cut(line))
+
+    def say_text(self, text: str) -> None:
+        """Print a text; in a terminal its long lines go on at a space in the next row."""
+        self.say("\n".join(self.page.wrapped(text)))
+
+    def say_prose(self, text: str) -> None:
+        """Print a text in paragraphs; in a terminal they are filled anew."""
+        self.say("\n".join(self.page.filled(text)))
+
+    def say_traceback(self, text: str) -> None:
+        """Print a traceback; in a terminal its lines of source are cut, and its message is not."""
+        for line in text.split("\n"):
+            if line.startswith("  ") and self.is_terminal:
+                self.say_line(line)
+            else:
+                self.say_text(line)
 
     def say(self, what: Any = "") -> None:
         """Print a text as it is, or what rich can render, in our width."""
@@ -121,8 +159,10 @@ class Shell(cmd.Cmd):
         """Do an order; if it makes no sense, say so and stay. The program shall not hear of it."""
         try:
             return order(stepper)
-        except KerascopeError as error:
-            self.say(f"*** {error}")
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            self.say_error(error)
         self._is_still_here = True
         return self.stop
 
@@ -133,7 +173,7 @@ class Shell(cmd.Cmd):
     def ask(self, stop: Stop) -> Callable[[Stepper], Stop | None] | None:
         """Show a stop and read commands until one moves; the prompt of a session."""
         if not self._is_still_here:
-            self.show(stop)
+            self._show_all(stop)
         self._is_still_here = self._has_order = False
         self._is_reading = True
         try:
@@ -143,6 +183,17 @@ class Shell(cmd.Cmd):
         finally:
             self._is_reading = False
         return self._order
+
+    def _show_all(self, stop: Stop) -> None:
+        """Show a stop; whatever happens meanwhile, the program shall not hear of it."""
+        try:
+            self.show(stop)
+        except KeyboardInterrupt:
+            self.say("--KeyboardInterrupt--")
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            self.say_error(error)
 
     def _run_next_line(self) -> None:
         try:
@@ -163,7 +214,8 @@ class Shell(cmd.Cmd):
         readline.set_completer_delims(DELIMITERS)
         readline.parse_and_bind("tab: complete")
         try:
-            yield
+            with self.history.in_place():
+                yield
         finally:
             readline.set_completer(before[0])
             readline.set_completer_delims(before[1])
@@ -182,26 +234,61 @@ class Shell(cmd.Cmd):
 
     # --- reading ----------------------------------------------------------------------------------
 
+    @property
+    def reads_by_input(self) -> bool:
+        """Whether lines are asked for by `input()`: in a terminal, and in a notebook.
+
+        A notebook puts its own `input` in the place of Python's, and has no standard input.
+        """
+        has_own_input = not isinstance(builtins.input, BuiltinFunctionType)
+        return self.is_terminal or (has_own_input and self.stdin is sys.stdin)
+
     def read(self) -> str:
         """Return the next line: of those that wait, or what is typed."""
         if self.cmdqueue:
             line = self.cmdqueue.pop(0)
             print(f"{self.prompt}{line}", file=self.stdout)
             return line
-        if self.is_terminal:
+        if self.reads_by_input:
             try:
-                return input(self.prompt)
+                return self._typed()
             except EOFError:
                 print(file=self.stdout)
-                return "EOF"
+            except NotImplementedError:  # what a kernel raises if its front has no field for it
+                self.is_unheard = True
+                if self.lastcmd == "" or not self.session.is_over:
+                    self.say(f"*** {NOBODY_TYPES}")
+            return "EOF"
         self.stdout.write(self.prompt)
         self.stdout.flush()
-        line = self.stdin.readline()
+        line = self._piped()
         if not line:
             print(file=self.stdout)
             return "EOF"
         line = line.rstrip("\r\n")
         print(line, file=self.stdout)
+        return line
+
+    def _piped(self) -> str:
+        """Return the next line of a pipe; "" at its end, or if it cannot be read."""
+        stream: IO[str] | None = self.stdin
+        if stream is None:  # the process has no standard input at all
+            return ""
+        try:
+            return stream.readline()
+        except (OSError, ValueError) as error:
+            self.say(f"\n*** standard input: {told(error)}")
+            return ""
+
+    def _typed(self) -> str:
+        """Return the line that a person types."""
+        line = input(self.prompt)
+        if not self.is_terminal:
+            return line  # a notebook has no arrow keys for it
+        if self.prompt == PROMPT:
+            self.history.note(line)
+        elif line:
+            self.history.forget_last()
         return line
 
     # --- running a line ---------------------------------------------------------------------------
@@ -213,15 +300,18 @@ class Shell(cmd.Cmd):
                 return bool(super().onecmd(self.precmd(line)))
         except (Quitting, Restarting):
             raise
-        except KerascopeError as error:
-            self.say(f"*** {error}")
         except KeyboardInterrupt:
             self.say("--KeyboardInterrupt--")
         except BrokenPipeError:
             raise
         except (Exception, SystemExit) as error:
-            self.say(f"*** {told(error)}")
+            self.say_error(error)
         return False
+
+    def say_error(self, error: BaseException) -> None:
+        """Tell what went wrong, in a line that begins with ***."""
+        text = str(error) if isinstance(error, KerascopeError) else told(error)
+        self.say_text(f"*** {text}")
 
 
 def _is_terminal(stream: Any) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import linecache
 
-from kerascope.debugger.places import path_of, shown_file, source_line
-from kerascope.debugger.rendering import cut, label, text_of_value
+from kerascope.debugger.places import first_line, path_of, pdb_lines, shown_file, source_line
+from kerascope.debugger.rendering import label, text_of_value
 from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.events import BEGIN, END, Event
+from kerascope.trace.events import BEGIN, END, Event, Where
 from kerascope.trace.sources import begin_of
 from kerascope.trace.stops import Stop
 
@@ -48,6 +48,15 @@ class SourceCommands(Shell):
             raise ArgumentError("here is no event; `s` goes to the next, `rs` to the last.")
         return spans[len(spans) - 1 - self.level]
 
+    def _first_place(self) -> Where | None:
+        """Return the line of the script before the first event; None from there on."""
+        session = self.session
+        if session.is_over or session.stepper.event is not None:
+            return None
+        if session.started_at.file or session.script is None:
+            return session.started_at if session.started_at.file else None
+        return Where(str(session.script), first_line(session.script), "<module>")
+
     def do_where(self, words: str) -> None:
         """Show the spans around, with the line of the engine and that of the user.
 
@@ -55,12 +64,17 @@ class SourceCommands(Shell):
         Example: w
         """
         spans = self.spans()
+        at_first = self._first_place()
+        if not spans and at_first is not None:
+            for line in pdb_lines(at_first, ""):
+                self.say(line)
+            return
         if not spans:
             self.here()
         width = max((len(label(span)) for span in spans), default=0)
         for place, span in enumerate(spans):
             line = _line_of_span(span, place == len(spans) - 1 - self.level, width)
-            self.say(cut(line, self.width))
+            self.say_line(line)
 
     def do_up(self, words: str) -> None:
         """Look at the span around.
@@ -72,7 +86,7 @@ class SourceCommands(Shell):
         if self.level + 1 >= len(self.spans()):
             raise ArgumentError("up: this is the outermost span.")
         self.level += 1
-        self.say(cut(_line_of_span(self.here(), True), self.width))
+        self.say_line(_line_of_span(self.here(), True))
 
     def do_down(self, words: str) -> None:
         """Look at the span inside again.
@@ -84,7 +98,7 @@ class SourceCommands(Shell):
         if self.level == 0:
             raise ArgumentError("down: this is the innermost span.")
         self.level -= 1
-        self.say(cut(_line_of_span(self.here(), True), self.width))
+        self.say_line(_line_of_span(self.here(), True))
 
     def do_args(self, words: str) -> None:
         """Print the names with which the span around began.
@@ -119,7 +133,7 @@ class SourceCommands(Shell):
             return
         if words:
             raise ArgumentError(f"list: got {words!r}; expected nothing or `user`.")
-        where = self.here().where
+        where = self._first_place() or self.here().where
         if not where.file:
             raise ArgumentError("list: this span has no line of source.")
         self._say_lines(path_of(where.file), where.line, where.line - AROUND, where.line + AROUND)
@@ -130,7 +144,7 @@ class SourceCommands(Shell):
         Usage: ll, longlist
         Example: ll
         """
-        where = self.here().where
+        where = self._first_place() or self.here().where
         if not where.file:
             raise ArgumentError("ll: this span has no line of source.")
         first, last = _function_around(path_of(where.file), where.line)
@@ -170,7 +184,8 @@ class SourceCommands(Shell):
             raise ArgumentError(f"list: the source of {shown_file(file)} is not to be found.")
         for number in range(max(first, 1), min(last, len(lines)) + 1):
             mark = "->" if number == current else "  "
-            self.say(f"{number:4d} {mark} {lines[number - 1].rstrip()}".rstrip())
+            line = f"{number:4d} {mark} {lines[number - 1].rstrip()}".rstrip()
+            self.say(self.page.cut(line) if self.is_terminal else line)
 
     do_a = do_args
     do_w = do_bt = do_where

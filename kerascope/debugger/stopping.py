@@ -93,7 +93,7 @@ class StoppingCommands(Shell):
         chosen = self._breakpoint(number, "ignore")
         self.session.stepper.breakpoints.set_ignore(chosen.number, count)
         if count:
-            crossings = "crossing" if count == 1 else f"{count} crossings"
+            crossings = f"{count} crossing{'' if count == 1 else 's'}"
             self.say(f"Will ignore next {crossings} of breakpoint {chosen.number}.")
         else:
             self.say(f"Will stop next time breakpoint {chosen.number} is reached.")

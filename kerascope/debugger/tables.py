@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from kerascope.debugger.calls import calls_at
+from kerascope.debugger.fitting import columns_of, padded
 from kerascope.debugger.pictures import picture_of, say_picture
-from kerascope.debugger.rendering import cut, short_text, text_of_value
+from kerascope.debugger.rendering import text_of_value
 from kerascope.debugger.stopping import StoppingCommands
 from kerascope.engine.node_ids import calls_in
 from kerascope.errors import ArgumentError
@@ -28,6 +29,7 @@ TABLES = ("tensors", "nodes", "depths", "seen", "grads", "updates", "weights", "
 FORMATS = ("term", "svg", "png", "dot")
 FURTHEST = 20000  # how many events back a table that is out of scope is looked for
 
+WHOLE_WORDS = {"gradients": "grads", "breakpoints": "breaks", "seen_nodes": "seen"}
 Rows = list[Sequence[str]]
 
 
@@ -44,7 +46,7 @@ class TableCommands(StoppingCommands):
         Usage: info tensors | nodes | depths | seen | grads | updates | weights | breaks | counts
         Example: info tensors
         """
-        word = words.strip()
+        word = WHOLE_WORDS.get(words.strip(), words.strip())
         known = [name for name in TABLES if word and name.startswith(word)]
         if len(known) != 1:
             asked = f"unknown table {word!r}. {did_you_mean(word, TABLES)}" if word else ""
@@ -64,7 +66,7 @@ class TableCommands(StoppingCommands):
             self.say(nothing)
             return
         for line in lines_of_table([header, *rows]):
-            self.say(cut(line, self.width))
+            self.say_line(line)
 
     def _t(self) -> int:
         return self.session.stepper.now
@@ -110,19 +112,33 @@ class TableCommands(StoppingCommands):
             (str(depth), "  ".join(names))
             for depth, names in sorted(by_depth.items(), reverse=True)
         ]
-        if not rows:
-            found = self._found("nodes_by_depth", "nodes_depths") or {}
-            rows = [(str(key), short_text(value)) for key, value in found.items()]
+        if not rows:  # the model is still being made
+            for node, depth in (self._found("nodes_depths") or {}).items():
+                by_depth.setdefault(depth, []).append(str(node))
+            rows = [(str(depth), "  ".join(by_depth[depth])) for depth in sorted(by_depth)[::-1]]
         self._say_table(("depth", "nodes"), rows, "no depths have been assigned yet")
 
     def _info_seen(self) -> None:
         tape, t = self.session.tape, self._t()
-        rows: Rows = []
+        marked: dict[str, int] = {}  # dialect 1 only: marks "node-depth" in the order of the walk
+        finished: dict[str, int] = {}
         maps = [event.t for event in tape[: t + 1] if event.kind == "build_map"]
         last = [at for at in maps if tape[at].ph == BEGIN][-1:]
         for event in tape[last[0] : t + 1] if last else ():
             if event.kind == "map.visit" and event.ph == END:
-                rows.append((str(len(rows) + 1), event.name, f"t={event.t}"))
+                finished[event.name] = event.t
+            marks = (d.value for d in event.deltas if d.name == "seen_nodes" and d.key is not None)
+            marked.update(dict.fromkeys(marks, event.t))
+        rows: Rows
+        if marked:
+            done = {mark: finished.get(mark.rpartition("-")[0]) for mark in marked}
+            rows = [
+                (mark, f"t={at}", "in progress" if done[mark] is None else f"t={done[mark]}")
+                for mark, at in marked.items()
+            ]
+            self._say_table(("seen_nodes", "marked at", "finished at"), rows, "")
+            return
+        rows = [(str(i), name, f"t={at}") for i, (name, at) in enumerate(finished.items(), 1)]
         going = tape.names_at(t).get("nodes_in_progress") if t >= 0 else None
         self._say_table(("#", "node", "finished at"), rows, "no node has been seen yet")
         if going:
@@ -254,9 +270,9 @@ def lines_of_table(rows: Iterable[Sequence[str]]) -> list[str]:
     ['key      value', 'dense_1  f32[2]']
     """
     listed = list(rows)
-    widths = [max(map(len, column)) for column in zip(*listed, strict=True)]
+    widths = [max(map(columns_of, column)) for column in zip(*listed, strict=True)]
     return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in listed
     ]
 

@@ -27,9 +27,9 @@ from typing import NamedTuple
 
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.events import Event
+from kerascope.trace.events import BEGIN, Event
 from kerascope.trace.sources import History
-from kerascope.trace.symptoms import SYMPTOMS
+from kerascope.trace.symptoms import SYMPTOMS, brings_finite_numbers
 
 
 class Finding(NamedTuple):
@@ -166,6 +166,7 @@ class Catches:
 
     def __init__(self) -> None:
         self._conditions: dict[str, Condition] = {}
+        self._asks_for_numbers_only = True  # so one look at an array answers all
 
     def __iter__(self) -> Iterator[Condition]:
         return iter(self._conditions.values())
@@ -183,6 +184,7 @@ class Catches:
         """
         chosen = parse_conditions(text, self._conditions)
         self._conditions.update((condition.name, condition) for condition in chosen)
+        self._asks_for_numbers_only = self._conditions.keys() <= {"nan", "inf"}
         return chosen
 
     def remove(self, *names: str) -> list[Condition]:
@@ -198,9 +200,19 @@ class Catches:
                 caught = ", ".join(self._conditions) or "nothing"
                 near = did_you_mean(name, self._conditions)
                 raise ArgumentError(f"catch: {name!r} is not caught. {near}Caught: {caught}.")
-        return [self._conditions.pop(name) for name in dict.fromkeys(names or [*self._conditions])]
+        gone = [self._conditions.pop(name) for name in dict.fromkeys(names or [*self._conditions])]
+        self._asks_for_numbers_only = self._conditions.keys() <= {"nan", "inf"}
+        return gone
 
     def findings(self, event: Event, events: History) -> list[Finding]:
         """Return all that is wrong at an event."""
-        found = (condition.find(event, events) for condition in self)
-        return [finding for finding in found if finding is not None]
+        if event.ph == BEGIN and event.kind != "function":
+            return []  # nothing has come of it yet; only a function may be fed what is wrong
+        if self._asks_for_numbers_only and brings_finite_numbers(event):
+            return []
+        found = []
+        for condition in self._conditions.values():
+            finding = condition.find(event, events)
+            if finding is not None:
+                found.append(finding)
+        return found

@@ -62,12 +62,25 @@ def count_nan(value: Any) -> int:
     >>> count_nan([np.array([1.0, np.nan]), float("nan"), None])
     2
     """
+    if value.__class__ is np.ndarray and is_finite(value):
+        return 0
     return sum(_count(part, np.isnan, "nans") for part in parts(value))
 
 
 def count_inf(value: Any) -> int:
     """Return how many infinite numbers are in a value."""
+    if value.__class__ is np.ndarray and is_finite(value):
+        return 0
     return sum(_count(part, np.isinf, "infinities") for part in parts(value))
+
+
+def is_finite(array: np.ndarray) -> bool:
+    """Return whether one look shows that all numbers are finite; False if it takes a closer one.
+
+    If the sum of the squares is finite, so is every number. The sum may overflow without reason.
+    """
+    kind = array.dtype.kind
+    return kind in "iub" or (kind == "f" and math.isfinite(np.vdot(array, array)))
 
 
 def _count(part: Any, test: Any, field: str) -> int:
@@ -76,6 +89,8 @@ def _count(part: Any, test: Any, field: str) -> int:
     if isinstance(part, int):
         return 0
     array = np.asarray(part)
+    if is_finite(array):
+        return 0
     return int(np.count_nonzero(test(array))) if array.dtype.kind in "fc" else 0
 
 

@@ -48,7 +48,8 @@ class LiveDriver:
         """Stop at an event that has just been appended to the tape, or let the program go on."""
         if self.detached or self._is_asking:
             return  # what the prompt itself evaluates is not what is debugged
-        self._ask_from(self.stepper.resume())
+        if not self.stepper.passes(event):
+            self._ask_from(self.stepper.resume())
 
     def finish(self) -> None:
         """Tell that the program has ended: the prompt is asked once more, and can look back."""

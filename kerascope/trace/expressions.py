@@ -114,10 +114,12 @@ def split_at_comma(text: str, where: str) -> tuple[str, str]:
 
 def value_of_event(event: Event, *names: str) -> Any:
     """Return the value that an event gives to the first of some names that it has, else None."""
-    for name in names:
-        for delta in event.deltas:
-            if delta.name == name and delta.key is None:
-                return delta.value
+    deltas = event.deltas
+    if deltas:
+        for wanted in names:
+            for name, key, value in deltas:
+                if name == wanted and key is None:
+                    return value
     return None
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kerascope.stage import Stage
-from kerascope.trace.events import Delta
+from kerascope.trace.events import Delta, new_delta
 
 if TYPE_CHECKING:
     from kerascope.trace.recorder import Recorder
@@ -97,4 +97,4 @@ class Hearer:
 
 def name_is(name: str, value: Any) -> Delta:
     """Return the delta that a name is something now."""
-    return Delta(name, None, value)
+    return new_delta((name, None, value))

@@ -39,7 +39,7 @@ from typing import Any
 
 from kerascope.errors import ArgumentError
 from kerascope.stage import Mark, Stage
-from kerascope.trace.events import BEGIN, END, GRAINS, INSTANT, Delta, Event, Where
+from kerascope.trace.events import BEGIN, END, GRAINS, INSTANT, Delta, Event, Where, new_event
 from kerascope.trace.hearer import GRAIN_OF, Hearer
 from kerascope.trace.recorder_function import FunctionHearer
 from kerascope.trace.recorder_memory import Memory
@@ -70,7 +70,7 @@ class Recorder:
     statistics_only : bool
         Keep the figures of arrays and not their numbers.
     history : int or None
-        How many bytes of arrays the tape keeps.
+        How many bytes the tape keeps, of events and arrays.
 
     Attributes
     ----------
@@ -97,11 +97,12 @@ class Recorder:
         if level not in GRAINS:
             raise ArgumentError(f"Recorder: level: expected one of {GRAINS}, got {level!r}.")
         self.level = level
-        self.tape = Tape(history=None if statistics_only else history)
+        self.tape = Tape(history=history)
         self.listeners: list[Listener] = []
         self.stage: Stage | None = None
         self.memory = Memory(statistics_only)
         self.describer = self.memory.describer
+        self.tape.live = self.describer.live
         self.hearers: list[Hearer] = []
         self.spans: list[Span] = []
         self._act = self._phase = ""
@@ -159,6 +160,7 @@ class Recorder:
 
     def _give_up(self, hearer: Hearer, error: ErrorRef) -> None:
         """Close all spans of a hearer whose stage failed, even if a listener raises meanwhile."""
+        self.memory.figures.settle()
         self.hearers.remove(hearer)
         raised: BaseException | None = None
         while len(self.spans) > hearer.level_of_spans:
@@ -270,14 +272,42 @@ class Recorder:
         deltas: tuple[Delta, ...],
     ) -> None:
         if self._waiting:
-            deltas = (*self._waiting, *deltas)
-            self._waiting.clear()
+            deltas = self._with_waiting(deltas)
         t = self._t
         self._t = t + 1
-        event = Event(t, self._act, self._phase, kind, ph, depth, grain, name, where, deltas)
+        event = new_event((t, self._act, self._phase, kind, ph, depth, grain, name, where, deltas))
         self._append(event)
         for listener in self.listeners:
             listener(event)
+
+    def begin_op(self, name: str, where: Where, deltas: tuple[Delta, ...]) -> None:
+        """Tell the begin of an op: as `begin`, in fewer steps, for ops are most of what is told."""
+        act, phase, t, depth = self._act, self._phase, self._t, self._depth
+        self.spans.append(("op", name, where, "op", True, act, phase))
+        self._t, self._depth = t + 1, depth + 1
+        if self._waiting:
+            deltas = self._with_waiting(deltas)
+        event = new_event((t, act, phase, "op", BEGIN, depth, "op", name, where, deltas))
+        self._append(event)
+        for listener in self.listeners:
+            listener(event)
+
+    def end_op(self, where: Where, deltas: tuple[Delta, ...]) -> None:
+        """Tell the end of the op that was begun last."""
+        _, name, _, _, _, act, phase = self.spans.pop()
+        t, depth = self._t, self._depth - 1
+        self._t, self._depth = t + 1, depth
+        if self._waiting:
+            deltas = self._with_waiting(deltas)
+        event = new_event((t, act, phase, "op", END, depth, "op", name, where, deltas))
+        self._append(event)
+        for listener in self.listeners:
+            listener(event)
+
+    def _with_waiting(self, deltas: tuple[Delta, ...]) -> tuple[Delta, ...]:
+        deltas = (*self._waiting, *deltas)
+        self._waiting.clear()
+        return deltas
 
     def tells(self, kind: str) -> bool:
         """Return whether the level is fine enough for events of this kind."""

@@ -11,7 +11,7 @@ from kerascope.backend.graph import Variable
 from kerascope.backend.ops.sparse import fed_array
 from kerascope.backend.schedule import Schedule
 from kerascope.stage import Stage
-from kerascope.trace.events import Delta
+from kerascope.trace.events import Delta, new_delta
 from kerascope.trace.hearer import name_is
 from kerascope.trace.recorder_memory import Memory
 from kerascope.trace.recorder_plan import Group, Plan
@@ -77,16 +77,25 @@ def names_at_start(
 
 def names_of_group(group: Group, gradients: dict[str, Any], memory: Memory) -> tuple[Delta, ...]:
     """Return the names with which the ops of a call, or of a parameter's update, begin."""
-    payload, ref = memory.payload, memory.describer.ref
-    names: dict[str, Any] = {}
+    if group.deltas is None:
+        group.deltas = _always_of(group, memory)
+    if group.variable is None:
+        return group.deltas
+    payload = memory.payload
+    names = {"p": payload(group.variable.get_value(borrow=True))}
+    if group.name in gradients:
+        names["g"] = gradients[group.name]
+    for word, v in group.slots:
+        names[word] = payload(v.get_value(borrow=True))
+    return (*group.deltas, *[new_delta((name, None, value)) for name, value in names.items()])
+
+
+def _always_of(group: Group, memory: Memory) -> tuple[Delta, ...]:
+    """Return the names that are the same at each call of a function."""
+    ref, names = memory.describer.ref, []
     if group.depth is not None:
-        names["depth"] = group.depth
+        names.append(name_is("depth", group.depth))
     if group.node is not None:
-        names.update(node=ref(group.node), layer=ref(group.node.outbound_layer))
-    if group.variable is not None:
-        names["p"] = payload(group.variable.get_value(borrow=True))
-        if group.name in gradients:
-            names["g"] = gradients[group.name]
-        for word, v in group.slots:
-            names[word] = payload(v.get_value(borrow=True))
-    return tuple(name_is(name, value) for name, value in names.items())
+        names.append(name_is("node", ref(group.node)))
+        names.append(name_is("layer", ref(group.node.outbound_layer)))
+    return tuple(names)

@@ -13,15 +13,18 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.function import Function, Update
+from kerascope.backend.graph import Variable
 from kerascope.backend.schedule import Step, is_needed
 from kerascope.stage import Stage
-from kerascope.trace.events import Delta, Where
+from kerascope.trace.events import Delta, Where, new_delta
 from kerascope.trace.hearer import Hearer, name_is
 from kerascope.trace.recorder_feed import fed_copies, names_at_start, names_of_group, variables_set
 from kerascope.trace.recorder_plan import Group, Plan, PlannedStep
 from kerascope.trace.recorder_run import FitHearer
 from kerascope.trace.recorder_where import FILE, line_of
 from kerascope.trace.snapshots import ErrorRef
+
+LARGE = 2**20  # bytes of an array for which the tape's budget is asked at once
 
 
 class FunctionHearer(Hearer):
@@ -38,6 +41,8 @@ class FunctionHearer(Hearer):
                 planned.set_lines(line_of("step.perform("), line_of("yield step"))
         self.plan: Plan = plan
         self._keeps_arrays = not memory.statistics_only
+        self._figures_of = memory.figures.of
+        self._kept = self._kept_array if self._keeps_arrays else self._kept_figures
         self._tells_ops = recorder.tells("op")
         self._expected: PlannedStep | None = None
         self._index = 0
@@ -50,6 +55,8 @@ class FunctionHearer(Hearer):
         self._arrays: dict[str, Any] = {}  # by key of tensor_map
         self._gradients: dict[str, Any] = {}  # by the names of the parameters
         self._is_paused = self._is_committed = False
+        self._written: dict[Variable, Delta] = {}  # by variable, after the commit
+        self._line_of_updates = Where()
         self._new: Any = None
 
     # --- start ------------------------------------------------------------------------------------
@@ -57,6 +64,7 @@ class FunctionHearer(Hearer):
     def started(self) -> None:
         """Begin with what is fed, and tell which variables have been set since the last call."""
         function, memory = self.function, self.recorder.memory
+        memory.figures.may_wait = True
         self.old = {u.variable: u.variable.get_value(borrow=True) for u in function.updates}
         self._copies, self._fed = fed_copies(self.stage, function.schedule)
         self._values = function.schedule.start(list(self._copies.values()))
@@ -72,7 +80,7 @@ class FunctionHearer(Hearer):
             for slot, x in enumerate(function.schedule.inputs)
             if (key := self.plan.keys.get(x)) is not None and slot in self._copies
         }
-        where = Where(FILE, line_of("values = schedule.start"), "_events")
+        where = Where(FILE, line_of("schedule.start("), "_events")
         self.recorder.begin("function", function.name, where, (*names, *weights))
         for (v, _, before), delta in zip(is_set, weights, strict=True):
             if before is not None:
@@ -103,11 +111,15 @@ class FunctionHearer(Hearer):
         recorder, values, outputs = self.recorder, self._values, planned.step.outputs
         deltas: tuple[Delta, ...]
         if len(outputs) == 1:
-            results = (self._kept(outputs[0], values[outputs[0]]),)
-            deltas = (*planned.deltas, Delta("result", None, results[0]))
+            slot = outputs[0]
+            results = (self._kept(slot, values[slot]),)
+            deltas = (planned.op, new_delta(("result", None, results[0])))
+            if planned.is_plain and self._tells_ops:
+                recorder.end_op(planned.where_done, deltas)
+                return
         else:
             results = tuple([self._kept(slot, values[slot]) for slot in outputs])
-            deltas = (*planned.deltas, Delta("result", None, results))
+            deltas = (planned.op, Delta("result", None, results))
         if planned.brings:
             deltas += tuple(
                 [self._brought(name, key, results[i]) for name, key, i in planned.brings]
@@ -115,20 +127,27 @@ class FunctionHearer(Hearer):
         if not self._tells_ops:
             recorder.note(*deltas[2:])
             return
-        recorder.end(deltas, planned.where_done)
+        recorder.end_op(planned.where_done, deltas)
         for kind, name, i in planned.details:
             recorder.tell(kind, name, planned.where_done, (Delta("value", None, results[i]),))
 
-    def _kept(self, slot: int, array: Any) -> Any:
-        """Return what is kept of an op's output; a view of the caller's array is copied."""
-        if self._keeps_arrays and array.__class__ is np.ndarray:
-            fed = self._fed
-            if (array.base is not None or id(array) in fed) and any(
-                np.may_share_memory(array, x) for x in fed.values()
-            ):
-                array = self._copies[slot] = array.copy()
-            return array
+    def _kept_figures(self, slot: int, array: Any) -> Any:
+        if array.__class__ is np.ndarray and array.ndim and array.dtype.kind in "fiub":
+            return self._figures_of(array)
         return self.recorder.memory.payload(array)
+
+    def _kept_array(self, slot: int, array: Any) -> Any:
+        """Return what is kept of an op's output; a view of the caller's array is copied."""
+        if array.__class__ is not np.ndarray:
+            return self.recorder.memory.payload(array)
+        fed = self._fed
+        if (array.base is not None or id(array) in fed) and any(
+            np.may_share_memory(array, x) for x in fed.values()
+        ):
+            array = self._copies[slot] = array.copy()
+        if array.nbytes >= LARGE:
+            self.recorder.tape.hurry()
+        return array
 
     def _brought(self, name: str, key: Any, array: Any) -> Delta:
         if name == "tensor_map":
@@ -137,7 +156,7 @@ class FunctionHearer(Hearer):
             mask = None if slot is None else self._values[slot]
             if mask is not None:
                 mask = self.recorder.memory.payload(mask)
-            return Delta(name, key, (array, mask))
+            return new_delta((name, key, (array, mask)))
         if name == "mask":
             if key in self._arrays:
                 return Delta("tensor_map", key, (self._arrays[key], array))
@@ -146,7 +165,7 @@ class FunctionHearer(Hearer):
             self._gradients[key] = array
         elif name == "updates" and self._group is not None and self._group.name == key:
             self._new = array
-        return Delta(name, key, array)
+        return new_delta((name, key, array))
 
     @property
     def live_values(self) -> list[Any]:
@@ -194,12 +213,13 @@ class FunctionHearer(Hearer):
                 self._enter_group(planned.group, planned.where)
         if not self._tells_ops:
             return
-        deltas: tuple[Delta, ...] = planned.deltas
         if self._keeps_arrays:
             values, copies = self._values, self._copies
             arrays = tuple([copies[s] if s in copies else values[s] for s in planned.step.inputs])
-            deltas = (*deltas, Delta("inputs", None, arrays))
-        self.recorder.begin("op", planned.name, planned.where, deltas)
+            deltas = (planned.op, new_delta(("inputs", None, arrays)))
+            self.recorder.begin_op(planned.name, planned.where, deltas)
+        else:
+            self.recorder.begin_op(planned.name, planned.where, planned.deltas)
 
     def _find(self, step: Step) -> PlannedStep:
         """Return the plan of an op that was not expected: a listener has changed a condition."""
@@ -252,8 +272,10 @@ class FunctionHearer(Hearer):
         if group is None:
             return
         deltas: tuple[Delta, ...] = ()
-        if group.depth is not None and group.name in self._arrays:
-            deltas = (name_is("result", self._arrays[group.name]),)
+        if group.depth is not None:
+            results = [self._arrays.get(key) for key in group.keys]
+            if results and all(result is not None for result in results):
+                deltas = (name_is("result", results[0] if len(results) == 1 else tuple(results)),)
         elif group.variable is not None and self._new is not None:
             deltas = (name_is("new_p", self._new), name_is("result", self._new))
             self._new = None
@@ -275,18 +297,21 @@ class FunctionHearer(Hearer):
 
     def _tell_update(self, event: Update) -> None:
         v, memory = event.variable, self.recorder.memory
-        new = v.get_value(borrow=True)
         if not self._is_committed:  # all have been written when the first is told
             self._is_committed = True
+            self._line_of_updates = self.recorder.where(self.stage)
             for variable in self.old:
                 array = memory.values[variable] = variable.get_value(borrow=True)
-                self.recorder.note(Delta("weights", variable.name, memory.payload(array)))
+                delta = new_delta(("weights", variable.name, memory.payload(array)))
+                self._written[variable] = delta
+            self.recorder.note(*self._written.values())
+        written = self._written[v]
         deltas = (
-            Delta("weights", v.name, memory.payload(new)),
-            Delta("old", None, memory.payload(self.old[v])),
-            Delta("new", None, memory.payload(new)),
+            written,
+            new_delta(("old", None, memory.payload(self.old[v]))),
+            new_delta(("new", None, written.value)),
         )
-        self.recorder.tell("update.apply", v.name, self.recorder.where(self.stage), deltas)
+        self.recorder.tell("update.apply", v.name, self._line_of_updates, deltas)
 
     def finished(self) -> None:
         """End with the outputs, of which the caller owns the arrays."""
@@ -294,6 +319,7 @@ class FunctionHearer(Hearer):
         outs = result if isinstance(result, list) else [result]
         kept = [memory.copied(y) for y in outs]
         self.end_all(name_is("outputs", kept), name_is("result", kept))
+        memory.figures.settle(memory.values.values())
         around = self.recorder.hearers[-2:-1]
         if around and isinstance(around[0], FitHearer):
             around[0].function_returned(self.function)

@@ -15,12 +15,13 @@ from kerascope.backend.graph import Apply, Tensor, Variable
 from kerascope.engine.compiling import LossTerm
 from kerascope.engine.node import Node
 from kerascope.optimizers.base import ParameterUpdate
+from kerascope.trace.figures import Figures
 from kerascope.trace.snapshots import Describer, ObjectRef
-from kerascope.trace.statistics import Statistics, statistics_of
 from kerascope.trace.train_facts import Arrival, TrainFacts, graph_map_of
 
 FUNCTIONS = ("train_function", "test_function", "predict_function")
 MOST_OF_TWINS = 64  # numbers that are kept for each call besides the tape
+MOST_CALLS_OF_TWINS = 4096  # calls for which they are kept
 
 
 class Memory:
@@ -34,6 +35,8 @@ class Memory:
     Attributes
     ----------
     describer : Describer
+    figures : Figures
+        Of arrays, if only statistics are kept.
     facts_of : dict of Function to TrainFacts
     swept_of : dict of Function to dict of Apply to Apply
         For the ops of a gradient the op whose derivative they are.
@@ -64,6 +67,7 @@ class Memory:
             weakref.WeakKeyDictionary()
         )
         self._twin_values: dict[int, list[np.ndarray]] = {}
+        self.figures = Figures()
 
     def beside(self) -> Memory:
         """Return a memory that knows the same models and functions, and no values yet."""
@@ -71,6 +75,7 @@ class Memory:
         other.statistics_only = False
         other.values = weakref.WeakKeyDictionary()
         other._twin_values = {}
+        other.figures = Figures()
         return other
 
     # --- variables of one name --------------------------------------------------------------------
@@ -93,6 +98,8 @@ class Memory:
         values = [v.get_value(borrow=True) for v in self.twins(function)]
         if values and sum(value.size for value in values) <= MOST_OF_TWINS:
             self._twin_values[t] = values
+            if len(self._twin_values) > MOST_CALLS_OF_TWINS:
+                self._twin_values.pop(next(iter(self._twin_values)))
 
     def twin_values(self, function: Function, t: int) -> dict[Variable, np.ndarray]:
         """Return the values of the twins when a call began at a time, as far as they were kept."""
@@ -129,18 +136,21 @@ class Memory:
 
     def payload(self, value: Any) -> Any:
         """Return what is kept of an array that nobody writes into, or of anything else."""
-        if not isinstance(value, (np.ndarray, np.generic)):
+        if value.__class__ is np.ndarray and self.statistics_only:  # what comes most
+            if value.ndim and value.dtype.kind in "fiub":
+                return self.figures.of(value)
+        elif not isinstance(value, (np.ndarray, np.generic)):
             return self.describer.snapshot(value)
         if value.dtype.hasobject:
             return ObjectRef(type(value).__name__, value.dtype.name)
         if not self.statistics_only:
             return value
-        return rounded(statistics_of(value)) if value.ndim else np.asarray(value)[()]
+        return self.figures.of(np.asarray(value)) if value.ndim else np.asarray(value)[()]
 
     def copied(self, value: Any) -> Any:
         """Return what is kept of an array, or a list of numbers, that somebody may write into."""
-        kept = self.payload(np.array(value) if isinstance(value, (list, tuple)) else value)
-        return kept.copy() if isinstance(kept, np.ndarray) else kept
+        is_writable = isinstance(value, (list, tuple, np.ndarray))
+        return self.payload(np.array(value) if is_writable else value)
 
 
 def updates_by_scope(function: Function, model: Any) -> list[ParameterUpdate]:
@@ -165,21 +175,6 @@ def updates_by_scope(function: Function, model: Any) -> list[ParameterUpdate]:
 def _is_gradient(x: Tensor) -> bool:
     scope = x.owner.scope.name if x.owner is not None else ""
     return scope.partition("/")[0] in ("gradients", "clip")
-
-
-def rounded(statistics: Statistics) -> Statistics:
-    """Return statistics with six digits: more than anybody reads, and a third of a file's bytes.
-
-    Examples
-    --------
-    >>> rounded(statistics_of(np.array([1.0, 2.0]))).norm
-    2.23607
-    """
-    if statistics.norm is None:
-        return statistics
-    s = statistics
-    norm, low, mean, high = (float(f"{x:.6g}") for x in (s.norm, s.min, s.mean, s.max))
-    return Statistics(s.kind, norm, low, mean, high, s.nans, s.infinities)
 
 
 def facts_of_model(model: Any, loss_terms: list[LossTerm] | None) -> TrainFacts:

@@ -39,7 +39,11 @@ class Group:
     variable : Variable or None
     slots : list of (str, Variable)
         Of a parameter's update: "m" and its variable.
+    keys : list of str
+        Of a call: the keys of its outputs in `tensor_map`.
     made_at : tuple of (str, int) or None
+    deltas : tuple of Delta or None
+        Names that are the same at each call, once they were asked for.
     """
 
     def __init__(self, kind: str, name: str) -> None:
@@ -49,7 +53,9 @@ class Group:
         self.depth: int | None = None
         self.variable: Variable | None = None
         self.slots: list[tuple[str, Variable]] = []
+        self.keys: list[str] = []
         self.made_at: tuple[str, int] | None = None
+        self.deltas: tuple[Delta, ...] | None = None
 
 
 class PlannedStep:
@@ -63,8 +69,12 @@ class PlannedStep:
     phase : str
     group : Group or None
     where, where_done : Where
+    op : Delta
+        The op's name.
     deltas : tuple of Delta
         What its begin brings.
+    is_plain : bool
+        Whether its output has no other names, and there are no details.
     brings : list of (str, object, int)
         Names that its outputs bring: (name of the container or value, key, position).
     details : list of (str, str, int)
@@ -72,7 +82,8 @@ class PlannedStep:
     """
 
     __slots__ = (
-        *("brings", "deltas", "details", "group", "name", "phase", "step", "where", "where_done"),
+        *("brings", "deltas", "details", "group", "is_plain", "name", "op", "phase", "step"),
+        *("where", "where_done"),
     )
 
     def __init__(self, step: Step, name: str, phase: str, where: Where) -> None:
@@ -80,7 +91,9 @@ class PlannedStep:
         self.name = name
         self.phase = phase
         self.where = self.where_done = where
-        self.deltas = (Delta("op", None, step.apply.op.name),)
+        self.op = Delta("op", None, step.apply.op.name)
+        self.deltas = (self.op,)
+        self.is_plain = False
         self.group: Group | None = None
         self.brings: list[tuple[str, Any, int]] = []
         self.details: list[tuple[str, str, int]] = []
@@ -114,6 +127,7 @@ class Plan:
         self._new_values = {update.new_value: update.variable for update in function.updates}
         outputs = applies_in_order(function.outputs, fed=function.inputs)
         self._for_outputs = set(outputs)
+        self._only_for_loss = self._ops_of_added_losses()
         if self.facts is not None:
             self._find_keys(self.facts)
         self.steps: list[PlannedStep] = []
@@ -129,6 +143,15 @@ class Plan:
         masks = {slot: key for key, slot in self.masks.items()}
         for planned in self.steps:
             self._plan(planned, brings, masks)
+
+    def _ops_of_added_losses(self) -> set[Apply]:
+        """Return the ops that the total loss needs and no output of the model does: `add_loss`."""
+        loss = self.facts.losses.get("total_loss") if self.facts is not None else None
+        if self.facts is None or loss is None:
+            return set()
+        fed = self.function.inputs
+        own = applies_in_order(self.facts.model.outputs, fed=fed)
+        return set(applies_in_order([loss], fed=fed)) - set(own)
 
     def _find_keys(self, facts: TrainFacts) -> None:
         self.keys = keys_by_node(facts.ids)
@@ -150,6 +173,8 @@ class Plan:
         if scope.endswith("_metrics"):
             return "metrics"
         if scope == "loss" or scope.endswith("_loss") or "_regularizer" in apply.scope.name:
+            return "loss"
+        if apply in self._only_for_loss:
             return "loss"
         return "forward"
 
@@ -220,6 +245,7 @@ class Plan:
             if group.node in facts.ids and planned.phase == "forward":
                 places = [facts.places.get(y) for y in group.node.output_tensors]
                 group.depth = next((place.depth for place in places if place), None)
+                group.keys = [self.keys[y] for y in group.node.output_tensors]
         return group
 
     # --- what an op brings ------------------------------------------------------------------------
@@ -268,3 +294,4 @@ class Plan:
                 planned.details.append(("mask", masks[slot], position))
         if isinstance(step.apply.op, RandomOp):
             planned.details.append(("rng.draw", planned.name, 0))
+        planned.is_plain = not planned.brings and not planned.details

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import Context
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +24,10 @@ from kerascope.trace.recorder import Recorder
 from kerascope.trace.recorder_function import FunctionHearer
 from kerascope.trace.recorder_plan import Plan
 from kerascope.trace.slot_names import fitted, name_of, slot_of, tensor_of
+from kerascope.trace.snapshots import same
 from kerascope.trace.sources import begin_of
+from kerascope.trace.tape_budget import without_arrays
+from kerascope.trace.tape_forgetting import told_of
 from kerascope.trace.tape_store import Tape
 from kerascope.trace.timelines import Override
 
@@ -58,6 +60,8 @@ def call_at(recorder: Recorder, tape: Tape, t: int, where: str = "set") -> Call:
     spans = tape.spans_at(t) if 0 <= t < len(tape) else []
     begun = begin_of(tape[t], tape) if spans and tape[t].ph == END else None
     for span in reversed([*spans, *([begun] if begun else [])]):
+        if span.kind == "function" and tape[span.t].t != span.t:
+            raise ArgumentError(f"{where}: {told_of(tape[span.t])}.")
         inside = list(_inside(tape, span.t)) if span.kind == "function" else []
         ops = [event for event in inside if event.kind == "op" and event.ph == BEGIN]
         function = _function_of(recorder, span, {op.name for op in ops})
@@ -142,7 +146,7 @@ def amended(event: Event, old: Any, new: np.ndarray, further: tuple[Delta, ...] 
     deltas = tuple(Delta(d.name, d.key, changed(d.value)) for d in event.deltas)
     if not any(_has(delta.value, new) for delta in deltas):
         deltas = (*event.deltas, *further)
-    return replace(event, deltas=deltas)
+    return event._replace(deltas=deltas)
 
 
 def _has(value: Any, array: np.ndarray) -> bool:
@@ -164,10 +168,66 @@ def _deltas_of(
     return (Delta("overridden", name_of(plan, slot), array),)
 
 
+# --- what has fallen to figures -------------------------------------------------------------------
+
+
+def recalled(recorder: Recorder, tape: Tape, t: int, where: str = "p") -> Tape:
+    """Return a tape with the arrays of the call around a time, of which figures are left.
+
+    The call is run again from what it began with, which stays longer than what it computed, and is
+    compared with what is left: the names and figures have to be the same, all of them.
+
+    Parameters
+    ----------
+    recorder : Recorder
+        That heard the program.
+    tape : Tape
+    t : int
+    where : str
+        The command that is told in an error.
+
+    Returns
+    -------
+    Tape
+        `recalled(...).names_at(t)` has arrays where `tape.names_at(t)` has statistics.
+
+    Raises
+    ------
+    ArgumentError
+        No call lies there, too little is left of it, or it computes something else now.
+    """
+    call = call_at(recorder, tape, t, where)
+    again = rerun(recorder, tape, call, where=where)
+    for event in _inside(again, call.begin):
+        if event.t >= len(tape):
+            break
+        told = tape[event.t]
+        facts = told[:8] == event[:8] and len(told.deltas) == len(event.deltas)
+        if not facts or not all(map(_is_the_same, told.deltas, event.deltas)):
+            raise ArgumentError(
+                f"{where}: the call at t={call.begin} was run again, and {event.name} came out "
+                f"otherwise at t={event.t}; so its arrays are not shown. Something that is not on "
+                "the tape has changed."
+            )
+    return again
+
+
+def _is_the_same(told: Delta, again: Delta) -> bool:
+    if told.name == "error":
+        return again.name == "error"
+    return told[:2] == again[:2] and same(without_arrays(told.value), without_arrays(again.value))
+
+
 # --- running again --------------------------------------------------------------------------------
 
 
-def rerun(recorder: Recorder, tape: Tape, call: Call, overrides: Sequence[Override] = ()) -> Tape:
+def rerun(
+    recorder: Recorder,
+    tape: Tape,
+    call: Call,
+    overrides: Sequence[Override] = (),
+    where: str = "set",
+) -> Tape:
     """Run a call again and return the tape of it, with the past before it at its beginning.
 
     Parameters
@@ -179,6 +239,8 @@ def rerun(recorder: Recorder, tape: Tape, call: Call, overrides: Sequence[Overri
     call : Call
     overrides : sequence of Override
         At which times which tensors become another. Without any the events come out the same.
+    where : str
+        The command that is told in an error.
 
     Raises
     ------
@@ -187,11 +249,11 @@ def rerun(recorder: Recorder, tape: Tape, call: Call, overrides: Sequence[Overri
     """
     begin = tape.names_at(call.begin)
     inputs = list(begin.get("inputs", ()))
-    values = _values_of(recorder, call, begin)
+    values = _values_of(recorder, call, begin, where)
     early = [o for o in overrides if o.t < call.first_op]
     waiting = sorted((o for o in overrides if o.t >= call.first_op), key=lambda o: o.t)
     if len(inputs) != len(call.function.inputs) or not all(_is_array(x) for x in inputs):
-        raise ArgumentError(_too_late(call.begin))
+        raise ArgumentError(_too_late(call.begin, where))
     for o in early:
         _override_early(call, tape, o, inputs, values)
     again = Recorder(recorder.level, history=tape.history)
@@ -199,8 +261,11 @@ def rerun(recorder: Recorder, tape: Tape, call: Call, overrides: Sequence[Overri
     again.describer = again.memory.describer
     before = tape.names_at(call.begin - 1).get("weights", {}) if call.begin else {}
     twins = recorder.memory.twins(call.function)
-    told = ((v, values[v] if v in twins else before[v.name]) for v in values if v.name in before)
-    again.memory.values.update(told)
+    weights = begin.get("weights", {})
+    for v in values:
+        if v.name in before:
+            is_told = v in twins or before[v.name] is weights.get(v.name)
+            again.memory.values[v] = values[v] if is_told else before[v.name]
     again.go_on_from(tape, call.begin)
 
     def listen(event: Event) -> None:
@@ -219,7 +284,9 @@ def _run(recorder: Recorder, function: Function, inputs: list[Any]) -> None:
         function.stage(inputs).run()
 
 
-def _values_of(recorder: Recorder, call: Call, names: dict[str, Any]) -> dict[Variable, np.ndarray]:
+def _values_of(
+    recorder: Recorder, call: Call, names: dict[str, Any], where: str
+) -> dict[Variable, np.ndarray]:
     """Return the values that the variables of a call had at its begin."""
     weights, memory = names.get("weights", {}), recorder.memory
     variables = [v for _, v in call.function.schedule.variables]
@@ -229,22 +296,24 @@ def _values_of(recorder: Recorder, call: Call, names: dict[str, Any]) -> dict[Va
         twins = memory.twin_values(call.function, call.begin)
         if not twins:
             raise ArgumentError(
-                f"set: two variables of {call.function.name} have one name, so the tape cannot "
-                "tell them apart. Give their layers names of their own."
+                f"{where}: two variables of {call.function.name} have one name, so the tape cannot "
+                "tell them apart, and their values are kept for the last calls only. Give their "
+                "layers names of their own."
             )
         values.update(twins)
     if not all(_is_array(value) for value in values.values()):
-        raise ArgumentError(_too_late(call.begin))
-    return {v: value for v, value in values.items() if value is not None}
+        raise ArgumentError(_too_late(call.begin, where))
+    # A number that fell is no array any more; the variable is given one.
+    return {v: np.asarray(value) for v, value in values.items() if value is not None}
 
 
 def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray | np.generic)
 
 
-def _too_late(t: int) -> str:
+def _too_late(t: int, where: str) -> str:
     return (
-        f"set: the call at t={t} cannot be run again: only the figures of its arrays are left. "
+        f"{where}: the call at t={t} cannot be run again: only the figures of its arrays are left. "
         "Keep more: set history 1GB."
     )
 

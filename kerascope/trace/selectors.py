@@ -1,7 +1,7 @@
 """Selectors: what `break` and `until` name. A selector is a test on events.
 
 ==================  ===============================================================================
-`dense_2`           the layer is built or called; `dense_2@1` only its second call; globs: `dense_*`
+`dense_2`           the layer is called; `dense_2@1` only its second call; globs: `dense_*`
 `dense_2:bwd`       gradients go through it
 `layer:depth`       the layer, where its name alone would mean something else
 `depth 2`           the network depth 2 begins
@@ -9,7 +9,7 @@
 `tensor:a/out*`     the op of this tensor is made or performed
 `weight:*_W`        the weight is created, set or updated
 `phase:commit`      a phase or an act begins
-`event:map.skip`    events of this kind
+`event:map.skip`    events of this kind; `event:layer.build dense_2` only those of this name
 `batch 17`          also `epoch 3`
 `train.py:12`       a layer that a line of the user's script has made, but not each of its ops; or
                     a line of the engine that is walked through
@@ -41,7 +41,7 @@ from kerascope.trace.sources import History, begin_of
 
 ACTS = tuple(kind for kind, grain in GRAIN_OF.items() if grain == "act")
 PHASES = tuple(kind for kind, grain in GRAIN_OF.items() if grain == "phase")
-FORWARD_KINDS = ("layer.build", "layer.call", "node")
+FORWARD_KINDS = ("layer.call", "node")
 OP_KINDS = ("op", "op.create")
 BACKWARD_KINDS = ("node", "grad.node")
 WEIGHT_KINDS = ("weight.create", "weight.set", "update.param", "update.apply", "opt.param")
@@ -75,7 +75,9 @@ class Selector:
         "layer", "op", "tensor", "weight", "phase", "event", "depth", "batch", "epoch", "line" or
         "all".
     pattern : str
-        A name, or a glob of names; of a line the file.
+        A name, or a glob of names; of a line the file; of an event the kind.
+    name : str
+        Of an event: what it speaks of.
     number : int
         Of a depth, a batch, an epoch or a line.
     at_end : bool
@@ -87,6 +89,7 @@ class Selector:
     text: str
     what: str
     pattern: str = "*"
+    name: str = "*"
     number: int = 0
     at_end: bool = False
     backward: bool = False
@@ -166,7 +169,7 @@ def _is_phase(selector: Selector, event: Event, events: History) -> bool:
 
 
 def _is_kind(selector: Selector, event: Event, events: History) -> bool:
-    return _fits(event.kind, selector.pattern)
+    return _fits(event.kind, selector.pattern) and _fits(event.name, selector.name)
 
 
 def _is_counted(selector: Selector, event: Event, events: History) -> bool:
@@ -253,11 +256,14 @@ def _parse(text: str, whole: str, where: str) -> Selector:
     if counted:
         return Selector(whole, counted[1], number=_number(counted[2], counted[1], where))
     prefix, colon, name = (piece.strip() for piece in text.partition(":"))
+    if colon and prefix == "event" and name:
+        kind, _, own = name.partition(" ")
+        return Selector(whole, prefix, kind, own or "*")
     if colon and prefix in PREFIXES and name:
         return Selector(whole, prefix, name)
     line = re.fullmatch(r"(.*\S) ?: ?([0-9]{1,9})", text)
     if line:
-        return Selector(whole, "line", line[1], int(line[2]))
+        return Selector(whole, "line", line[1], number=int(line[2]))
     if re.fullmatch(r"[^\s:,=()'\"]+", text) and not text.isdigit() and text not in COUNTED:
         return Selector(whole, "layer", text)
     raise ArgumentError(f"{where}: {_what_is_wrong(text, prefix if colon else '', name)}")

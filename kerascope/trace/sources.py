@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-from kerascope.trace.events import BEGIN, Event
+from kerascope.trace.events import BEGIN, FORGOTTEN, Event, first_time
 
 
 class History(Protocol):
@@ -16,10 +16,22 @@ class History(Protocol):
 
 def begin_of(event: Event, events: History) -> Event | None:
     """Return the begin of the span that an event ends."""
-    for t in range(event.t - 1, -1, -1):
-        if events[t].depth <= event.depth:
-            return events[t] if events[t].ph == BEGIN else None
+    for earlier in before(events, event.t):
+        if earlier.kind == FORGOTTEN:  # the spans that were open there are known still
+            spans: list[Event] = next(d.value for d in earlier.deltas if d.name == "spans")
+            if event.depth < len(spans):
+                return spans[event.depth]
+        if earlier.depth <= event.depth:
+            return earlier if earlier.ph == BEGIN else None
     return None
+
+
+def before(events: History, t: int) -> Iterator[Event]:
+    """Yield the events before a time, the last first; of a forgotten stretch its mark, once."""
+    while t > 0:
+        event = events[t - 1]
+        t = first_time(event)
+        yield event
 
 
 class Events(History, Protocol):

@@ -7,16 +7,43 @@ every machine.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+FEW = 32
+TINY = 1e-280  # the squares of smaller numbers may have vanished
 NOISE = 1e-6  # a mean that is this small beside the largest element is rounding error
 
 
-@dataclass(frozen=True)
-class Statistics:
+class Awaited:
+    """Base of figures that are asked for when somebody reads them first.
+
+    Attributes
+    ----------
+    source : object
+        Who knows them: `source.row(place)` returns all fields in order.
+    place : int
+    """
+
+    __slots__ = ("place", "source")
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a field that is not set yet; all of them are set now."""
+        fields = type(self).__slots__
+        if name not in fields:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        for field, value in zip(fields, self.source.row(self.place), strict=True):
+            object.__setattr__(self, field, value)
+        object.__delattr__(self, "source")
+        return getattr(self, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics(Awaited):
     """Figures of one array.
 
     Attributes
@@ -87,22 +114,49 @@ def statistics_of(array: Any) -> Statistics:
     >>> print(statistics_of(np.float32(0.5)))
     f32[] 0.5
     """
-    kind = kind_of(array)
-    values = np.asarray(array).astype("float64").ravel()
+    return Statistics(*_figures_of(np.asarray(array)))
+
+
+def _figures_of(array: np.ndarray) -> tuple[Any, ...]:
+    """Return what `Statistics` is made of."""
+    kind = kind_of_shape(array.dtype, array.shape)
+    values = array.astype(np.float64).reshape(-1)
+    # If the sum of squares is finite, every number is. (`vdot` warns of nothing, `dot` would.)
+    squares = float(np.vdot(values, values))
+    if TINY < squares < math.inf:
+        # Of a few numbers Python finds the least sooner than NumPy has begun.
+        few = values.tolist() if values.size <= FEW else None
+        low, high = (min(few), max(few)) if few else (float(values.min()), float(values.max()))
+        mean = without_noise(float(np.add.reduce(values)) / values.size, max(-low, high))
+        return (kind, math.sqrt(squares), low, mean, high, 0, 0)
+    return figures_with_care(kind, values)
+
+
+def figures_with_care(kind: str, values: np.ndarray) -> tuple[Any, ...]:
+    """Return the figures of numbers that may be missing, infinite, vast, tiny or none at all."""
+    if not values.any() and values.size:
+        return (kind, 0.0, 0.0, 0.0, 0.0, 0, 0)
     finite = values[np.isfinite(values)]
     nans = int(np.isnan(values).sum())
     infinities = values.size - finite.size - nans
     if not finite.size:
-        return Statistics(kind, None, None, None, None, nans, infinities)
-    mean, largest = float(finite.mean()), float(np.abs(finite).max())
-    mean = 0.0 if abs(mean) < NOISE * largest else mean
+        return (kind, None, None, None, None, nans, infinities)
+    mean = without_noise(float(finite.mean()), float(np.abs(finite).max()))
     smallest, greatest = float(finite.min()), float(finite.max())
-    return Statistics(kind, norm_of(finite), smallest, mean, greatest, nans, infinities)
+    return (kind, norm_of(finite), smallest, mean, greatest, nans, infinities)
+
+
+def without_noise(mean: float, largest: float) -> float:
+    """Return a mean, or 0 where it is rounding error beside the largest element."""
+    return 0.0 if abs(mean) < NOISE * largest else mean
 
 
 def norm_of(array: Any) -> float:
     """Return the square root of the sum of squares."""
     values = np.asarray(array, "float64").ravel()
+    squares = float(np.vdot(values, values))
+    if TINY < squares < math.inf:
+        return math.sqrt(squares)
     largest = float(np.abs(values).max(initial=0.0))
     if not largest or not np.isfinite(largest):
         return largest
@@ -118,9 +172,14 @@ def kind_of(array: Any) -> str:
     ('f64[2,3]', 'i32[]', 'bool[1]')
     """
     array = np.asarray(array)
-    dtype = array.dtype
+    return kind_of_shape(array.dtype, array.shape)
+
+
+@lru_cache(maxsize=1024)  # the same few again and again, and each text is kept once
+def kind_of_shape(dtype: np.dtype, shape: tuple[int, ...]) -> str:
+    """Return type and shape in a few letters."""
     letter = "bool" if dtype.kind == "b" else f"{dtype.kind}{dtype.itemsize * 8}"
-    return f"{letter}[{','.join(map(str, array.shape))}]"
+    return f"{letter}[{','.join(map(str, shape))}]"
 
 
 def figure(value: Any, digits: int = 4) -> str:

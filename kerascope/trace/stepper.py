@@ -26,7 +26,7 @@ from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.breakpoints import Breakpoints
 from kerascope.trace.conditions import Catches, Finding
-from kerascope.trace.events import BEGIN, END, GRAINS, Event
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS, Event, first_time
 from kerascope.trace.expressions import Expression, names_of_event
 from kerascope.trace.plans import (
     RANKS,
@@ -40,8 +40,9 @@ from kerascope.trace.plans import (
     return_from,
 )
 from kerascope.trace.selectors import ACTS, PHASES, network_depth_of
-from kerascope.trace.sources import Events, EventSource
+from kerascope.trace.sources import Events, EventSource, before
 from kerascope.trace.stops import Reason, Stop
+from kerascope.trace.tape_forgetting import told_of
 from kerascope.trace.watches import Change, Watches
 
 CONTINUE = Plan()
@@ -200,13 +201,15 @@ class Stepper:
         Raises
         ------
         ArgumentError
-            The time is negative.
+            The time is negative, or what happened then is forgotten.
         """
         if t < 0:
             raise ArgumentError(f"goto: got t={t}; expected a time, 0 or later.")
         while t >= len(self.tape) and self.source.advance():
             pass
         if t < len(self.tape):
+            if self.tape[t].t != t:
+                raise ArgumentError(f"goto {t}: {told_of(self.tape[t])}.")
             self._place = t
             self.plan = CONTINUE
             return self._stop(Reason.GOTO)
@@ -229,12 +232,31 @@ class Stepper:
 
     def resume(self) -> Stop | None:
         """Go on with the plan; None if the program must run for that."""
-        while self._place + 1 < len(self.tape) or self.source.advance():
-            self._place += 1
-            stop = self.should_stop(self.tape[self._place])
+        source = self.source
+        tape = source.tape
+        while self._place + 1 < len(tape) or source.advance():
+            event = tape[self._place + 1]
+            self._place = event.t  # of a forgotten stretch the last time
+            stop = self.should_stop(event)
             if stop is not None:
                 return stop
-        return self._at_end() if self.source.ended else None
+        return self._at_end() if source.ended else None
+
+    def passes(self, event: Event) -> bool:
+        """Go on to an event that has just come, if that is quickly seen to be no stop.
+
+        So it is while the program runs on and only conditions are caught; False says nothing.
+        """
+        t = event.t
+        if self.plan is not CONTINUE or self._interrupted or self._place != t - 1:
+            return False
+        if len(self.breakpoints) or len(self.watches):
+            return False
+        is_fed = event.ph != BEGIN or event.kind == "function"
+        if is_fed and self.catches.findings(event, self.source.tape):
+            return False
+        self._place = t
+        return True
 
     def should_stop(self, event: Event) -> Stop | None:
         """Return the stop at an event, or None if the movement goes on.
@@ -244,8 +266,11 @@ class Stepper:
         if self._interrupted:
             self._interrupted = False
             return self._stop(Reason.INTERRUPT, event)
-        is_met = self.plan.is_met_by(event)
-        if isinstance(self.plan, GoTo):
+        if event.kind == FORGOTTEN:  # what lies there cannot be asked, so nothing goes past it
+            return self._stop(Reason.FORGOTTEN, event)
+        plan = self.plan
+        is_met = plan is not CONTINUE and plan.is_met_by(event)
+        if plan.__class__ is GoTo:
             return self._stop(Reason.GOTO, event) if is_met else None
         if len(self.breakpoints) or len(self.catches) or len(self.watches):
             found = self._found(event)
@@ -253,8 +278,8 @@ class Stepper:
                 return found
         if not is_met:
             return None
-        if self.plan.count > 1:
-            self.plan = self.plan.after(event)
+        if plan.count > 1:
+            self.plan = plan.after(event)
             return None
         return self._stop(Reason.STEP, event)
 
@@ -289,8 +314,13 @@ class Stepper:
     def _back(self, plan: Plan) -> Stop:
         self.plan = plan
         while self._place > 0:
-            self._place -= 1
-            stop = self.should_stop(self.tape[self._place])
+            here = self.event
+            place = self._place if here is None else first_time(here)
+            if place == 0:
+                break
+            event = self.tape[place - 1]
+            self._place = event.t
+            stop = self.should_stop(event)
             if stop is not None:
                 return stop
         self._place = -1
@@ -319,8 +349,8 @@ class Stepper:
             if target not in (*PHASES, *ACTS):
                 near = did_you_mean(target, (*PHASES, *ACTS))
                 raise ArgumentError(
-                    f"until: unknown phase {target!r}. {near}Expected a phase, a "
-                    "network depth, or nothing."
+                    f"until: unknown phase {target!r}. {near}Expected a network depth, nothing, "
+                    f"a phase ({', '.join(PHASES)}), or an act ({', '.join(ACTS)})."
                 )
             return UntilPhase(backward, phase=target)
         around = self._phase_around(backward)
@@ -330,8 +360,8 @@ class Stepper:
 
     def _network_depth(self) -> int | None:
         """Return the network depth at which it stands: the last one that an event told."""
-        for t in range(min(self._place, len(self.tape) - 1), -1, -1):
-            depth = network_depth_of(self.tape[t])
+        for event in before(self.tape, min(self._place + 1, len(self.tape))):
+            depth = network_depth_of(event)
             if depth is not None:
                 return depth
         return None
@@ -344,8 +374,7 @@ class Stepper:
         if here.grain == "phase" and here.ph == (END if backward else BEGIN):
             return here.depth
         inside = here.depth
-        for t in range(here.t - 1, -1, -1):
-            event = self.tape[t]
+        for event in before(self.tape, here.t):
             if event.depth < inside:
                 inside = event.depth
                 if event.grain == "phase":

@@ -19,6 +19,7 @@ class Reason(StrEnum):
     BREAKPOINT = "breakpoint"
     CATCH = "catch"
     WATCH = "watch"
+    FORGOTTEN = "forgotten"
     INTERRUPT = "interrupt"
     BEGIN = "begin of history"
     END = "end of history"

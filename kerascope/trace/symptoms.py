@@ -20,17 +20,27 @@ returns a sentence, "" if nothing is wrong.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from kerascope.trace.contents import NUMBERS, count_inf, count_nan, norm, parts, relative_change
-from kerascope.trace.events import BEGIN, END, Event
+from kerascope.trace.contents import (
+    NUMBERS,
+    count_inf,
+    count_nan,
+    is_finite,
+    norm,
+    parts,
+    relative_change,
+)
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
 from kerascope.trace.expressions import OF_THE_OUTPUT, value_of_event
+from kerascope.trace.landmarks import landmarks_of, last_before
 from kerascope.trace.selectors import op_name
 from kerascope.trace.snapshots import ErrorRef
-from kerascope.trace.sources import History, begin_of
+from kerascope.trace.sources import History, before, begin_of
 from kerascope.trace.statistics import Statistics, figure
 
 WEIGHT_KINDS = ("weight.create", "weight.set")
@@ -39,10 +49,10 @@ NO_EXCEPTIONS = ("abandoned", "skipped")  # errors of what nobody ended, or nobo
 
 def _inside(event: Event, events: History) -> Iterator[Event]:
     """Yield the events inside the span that an event ends, the last first."""
-    for t in range(event.t - 1, -1, -1):
-        if event.ph != END or events[t].depth <= event.depth:
+    for earlier in before(events, event.t) if event.ph == END else ():
+        if earlier.depth <= event.depth or earlier.kind == FORGOTTEN:
             return
-        yield events[t]
+        yield earlier
 
 
 def _inputs(event: Event, events: History) -> Any:
@@ -70,17 +80,20 @@ def _gradients(event: Event) -> list[tuple[str, float]]:
 
 def _arrived_before(event: Event, events: History) -> list[list[tuple[str, float]]]:
     """Return the gradients of this backward pass before an event, and of the pass before it."""
-    passes: list[list[tuple[str, float]]] = [[]]
-    for t in range(event.t - 1, -1, -1):
-        earlier = events[t]
-        if earlier.kind == "backward" and earlier.ph == BEGIN:
-            passes.append([])
-            if len(passes) > 2:
-                break
-        elif any(delta.name == "grads" for delta in earlier.deltas):
-            passes[-1] += reversed(_gradients(earlier))
-    this, before = passes[0], passes[1] if len(passes) > 1 else []
-    return [this[::-1], before[::-1]]
+    marks = landmarks_of(events, event.t)
+    begun = last_before(marks.backwards, event.t)
+    this = _arrived(events, marks.gradients, -1 if begun is None else begun, event.t)
+    if begun is None:
+        return [this, []]
+    begun_before = last_before(marks.backwards, begun)
+    first = -1 if begun_before is None else begun_before
+    return [this, _arrived(events, marks.gradients, first, begun)]
+
+
+def _arrived(events: History, times: list[int], first: int, last: int) -> list[tuple[str, float]]:
+    """Return the gradients that arrived between two times, none of them included."""
+    chosen = times[bisect_right(times, first) : bisect_left(times, last)]
+    return [pair for t in chosen for pair in _gradients(events[t])]
 
 
 def _loss(event: Event) -> float | None:
@@ -103,10 +116,8 @@ def _change(event: Event, events: History) -> tuple[Any, Any] | None:
 
 def _parameters(event: Event, events: History) -> list[str]:
     """Return which weights are trained by the function that commits; slots are none of them."""
-    for t in range(event.t - 1, -1, -1):
-        if events[t].kind == "function" and events[t].ph == BEGIN:
-            return value_of_event(events[t], "params") or []
-    return [event.name]
+    begun = last_before(landmarks_of(events, event.t).calls, event.t)
+    return [event.name] if begun is None else value_of_event(events[begun], "params") or []
 
 
 # --- the conditions -------------------------------------------------------------------------------
@@ -122,21 +133,33 @@ def _inf(event: Event, events: History, below: float, above: float) -> str:
 
 def _comes(event: Event) -> Any:
     """Return the value that comes into being at an event."""
-    if event.kind == "function" and event.ph == BEGIN:
-        return value_of_event(event, "inputs")
+    if event.ph == BEGIN:
+        return value_of_event(event, "inputs") if event.kind == "function" else None
     if event.kind in WEIGHT_KINDS:
         return [delta.value for delta in event.deltas if delta.name == "weights"]
-    return value_of_event(event, *OF_THE_OUTPUT) if event.ph != BEGIN else None
+    return value_of_event(event, *OF_THE_OUTPUT)
 
 
 def _in_this_call(event: Event, events: History) -> Iterator[Event]:
     """Yield the events before one in the same call of a function, the last first."""
     is_over = event.ph == BEGIN or event.kind in WEIGHT_KINDS
-    for t in range(event.t - 1, -1, -1):
+    for earlier in before(events, event.t):
         if is_over:
             return
-        is_over = events[t].kind == "function" and events[t].ph == BEGIN
-        yield events[t]
+        is_over = earlier.kind == "function" and earlier.ph == BEGIN
+        yield earlier
+
+
+def brings_finite_numbers(event: Event) -> bool:
+    """Return whether one look shows that what comes into being here is finite, or nothing."""
+    if event.ph == BEGIN or event.kind in WEIGHT_KINDS:
+        return False
+    for name, key, value in event.deltas:
+        if key is None and name in OF_THE_OUTPUT:
+            if value.__class__ is np.ndarray:
+                return is_finite(value)
+            return isinstance(value, np.floating | np.integer) and math.isfinite(value)
+    return True
 
 
 def _produced(event: Event, events: History, count: Callable[[Any], int], word: str) -> str:
@@ -181,8 +204,8 @@ def _vanishing(event: Event, events: History, below: float, above: float) -> str
     arrived = _gradients(event)
     if not arrived:
         return ""
-    before = _arrived_before(event, events)[0]
-    greatest_name, greatest = max([*before, *arrived], key=lambda pair: _finite(pair[1]))
+    earlier = _arrived_before(event, events)[0]
+    greatest_name, greatest = max([*earlier, *arrived], key=lambda pair: _finite(pair[1]))
     for name, size in arrived:
         if size == 0:
             return f"the gradient of {name} is 0 everywhere"
@@ -231,7 +254,8 @@ def _stuck(event: Event, events: History, below: float, above: float) -> str:
     if loss is None:
         return ""
     same, wanted = 0, int(above)
-    for t in range(event.t - 1, -1, -1):
+    times = landmarks_of(events, event.t).losses
+    for t in reversed(times[: bisect_left(times, event.t)]):
         earlier = _loss(events[t]) if events[t].name == event.name else None
         if earlier is None:
             continue

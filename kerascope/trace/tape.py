@@ -36,7 +36,7 @@ def trace(
     statistics_only : bool
         Keep of each array its figures and not its numbers.
     history : int or None
-        How many bytes of arrays are kept; None is no limit.
+        How many bytes are kept, of events and arrays; None is no limit.
 
     Examples
     --------

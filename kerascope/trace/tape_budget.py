@@ -1,17 +1,32 @@
-"""How many bytes the arrays of a tape hold, and what falls to statistics when that is too much."""
+"""How many bytes a tape holds, and what goes when that is too much.
+
+Two things take memory. The arrays of the oldest events fall to statistics first. The events
+themselves, a few hundred bytes each, may take half of the limit; then the oldest are forgotten
+(`tape_forgetting.py`).
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from kerascope.trace.events import Delta, Event
+from kerascope.trace.events import BEGIN, FORGOTTEN, Delta, Event
 from kerascope.trace.statistics import statistics_of
 
+# Measured on training loops: what an event, one of its names and an array's own head take.
+EVENT_BYTES, DELTA_BYTES, ITEM_BYTES, HEAD_BYTES = 240, 180, 64, 112
+LEAST_FOR_EVENTS = 4 * 2**20  # so much is kept of the events, however small the limit is
+STARTS = ("function", "update.apply", "weight.create", "weight.set")
+LONGER = 4  # how many times as long the arrays stay with which a call begins
 _CONTAINERS = (tuple, list, dict)
+
+
+def bytes_of(event: Event) -> int:
+    """Return about how many bytes an event takes, without arrays and the items of containers."""
+    return EVENT_BYTES + DELTA_BYTES * len(event.deltas)
 
 
 def arrays_in(value: Any) -> Iterator[np.ndarray]:
@@ -27,77 +42,147 @@ def arrays_in(value: Any) -> Iterator[np.ndarray]:
 
 
 class Budget:
-    """Counts the bytes of arrays, each array once however many events hold it.
+    """Counts the bytes of events, and of arrays: each array once however many events hold it.
 
     Parameters
     ----------
     limit : int or None
-        Bytes; None is no limit.
+        Bytes of both together; None is no limit.
 
     Attributes
     ----------
     bytes : int
+        Of the numbers in arrays.
+    bytes_of_events, most_for_events : int
+        Of the events themselves; and how much of that is too much.
     """
 
     def __init__(self, limit: int | None) -> None:
         self.limit = limit
-        self.bytes = 0
+        self.bytes = self.bytes_of_events = 0
+        self.most_for_events = max((limit or 0) // 2, LEAST_FOR_EVENTS)
         self._holders: dict[int, int] = {}  # id of an array -> how many deltas hold it
+        self._figures: dict[int, Any] = {}  # of arrays that some events hold no more
         self._queue: deque[int] = deque()  # times of the events that hold arrays
+        self._starts: deque[int] = deque()  # the same of those from which a call can be run again
+        self._now = 0
 
-    def take(self, event: Event) -> bool:
-        """Count an event's arrays; return whether there are too many bytes now."""
-        found = False
-        for _, _, value in event.deltas:
+    @property
+    def held(self) -> int:
+        """Bytes of events, arrays and what lies around them."""
+        return self.bytes_of_events + self.bytes + HEAD_BYTES * len(self._holders)
+
+    @property
+    def has_too_many_events(self) -> bool:
+        """Whether the events themselves take too much."""
+        return self.limit is not None and self.bytes_of_events > self.most_for_events
+
+    @property
+    def has_too_many_arrays(self) -> bool:
+        """Whether the arrays take more than the events leave to them."""
+        if self.limit is None:
+            return False
+        arrays = self.bytes + HEAD_BYTES * len(self._holders)
+        return arrays > self.limit - min(self.bytes_of_events, self.limit // 2)
+
+    def take(self, events: Iterable[Event]) -> bool:
+        """Count events and their arrays; return whether that may be too much."""
+        size, holders, sizes = 0, self._holders, self.bytes
+        for event in events:
+            deltas = event.deltas
+            size += EVENT_BYTES + DELTA_BYTES * len(deltas)
+            found = False
+            for _, _, value in deltas:
+                kind = value.__class__
+                if kind is tuple or kind is np.ndarray:
+                    for item in value if kind is tuple else (value,):
+                        if item.__class__ is np.ndarray:
+                            found, place = True, id(item)
+                            if place in holders:
+                                holders[place] += 1
+                            else:
+                                holders[place] = 1
+                                sizes += _size(item)
+                        elif item.__class__ in _CONTAINERS:
+                            for array in arrays_in(item):
+                                found = True
+                                sizes += self._hold(array)
+                elif kind is dict or kind is list:
+                    size += ITEM_BYTES * len(value)
+                    for array in arrays_in(value):
+                        found = True
+                        sizes += self._hold(array)
+            if found and event.kind != FORGOTTEN:  # of what is forgotten the names stay whole
+                self._now = event.t
+                is_start = event.kind in STARTS and (event.ph == BEGIN or event.kind != "function")
+                (self._starts if is_start else self._queue).append(event.t)
+        self.bytes, self.bytes_of_events = sizes, self.bytes_of_events + size
+        return self.limit is not None and (self.has_too_many_events or self.held > self.limit)
+
+    def let_go(self, event: Event) -> None:
+        """Count an event and its arrays no more."""
+        deltas = event.deltas
+        self.bytes_of_events -= EVENT_BYTES + DELTA_BYTES * len(deltas)
+        for _, _, value in deltas:
             kind = value.__class__
             if kind is np.ndarray:
-                found = True
-                self._hold(value)
-            elif kind is tuple:
-                for item in value:
+                self._release(value)
+            elif kind in _CONTAINERS:
+                if kind is not tuple:
+                    self.bytes_of_events -= ITEM_BYTES * len(value)
+                for item in value if kind is tuple else arrays_in(value):
                     if item.__class__ is np.ndarray:
-                        found = True
-                        self._hold(item)
+                        self._release(item)
                     elif item.__class__ in _CONTAINERS:
-                        found = self._hold_all(item) or found
-            elif kind is dict or kind is list:
-                found = self._hold_all(value) or found
-        if found:
-            self._queue.append(event.t)
-        return self.limit is not None and self.bytes > self.limit
-
-    def _hold(self, array: np.ndarray) -> None:
-        holders, place = self._holders, id(array)
-        if place in holders:
-            holders[place] += 1
-        else:
-            holders[place] = 1
-            self.bytes += _size(array)
-
-    def _hold_all(self, container: Any) -> bool:
-        arrays = list(arrays_in(container))
-        for array in arrays:
-            self._hold(array)
-        return bool(arrays)
+                        for array in arrays_in(item):
+                            self._release(array)
 
     def oldest(self) -> int | None:
-        """Return the time of the oldest event that holds arrays, and forget it."""
-        return self._queue.popleft() if self._queue else None
+        """Return the time of the event whose arrays fall next, and forget it.
+
+        It is the oldest; but what a call begins with stays longer, so that what the call has
+        computed can be computed again.
+        """
+        queue, starts = self._queue, self._starts
+        if starts and (not queue or self._now - starts[0] > LONGER * (self._now - queue[0])):
+            return starts.popleft()
+        return queue.popleft() if queue else None
+
+    def forget_times(self, is_gone: Callable[[int], bool]) -> None:
+        """Wait no more for the arrays of events that are forgotten."""
+        self._queue = deque(t for t in self._queue if not is_gone(t))
+        self._starts = deque(t for t in self._starts if not is_gone(t))
 
     def fallen(self, event: Event) -> Event:
         """Return the event with statistics in the place of its arrays, and let go of these."""
+        left_of = self._left_of
+        deltas = tuple([Delta(d.name, d.key, _without(d.value, left_of)) for d in event.deltas])
         for delta in event.deltas:
             for array in arrays_in(delta.value):
                 self._release(array)
-        deltas = tuple(Delta(d.name, d.key, without_arrays(d.value)) for d in event.deltas)
-        return _with_deltas(event, deltas)
+        return event._replace(deltas=deltas)
+
+    def _left_of(self, array: np.ndarray) -> Any:
+        """Return the figures of an array; computed once, however many events hold it."""
+        place = id(array)
+        if place not in self._figures:
+            self._figures[place] = _left_of(array)
+        return self._figures[place]
+
+    def _hold(self, array: np.ndarray) -> int:
+        """Count an array once more; return the bytes that it adds."""
+        holders, place = self._holders, id(array)
+        holders[place] = holders.get(place, 0) + 1
+        return _size(array) if holders[place] == 1 else 0
 
     def _release(self, array: np.ndarray) -> None:
-        number = self._holders[id(array)] - 1
+        place = id(array)
+        number = self._holders[place] - 1
         if number:
-            self._holders[id(array)] = number
+            self._holders[place] = number
         else:
-            del self._holders[id(array)]
+            del self._holders[place]
+            self._figures.pop(place, None)
             self.bytes -= _size(array)
 
 
@@ -109,17 +194,21 @@ def _size(array: np.ndarray) -> int:
 
 def without_arrays(value: Any) -> Any:
     """Return a delta's value with the statistics of each array in its place."""
+    return _without(value, _left_of)
+
+
+def _without(value: Any, left_of: Callable[[np.ndarray], Any]) -> Any:
     if isinstance(value, np.ndarray):
-        if not value.ndim:
-            return value[()]
-        return statistics_of(value) if value.dtype.kind in "fiub" else str(value.dtype)
+        return left_of(value)
     if isinstance(value, dict):
-        return {key: without_arrays(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(without_arrays(item) for item in value)
+        return {key: _without(item, left_of) for key, item in value.items()}
+    if isinstance(value, (list, tuple)) and not isinstance(value, Event):
+        return type(value)(_without(item, left_of) for item in value)
     return value
 
 
-def _with_deltas(event: Event, deltas: tuple[Delta, ...]) -> Event:
-    facts = (event.kind, event.ph, event.depth, event.grain, event.name, event.where)
-    return Event(event.t, event.act, event.phase, *facts, deltas)
+def _left_of(array: np.ndarray) -> Any:
+    """Return what is left of an array: its statistics; of one without axes the number."""
+    if not array.ndim:
+        return array[()]
+    return statistics_of(array) if array.dtype.kind in "fiub" else str(array.dtype)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kerascope.trace.events import BEGIN, Event
+from kerascope.trace.events import BEGIN, FORGOTTEN, Event
 from kerascope.trace.snapshots import same
 
 Key = tuple[str, str, str, int]
@@ -55,6 +55,7 @@ class Difference:
 
 def difference(first: Sequence[Event], second: Sequence[Event]) -> Difference:
     """Compare two lists of events."""
+    first, second = _where_both_are_whole(first, second)
     mine, theirs = _numbered(first), _numbered(second)
     differing: Counter[str] = Counter()
     totals: Counter[str] = Counter()
@@ -75,6 +76,17 @@ def difference(first: Sequence[Event], second: Sequence[Event]) -> Difference:
     counts = {kind: (differing[kind], totals[kind]) for kind in totals}
     event, before, after = found
     return Difference(event.name, event.t, (before, after), counts, _last(first, second))
+
+
+def _where_both_are_whole(
+    first: Sequence[Event], second: Sequence[Event]
+) -> tuple[Sequence[Event], Sequence[Event]]:
+    """Leave out what lies before the end of a forgotten stretch: events could not be counted."""
+    marks = [event.t for event in (*first, *second) if event.kind == FORGOTTEN]
+    if not marks:
+        return first, second
+    last = max(marks)
+    return [e for e in first if e.t > last], [e for e in second if e.t > last]
 
 
 def _numbered(events: Sequence[Event]) -> dict[Key, Event]:

@@ -1,8 +1,8 @@
 """Tapes in files: a line of JSON for each event, and the arrays beside them in a `.npz` file.
 
-The first line says which format this is and how many lines follow. A field that is as one would
-guess from the lines before is left out. No line is ever executed: what is not plain data is
-refused, with the number of its line.
+The first line says which format this is and how many lines follow. In the others each field has one
+letter (`SHORT`), and one that is as one would guess from the lines before is left out. No line is
+ever executed: what is not plain data is refused, with the number of its line.
 """
 
 from __future__ import annotations
@@ -19,10 +19,16 @@ import numpy as np
 
 from kerascope.errors import ConfigError
 from kerascope.files import replacing
-from kerascope.trace.events import BEGIN, END, GRAINS, INSTANT, Delta, Event, Where
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS, INSTANT, Delta, Event, Where
 from kerascope.trace.tape_values import Decoder, Encoder
 
-FORMAT, VERSION = "kerascope tape", 1
+FORMAT, VERSION = "kerascope tape", 2
+# Fields of an event, and the letters that stand for them in a line.
+SHORT = {
+    **{"act": "a", "deltas": "d", "depth": "h", "grain": "g", "kind": "k", "name": "n"},
+    **{"ph": "p", "phase": "s", "t": "t", "where": "w"},
+}
+LONG = {letter: field for field, letter in SHORT.items()}
 
 
 def write_events(events: list[Event], path: str | os.PathLike[str]) -> None:
@@ -54,16 +60,22 @@ def _lines(events: list[Event], encoder: Encoder, places: dict[Where, int]) -> I
     for event in events:
         where = places.setdefault(event.where, len(places))
         fields: dict[str, Any] = {"ph": event.ph}
+        if event.kind == FORGOTTEN:
+            fields["t"] = event.t
         if event.ph != END or guess.begun != (event.kind, event.name):
             fields.update(kind=event.kind, name=event.name)
         facts = guess.facts(event.ph, event.kind)
         own = {"act": event.act, "phase": event.phase, "depth": event.depth,
                "grain": event.grain, "where": where}  # fmt: skip
         fields.update((key, value) for key, value in own.items() if facts[key] != value)
-        deltas = [[d.name, encoder.encode(d.key), encoder.encode(d.value)] for d in event.deltas]
+        deltas = [
+            [d.name, *([] if d.key is None else [encoder.encode(d.key)]), encoder.encode(d.value)]
+            for d in event.deltas
+        ]
         if deltas:
             fields["deltas"] = deltas
         guess.learn(event.ph, event.kind, event.name, own)
+        fields = {SHORT[field]: value for field, value in fields.items()}
         yield json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -119,12 +131,15 @@ def read_events(path: str | os.PathLike[str]) -> Iterator[Event]:
     decoder = Decoder(_arrays(Path(path), header))
     places = [Where(*where) for where in header["where"]] or [Where()]
     guess = _Guess()
-    for t, line in enumerate(raw[1:-1]):
+    t = 0
+    for number, line in enumerate(raw[1:-1], start=2):
         try:
-            yield _event(t, json.loads(line), guess, decoder, places)
+            event = _event(t, json.loads(line), guess, decoder, places)
         except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
             reason = f"{type(error).__name__}: {error}"
-            raise ConfigError(f"{name}, line {t + 2}: no event of a tape ({reason}).") from None
+            raise ConfigError(f"{name}, line {number}: no event of a tape ({reason}).") from None
+        t = event.t + 1
+        yield event
 
 
 def _event(
@@ -132,15 +147,20 @@ def _event(
 ) -> Event:
     if not isinstance(fields, dict):
         raise TypeError(f"expected an object, got {fields!r}")
+    unknown = fields.keys() - LONG.keys()
+    if unknown:
+        raise ValueError(f"unknown field {min(unknown)!r}")
+    fields = {LONG[letter]: value for letter, value in fields.items()}
     ph = fields.pop("ph")
     if ph not in (BEGIN, END, INSTANT):
         raise ValueError(f"ph is {ph!r}")
     if ph == END and guess.begun and "name" not in fields:
         fields["kind"], fields["name"] = guess.begun
     kind, name = _text(fields.pop("kind")), _text(fields.pop("name"))
+    last = fields.pop("t", None) if kind == FORGOTTEN else None
     deltas = tuple(
-        Delta(_text(word), decoder.decode(key), decoder.decode(value))
-        for word, key, value in fields.pop("deltas", ())
+        Delta(_text(word), decoder.decode(key[0]) if key else None, decoder.decode(value))
+        for word, *key, value in fields.pop("deltas", ())
     )
     facts = guess.facts(ph, kind)
     unknown = set(fields) - set(facts)
@@ -150,10 +170,25 @@ def _event(
     if facts["grain"] not in GRAINS:
         raise ValueError(f"grain is {facts['grain']!r}")
     guess.learn(ph, kind, name, facts)
+    if kind == FORGOTTEN:
+        t = _last_time(t, last, deltas)
     place, depth = decoder.whole_number(facts["where"]), decoder.whole_number(facts["depth"])
     act, phase = _text(facts["act"]), _text(facts["phase"])
     grain = facts["grain"]
     return Event(t, act, phase, kind, ph, depth, grain, name, places[place], deltas)
+
+
+def _last_time(t: int, last: Any, deltas: tuple[Delta, ...]) -> int:
+    """Return the last time of a forgotten stretch; check what its mark tells."""
+    told = {delta.name: delta.value for delta in deltas}
+    spans, scopes = told["spans"], told["scopes"]
+    if type(last) is not int or last < t or told["first"] != t or deltas[0].name != "first":
+        raise ValueError(f"a forgotten stretch from {told['first']!r} to {last!r}")
+    if not all(isinstance(span, Event) for span in spans) or len(scopes) != len(spans) + 1:
+        raise ValueError("the spans of a forgotten stretch")
+    if not all(isinstance(scope, dict) for scope in scopes):
+        raise ValueError("the names of a forgotten stretch")
+    return last
 
 
 def _text(value: Any) -> str:
@@ -173,10 +208,12 @@ def _header(line: bytes, name: str) -> dict[str, Any]:
         header = {}
     if not is_ours or not counts:
         raise ConfigError(f"{name}, line 1: this is no tape; expected a file that `save` wrote.")
-    if header.get("version") != VERSION:
+    version = header.get("version")
+    if version != VERSION:
+        wrote = "An older" if version in range(VERSION) else "A newer"
         raise ConfigError(
-            f"{name}, line 1: version {header.get('version')!r} of the format; expected {VERSION}. "
-            f"A newer kerascope wrote it."
+            f"{name}, line 1: version {version!r} of the format; expected {VERSION}. "
+            f"{wrote} kerascope wrote it: record it again."
         )
     return header
 

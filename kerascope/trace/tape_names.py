@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kerascope.trace.events import BEGIN, END, Delta, Event
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, Delta, Event
 from kerascope.trace.snapshots import REMOVED
 
 GLOBAL_NAMES = ("weights",)
@@ -56,10 +56,10 @@ class Scopes:
 
     def feed(self, event: Event) -> None:
         """Move on to the state at one more event."""
-        if self._ended:
-            self._scopes.pop()
-            self._owned.pop()
-            self._ended = False
+        if event.kind == FORGOTTEN:
+            self._restore(event)
+            return
+        self._close_ended()
         if event.ph == BEGIN:
             self.spans.append(event)
             self._scopes.append({})
@@ -69,6 +69,30 @@ class Scopes:
         if event.ph == END and self.spans:
             self.spans.pop()
             self._ended = True
+
+    def _close_ended(self) -> None:
+        if self._ended:
+            self._scopes.pop()
+            self._owned.pop()
+            self._ended = False
+
+    def contents(self) -> tuple[list[Event], list[dict[str, Any]]]:
+        """Return the open spans and the names in each of them, the outermost first.
+
+        Before them come the names outside of all spans.
+        """
+        scopes = self._scopes[:-1] if self._ended else self._scopes
+        return list(self.spans), [
+            {name: _copied(value) for name, value in scope.items()} for scope in scopes
+        ]
+
+    def _restore(self, mark: Event) -> None:
+        """Take over what the mark of a forgotten stretch tells."""
+        told = {delta.name: delta.value for delta in mark.deltas}
+        self.spans = list(told["spans"])
+        self._scopes = [dict(scope) for scope in told["scopes"]]
+        self._owned = [set() for _ in self._scopes]
+        self._ended = False
 
     def _put(self, delta: Delta, begins: bool) -> None:
         name, key, value = delta

@@ -1,7 +1,8 @@
 """The tape: all events of a session in order, and what they say about any time of it.
 
-A tape grows at its end and is changed nowhere else, but for its memory: when the arrays that it
-holds exceed its budget, those of the oldest events fall to statistics.
+A tape grows at its end and is changed nowhere else, but for its memory: when it exceeds its budget,
+the arrays of the oldest events fall to statistics, and if that is not enough the oldest events are
+forgotten. No event's time changes by that, and the names at a time that is kept are right.
 
 Lesson: chapter 12.
 """
@@ -10,24 +11,29 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 
+from kerascope import edge
 from kerascope.errors import ArgumentError
-from kerascope.trace.events import BEGIN, Event
+from kerascope.trace.events import BEGIN, FORGOTTEN, Event
+from kerascope.trace.landmarks import Landmarks
 from kerascope.trace.snapshots import same
 from kerascope.trace.statistics import statistics_of
 from kerascope.trace.tape_budget import Budget
 from kerascope.trace.tape_difference import Difference, difference
+from kerascope.trace.tape_events import EventList
 from kerascope.trace.tape_files import read_events, write_events
+from kerascope.trace.tape_forgetting import told_of, what_to_forget
 from kerascope.trace.tape_names import Scopes
 
-HISTORY = 256 * 2**20  # bytes of arrays that a tape holds by default
+HISTORY = 256 * 2**20  # bytes that a tape holds by default
 CHECKPOINT = 256  # events, at least, between two remembered states of the names
 MOST_CHECKPOINTS = 64
+COUNTED_TOGETHER = 64  # events; the budget may be exceeded by so many
 BY_KEY = ("tensor_map", "weights", "metrics")  # containers whose keys are names of values
 
 
@@ -39,7 +45,15 @@ class Tape:
     events : iterable of Event, optional
         To begin with.
     history : int or None
-        How many bytes of arrays are kept; None is no limit.
+        How many bytes are kept, of events and arrays; None is no limit. Events take half of it at
+        most, but 4 MB of them are kept however small it is.
+
+    Attributes
+    ----------
+    landmarks : Landmarks
+        Times that conditions look back to.
+    live : callable
+        Returns what lives of what a description on this tape stands for, and else None.
 
     Examples
     --------
@@ -53,10 +67,14 @@ class Tape:
     """
 
     def __init__(self, events: Iterable[Event] = (), history: int | None = HISTORY) -> None:
-        self._events: list[Event] = []
-        self._budget = Budget(history)
+        self._events = EventList()
+        self._counted = Budget(history)
+        self._next_to_count = 0  # its place among the events that are kept
+        self._count_at = COUNTED_TOGETHER - 1  # with how many it counts when the next one comes
         self._checkpoints: dict[int, Scopes] = {}
         self._asked = -1
+        self.landmarks = Landmarks()
+        self.live: Callable[[Any], Any] = _nothing
         for event in events:
             self.append(event)
 
@@ -70,30 +88,74 @@ class Tape:
         ArgumentError
             Its time is not the next one.
         """
-        if event.t != len(self._events):
-            raise ArgumentError(f"tape: event of t={event.t}; expected t={len(self._events)}.")
-        self._events.append(event)
-        budget = self._budget
-        if budget.limit is not None and event.deltas and budget.take(event):
-            self._let_fall()
+        events = self._events
+        number = len(events.kept)
+        if event.t == number + events.lost:
+            events.kept.append(event)
+        else:
+            events.append(event)  # the mark of what is forgotten, or an error
+        if number >= self._count_at:
+            self._count()
+
+    def hurry(self) -> None:
+        """Count with the next event what it holds: that may be much."""
+        self._count_at = 0
+
+    def _count(self) -> None:
+        """Count what the last events hold; if it is too much, the oldest have to go."""
+        kept, budget = self._events.kept, self._counted
+        first, self._next_to_count = self._next_to_count, len(kept)
+        if budget.limit is not None and budget.take(kept[first:]):
+            if budget.has_too_many_events:
+                self._forget()
+            if budget.has_too_many_arrays:
+                self._let_fall()
+        self._count_at = len(kept) + COUNTED_TOGETHER - 1
+
+    @property
+    def _budget(self) -> Budget:
+        """The budget, after all events are counted."""
+        if self._next_to_count < len(self._events.kept):
+            self._count()
+        return self._counted
 
     def _let_fall(self) -> None:
         """Turn the arrays of the oldest events into statistics until the budget is kept."""
-        self._checkpoints.clear()  # they hold arrays too
-        budget = self._budget
-        while budget.limit is not None and budget.bytes > budget.limit:
+        budget, events = self._counted, self._events
+        # Checkpoints hold arrays too. Only from the last one on the names are asked live.
+        self._checkpoints = {t: s for t, s in self._checkpoints.items() if t == self._asked}
+        while budget.has_too_many_arrays:
             t = budget.oldest()
             if t is None:
                 return
-            self._events[t] = budget.fallen(self._events[t])
+            events.put(budget.fallen(events[t]))
+
+    def _forget(self) -> None:
+        """Forget the oldest events, a quarter of what all may take at once."""
+        budget, events = self._counted, self._events
+        excess = budget.bytes_of_events - budget.most_for_events * 3 // 4
+        number, is_to_go = what_to_forget(events.kept, excess)
+        for event in events.kept[:number]:
+            if event.kind == FORGOTTEN or is_to_go(event):
+                budget.let_go(event)
+        budget.take(events.forget(number, is_to_go))
+        self._next_to_count = len(events.kept)
+        budget.forget_times(lambda t: events[t].t != t or events[t].kind == FORGOTTEN)
+        self._checkpoints.clear()
+        self._asked = -1
+        self.landmarks = Landmarks()
 
     def amend(self, event: Event) -> None:
         """Put an event in the place of that of the same time: the user has changed what it says."""
         t = event.t
-        self._budget.fallen(self._events[t])
-        self._events[t] = event
+        budget = self._budget
+        if budget.limit is not None:
+            budget.let_go(self._events[t])
+            budget.take([event])
+        self._events.put(event)
+        self.landmarks = Landmarks()
         self._checkpoints = {old: s for old, s in self._checkpoints.items() if old < t}
-        if self._budget.take(event):
+        if budget.has_too_many_arrays:
             self._let_fall()
 
     def __len__(self) -> int:
@@ -103,42 +165,55 @@ class Tape:
         return self._events[t]
 
     def __iter__(self) -> Iterator[Event]:
+        if self._next_to_count < len(self._events.kept):
+            self._count()
         return iter(self._events)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tape):
             return NotImplemented
-        return len(self) == len(other) and all(
-            _same_event(one, two) for one, two in zip(self, other, strict=True)
-        )
+        mine, theirs = self._events.kept, other._events.kept
+        return len(mine) == len(theirs) and all(map(_same_event, mine, theirs))
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"<Tape: {len(self)} events, {self.bytes:,} bytes of arrays>"
 
+    def _repr_html_(self) -> str | None:
+        """Return what a notebook shows; None, for `repr`, where no row above has said what."""
+        html: str | None = edge.show("tape", self, _nothing)
+        return html
+
     @property
     def bytes(self) -> int:
         """How many bytes of arrays the events hold, each array counted once."""
-        if self._budget.limit is None:  # nobody counted
-            return self._counted(None).bytes
-        return self._budget.bytes
+        return self._holding.bytes
 
-    def _counted(self, limit: int | None) -> Budget:
-        budget = Budget(limit)
-        for event in self._events:
-            budget.take(event)
+    @property
+    def held(self) -> int:
+        """How many bytes the events and their arrays take, about: what `history` limits."""
+        return self._holding.held
+
+    @property
+    def _holding(self) -> Budget:
+        if self.history is not None:
+            return self._budget
+        budget = Budget(None)  # nobody has counted
+        budget.take(self._events.kept)
         return budget
 
     @property
     def history(self) -> int | None:
-        """How many bytes of arrays are kept; None is no limit."""
-        return self._budget.limit
+        """How many bytes are kept, of events and arrays; None is no limit."""
+        return self._counted.limit
 
     @history.setter
     def history(self, limit: int | None) -> None:
-        self._budget = self._counted(limit)
-        self._let_fall()
+        self._counted = Budget(limit)
+        self._next_to_count = 0
+        self._checkpoints.clear()
+        self._count()
 
     # --- questions --------------------------------------------------------------------------------
 
@@ -177,15 +252,19 @@ class Tape:
     def _scopes_at(self, t: int) -> Scopes:
         if not 0 <= t < len(self):
             raise ArgumentError(f"tape: there is no t={t}; it goes from 0 to {len(self) - 1}.")
+        if self._events[t].t != t:
+            raise ArgumentError(f"t={t}: {told_of(self._events[t])}.")
         times = sorted(self._checkpoints)
         place = bisect_right(times, t)
         begin = times[place - 1] + 1 if place else 0
         scopes = self._checkpoints[begin - 1].copy() if begin else Scopes()
         apart = max(CHECKPOINT, len(self) // MOST_CHECKPOINTS)
-        for event in self._events[begin : t + 1]:
-            scopes.feed(event)
-            if event.t % apart == 0:
-                self._remember(event.t, scopes)
+        events, first, last = self._events.kept, self._events.place(begin), self._events.place(t)
+        marks = self._events.marks_between(first, last)
+        for place in range(marks[-1] if marks else first, last + 1):
+            scopes.feed(events[place])
+            if place % apart == 0:
+                self._remember(events[place].t, scopes)
         self._checkpoints.pop(self._asked, None)  # a walk goes on from where it was asked last
         self._asked = t if t not in self._checkpoints else -1
         self._remember(t, scopes)
@@ -210,16 +289,23 @@ class Tape:
         -------
         Event or None
             None if nothing did.
+
+        Raises
+        ------
+        ArgumentError
+            What lies before is forgotten, and it was not produced later.
         """
         last = len(self) - 1 if t is None else min(t, len(self) - 1)
         for event in reversed(self._events[: last + 1]):
             if _produces(event, name):
                 return event
+            if event.kind == FORGOTTEN:
+                raise ArgumentError(f"origin {name}: {told_of(event)}.")
         return None
 
     def diff(self, other: Tape) -> Difference:
         """Return where another tape first differs from this one, and how much of it does."""
-        return difference(self._events, other._events)
+        return difference(self._events.kept, other._events.kept)
 
     def to_table(self, start: int = 0, stop: int | None = None) -> list[dict[str, Any]]:
         """Return a row for each event, with texts for values: what a notebook shows."""
@@ -229,7 +315,7 @@ class Tape:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the events as lines of JSON, and their arrays into a `.npz` file beside it."""
-        write_events(self._events, path)
+        write_events(self._events.kept, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], history: int | None = HISTORY) -> Tape:
@@ -243,8 +329,12 @@ class Tape:
         return cls(read_events(path), history)
 
 
+def _nothing(what: Any) -> None:
+    return None
+
+
 def _produces(event: Event, name: str) -> bool:
-    if event.name == name and event.ph != BEGIN and event.kind != "node":
+    if event.name == name and event.ph != BEGIN and event.kind not in ("node", "update.apply"):
         return any(delta.name == "result" for delta in event.deltas)
     for delta in event.deltas:
         if delta.key is None:
@@ -256,7 +346,7 @@ def _produces(event: Event, name: str) -> bool:
 
 
 def _same_event(one: Event, two: Event) -> bool:
-    return all(same(getattr(one, field), getattr(two, field)) for field in Event.__slots__)
+    return all(same(a, b) for a, b in zip(one, two, strict=True))
 
 
 def _row(event: Event) -> dict[str, Any]:

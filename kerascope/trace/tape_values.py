@@ -6,9 +6,11 @@
 `{"f": ..}`  a float that JSON has no word for
 `{"t": ..}`  a tuple
 `{"d": ..}`  a dict, as pairs
-`{"s": ..}`  statistics of an array; 0 for the last ones again
+`{"s": ..}`  statistics of an array; a number for those that came as that-numbered ones, from 1;
+             0 for the last ones again
 `{"r": ..}`  a description: its class and its fields
 `{"x": 1}`   the mark for what was taken out of a container
+`{"e": ..}`  an event, its fields in order: a span that is open where others are forgotten
 ===========  =======================================================
 """
 
@@ -20,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from kerascope.trace.events import Delta, Event, Where
 from kerascope.trace.snapshots import REFS, REMOVED, ObjectRef
 from kerascope.trace.statistics import Statistics
 
@@ -38,6 +41,7 @@ class Encoder:
     def __init__(self) -> None:
         self.arrays: list[np.ndarray] = []
         self._places: dict[int, int] = {}
+        self._statistics: dict[int, int] = {}  # by their ids; the tape keeps them alive
         self._last: Statistics | None = None
 
     def encode(self, value: Any) -> Any:
@@ -48,6 +52,10 @@ class Encoder:
             return value if math.isfinite(value) else {"f": repr(value)}
         if isinstance(value, list):
             return [self.encode(item) for item in value]
+        if isinstance(value, Event):
+            *facts, where, deltas = value
+            told = [[d.name, self.encode(d.key), self.encode(d.value)] for d in deltas]
+            return {"e": [*facts, list(where), told]}
         if isinstance(value, tuple):
             return {"t": [self.encode(item) for item in value]}
         if isinstance(value, dict):
@@ -65,6 +73,9 @@ class Encoder:
         if value is self._last:
             return {"s": 0}
         self._last = value
+        if id(value) in self._statistics:
+            return {"s": self._statistics[id(value)]}
+        self._statistics[id(value)] = len(self._statistics) + 1
         facts = [self.encode(getattr(value, field.name)) for field in fields(value)]
         return {"s": facts if value.nans or value.infinities else facts[:-2]}
 
@@ -91,6 +102,7 @@ class Decoder:
 
     def __init__(self, arrays: list[np.ndarray]) -> None:
         self.arrays = arrays
+        self._statistics: list[Statistics] = []
         self._last: Statistics | None = None
 
     def decode(self, value: Any) -> Any:
@@ -111,11 +123,18 @@ class Decoder:
             return _CLASSES[name](*(self.decode(fact) for fact in facts))
         if tag == "x":
             return REMOVED
+        if tag == "e":
+            *facts, where, told = content
+            deltas = (Delta(name, self.decode(k), self.decode(v)) for name, k, v in told)
+            return Event._make([*facts, Where(*where), tuple(deltas)])
         return self._decode_numbers(tag, content)
 
     def _decode_statistics(self, content: Any) -> Statistics:
-        if content != 0:
+        if isinstance(content, list):
             self._last = Statistics(*(self.decode(item) for item in content))
+            self._statistics.append(self._last)
+        elif self.whole_number(content):
+            self._last = self._statistics[content - 1]
         if self._last is None:
             raise ValueError("statistics before the first ones")
         return self._last

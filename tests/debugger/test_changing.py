@@ -48,7 +48,7 @@ def test_the_timeline_that_was_left_is_what_would_have_been():
 
 def test_an_empty_override_reproduces_every_call_bit_for_bit_with_dropout():
     session, text = session_of(
-        fit_toy, "b drop:ret", "c", "c", "c", "c", "set again", "diff 1 2", "goto 0", "timeline 1",
+        fit_toy, "b drop:ret", "c", "c", "c", "set again", "diff 1 2", "goto 0", "timeline 1",
         "clear 1", "unt t=100000", "rc", "goto 420", "set again", "diff 1 3",
     )  # fmt: skip
     assert said(text, "diff 1 2")[0] == "timelines 1 and 2 are the same"
@@ -124,7 +124,9 @@ def test_outside_of_functions_there_is_nothing_to_change():
 def test_settings():
     text = piped(fit_toy, "set grain op", "set history 1KB", "unt commit", "set again")
     assert said(text, "set grain op") == ["grain op"]
-    assert said(text, "set history 1KB")[0].startswith("history 1,024 bytes of arrays")
+    assert said(text, "set history 1KB")[0].startswith(
+        "history 1,024 bytes, of events and arrays; "
+    )
     assert "only the figures of its arrays are left" in said(text, "set again")[0]
     assert bytes_of("2 kb") == 2048
     with pytest.raises(ArgumentError, match="expected a size"):

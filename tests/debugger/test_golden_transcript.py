@@ -1,4 +1,7 @@
-"""A whole session over examples/example.py, as a person reads it; the same in every process."""
+"""Whole sessions over the document's example, as a person reads them; the same in every process.
+
+`python tests/debugger/test_golden_transcript.py` writes the golden files again; read what changed.
+"""
 
 import os
 import re
@@ -10,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests" / "golden"
+SCRIPTS = {"walkthrough": "example.py", "walkthrough_fixed": "fixed_example.py"}
 
 
 def without_engine_lines(text):
@@ -17,13 +21,22 @@ def without_engine_lines(text):
     return re.sub(r"(kerascope/[\w/]+\.py)\(\d+\)", r"\1(..)", text)
 
 
-def session_over_the_example(seed):
-    words = ["-m", "kerascope", "debug", "-x", "tests/golden/debug_example_commands.txt"]
+def session(script, *options, seed=1, commands=""):
+    """Return what `kerascope debug` writes, the lines of the engine left out."""
     run = subprocess.run(
-        [sys.executable, "-W", "ignore", *words, "examples/example.py"],
+        [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-m",
+            "kerascope",
+            "debug",
+            *options,
+            f"examples/{script}",
+        ],
         cwd=ROOT,
         env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONIOENCODING": "utf-8"},
-        stdin=subprocess.DEVNULL,
+        input=commands,
         capture_output=True,
         encoding="utf-8",
     )
@@ -31,7 +44,54 @@ def session_over_the_example(seed):
     return without_engine_lines(run.stdout)
 
 
+def session_over_the_example(seed=1):
+    return session("example.py", "-x", "tests/golden/debug_example_commands.txt", seed=seed)
+
+
+def the_documents_walk(name, seed=1):
+    """The commands come through a pipe: so the titles among them are echoed."""
+    commands = (GOLDEN / f"debug_{name}_commands.txt").read_text(encoding="utf-8")
+    return session(SCRIPTS[name], "--dialect", "1.2", seed=seed, commands=commands)
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_session_is_the_golden_one_in_every_process(seed):
     expected = (GOLDEN / "debug_example.txt").read_text(encoding="utf-8")
     assert session_over_the_example(seed) == expected
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_documents_walk_with_pdb_is_done_with_the_model_debugger(name, seed):
+    expected = (GOLDEN / f"debug_{name}.txt").read_text(encoding="utf-8")
+    found = the_documents_walk(name, seed)
+    assert "***" not in found
+    assert found == expected
+
+
+def test_the_walk_finds_what_the_document_found():
+    text = (GOLDEN / "debug_walkthrough.txt").read_text(encoding="utf-8")
+    pieces = (piece.partition("\n") for piece in text.split("(Kdb) "))
+    said = {command: after.strip() for command, _, after in pieces}
+    up = ".inbound_nodes[0].inbound_layers[0]"
+    names = [said[f"p layer{up * steps}.name"] for steps in range(4)]
+    assert names == ["'dense_3'", "'dense_2'", "'dense_1'", "'input_1'"]
+    marks = ["dense_3_ib-0-0", "dense_2_ib-0-1", "dense_1_ib-0-2", "input_1_ib-0-3"]
+    assert f"display seen_nodes: {marks}" in text
+    assert said["p depth_keys"] == "[3, 2, 1, 0]"
+    assert said["p model.loss_functions"] == "[<function binary_crossentropy>]"
+    weights = "[dense_1_W, dense_1_b, dense_2_W, dense_2_b, dense_3_W, dense_3_b]"
+    assert said["p params"] == weights
+    assert said["p len(updates)"] == "12"
+    assert said["p inputs"] == "[input_1, dense_3_target, dense_3_sample_weights]"
+    assert said["p v._keras_shape"] == "(20, 64)"
+    assert said["p norm(new - old)"] == "0.0"
+    filling = re.findall(r"^display list\(tensor_map\): (\[.*?\])", text, re.MULTILINE)
+    tensors = ["input_1", "dense_1", "dense_2", "dense_3"]
+    assert filling == [str(tensors[:count]) for count in (1, 2, 3, 4)]
+
+
+if __name__ == "__main__":
+    (GOLDEN / "debug_example.txt").write_text(session_over_the_example(), encoding="utf-8")
+    for each in SCRIPTS:
+        (GOLDEN / f"debug_{each}.txt").write_text(the_documents_walk(each), encoding="utf-8")

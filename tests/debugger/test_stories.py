@@ -1,5 +1,6 @@
 """Five detective stories: what went wrong, found with fewer than fifteen commands each."""
 
+import re
 import runpy
 from itertools import pairwise
 from pathlib import Path
@@ -182,3 +183,32 @@ def test_the_gradient_of_a_shared_layer_is_the_sum_of_two():
     assert min(parts) > 0
     assert sum(parts) == float(whole)
     assert said(text, "p float(grads['shared/kernel'][0, 0])") == [whole]
+
+
+# --- what if: an output that is 0 in the past -----------------------------------------------------
+
+
+def test_a_change_in_the_past_makes_a_timeline_and_diff_names_where_it_begins():
+    text = investigate(
+        fit_shared, "unt commit", "tbreak tensor:both/concatenate:ret", "rc",
+        "set out = np.zeros_like(out)", "c", "diff 1 2", "timeline 1", "when", "timeline",
+    )  # fmt: skip
+    told, *_ = said(text, "set out = np.zeros_like(out)")
+    t = int(
+        re.fullmatch(r"overridden both/\S+ ◆  timeline 2 starts at t=(\d+), timeline 1 kept", told)[
+            1
+        ]
+    )
+    first, before, now = said(text, "diff 1 2")
+    found = re.fullmatch(
+        r"first difference both/\S+ t=(\d+); (\d+) of (\d+) ops differ; "
+        r"total_loss (\S+) -> (\S+)",
+        first,
+    )
+    assert int(found[1]) == t
+    assert 0 < int(found[2]) < int(found[3])
+    assert float(found[4]) != float(found[5])
+    assert (before.split()[0], now.split()[0]) == ("1:", "2:")
+    assert now.endswith("|x|=0")
+    assert said(text, "when")[0].endswith("timeline 1")
+    assert said(text, "timeline")[0].split()[:2] == ["*", "1"]

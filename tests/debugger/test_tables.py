@@ -117,7 +117,7 @@ def test_what_cannot_be_drawn_is_told(words):
 
 
 def test_a_graph_is_drawn_while_it_is_built():
-    text = piped(fit_toy, "s", "draw", "b d2:ret", "c", "c", "draw")
+    text = piped(fit_toy, "s", "draw", "b d2:ret", "c", "draw")
     assert "no layer has been called yet" in said(text, "draw")[0]
     lines = said(text, "draw", 1)
     assert lines[0] == "the calls so far"

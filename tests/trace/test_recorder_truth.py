@@ -81,7 +81,7 @@ class Watcher:
         return snapshot(value)
 
     def look_at_function(self, event, hearer, live, found):
-        if "values" not in live:  # the call has not begun
+        if not live.get("values"):  # the call has not begun
             return
         function, values = hearer.function, live["values"]
         found["weights"] = {u.variable.name: u.variable.get_value() for u in function.updates}

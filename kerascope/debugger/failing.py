@@ -1,0 +1,47 @@
+"""Where a program failed, as Python knows it: the frames of its exception.
+
+The tape has no frames; they are there for as long as the exception is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+from types import FrameType, TracebackType
+from typing import Any
+
+from kerascope.debugger.places import HOME
+from kerascope.debugger.session import Session
+
+_LIBRARIES = tuple(
+    {path + os.sep for path in map(sysconfig.get_path, ("stdlib", "purelib", "platlib")) if path}
+)
+_OURS = str(HOME / "kerascope") + os.sep
+
+
+def frames_of_failure(session: Session) -> TracebackType | None:
+    """Return the frames of what ended the program, from the script's first on; else None."""
+    error = session.error if session.has_failed else None
+    whole = None if error is None else error.__traceback__
+    frames = whole
+    while frames is not None and frames.tb_frame.f_code.co_filename != str(session.script):
+        frames = frames.tb_next
+    return whole if frames is None else frames
+
+
+def names_of_failure(session: Session) -> dict[str, Any]:
+    """Return the local variables of the innermost frame of the user's in which the program failed.
+
+    In the `call` of a layer these are its `self` and its inputs.
+    """
+    frames = frames_of_failure(session)
+    found: dict[str, Any] = {}
+    while frames is not None:
+        if _is_of_the_user(frames.tb_frame):
+            found = frames.tb_frame.f_locals
+        frames = frames.tb_next
+    return {name: value for name, value in found.items() if not name.startswith("__")}
+
+
+def _is_of_the_user(frame: FrameType) -> bool:
+    return not frame.f_code.co_filename.startswith((_OURS, "<frozen", *_LIBRARIES))

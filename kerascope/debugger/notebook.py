@@ -1,0 +1,331 @@
+"""The debugger in a notebook: `%load_ext kerascope` gives `%kdb` and `%%kdb`.
+
+::
+
+    %%kdb -c 'b dense_2' -c c        (the cell's code under the debugger)
+    model.fit(x, y)
+
+    %kdb                             (look back at what was recorded last)
+
+Everything goes through the same `onecmd` as in a terminal. What is typed is asked for by `input()`,
+which a notebook shows as a field; where nobody can type (a notebook that runs by itself) the
+commands of `-c` are all there are.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
+from types import CodeType
+from typing import Any, NamedTuple
+
+from kerascope.debugger import places
+from kerascope.debugger.entry import leave, replay
+from kerascope.debugger.front import ModelDebugger
+from kerascope.debugger.notebook_options import Options, parse_options
+from kerascope.debugger.places import shown_file
+from kerascope.debugger.session import Quitting, Restarting, Session
+from kerascope.errors import ArgumentError
+from kerascope.registry import did_you_mean
+from kerascope.trace.events import Where
+from kerascope.trace.stepper import Stepper
+from kerascope.trace.stops import Reason, Stop
+from kerascope.trace.tape import Tape, trace
+
+NAME = "kdb"
+SWITCHES = ("on", "off")
+NOTHING_RECORDED = (
+    "kdb: nothing was recorded, so there is nothing to look back at. Run the cell again with %%kdb "
+    "in its first line; or say `%kdb on`: then each cell is recorded, and one that fails opens the "
+    "debugger."
+)
+HELP = """Step through what models do, forward and backward in time, as pdb steps through lines.
+
+In a cell's first line, `%%kdb` runs the cell under the debugger; it stops before the first event.
+The names that the cell makes stay in the notebook::
+
+    %%kdb
+    model.fit(x, y)
+
+    %%kdb -c 'b dense_2' -c c -c 'p out'      (these commands first, then you type)
+    %%kdb -c 'catch nan' -c c -c w -c q       (stop where a NaN is born, where is it, quit)
+    %%kdb -x commands.txt                     (the commands of a file first)
+    %%kdb --fail-on nan                       (ask nothing; the cell fails where a NaN comes out)
+    %%kdb -c c -c q --tape tape               (the tape under a name: `tape` then shows a table)
+
+On a line of its own::
+
+    %kdb model.fit(x, y)      debug this statement; the options above may stand before it
+    %kdb                      look back at what was recorded last, from where it failed
+    %kdb tape                 look back at this tape
+    %kdb on                   record each cell from now on; one that fails opens the debugger
+    %kdb off                  no longer
+
+`help` at the prompt lists the commands: s n r c go on, rs rn rr rc go back, b dense_2 sets a
+breakpoint, p out prints, w tells where we are, draw draws the model, q quits. `restart` runs the
+cell again; new layers then get new names, as when you run a cell twice.
+"""
+
+
+class Found(BaseException):
+    """What `--fail-on` names was found; it goes through the cell's code, past its `except`."""
+
+
+class Program(NamedTuple):
+    """The code of a cell: its statements, its last expression, and where it begins."""
+
+    statements: CodeType
+    expression: CodeType | None
+    file: str
+    first_line: int
+
+
+class Notebook:
+    """What `%kdb` and `%%kdb` do.
+
+    Parameters
+    ----------
+    shell : IPython.core.interactiveshell.InteractiveShell
+    """
+
+    def __init__(self, shell: Any) -> None:
+        self.shell = shell
+        self.records_cells = False
+        self._recorded: Tape | None = None
+        self._recording = ExitStack()
+
+    def kdb(self, line: str, cell: str | None = None) -> Any:
+        """Do what stands on the line, or run the cell; return the value of its last expression.
+
+        Raises
+        ------
+        UsageError
+            The line cannot be understood, there is nothing to look back at, or nobody can type.
+        """
+        __tracebackhide__ = True  # IPython shows the user's own lines then
+        try:
+            options = parse_options(line)
+        except ArgumentError as error:
+            raise self._mistake(str(error)) from None
+        words = options.statement
+        if cell is not None:
+            if words:
+                raise self._mistake(
+                    f"%%kdb: in its line there are only options; got {words!r}. The code to debug "
+                    "goes below it; `%kdb STATEMENT` debugs one line."
+                )
+            return self._debug(cell, options)
+        if words in SWITCHES:
+            return self._switch(words == "on")
+        if not words or isinstance(self.shell.user_ns.get(words), Tape):
+            return self._look_back(self.shell.user_ns[words] if words else None, options)
+        if words.isidentifier() and words not in self.shell.user_ns:
+            near = did_you_mean(words, [*SWITCHES, *_tapes_in(self.shell.user_ns)])
+            raise self._mistake(f"%kdb: there is no name {words!r}. {near}`%kdb?` tells more.")
+        return self._debug(words, options)
+
+    def _mistake(self, text: str) -> Exception:
+        """Return an error that IPython shows on one line, without a traceback."""
+        from IPython.core.error import UsageError
+
+        return UsageError(text)
+
+    # --- running code -----------------------------------------------------------------------------
+
+    def _debug(self, source: str, options: Options) -> Any:
+        """Run code under the debugger, again if it is restarted."""
+        __tracebackhide__ = True
+        program = self._compiled(source)
+        self._leave_recorded()
+        debugger = ModelDebugger()
+        debugger.cmdqueue = [*options.commands, *(["c"] if options.fail_on else [])]
+        before = None
+        while True:
+            session = self._session(debugger, program, options)
+            session.keep_from(before)
+            if before is None and options.fail_on:
+                session.stepper.catches.add(options.fail_on)
+            debugger.session = before = session
+            value: list[Any] = []
+            try:
+                session.run(partial(self._run, program, value))
+            except Restarting:
+                leave(session)
+                continue
+            except Quitting:
+                self._check_heard(debugger, options)
+            except Found as found:
+                raise self._mistake(str(found)) from None
+            finally:
+                leave(session)
+                if options.tape is not None:
+                    self.shell.user_ns[options.tape] = session.tape
+            if session.error is not None:
+                raise _from_the_cell_on(session.error, program.file)
+            return value[0] if value else None
+
+    def _session(self, debugger: ModelDebugger, program: Program, options: Options) -> Session:
+        prompt = _prompt(debugger, options.conditions)
+        session = Session(prompt, script=Path(program.file), names=self.shell.user_ns)
+        session.started_at = Where(program.file, program.first_line, "<module>")
+        session.traceback_of = _last_line_of
+        return session
+
+    def _compiled(self, source: str) -> Program:
+        """Return the code of a cell, what IPython adds to Python's syntax translated."""
+        shell = self.shell
+        python = shell.transform_cell(source)
+        file = shell.compile.cache(python, shell.displayhook.prompt_count, raw_code=source)
+        tree = shell.transform_ast(shell.compile.ast_parse(python, file))
+        line = tree.body[0].lineno if tree.body else 1
+        last = None
+        if tree.body and isinstance(tree.body[-1], ast.Expr):
+            last = shell.compile(ast.Expression(tree.body.pop().value), file, "eval")
+        return Program(shell.compile(tree, file, "exec"), last, file, line)
+
+    def _run(self, program: Program, value: list[Any]) -> None:
+        """Run the code; put the value of its last expression into the list."""
+        names = self.shell.user_ns
+        exec(program.statements, names)
+        if program.expression is not None:
+            value.append(eval(program.expression, names))
+
+    def _check_heard(self, debugger: ModelDebugger, options: Options) -> None:
+        """Tell why the code was not run to its end, if that was not what somebody wanted."""
+        if not debugger.is_unheard or debugger.session.is_over:
+            return
+        if not options.commands:
+            raise self._mistake("kdb: without commands the cell was not run.")
+        debugger.say("*** the rest of the cell does not run; `-c detach` would let it.")
+
+    # --- looking back -----------------------------------------------------------------------------
+
+    def _look_back(self, tape: Tape | None, options: Options) -> None:
+        if tape is None and Session.current is not None:
+            tape = Session.current.tape
+        if tape is None or not len(tape):
+            raise self._mistake(NOTHING_RECORDED)
+        replay(tape, at_failure=True, commands=options.commands)
+
+    def _switch(self, is_on: bool) -> None:
+        self.records_cells = is_on
+        print(
+            "kdb: each cell is recorded from now on; one that fails opens the debugger"
+            if is_on
+            else "kdb: cells are recorded no longer"
+        )
+
+    def begin_cell(self, info: Any = None) -> None:
+        """Record a cell that begins, if `%kdb on` was said."""
+        if self.records_cells:
+            self._recorded = self._recording.enter_context(trace())
+
+    def end_cell(self, result: Any = None) -> None:
+        """Look back at a recorded cell if it failed; end what a `set_trace` in the cell began."""
+        if Session.current is not None:
+            leave(Session.current)
+        tape = self._leave_recorded()
+        if tape is None or not len(tape):
+            return  # the cell spoke of no model: what was recorded before it is kept
+        Session.current = Session(lambda stop: None, tape=tape)
+        if isinstance(getattr(result, "error_in_exec", None), Exception):
+            replay(tape, at_failure=True)
+
+    def _leave_recorded(self) -> Tape | None:
+        """Record this cell no longer; return what was recorded."""
+        tape, self._recorded = self._recorded, None
+        with suppress(ValueError):  # a kernel runs each cell in a context of its own: it is gone
+            self._recording.close()
+        return tape
+
+    def name_of_cell(self, file: str) -> str | None:
+        """Return what a cell is called, "In[3]", if this is the file that IPython gave it."""
+        found: tuple[str, str] | None = self.shell.compile.format_code_name(file)
+        return None if found is None else found[1]
+
+
+def _prompt(debugger: ModelDebugger, conditions: set[str]) -> Callable[[Stop], Any]:
+    """Return what is asked at a stop; with `--fail-on`, end at what it names."""
+
+    def prompt(stop: Stop) -> Callable[[Stepper], Stop | None] | None:
+        for finding in stop.findings:
+            if finding.condition in conditions:
+                debugger.show(stop)
+                raise Found(f"kdb --fail-on {finding.condition}: {finding.name}: {finding.text}")
+        if conditions and stop.reason is Reason.END:
+            return None
+        return debugger.ask(stop)
+
+    return prompt
+
+
+def _from_the_cell_on(error: BaseException, file: str) -> BaseException:
+    """Return an error whose traceback begins in the cell, not in the debugger."""
+    entry = error.__traceback__
+    while entry is not None and entry.tb_frame.f_code.co_filename != file:
+        entry = entry.tb_next
+    return error if entry is None else error.with_traceback(entry)
+
+
+def _last_line_of(error: BaseException) -> str:
+    """Return what went wrong and where in the cell; the notebook shows the whole traceback."""
+    line, entry = "", error.__traceback__
+    while entry is not None:
+        file = entry.tb_frame.f_code.co_filename
+        shown = shown_file(file)
+        line = f"{shown}:{entry.tb_lineno}: " if shown.startswith("In[") else line
+        entry = entry.tb_next
+    return f"{line}{type(error).__name__}: {error}"
+
+
+def _tapes_in(names: dict[str, Any]) -> list[str]:
+    return [name for name, value in names.items() if isinstance(value, Tape)]
+
+
+# --- the extension --------------------------------------------------------------------------------
+
+_loaded: list[Notebook] = []
+
+
+def _say_quit(shell: Any, kind: Any, error: Any, entry: Any, tb_offset: Any = None) -> list[str]:
+    """Say what `q` after a `set_trace()` does; IPython shows no traceback then."""
+    print("kdb: the debugger was quit; the rest of the cell does not run.", file=sys.stderr)
+    return []
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Give a notebook `%kdb` and `%%kdb`; what `%load_ext kerascope` calls."""
+    from IPython.core.magic import no_var_expand
+
+    unload_ipython_extension(shell)
+    notebook = Notebook(shell)
+
+    def kdb(line: str, cell: str | None = None) -> Any:
+        __tracebackhide__ = True
+        return notebook.kdb(line, cell)
+
+    kdb.__doc__ = HELP
+    shell.register_magic_function(no_var_expand(kdb), magic_kind="line_cell", magic_name=NAME)
+    shell.events.register("pre_run_cell", notebook.begin_cell)
+    shell.events.register("post_run_cell", notebook.end_cell)
+    if not shell.custom_exceptions:  # nobody else has put something there
+        shell.set_custom_exc((Quitting,), _say_quit)
+    places.CELLS.append(notebook.name_of_cell)
+    _loaded.append(notebook)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Take `%kdb` and `%%kdb` away again; what `%unload_ext kerascope` calls."""
+    for notebook in [loaded for loaded in _loaded if loaded.shell is shell]:
+        for kind in ("line", "cell"):
+            shell.magics_manager.magics[kind].pop(NAME, None)
+        shell.events.unregister("pre_run_cell", notebook.begin_cell)
+        shell.events.unregister("post_run_cell", notebook.end_cell)
+        if shell.custom_exceptions == (Quitting,):
+            shell.set_custom_exc((), None)
+        places.CELLS.remove(notebook.name_of_cell)
+        _loaded.remove(notebook)

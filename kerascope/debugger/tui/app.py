@@ -1,0 +1,289 @@
+"""The app: the screen's layout, its keys, and what it does with news from the program."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Footer, Static
+
+from kerascope.debugger.shell import PROMPT
+from kerascope.debugger.tui.bridge import Completion, Interrupt, News, Refresh
+from kerascope.debugger.tui.panes import Pane, Prompt, Transcript
+from kerascope.debugger.tui.screen_debugger import ScreenDebugger, thread_interrupted
+from kerascope.debugger.tui.style import ASCII_STYLE, STYLE
+
+LEAST_COLUMNS, LEAST_ROWS = 110, 32  # for all panes side by side
+PANES = {
+    "source": "source",
+    "graph": "graph",
+    "tensors": "tensor_map",
+    "grads": "gradients",
+    "updates": "updates",
+    "weights": "weights",
+    "script": "script",
+}
+
+
+BACK = "SNRCT"
+COMMANDS = {"S": "rs", "N": "rn", "R": "rr", "C": "rc", "t": "unt", "T": "ru"}
+FOR_THE_PROMPT = {"b": "b ", "p": "p ", "colon": "", "enter": ""}  # what they begin
+SINGLE_KEYS = ("line", "type", "pane", "zoom", "quit")  # actions; at the prompt they are letters
+
+
+def _keys() -> Iterator[BindingType]:
+    """Yield the keys that are commands, pdb's letters, backward with shift; others begin one."""
+    for key, told in {"s": "step", "n": "next", "r": "return", "c": "cont", "t": "until"}.items():
+        yield _key(key, f"line('{COMMANDS.get(key, key)}')", told)
+    for key in BACK:
+        yield _key(key, f"line('{COMMANDS[key]}')", "back" if key == "S" else "", BACK)
+    yield _key("left_square_bracket", "line('rs')")
+    yield _key("right_square_bracket", "line('s')")
+    yield _key("u", "line('u')", "span", "ud")
+    for key in "dwla":
+        yield _key(key, f"line('{key}')")
+    yield _key("question_mark", "line('help')", "help", "?")
+    yield _key("h", "line('help')")
+    for key, beginning in FOR_THE_PROMPT.items():
+        yield _key(key, f"type('{beginning}')", "type" if key == "colon" else "", ":")
+    yield _key("q", "quit", "quit")
+    yield _key("z", "zoom", "zoom")
+    for number, name in enumerate(PANES, 1):
+        yield _key(str(number), f"pane('{name}')", "pane" if number == 1 else "", "1-7")
+    yield _key("0", "pane('log')")
+    for key in "efgijkmovxyABDEFGHIJKLMOPQUVWXYZ_":
+        yield _key("underscore" if key == "_" else key, f"type('{key}')")
+    yield _key("exclamation_mark", "type('!')")
+    yield _key("ctrl+q", "leave")
+    yield _key("ctrl+c", "interrupt")
+
+
+def _key(key: str, action: str, told: str = "", shown: str | None = None) -> Binding:
+    """Return a key; the footer shows those of which something is told.
+
+    All have priority: so a key that comes together with others, as in a paste, is done before the
+    next one is looked at, which may belong to the prompt then.
+    """
+    return Binding(key, action, told, show=bool(told), key_display=shown, priority=True)
+
+
+class DebuggerApp(App[None]):
+    """The full-screen front over a debugger that waits in a thread of its own.
+
+    Parameters
+    ----------
+    debugger : ScreenDebugger
+    start : callable
+        Starts the debugged program in a thread, and returns that.
+
+    Attributes
+    ----------
+    bridge : Bridge
+    """
+
+    CSS = STYLE
+    BINDINGS = list(_keys())  # noqa: RUF012
+    ENABLE_COMMAND_PALETTE = False
+    TITLE = "kerascope debug"
+
+    class Notified(Message):
+        """There is news from the program."""
+
+    def __init__(self, debugger: ScreenDebugger, start: Callable[[], threading.Thread]) -> None:
+        if debugger.ascii_only:
+            self.CSS = STYLE + ASCII_STYLE  # type: ignore[misc]
+        super().__init__(ansi_color=True)
+        self.debugger = debugger
+        self.bridge = debugger.bridge
+        self.chosen = "source"  # the pane that is seen where there is room for one
+        self._start = start
+        self._thread: threading.Thread | None = None
+        self._loop_of_app: asyncio.AbstractEventLoop | None = None
+        self._choices = ""  # what could stand in the prompt's line ...
+        self._chosen_from = ""  # ... as long as that is this one
+
+    # --- layout -----------------------------------------------------------------------------------
+
+    def compose(self) -> Iterator[Widget]:
+        """Yield the parts of the screen."""
+        with Horizontal(id="top"):
+            yield Static("", id="place", markup=False)
+            yield Static("", id="time", markup=False)
+        yield Static("", id="tabs", markup=False)
+        with Container(id="body"):
+            names = list(PANES)
+            for name in ("source", "script", "graph"):
+                yield Pane(name, f"{names.index(name) + 1} {PANES[name]}")
+            yield Transcript()
+            for name in names[2:-1]:
+                yield Pane(name, f"{names.index(name) + 1} {PANES[name]}")
+        yield Static("", id="hint", markup=False)
+        with Horizontal(id="bottom"):
+            yield Static(PROMPT, id="asks", markup=False)
+            yield Prompt(self._complete, self.debugger.history)
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Start the program."""
+        self._lay_out()
+        self._loop_of_app = asyncio.get_running_loop()
+        self.bridge.notify = lambda: self.post_message(self.Notified())
+        self._thread = self._start()
+
+    def soon(self, do: Callable[[], object]) -> None:
+        """Do something in the app's loop, which may sleep: for handlers of signals."""
+        if self._loop_of_app is not None:
+            self._loop_of_app.call_soon_threadsafe(do)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Show all panes, or one, by the room there is."""
+        is_wide = event.size.width >= LEAST_COLUMNS and event.size.height >= LEAST_ROWS
+        self.screen.set_class(is_wide, "wide")
+        self.screen.set_class(not is_wide, "narrow")
+
+    def _lay_out(self) -> None:
+        for name in PANES:
+            self.query_one(f"#{name}").set_class(name == self.chosen, "chosen")
+        self.query_one("#source").set_class(self.chosen == "script", "replaced")
+        self.query_one("#tabs", Static).update(tabs_text(self.chosen))
+
+    def on_pane_resized(self) -> None:
+        """Have the panes drawn anew for the room they have now."""
+        self._note_sizes()
+
+    def on_transcript_resized(self) -> None:
+        """Tell the debugger how wide its lines may be."""
+        self._note_sizes()
+
+    def _note_sizes(self) -> None:
+        sizes = {pane.id or "": pane.room() for pane in self.query(Pane)}
+        sizes["log"] = self.query_one(Transcript).room()
+        seen = {name: size for name, size in sizes.items() if size.width and size.height}
+        changed = {**self.bridge.sizes, **seen}
+        if changed != self.bridge.sizes:
+            self.bridge.sizes = changed
+            self.bridge.send(Refresh())
+
+    # --- news from the program --------------------------------------------------------------------
+
+    def on_debugger_app_notified(self) -> None:
+        """Show what has come."""
+        self.take_news()
+
+    def take_news(self) -> None:
+        """Show what has come from the program."""
+        news = self.bridge.take()
+        transcript = self.query_one(Transcript)
+        transcript.add(news.text)
+        if news.view is not None:
+            for name, text in news.view.panes.items():
+                row = news.view.graph_row if name == "graph" else None
+                self.query_one(f"#{name}", Pane).show(text, row)
+            self.query_one("#place", Static).update(news.view.place)
+            self.query_one("#time", Static).update(news.view.time)
+        self._show_asking(news, transcript.unfinished)
+        if news.is_over:
+            self.exit()
+
+    def _show_asking(self, news: News, unfinished: str) -> None:
+        asks, hint = self.query_one("#asks", Static), self.query_one("#hint", Static)
+        is_running = news.asking is None
+        asks.update("running; Ctrl-C stops it " if is_running else news.asking or unfinished)
+        if news.completed is not None:
+            prompt = self.query_one(Prompt)
+            self._choices = prompt.take(news.completed)
+            self._chosen_from = prompt.value
+        told = self._choices or (unfinished if is_running else "")
+        hint.update(told)
+        hint.display = bool(told)
+
+    # --- keys -------------------------------------------------------------------------------------
+
+    def _complete(self, line: str) -> None:
+        self.bridge.send(Completion(line))
+
+    def action_line(self, line: str) -> None:
+        """Do a command, as if it had been typed."""
+        self.bridge.send(line)
+
+    def on_input_changed(self, message: Prompt.Changed) -> None:
+        """Forget what there was to choose from when the line is another."""
+        if self._choices and message.value != self._chosen_from:
+            self._choices = ""
+            self.query_one("#hint").display = False
+
+    def on_prompt_line(self, message: Prompt.Line) -> None:
+        """Do a command that was typed."""
+        self.bridge.send(message.line)
+
+    def action_type(self, beginning: str) -> None:
+        """Let a command be typed."""
+        prompt = self.query_one(Prompt)
+        self.screen.set_focus(prompt)
+        prompt.fill(beginning)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Let keys be letters while a command is typed."""
+        return action not in SINGLE_KEYS or not isinstance(self.focused, Prompt)
+
+    def action_pane(self, name: str) -> None:
+        """Choose a pane: it is shown, and the arrow keys scroll it."""
+        self.screen.remove_class("zoomed")
+        if name in PANES:
+            self.chosen = name
+            self._lay_out()
+        self.query_one(f"#{name}").focus()
+
+    def action_zoom(self) -> None:
+        """Give one pane all the room, or take it back."""
+        if self.screen.has_class("zoomed"):
+            self.screen.remove_class("zoomed")
+            return
+        chosen = self.focused if isinstance(self.focused, Pane | Transcript) else None
+        for widget in self.query(".zoom"):
+            widget.remove_class("zoom")
+        (chosen or self.query_one(f"#{self.chosen}")).add_class("zoom")
+        self.screen.add_class("zoomed")
+
+    def action_interrupt(self) -> None:
+        """Stop the program at its next event; at the prompt, drop what was typed."""
+        if self.bridge.asking is not None:
+            self.query_one(Prompt).fill("")
+            self.bridge.send(Interrupt())
+            return
+        try:
+            self.debugger.interrupt()
+        except KeyboardInterrupt:  # the second time, or a command that takes long
+            if self._thread is not None:
+                thread_interrupted(self._thread)
+
+    async def action_quit(self) -> None:
+        """Quit, as `q` does; a program that runs is stopped at its next event first."""
+        if self.bridge.asking is None:
+            self.action_interrupt()
+        self.bridge.send("q")
+
+    async def action_leave(self) -> None:
+        """Quit; leave a program that comes to no event."""
+        if self.bridge.asking is None:
+            self.exit()
+        else:
+            self.bridge.send("q")
+
+
+def tabs_text(chosen: str) -> Text:
+    """Return the line of panes, the chosen one marked."""
+    line = Text(no_wrap=True)
+    for number, (name, title) in enumerate(PANES.items(), 1):
+        style = Style(bold=True, reverse=name == chosen, meta={"@click": f"app.pane('{name}')"})
+        line.append(f" {number} {title} ", style)
+    return line

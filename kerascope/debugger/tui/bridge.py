@@ -1,0 +1,247 @@
+"""What two threads tell each other: the debugged program, and the app that draws the screen.
+
+Lines and requests go from the app to the program, which waits for them while it is stopped. Text,
+views and completions go the other way; the app is notified, and takes all that has come at once.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import IO, Any, NamedTuple
+
+from kerascope.debugger.tui.views import Size, View
+
+END_OF_INPUT = "EOF"
+
+
+class Refresh(NamedTuple):
+    """A request to show the panes again: their sizes are others."""
+
+
+class Interrupt(NamedTuple):
+    """Ctrl-C while a line is waited for."""
+
+
+class Completion(NamedTuple):
+    """A request for what could stand at the end of a line."""
+
+    line: str
+
+
+class Completed(NamedTuple):
+    """The answer: what could stand instead of the word that begins at `start`."""
+
+    line: str
+    start: int
+    words: list[str]
+
+
+class News(NamedTuple):
+    """All that has come from the program since it was asked last."""
+
+    text: str
+    view: View | None
+    completed: Completed | None
+    asking: str | None
+    is_over: bool
+
+
+Request = str | Refresh | Interrupt | Completion
+
+
+class Bridge:
+    """The two directions.
+
+    Attributes
+    ----------
+    notify : callable
+        Called, in the program's thread, when there is news for the app.
+    sizes : dict of str to Size
+        Columns and rows of each pane; the app sets them.
+    asking : str or None
+        The prompt, while a line is waited for.
+    is_detached : bool
+        Whether the program shall run on without the screen.
+    is_over : bool
+        Whether the program's thread has nothing more to tell.
+    """
+
+    def __init__(self) -> None:
+        self.notify: Callable[[], Any] = lambda: None
+        self.sizes: dict[str, Size] = {}
+        self.asking: str | None = None
+        self.is_detached = False
+        self.is_over = False
+        self._requests: deque[Request] = deque()
+        self._changed = threading.Condition()
+        self._text: list[str] = []
+        self._late: list[str] = []  # written after the program was detached, before the screen left
+        self._screen_left = False
+        self._view: View | None = None
+        self._completed: Completed | None = None
+        self._is_notified = False
+
+    # --- in the app's thread ----------------------------------------------------------------------
+
+    def send(self, request: Request) -> None:
+        """Give a line, or a request, to the program; it is done when its turn comes."""
+        with self._changed:
+            self._requests.append(request)
+            self._changed.notify_all()
+
+    def take(self) -> News:
+        """Return what has come since the last call."""
+        with self._changed:
+            news = News("".join(self._text), self._view, self._completed, self.asking, self.is_over)
+            self._text.clear()
+            self._view = self._completed = None
+            self._is_notified = False
+        return news
+
+    def leave_screen(self) -> str:
+        """Let what is printed go where it would go without us; return what came too late for us."""
+        with self._changed:
+            self._screen_left = True
+            return "".join(self._late)
+
+    def wait_until_asking(self) -> None:
+        """Return when all lines that were sent are done, and another is waited for; or at the end.
+
+        It blocks: for tests, and in no thread that draws.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self.is_over or self._is_idle())
+
+    def _is_idle(self) -> bool:
+        return self.asking is not None and not self._requests
+
+    # --- in the program's thread ------------------------------------------------------------------
+
+    def request(self, prompt: str, look: Callable[[], View] | None = None) -> Request:
+        """Return the next line or request; wait for it if there is none yet.
+
+        Parameters
+        ----------
+        prompt : str
+        look : callable, optional
+            Computes what the panes show. It is called before we wait, so not for each of many lines
+            that were sent together.
+        """
+        view = look() if look is not None and not self._requests else None
+        with self._changed:
+            if not self._requests:
+                self._view = view
+                self.asking = prompt
+                self._tell()
+                self._changed.wait_for(lambda: bool(self._requests))
+            self.asking = None
+            self._tell()
+            return self._requests.popleft()
+
+    def write(self, text: str) -> bool:
+        """Show a text in the transcript; False if there is no screen any more."""
+        with self._changed:
+            if self._screen_left:
+                return False
+            if self.is_detached:
+                self._late.append(text)
+            else:
+                self._text.append(text)
+                self._tell()
+        return True
+
+    def complete(self, completed: Completed) -> None:
+        """Answer a request for completions."""
+        with self._changed:
+            self._completed = completed
+
+    def detach(self) -> None:
+        """Let the program run on without the screen."""
+        with self._changed:
+            self.is_detached = self.is_over = True
+            self._tell()
+
+    def finish(self) -> None:
+        """Tell that the program has ended."""
+        with self._changed:
+            self.is_over = True
+            self._tell()
+
+    def _tell(self) -> None:
+        self._changed.notify_all()
+        if not self._is_notified:
+            self._is_notified = True
+            self.notify()
+
+
+class ScreenWriter(io.TextIOBase):
+    """A file whose text goes into the transcript, and to the terminal when the screen has gone.
+
+    Parameters
+    ----------
+    bridge : Bridge
+    terminal : file
+    """
+
+    def __init__(self, bridge: Bridge, terminal: IO[str]) -> None:
+        super().__init__()
+        self._bridge = bridge
+        self._terminal = terminal
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """That of the terminal."""
+        return getattr(self._terminal, "encoding", None) or "utf-8"
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Show a text."""
+        if not self._bridge.write(text):
+            self._terminal.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Show what was written; on the screen that is done as it comes."""
+        if self._bridge.is_detached and not self.closed:
+            self._terminal.flush()
+
+
+class ScreenReader(io.TextIOBase):
+    """A file whose lines are typed at the prompt: for `input()`, and for Python's own debugger.
+
+    Parameters
+    ----------
+    bridge : Bridge
+    interrupt : callable
+        What Ctrl-C does while a line is waited for.
+    """
+
+    encoding = "utf-8"
+
+    def __init__(self, bridge: Bridge, interrupt: Callable[[], Any]) -> None:
+        super().__init__()
+        self._bridge = bridge
+        self._interrupt = interrupt
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readline(self, size: int | None = -1) -> str:  # type: ignore[override]
+        """Return the next line that is typed; nothing at the end of input."""
+        if self._bridge.is_detached:
+            return sys.__stdin__.readline() if sys.__stdin__ is not None else ""
+        while True:
+            found = self._bridge.request("")
+            if isinstance(found, Interrupt):
+                self._interrupt()
+            elif isinstance(found, str):
+                self._bridge.write("\n" if found == END_OF_INPUT else f"{found}\n")
+                return "" if found == END_OF_INPUT else f"{found}\n"

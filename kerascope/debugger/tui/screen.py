@@ -1,0 +1,138 @@
+"""Running a program under the full-screen front: two threads, and the terminal as it was, after."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import FrameType
+
+from kerascope.debugger.tui.app import DebuggerApp
+from kerascope.debugger.tui.bridge import Bridge
+from kerascope.debugger.tui.screen_debugger import ScreenDebugger
+
+DONE = 0
+STACK = 64 * 2**20  # bytes; a thread has less than the main one on some systems
+
+
+class Program:
+    """What is debugged, in a thread of its own.
+
+    Parameters
+    ----------
+    debug : callable
+        Debugs it with the debugger that it is given, and returns the exit code.
+    debugger : ScreenDebugger
+
+    Attributes
+    ----------
+    code : int
+    error : BaseException or None
+        What it raised instead of returning.
+    """
+
+    def __init__(self, debug: Callable[[ScreenDebugger], int], debugger: ScreenDebugger) -> None:
+        self.code = DONE
+        self.error: BaseException | None = None
+        self._debug = debug
+        self._debugger = debugger
+        # A program that never comes to an event again shall not keep the process alive.
+        self.thread = threading.Thread(target=self._run, name="program", daemon=True)
+
+    def start(self) -> threading.Thread:
+        """Start it, what it prints going to the screen; return the thread."""
+        before = threading.stack_size(STACK)
+        try:
+            self.thread.start()
+        finally:
+            threading.stack_size(before)
+        return self.thread
+
+    def _run(self) -> None:
+        debugger = self._debugger
+        try:
+            with _streams(debugger):
+                self.code = self._debug(debugger)
+        except BaseException as error:
+            self.error = error
+        finally:
+            debugger.bridge.finish()
+
+    def result(self) -> int:
+        """Return the exit code; raise what it raised."""
+        if self.error is not None:
+            raise self.error
+        return self.code
+
+
+@contextmanager
+def _streams(debugger: ScreenDebugger) -> Iterator[None]:
+    """Let what is printed go to the screen, and `input()` read from it, inside the block."""
+    before = sys.stdin, sys.stdout, sys.stderr
+    ours = debugger.stdin, debugger.stdout, debugger.stdout
+    sys.stdin, sys.stdout, sys.stderr = ours
+    try:
+        yield
+    finally:
+        if (sys.stdin, sys.stdout, sys.stderr) == ours:
+            sys.stdin, sys.stdout, sys.stderr = before
+
+
+def on_screen(debug: Callable[[ScreenDebugger], int]) -> int:
+    """Debug on the full screen and return the exit code.
+
+    Parameters
+    ----------
+    debug : callable
+        Is given the debugger, in a thread of its own; returns the exit code.
+
+    Raises
+    ------
+    BaseException
+        What `debug` raised.
+    """
+    streams = sys.stdin, sys.stdout, sys.stderr
+    bridge = Bridge()
+    debugger = ScreenDebugger(bridge)
+    program = Program(debug, debugger)
+    app = DebuggerApp(debugger, program.start)
+    try:
+        with _signals(app):
+            app.run()
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = streams
+        late = bridge.leave_screen()
+        sys.stdout.write(late)
+        sys.stdout.flush()
+    if app.return_code:
+        return app.return_code
+    if not bridge.is_over:  # left while it ran
+        return DONE
+    program.thread.join()
+    return program.result()
+
+
+@contextmanager
+def _signals(app: DebuggerApp) -> Iterator[None]:
+    """Restore the terminal also when the process is told to end; let SIGINT be Ctrl-C."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        app.soon(partial(app.exit, return_code=128 + number))
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        app.soon(app.action_interrupt)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers: dict[int, Callable[[int, FrameType | None], None]]
+    handlers = {signal.SIGTERM: end, signal.SIGINT: interrupt}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,566 @@
+"""The full-screen front: keys, panes, and a transcript that is that of the plain front."""
+
+import asyncio
+import io
+import os
+import re
+import select
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+from debugger_programs import fit_two_layers
+
+from kerascope import backend as K
+from kerascope.cli.commands import main
+from kerascope.debugger.front import ModelDebugger
+from kerascope.debugger.history import History
+from kerascope.debugger.session import Quitting, Session
+
+pytest.importorskip("textual")
+
+from kerascope.debugger.tui.app import PANES, DebuggerApp
+from kerascope.debugger.tui.bridge import Bridge
+from kerascope.debugger.tui.panes import Prompt, _overwritten
+from kerascope.debugger.tui.screen import Program
+from kerascope.debugger.tui.screen_debugger import ScreenDebugger
+
+NARROW, WIDE = (80, 24), (120, 40)
+START = ("unt forward", "s", "s")
+
+
+def failing_program():
+    fit_two_layers()
+    print("fitted")
+    raise RuntimeError("after the fit")
+
+
+class Seat:
+    """A person at the screen, who types and looks."""
+
+    def __init__(self, pilot, app):
+        self.pilot, self.app, self.bridge = pilot, app, app.bridge
+
+    async def settle(self):
+        """Return when all that was typed is done and shown."""
+        for _ in range(2):  # what is shown first may change the room of a pane, once
+            await self.pilot.pause()
+            await asyncio.to_thread(self.bridge.wait_until_asking)
+            await self.pilot.pause()
+
+    async def press(self, *keys):
+        await self.pilot.press(*keys)
+        await self.settle()
+
+    async def type(self, *lines):
+        """Submit lines, without each single key of them."""
+        for line in lines:
+            prompt = self.app.query_one(Prompt)
+            prompt.fill(line)
+            prompt.action_submit()
+            await self.settle()
+
+    def pane(self, name):
+        return self.app.query_one(f"#{name}").text.plain
+
+    @property
+    def transcript(self):
+        return "".join(f"{line}\n" for line in self.app.query_one("#log").text)
+
+    def last_answer(self):
+        return self.transcript.rpartition("(Kdb) ")[2].split("\n", 1)[1]
+
+
+def debug(program, debugger):
+    """Debug a callable; the part of the command line."""
+    K.clear_session()
+    session = debugger.session = Session(debugger.ask)
+    with suppress(Quitting):
+        session.run(program)
+    return 1 if session.has_failed else 0
+
+
+def on_screen(what, program=fit_two_layers, size=NARROW):
+    """Let a person do something on the screen; return the seat, and how the program ended."""
+
+    async def run():
+        debugger = ScreenDebugger(Bridge())
+        debugger.history = History(None, Path(os.devnull))
+        running = Program(partial(debug, program), debugger)
+        app = DebuggerApp(debugger, running.start)
+        async with app.run_test(size=size) as pilot:
+            seat = Seat(pilot, app)
+            try:
+                await seat.settle()
+                await what(seat)
+            finally:
+                if not seat.bridge.is_over:
+                    seat.bridge.send("q")
+                await asyncio.to_thread(running.thread.join)
+        return seat, running
+
+    return asyncio.run(run())
+
+
+def plain_transcript(program, commands, width):
+    """Return what the plain front prints for the same commands, as wide."""
+
+    class Plain(ModelDebugger):
+        width = property(lambda self: width)
+
+    out = io.StringIO()
+    debugger = Plain(io.StringIO("".join(f"{line}\n" for line in commands)), out)
+    before, sys.stdout = sys.stdout, out
+    try:
+        debug(program, debugger)
+    finally:
+        sys.stdout = before
+    return out.getvalue()
+
+
+KEYS = ["s", "n", "r", "rs", "rn", "rr", "u", "d"]
+
+
+# --- keys -----------------------------------------------------------------------------------------
+
+
+def test_each_key_is_a_command_and_is_echoed():
+    async def what(seat):
+        await seat.press("s", "n", "r", "S", "N", "R", "u", "d")
+        assert re.findall(r"^\(Kdb\) (.*)$", seat.transcript, re.M) == KEYS
+        await seat.press("left_square_bracket", "right_square_bracket", "t", "T", "w")
+        assert re.findall(r"^\(Kdb\) (.*)$", seat.transcript, re.M)[8:] == [
+            "rs", "s", "unt", "ru", "w",
+        ]  # fmt: skip
+
+    on_screen(what)
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+def test_the_transcript_is_that_of_the_plain_front(size):
+    commands = [*START, "b b:bwd", "c", "info grads", "draw", "p 1/0", "rs", "w", "catch nan", "c",
+                "info updates", "p tensor_map", "stpe", "", "c", "c", "c", "when"]  # fmt: skip
+
+    async def what(seat):
+        await seat.type(*commands)
+        width = seat.app.query_one("#log").room().width
+        plain = plain_transcript(failing_program, commands, width)
+        assert "RuntimeError: after the fit" in plain
+        assert "\nfitted\n" in plain
+        assert seat.transcript + "(Kdb) \n" == plain
+
+    on_screen(what, failing_program, size)
+
+
+def test_backward_is_forward_undone():
+    async def what(seat):
+        await seat.type(*START)
+        before = {name: seat.pane(name) for name in PANES}
+        await seat.press("s", "S")
+        assert {name: seat.pane(name) for name in PANES} == before
+
+    on_screen(what)
+
+
+def test_keys_that_are_no_commands_begin_one():
+    async def what(seat):
+        await seat.press("i", "n", "f", "o", "space", "d", "e", "p", "enter")
+        assert "(Kdb) info dep\n" in seat.transcript
+        await seat.press("w", "h", "e", "n", "enter")  # letters are letters until escape
+        assert seat.transcript.endswith("(Kdb) when\nbefore the first event\n")
+        await seat.press("escape", "s")
+        assert "(Kdb) s\n" in seat.transcript
+        await seat.press("b", "a", "enter", "escape")
+        assert "(Kdb) b a\n" in seat.transcript
+
+    on_screen(what)
+
+
+def test_the_prompt_has_a_history():
+    async def what(seat):
+        await seat.type("p 1", "p 2", "p 2")
+        prompt = seat.app.query_one(Prompt)
+        await seat.press("colon", "up")
+        assert prompt.value == "p 2"
+        await seat.press("up", "up")
+        assert prompt.value == "p 1"
+        await seat.press("down", "down")
+        assert prompt.value == ""
+        await seat.press("up", "enter")
+        assert seat.transcript.endswith("(Kdb) p 2\n2\n")
+
+    on_screen(what)
+
+
+def test_tab_completes():
+    async def what(seat):
+        await seat.type(*START)
+        prompt = seat.app.query_one(Prompt)
+        hint = seat.app.query_one("#hint")
+        before = seat.transcript
+        await seat.press("colon", *"info", "space", *"te", "tab")
+        assert prompt.value == "info tensors"
+        prompt.fill("p tensor_m")
+        await seat.press("tab")
+        assert prompt.value == "p tensor_map"
+        prompt.fill("info n")
+        await seat.press("tab")
+        assert not hint.display
+        prompt.fill("b a")
+        await seat.press("tab")
+        assert "a/bias  a/dot  a/kernel" in str(hint.render())
+        prompt.fill("p no_such_na")
+        await seat.press("tab")
+        assert prompt.value == "p no_such_na"
+        assert seat.transcript == before
+
+    on_screen(what)
+
+
+# --- panes ----------------------------------------------------------------------------------------
+
+
+def test_the_panes_say_what_the_commands_say():
+    async def what(seat):
+        await seat.type(*START)
+        assert "a_input  f32[2,2]" in seat.pane("tensors")
+        assert seat.pane("grads") == "no gradient has arrived"
+        assert "▶ a" in seat.pane("graph") or "● a " in seat.pane("graph")
+        for pane in ("tensors", "grads", "weights"):
+            await seat.type(f"info {pane}")
+            said = [line[:40] for line in seat.last_answer().splitlines()]
+            assert [line[:40] for line in seat.pane(pane).splitlines()] == said
+        await seat.type("unt update")
+        assert "a/kernel" in seat.pane("grads")
+        assert "step.perform" in current_line(seat.pane("source"))
+        await seat.type("unt commit", "s")
+        assert "a/kernel" in seat.pane("updates")
+
+    on_screen(what, size=WIDE)
+
+
+def current_line(source):
+    return next(line for line in source.splitlines() if "->" in line[:8])
+
+
+def test_the_source_is_that_of_list_and_follows_up_and_down():
+    async def what(seat):
+        await seat.type(*START, "l")
+        listed = current_line(seat.last_answer())
+        assert current_line(seat.pane("source")) == listed
+        await seat.type("u", "u", "u", "u", "l")
+        outside = current_line(seat.last_answer())
+        assert current_line(seat.pane("source")) == outside != listed
+        assert 'Dense(3, activation="relu"' in current_line(seat.pane("script"))
+
+    on_screen(what)
+
+
+def test_a_tensor_appears_when_its_layer_has_run_and_goes_when_that_is_undone():
+    async def what(seat):
+        await seat.type("unt forward", "tbreak b", "c")
+        assert "\na  " in seat.pane("tensors")
+        assert "▶ b" in seat.pane("graph")
+        await seat.type("tbreak a")
+        await seat.press("C")
+        assert "\na  " not in seat.pane("tensors")
+        assert "▶ a" in seat.pane("graph")
+
+    on_screen(what)
+
+
+def test_a_change_is_seen_in_the_graph():
+    async def what(seat):
+        await seat.type("unt forward", "tbreak a:ret", "c", "set out = np.zeros_like(out)")
+        assert "◆" in seat.pane("graph")
+        assert "timeline 2" in str(seat.app.query_one("#time").render())
+
+    on_screen(what)
+
+
+def shown_panes(seat):
+    return {name for name in PANES if seat.app.query_one(f"#{name}").region.height}
+
+
+def test_where_there_is_room_all_panes_are_seen_else_the_chosen_one():
+    async def what(seat):
+        assert shown_panes(seat) == {"source"}
+        await seat.press("3")
+        assert shown_panes(seat) == {"tensors"}
+        log, pane = seat.app.query_one("#log").region, seat.app.query_one("#tensors").region
+        assert pane.bottom <= log.y
+        await seat.pilot.resize_terminal(*WIDE)
+        await seat.settle()
+        assert shown_panes(seat) == set(PANES) - {"script"}
+        await seat.press("7")
+        assert shown_panes(seat) == set(PANES) - {"source"}
+        await seat.press("1", "z")
+        assert shown_panes(seat) == {"source"}
+        assert not seat.app.query_one("#log").region.height
+        await seat.press("z")
+        assert shown_panes(seat) == set(PANES) - {"script"}
+        await seat.pilot.resize_terminal(*NARROW)
+        await seat.settle()
+        assert shown_panes(seat) == {"source"}
+        assert seat.app.query_one("#log").region.height >= 6
+
+    on_screen(what)
+
+
+def test_lines_fit_the_room_after_resizing():
+    async def what(seat):
+        await seat.type(*START, "unt backward")
+        for size in (NARROW, WIDE, (60, 20)):
+            await seat.pilot.resize_terminal(*size)
+            await seat.settle()
+            for name in shown_panes(seat) - {"source", "script"}:
+                pane = seat.app.query_one(f"#{name}")
+                widest = max(map(len, pane.text.plain.splitlines()))
+                assert widest <= pane.room().width
+            assert seat.transcript.count("(Kdb) s\n") == 2
+
+    on_screen(what)
+
+
+def test_a_pane_that_cannot_be_drawn_says_so_and_the_program_lives(monkeypatch):
+    def crash(self, words):
+        raise RuntimeError("broken table")
+
+    async def what(seat):
+        monkeypatch.setattr(ModelDebugger, "do_info", crash)
+        await seat.press("s")
+        assert seat.pane("tensors") == "*** RuntimeError: broken table"
+        await seat.type("p 7")
+        assert seat.last_answer() == "7\n"
+
+    on_screen(what)
+
+
+# --- the program ----------------------------------------------------------------------------------
+
+
+def test_what_the_program_prints_is_in_the_transcript_and_what_it_asks_is_typed():
+    answers = []
+
+    def program():
+        print("one", end="\rtwo\n")
+        print("\x1b[31mred\x1b[0m", file=sys.stderr)
+        answers.append(input("name? "))
+
+    async def what(seat):
+        await seat.press("c")
+        assert seat.transcript.endswith("(Kdb) c\ntwo\n\x1b[31mred\x1b[0m\n")
+        assert str(seat.app.query_one("#asks").render()) == "name? "
+        await seat.type("Ada")
+        assert "\nname? Ada\n" in seat.transcript
+
+    on_screen(what, program)
+    assert answers == ["Ada"]
+
+
+def test_what_was_overwritten_is_not_seen():
+    assert _overwritten("12/99\b\b") == "12/99\b\b"
+    assert _overwritten("1/2 \r2/2 \r") == "2/2 "
+
+
+def test_an_error_of_the_program_is_looked_at_post_mortem():
+    async def what(seat):
+        await seat.type("c")
+        assert "RuntimeError: after the fit" in seat.transcript
+        assert "Post mortem" in seat.transcript
+        await seat.press("S")
+        assert "t=" in str(seat.app.query_one("#time").render())
+        await seat.press("q")
+
+    seat, running = on_screen(what, failing_program)
+    assert (running.code, running.error) == (1, None)
+    assert seat.app.return_code == 0
+
+
+def test_quitting_ends_the_program_and_asks_nothing():
+    ended = []
+
+    def program():
+        try:
+            fit_two_layers()
+        finally:
+            ended.append("finally")
+
+    async def what(seat):
+        await seat.type("unt forward")
+        await seat.press("q")
+        assert seat.bridge.is_over
+
+    _, running = on_screen(what, program)
+    assert (ended, running.code) == (["finally"], 0)
+
+
+@pytest.mark.parametrize("keys", [("ctrl+q",), ("colon", "ctrl+d"), ("colon", "q", "enter")])
+def test_other_ways_out(keys):
+    async def what(seat):
+        await seat.press(*keys)
+        assert seat.bridge.is_over
+
+    _, running = on_screen(what)
+    assert running.code == 0
+
+
+def test_ctrl_c_stops_a_running_program_at_its_next_event():
+    running, pressed = threading.Event(), threading.Event()
+
+    def program():
+        running.set()
+        assert pressed.wait(60)
+        fit_two_layers()
+
+    async def what(seat):
+        await seat.pilot.press("c")
+        await asyncio.to_thread(running.wait, 60)
+        await seat.pilot.pause()
+        assert "running" in str(seat.app.query_one("#asks").render())
+        await seat.pilot.press("ctrl+c")
+        pressed.set()
+        await seat.settle()
+        assert "\ninterrupted\n" in seat.transcript
+        assert str(seat.app.query_one("#time").render()).startswith("t=0 ")
+
+    on_screen(what, program)
+
+
+def test_ctrl_c_at_the_prompt_drops_what_was_typed():
+    async def what(seat):
+        await seat.press("colon", "x", "y", "ctrl+c")
+        assert seat.app.query_one(Prompt).value == ""
+        assert seat.transcript.endswith("\n--KeyboardInterrupt--\n")
+
+    on_screen(what)
+
+
+def test_a_second_ctrl_c_ends_what_comes_to_no_event():
+    def program():
+        running.set()
+        while True:
+            pass
+
+    async def what(seat):
+        await seat.pilot.press("c")
+        await asyncio.to_thread(running.wait, 60)
+        await seat.pilot.press("ctrl+c", "ctrl+c")
+        await seat.settle()
+        assert "KeyboardInterrupt" in seat.transcript
+        assert "Post mortem" in seat.transcript
+
+    running = threading.Event()
+    _, ran = on_screen(what, program)
+    assert ran.code == 1
+
+
+def test_a_detached_program_runs_on_without_the_screen():
+    async def what(seat):
+        await seat.type("detach")
+        assert seat.bridge.is_detached
+
+    seat, running = on_screen(what)
+    assert running.code == 0
+    assert seat.bridge.leave_screen() == ""
+
+
+def test_python_prompts_are_typed_on_the_screen_too():
+    async def what(seat):
+        await seat.type("unt forward", "pdb", "p 6 * 7", "q", "interact", "1 + 1", "EOF", "p 5")
+        assert "(Pdb) p 6 * 7\n42\n" in seat.transcript
+        assert ">>> 1 + 1\n2\n" in seat.transcript
+        assert seat.last_answer() == "5\n"
+
+    on_screen(what)
+
+
+# --- the command line -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [["debug", "--tui", "{script}"], ["replay", "--tui", "t.jsonl"]])
+def test_without_textual_it_is_said_what_to_install(words, tmp_path, monkeypatch, capsys):
+    script = tmp_path / "script.py"
+    script.write_text("print('never')\n")
+    monkeypatch.setattr("kerascope.cli.full_screen.find_spec", lambda name: None)
+    assert main([word.format(script=script) for word in words]) == 2
+    told = capsys.readouterr()
+    assert "pip install 'kerascope[tui]'" in told.err
+    assert told.out == ""
+
+
+def test_without_a_terminal_it_is_refused(tmp_path, capsys):
+    script = tmp_path / "script.py"
+    script.write_text("print('never')\n")
+    assert main(["debug", "--tui", str(script)]) == 2
+    assert "--tui needs a terminal" in capsys.readouterr().err
+
+
+def test_textual_is_not_imported_without_the_option(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import sys; print([name for name in sys.modules if 'textual' in name])\n")
+    words = [sys.executable, "-m", "kerascope", "debug", "-c", "c", str(script)]
+    done = subprocess.run(words, input="q\n", capture_output=True, text=True, check=True)
+    assert "\n[]\n" in done.stdout
+
+
+# Makes the terminal the child's own, with a size.
+LAUNCH = (
+    "import fcntl, os, struct, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0);"
+    "fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 80, 0, 0));"
+    "os.execv(sys.argv[1], sys.argv[1:])"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "code"),
+    [
+        ("print('whole')", [("transcript", b"c"), ("ended", b"q")], 0),
+        ("1 / 0", [("transcript", b"c"), ("mortem", b"q")], 1),
+        ("import sys; sys.exit(7)", [("transcript", b":detach\r")], 7),
+        ("import sys; print('after')", [("transcript", b":detach\r")], 0),
+        ("while True: pass", [("transcript", b"c"), ("running", b"\x11")], 0),
+    ],
+)
+def test_in_a_terminal_which_is_as_before_afterwards(text, keys, code, tmp_path):
+    pty = pytest.importorskip("pty")
+    termios = pytest.importorskip("termios")
+    script = tmp_path / "script.py"
+    script.write_text(text + "\n")
+    ours, theirs = pty.openpty()
+    before = termios.tcgetattr(theirs)
+    words = [sys.executable, "-W", "ignore", "-m", "kerascope", "debug", "--tui", str(script)]
+    environment = {**os.environ, "TERM": "xterm", "PYTHONIOENCODING": "utf-8"}
+    environment["HOME"] = str(tmp_path)
+    child = subprocess.Popen(
+        [sys.executable, "-c", LAUNCH, *words],
+        **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
+        start_new_session=True,
+        env=environment,
+        cwd=Path(__file__).resolve().parents[2],
+    )
+    watchdog = threading.Timer(60, child.kill)  # so that a failure ends
+    watchdog.start()
+    seen = ""
+    for awaited, sent in keys:
+        while awaited not in seen:
+            seen += os.read(ours, 4096).decode(errors="replace")
+        os.write(ours, sent)
+    while child.poll() is None:
+        if select.select([ours], [], [], 0.01)[0]:
+            seen += os.read(ours, 4096).decode(errors="replace")
+    while select.select([ours], [], [], 0)[0]:
+        seen += os.read(ours, 4096).decode(errors="replace")
+    watchdog.cancel()
+    assert child.returncode == code
+    assert termios.tcgetattr(theirs)[:6] == before[:6]
+    left = seen.rpartition("\x1b[?1049l")
+    assert left[1]
+    if "after" in text:
+        assert "after" in left[2]
+    os.close(ours)
+    os.close(theirs)
