@@ -926,3 +926,24 @@ def test_remote_monitor_sends_whatever_the_logs_hold():
     callback = cb.RemoteMonitor("http://localhost:1")
     with pytest.warns(KerascopeWarning, match="could not be sent .* Training goes on"):
         callback.on_epoch_end(0, {"all": [np.float32(1)], "what": object()})
+
+
+def test_hooks_of_keras_3s_names_are_told_and_may_call_the_others():
+    told = []
+
+    class Newer(cb.Callback):
+        def on_train_batch_begin(self, batch, logs=None):
+            told.append(("begin", batch))
+
+        def on_train_batch_end(self, batch, logs=None):
+            super().on_train_batch_end(batch, logs)
+            told.append(("end", batch, sorted(logs)))
+
+        def on_batch_end(self, batch, logs=None):
+            told.append(("older end", batch))
+
+    callbacks = cb.CallbackList([Newer()])
+    callbacks.on_train_begin()
+    callbacks.on_batch_begin(3)
+    callbacks.on_batch_end(3, {"loss": 0.5})
+    assert told == [("begin", 3), ("older end", 3), ("end", 3, ["loss"])]

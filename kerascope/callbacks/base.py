@@ -119,6 +119,14 @@ class Callback:
     def on_batch_end(self, batch: int, logs: Logs | None = None) -> None:
         """Batch number `batch` of the epoch ended."""
 
+    def on_train_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
+        """Keras 3's name: a batch of training begins; calls `on_batch_begin`."""
+        self.on_batch_begin(batch, logs)
+
+    def on_train_batch_end(self, batch: int, logs: Logs | None = None) -> None:
+        """Keras 3's name: a batch of training ended; calls `on_batch_end`."""
+        self.on_batch_end(batch, logs)
+
 
 @registry.register
 class LambdaCallback(Callback):

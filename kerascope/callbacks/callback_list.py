@@ -237,10 +237,16 @@ class CallbackList:
 
 
 def _written_hooks(callbacks: list[Any], name: str) -> list[Callable[..., None]]:
-    """Return the hooks called `name` that differ from the empty one of `Callback`."""
-    empty = getattr(Callback, name)
-    return [
-        hook
-        for callback in callbacks
-        if getattr(hook := getattr(callback, name), "__func__", None) is not empty
-    ]
+    """Return the hooks called `name` that differ from the empty one of `Callback`.
+
+    A callback that has one of Keras 3's name is told by that, which calls the other one or not.
+    """
+    newer = name.replace("on_", "on_train_")
+    found = []
+    for callback in callbacks:
+        hook = getattr(callback, newer, None)
+        if hook is None or getattr(hook, "__func__", None) is getattr(Callback, newer):
+            hook = getattr(callback, name)
+        if getattr(hook, "__func__", None) is not getattr(Callback, name):
+            found.append(hook)
+    return found

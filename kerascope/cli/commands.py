@@ -30,8 +30,10 @@ COMMANDS: dict[str, Callable[[Any], int]] = {
     "debug": _when_called("kerascope.cli.debugging", "run_debug"),
     "replay": _when_called("kerascope.cli.replaying", "run_replay"),
     "profile": _when_called("kerascope.cli.profiling", "run_profile"),
+    "learn": _when_called("kerascope.cli.learning", "run_learn"),
     "draw": run_draw,
     "summary": run_summary,
+    "lessons": _when_called("kerascope.lessons.commands", "run_lessons"),
 }
 
 

@@ -16,14 +16,16 @@ from kerascope.cli.debug_orders import Orders, orders_of
 from kerascope.cli.full_screen import check_full_screen, on_full_screen
 from kerascope.cli.parser import UsageError
 from kerascope.cli.scripts import ScriptRun, checked_script, exit_code_of, traceback_text
+from kerascope.debugger.entry import breakpoints_come_here
 from kerascope.debugger.front import ModelDebugger
 from kerascope.debugger.session import Quitting, Restarting, Session
 from kerascope.debugger.unattended import Ended, Unattended, Wanted
 from kerascope.trace.drivers import Order, Prompt
+from kerascope.trace.stepper import Stepper
 from kerascope.trace.stops import Reason, Stop
 
 RC_FILE = ".kscoperc"
-DONE, FAILED, FOUND, INTERRUPTED = 0, 1, 3, 130
+DONE, FAILED, USAGE, FOUND, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 class Found(BaseException):
@@ -79,12 +81,14 @@ def _run_asking(
         session.keep_from(before)
         debugger.session = before = session
         try:
-            session.run(script.execute)
+            with breakpoints_come_here():
+                session.run(script.execute)
         except Restarting:
             backend.clear_session()  # so that the layers get the same names again
             orders = orders._replace(until=None)
         except Quitting:
-            return FAILED if session.has_failed else DONE
+            missed = orders.until is not None and orders.until.was_missed
+            return FAILED if session.has_failed else USAGE if missed else DONE
         except Found:
             return FOUND
         except ReaderGone:
@@ -113,8 +117,10 @@ def _ask(debugger: ModelDebugger, orders: Orders, stop: Stop) -> Order | None:
 def _asked(debugger: ModelDebugger, orders: Orders, stop: Stop) -> Order | None:
     """Ask the debugger; with `--fail-on`, end at what it names, and ask no more at the end."""
     until = orders.until
-    if until is not None and stop.reason is Reason.BEGIN:
+    if until is not None and stop.reason is Reason.BEGIN and stop.event is None:
         return until.go
+    if orders.conditions and stop.reason is Reason.SET_TRACE:
+        return Stepper.continue_
     if any(finding.condition in orders.conditions for finding in stop.findings):
         debugger.show(stop)
         raise Found
@@ -144,7 +150,7 @@ def _run_unattended(options: Namespace, wanted: Wanted) -> int:
     if unattended.is_for_programs:
         elsewhere = redirect_stdout(sys.stderr)
     code = DONE
-    with elsewhere:
+    with elsewhere, breakpoints_come_here():
         try:
             session.run(script.execute)
         except Ended:

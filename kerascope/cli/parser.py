@@ -15,6 +15,13 @@ from kerascope.cli.debug_options import (
     split_debug_words,
     split_replay_words,
 )
+from kerascope.cli.learn_options import (
+    LEARN_EXAMPLES,
+    LEARN_USAGE,
+    add_learn_options,
+    split_learn_words,
+)
+from kerascope.cli.lessons import LESSONS_EXAMPLES, add_lessons_options
 from kerascope.cli.picture_options import (
     DRAW_EXAMPLES,
     SUMMARY_EXAMPLES,
@@ -45,6 +52,7 @@ examples:
   kerascope draw example.py -o model.svg        draw the model that a script builds
   kerascope draw example.py:encoder -o e.png    ... the one in its variable `encoder`
   kerascope summary mypackage.models:build      a table of the layers
+  kerascope learn                               exercises, with a checker
 
 {MODEL_HELP}
 exit codes: 0 done, 1 the script or the work failed, 2 wrong usage, 3 debug --fail-on found it,
@@ -173,7 +181,8 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     )  # fmt: skip
     add_learn_options(learn)
     found = {"run": run, "trace": trace, "debug": debug, "replay": replay}
-    found |= {"profile": profile, "draw": draw, "summary": summary}
+    found |= {"profile": profile, "draw": draw, "summary": summary, "learn": learn}
+    found["lessons"] = lessons
     return parser, found
 
 
@@ -244,4 +253,5 @@ _SPLITTERS = {
     "debug": split_debug_words,
     "replay": split_replay_words,
     "profile": _split_profile_words,
+    "learn": split_learn_words,
 }

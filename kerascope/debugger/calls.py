@@ -10,7 +10,7 @@ import numpy as np
 from kerascope.debugger.session import Session
 from kerascope.engine.node_ids import calls_in
 from kerascope.errors import KerascopeError
-from kerascope.trace.events import BEGIN, END, Event
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
 from kerascope.trace.expressions import value_of_event
 from kerascope.trace.statistics import Statistics
 from kerascope.trace.train_facts import quietly
@@ -33,12 +33,30 @@ def calls_at(session: Session, event: Event) -> list[tuple[str, str]]:
     names = _names_of_calls(session, event)
     if run is None or not names:
         return []
+    if event.kind == FORGOTTEN:
+        return _states_left(session, event, names)
     before = "done" if run.kind == "gradients" else "pending"
     states = dict.fromkeys(names, before)
     start = run.t if run.ph == BEGIN else _begin_of(session, run)
+    bad: set[str] = set()  # what a NaN came out of stays so, until the next call of the function
     for t in range(start, event.t + 1):
         _put_states(states, session.tape[t])
+        for name in bad & states.keys():
+            states[name] = "nan" if states[name] in ("done", "gradient") else states[name]
+        bad.update(name for name in states if states[name] == "nan")
     return list(states.items())
+
+
+def _states_left(session: Session, mark: Event, names: list[str]) -> list[tuple[str, str]]:
+    """Return the states behind a forgotten stretch, as far as `tensor_map` tells them."""
+    left = session.tape.names_at(mark.t).get("tensor_map") or {}
+    states = []
+    for name in names:
+        value = left.get(name)
+        array = value[0] if isinstance(value, tuple) and value else value
+        state = "pending" if name not in left else "done" if _is_sound(array) else "nan"
+        states.append((name, state))
+    return states
 
 
 def _begin_of(session: Session, end: Event) -> int:
@@ -93,10 +111,11 @@ def _put_states(states: dict[str, str], event: Event) -> None:
         states[name] = "current"
     elif any(delta.name == "error" for delta in event.deltas):
         states[name] = "failed"
-    elif event.kind == "grad.node" or event.phase == "backward":
-        states[name] = "gradient"
+    elif not _is_sound(value_of_event(event, "result")):
+        states[name] = "nan"
     else:
-        states[name] = "done" if _is_sound(value_of_event(event, "result")) else "nan"
+        is_gradient = event.kind == "grad.node" or event.phase == "backward"
+        states[name] = "gradient" if is_gradient else "done"
 
 
 def _is_sound(value: Any) -> bool:

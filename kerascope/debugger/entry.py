@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterable
-from contextlib import suppress
-from types import FrameType
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType, TracebackType
 from typing import Any
 
 from kerascope.callbacks.base import Callback
@@ -14,8 +15,7 @@ from kerascope.debugger.session import Quitting, Session
 from kerascope.errors import ArgumentError
 from kerascope.stage import is_watched, observing
 from kerascope.trace.drivers import ask
-from kerascope.trace.events import Where
-from kerascope.trace.tape import Tape, trace
+from kerascope.trace.tape import Tape, last_tape, trace
 
 __all__ = ["Debugger", "pm", "replay", "set_trace", "trace"]
 
@@ -23,8 +23,9 @@ __all__ = ["Debugger", "pm", "replay", "set_trace", "trace"]
 def set_trace() -> None:
     """Open the debugger here, and at what the models do from here on.
 
-    In a program that is debugged already it stops at the next event. `breakpoint()` comes here if
-    the environment says PYTHONBREAKPOINT=kerascope.set_trace.
+    In a program that is debugged already it stops there too, at once. Under `kerascope debug`,
+    `breakpoint()` comes here; elsewhere if the environment says
+    PYTHONBREAKPOINT=kerascope.set_trace.
 
     Notes
     -----
@@ -32,9 +33,38 @@ def set_trace() -> None:
     """
     session = Session.current
     if session is not None and _goes_on(session):
-        session.stepper.interrupt()
+        session.ask_at(sys._getframe(1))
         return
     begin(sys._getframe(1))
+
+
+@contextmanager
+def breakpoints_come_here() -> Iterator[None]:
+    """Let `breakpoint()` open this debugger inside the block, unless PYTHONBREAKPOINT is set."""
+    if os.environ.get("PYTHONBREAKPOINT"):
+        yield
+        return
+    before, sys.breakpointhook = sys.breakpointhook, set_trace
+    try:
+        yield
+    finally:
+        sys.breakpointhook = before
+
+
+def _quit_in_a_line() -> None:
+    """Let `q` end the program with a line instead of the traceback of where it stood."""
+    before = sys.excepthook
+    if getattr(before, "says_quit", False):
+        return
+
+    def say(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if issubclass(kind, Quitting):
+            print("The debugger was quit; the program ends here.", file=sys.stderr)
+        else:
+            before(kind, error, trace)
+
+    say.says_quit = True  # type: ignore[attr-defined]
+    sys.excepthook = say
 
 
 def _goes_on(session: Session) -> bool:
@@ -60,11 +90,11 @@ def begin(frame: FrameType) -> Session:
     """Debug from a line of a program on, to its end; return the session."""
     debugger = ModelDebugger()
     session = Session(debugger.ask, names={**frame.f_globals, **frame.f_locals})
-    code = frame.f_code
-    session.started_at = Where(code.co_filename, frame.f_lineno, code.co_name)
+    session.began_inside = True
+    _quit_in_a_line()
     debugger.session = Session.current = session
     session.watching.enter_context(observing(session.observe))
-    session.ask_first()
+    session.ask_at(frame)
     return session
 
 
@@ -74,21 +104,27 @@ def pm(tape: Tape | None = None) -> None:
     Parameters
     ----------
     tape : Tape, optional
-        What `with kerascope.trace() as tape:` gave; by default what was debugged last.
+        What `with kerascope.trace() as tape:` gave; by default what was recorded or debugged last.
 
     Raises
     ------
     ArgumentError
         Nothing was recorded.
     """
-    if tape is None and Session.current is not None:
-        tape = Session.current.tape
+    tape = _last_recorded() if tape is None else tape
     if tape is None or not len(tape):
         raise ArgumentError(
             "pm: nothing was recorded. Run what fails inside `with kerascope.trace() as tape:` and "
             "call kerascope.pm(tape)."
         )
     replay(tape, at_failure=True)
+
+
+def _last_recorded() -> Tape | None:
+    session, tape = Session.current, last_tape()
+    if session is None or session.recorded_before is not tape:
+        return tape  # `trace` came after the session
+    return session.tape
 
 
 def replay(tape: Tape, at_failure: bool = False, commands: Iterable[str] = ()) -> None:
@@ -136,8 +172,10 @@ class Debugger(Callback):
         debugger = ModelDebugger()
         session = debugger.session = Session.current = Session(debugger.ask)
         session.model = self.model
+        session.began_inside = True
         if session.recorder is not None:
             session.recorder.know(self.model)
+        _quit_in_a_line()
         session.watching.enter_context(observing(session.observe))
         self._session = session
         session.ask_first()

@@ -43,5 +43,27 @@ def names_of_failure(session: Session) -> dict[str, Any]:
     return {name: value for name, value in found.items() if not name.startswith("__")}
 
 
+def frames_of_program(session: Session, frame: FrameType | None) -> list[FrameType]:
+    """Return the program's own frames that lead to a frame, the outermost first.
+
+    They begin with the script's first, and end where the program calls the engine.
+    """
+    if session.script is None and not session.began_inside:
+        return []
+    script = None if session.script is None else str(session.script)
+    stack: list[FrameType] = []
+    while frame is not None:
+        stack.insert(0, frame)
+        frame = frame.f_back
+    found: list[FrameType] = []
+    for each in stack:
+        is_first = script is None or each.f_code.co_filename == script
+        if _is_of_the_user(each) and (found or is_first):
+            found.append(each)
+        elif found and each.f_code.co_filename.startswith(_OURS):
+            break
+    return found
+
+
 def _is_of_the_user(frame: FrameType) -> bool:
     return not frame.f_code.co_filename.startswith((_OURS, "<frozen", *_LIBRARIES))

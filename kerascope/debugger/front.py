@@ -35,6 +35,11 @@ GROUPS = {
     "all of it": "info draw record replay export",
     "session": "alias unalias pdb restart detach quit help",
 }
+_WITHOUT_WORDS = """
+c cont continue r return rr rc w where bt a args rv retval ll longlist when pdb interact restart
+detach
+"""
+WITHOUT_WORDS = frozenset(_WITHOUT_WORDS.split())
 
 
 class ModelDebugger(
@@ -61,6 +66,9 @@ class ModelDebugger(
             commands = commands[1:]
         else:
             self._say_stop(stop)
+        self.say_never_came(stop)
+        if stop.reason is Reason.END and self.session.is_over:
+            self.say_never_matched()
         self.show_displays()
         self.cmdqueue[:0] = commands
 
@@ -120,6 +128,15 @@ class ModelDebugger(
         if line.strip() == "EOF":
             self.do_quit("")
         return super().onecmd(line)
+
+    def _run_command(self, line: str) -> bool:
+        command, words, _ = self.parseline(line)
+        if command in WITHOUT_WORDS and words:
+            self.say_error(
+                ArgumentError(f"{command}: got {words!r}; nothing is expected behind {command}.")
+            )
+            return False
+        return super()._run_command(line)
 
     # --- the session ------------------------------------------------------------------------------
 

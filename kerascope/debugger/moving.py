@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
+from kerascope.debugger.lines import number_in
+from kerascope.debugger.origins import origin_at
 from kerascope.debugger.rendering import sentence, span_labels
 from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
 from kerascope.trace.selectors import ACTS, PHASES
-
-
-def number_in(words: str, command: str, default: int = 1) -> int:
-    """Return how many times a command shall be done.
-
-    Raises
-    ------
-    ArgumentError
-        The words are no whole number.
-    """
-    if not words:
-        return default
-    try:
-        return int(words)
-    except ValueError:
-        raise ArgumentError(
-            f"{command}: got {words!r}; expected how many times, for example `{command} 3`."
-        ) from None
+from kerascope.trace.stops import Reason, Stop
 
 
 def target_in(words: str, command: str) -> tuple[int | str | None, int | None]:
@@ -46,6 +31,8 @@ def target_in(words: str, command: str) -> tuple[int | str | None, int | None]:
 
 class MovingCommands(Shell):
     """Commands that move in time."""
+
+    _awaited: int | None = None  # the time that `goto` looks for
 
     # --- forward ----------------------------------------------------------------------------------
 
@@ -110,6 +97,8 @@ class MovingCommands(Shell):
         Example: rs
         """
         n = number_in(words, "rs")
+        if n == 1 and self.session.frame_at(self.stop) is not None and len(self.session.tape):
+            return self.move(lambda stepper: stepper.goto(stepper.now))
         return self.move(lambda stepper: stepper.step_back(n))
 
     def do_rn(self, words: str) -> bool:
@@ -157,7 +146,15 @@ class MovingCommands(Shell):
         text = words.removeprefix("t=").strip()
         if not text.isdigit():
             raise ArgumentError(f"goto: got {words!r}; expected a time, for example `goto 61`.")
+        self._awaited = int(text)
         return self.move(lambda stepper: stepper.goto(int(text)))
+
+    def say_never_came(self, stop: Stop) -> None:
+        """Tell of a time that was to be gone to and never came."""
+        awaited, self._awaited = self._awaited, None
+        if awaited is not None and stop.reason is Reason.END:
+            last = len(self.session.tape) - 1
+            self.say(f"t={awaited} never came: the last event is t={last}")
 
     def do_when(self, words: str) -> None:
         """Tell where in time we are.
@@ -172,7 +169,7 @@ class MovingCommands(Shell):
             return
         more = "" if self.session.is_over else " so far"
         self.say(f"t={event.t} of {count} events{more}, timeline {self._timeline_number()}")
-        self.say("   " + " > ".join(span_labels(self.session, event)))
+        self.say_text("   " + " > ".join(span_labels(self.session, event)))
 
     def _timeline_number(self) -> int:
         return self.session.timelines.current.number
@@ -186,7 +183,7 @@ class MovingCommands(Shell):
         if not words:
             raise ArgumentError("origin: which name? For example `origin total_loss`.")
         t = self.stop.t if self.stop is not None else None
-        event = self.session.tape.origin(words, t)
+        event = origin_at(self.session, words, t)
         if event is None:
             raise ArgumentError(f"origin: nothing has produced {words!r} up to here.")
         self.say(f"t={event.t}  {' > '.join(span_labels(self.session, event))}")

@@ -4,7 +4,8 @@ Inner ones hide outer ones of the same name::
 
     script's globals < model, K, np, norm, has_nan < names of the tape at t < e, t, ins, out < own
 
-Where a program failed, the local variables of the script's frame come after its globals.
+Where a program failed, the local variables of the script's frame come after its globals. At a line
+of the program itself, where `set_trace` stands, its names hide all others but the user's own.
 """
 
 from __future__ import annotations
@@ -57,6 +58,10 @@ def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> d
         names["model"] = session.model
     if stop is not None and session.has_failed and session.time_of_failure() in (None, stop.t):
         names = {**names_of_failure(session), **names}
+    frame = session.frame_at(stop)
+    if frame is not None:
+        names.update(frame.f_globals)
+        names.update(frame.f_locals)
     return {**session.script_names, **names, **own}
 
 

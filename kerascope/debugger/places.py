@@ -7,6 +7,7 @@ import linecache
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 from kerascope.trace.events import Where
 
@@ -17,6 +18,11 @@ CELLS: list[Callable[[str], str | None]] = []  # a notebook puts here what names
 def path_of(file: str) -> str:
     """Return where a file of a `Where` lies."""
     return str(HOME / file) if file.startswith("kerascope/") else file
+
+
+def where_of(frame: FrameType) -> Where:
+    """Return the line at which a frame of Python stands."""
+    return Where(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
 
 def shown_file(file: str) -> str:
@@ -44,6 +50,16 @@ def first_line(script: Path) -> int:
     except (SyntaxError, ValueError, OSError):
         return 1
     return body[0].lineno if body else 1
+
+
+def functions_in(script: Path | None) -> dict[str, int]:
+    """Return the functions of a script's own, and at which line each begins."""
+    try:
+        body = ast.parse(script.read_bytes()).body if script is not None else []
+    except (SyntaxError, ValueError, OSError):
+        return {}
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef
+    return {node.name: node.lineno for node in body if isinstance(node, kinds)}
 
 
 def pdb_lines(where: Where, kind: str) -> list[str]:

@@ -21,7 +21,7 @@ import numpy as np
 
 from kerascope.debugger.calls import calls_at
 from kerascope.debugger.fitting import Page, columns_of
-from kerascope.debugger.places import first_line, pdb_lines, shown_file, source_line
+from kerascope.debugger.places import first_line, pdb_lines, shown_file, source_line, where_of
 from kerascope.debugger.session import Session
 from kerascope.trace.contents import relative_change
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
@@ -128,7 +128,7 @@ def lines_of_stop(
     if stop.reason is Reason.END:
         return [row for line in _end_lines(session) for row in page.wrapped(line)]
     if event is None:
-        return _fitted_pdb_lines(_begin_lines(session), page)
+        return _fitted_pdb_lines(_begin_lines(session, stop), page)
     where = event.where if event.where.file else session.places.get(event.t, event.where)
     lines = _fitted_pdb_lines(pdb_lines(where, event.kind), page)
     path = " > ".join(span_labels(session, event))
@@ -153,7 +153,10 @@ def _fitted_pdb_lines(lines: list[str], page: Page) -> list[str]:
     ]
 
 
-def _begin_lines(session: Session) -> list[str]:
+def _begin_lines(session: Session, stop: Stop) -> list[str]:
+    frame = session.frame_at(stop)
+    if frame is not None:
+        return pdb_lines(where_of(frame), "")
     if session.started_at.file:
         return pdb_lines(session.started_at, "")
     if session.script is None:
@@ -294,6 +297,10 @@ def _reason_lines(stop: Stop) -> list[str]:
     lines = []
     if stop.reason is Reason.INTERRUPT:
         lines.append("interrupted")
+    if stop.reason is Reason.BEGIN:
+        lines.append("--- the beginning: nothing was recorded before")
+    if stop.reason is Reason.FORGOTTEN:
+        lines.append("what is known here are the names as they were at the end of that stretch")
     if stop.breakpoint is not None:
         lines.append(f"breakpoint {stop.breakpoint.number} hit: {stop.breakpoint.selector.text}")
     if stop.error:

@@ -31,6 +31,7 @@ from kerascope.trace.recorder import Recorder
 from kerascope.trace.sources import Recording, Running
 from kerascope.trace.stepper import Stepper
 from kerascope.trace.stops import Reason, Stop
+from kerascope.trace.tape import last_tape
 from kerascope.trace.tape_store import Tape
 from kerascope.trace.timelines import Timelines
 
@@ -85,6 +86,10 @@ class Session:
         The last one of each name that was called.
     error : BaseException or None
         What ended the program.
+    began_inside : bool
+        Whether the program itself began it, as `set_trace` does.
+    recorded_before : Tape or None
+        What `trace` had recorded last when this session began.
     """
 
     current: ClassVar[Session | None] = None
@@ -97,6 +102,7 @@ class Session:
         names: dict[str, Any] | None = None,
     ) -> None:
         self.prompt = prompt
+        self.recorded_before = last_tape()
         self.script = script
         self.script_names = {} if names is None else names
         self.recorder: Recorder | None = None
@@ -104,6 +110,8 @@ class Session:
         self.model: Any = None
         self.error: BaseException | None = None
         self.started_at = NOWHERE
+        self.began_inside = False
+        self._standing: tuple[Stop, FrameType] | None = None
         self.watching = ExitStack()
         self.places: dict[int, Where] = {}
         self.functions: dict[str, Function] = {}
@@ -201,6 +209,22 @@ class Session:
         if self.driver is not None:
             first = Stop(-1, Reason.BEGIN, None)
             self.driver.detached = ask(self.stepper, first, self._ask)
+
+    def ask_at(self, frame: FrameType) -> None:
+        """Ask the prompt at a line of the program, between two events; what `set_trace` does."""
+        if self.driver is None or self._is_paused:
+            return
+        stop = Stop(self.stepper.now, Reason.SET_TRACE, None)
+        self._standing = stop, frame
+        try:
+            self.driver.detached = ask(self.stepper, stop, self._ask)
+        finally:
+            self._standing = None
+
+    def frame_at(self, stop: Stop | None) -> FrameType | None:
+        """Return the frame of the program in which a stop is; None if it is that of an event."""
+        standing = self._standing
+        return standing[1] if standing is not None and standing[0] is stop else None
 
     def end(self) -> None:
         """Tell that the program has ended: the prompt is asked once more."""

@@ -21,9 +21,12 @@ from rich.console import Console
 
 from kerascope.debugger.fitting import Page
 from kerascope.debugger.history import History
+from kerascope.debugger.lines import split_commands
 from kerascope.debugger.names import names_at_stop
+from kerascope.debugger.places import first_line, where_of
 from kerascope.debugger.session import Quitting, Restarting, Session
 from kerascope.errors import KerascopeError
+from kerascope.trace.events import Where
 from kerascope.trace.expressions import told
 from kerascope.trace.stepper import Stepper
 from kerascope.trace.stops import Stop
@@ -137,6 +140,18 @@ class Shell(cmd.Cmd):
     def names(self) -> dict[str, Any]:
         """Return the names that an expression may use here."""
         return names_at_stop(self.session, self.stop, self.own_names)
+
+    def place_of_program(self) -> Where | None:
+        """Return the line of the program at which we stand; None if we stand at an event."""
+        session = self.session
+        frame = session.frame_at(self.stop)
+        if frame is not None:
+            return where_of(frame)
+        if session.is_over or session.stepper.event is not None:
+            return None
+        if session.started_at.file or session.script is None:
+            return session.started_at if session.started_at.file else None
+        return Where(str(session.script), first_line(session.script), "<module>")
 
     # --- moving -----------------------------------------------------------------------------------
 
@@ -294,19 +309,36 @@ class Shell(cmd.Cmd):
     # --- running a line ---------------------------------------------------------------------------
 
     def onecmd(self, line: str) -> bool:
-        """Run one line. A mistake, or a crash, is told in a line that begins with ***."""
+        """Run one line. A mistake, or a crash, is told in a line that begins with ***.
+
+        Commands between `;;` are run one after the other; behind one that moves, the rest waits.
+        """
+        moves = False
+        with self._surviving():
+            line = self.precmd(line)
+            pieces = [line] if line.startswith("alias ") else split_commands(line)
+            while pieces and not moves:
+                moves = self._run_command(pieces.pop(0))
+            self.cmdqueue[:0] = pieces
+        return moves
+
+    def _run_command(self, line: str) -> bool:
+        moves = False
+        with self._surviving(), self.session.paused():
+            moves = bool(super().onecmd(line))
+        return moves
+
+    @contextmanager
+    def _surviving(self) -> Iterator[None]:
+        """Tell what goes wrong inside the block; only what ends the session goes on."""
         try:
-            with self.session.paused():
-                return bool(super().onecmd(self.precmd(line)))
-        except (Quitting, Restarting):
+            yield
+        except (Quitting, Restarting, BrokenPipeError):
             raise
         except KeyboardInterrupt:
             self.say("--KeyboardInterrupt--")
-        except BrokenPipeError:
-            raise
         except (Exception, SystemExit) as error:
             self.say_error(error)
-        return False
 
     def say_error(self, error: BaseException) -> None:
         """Tell what went wrong, in a line that begins with ***."""

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
+import sys
+from types import FrameType
 
-from kerascope.debugger.places import first_line, path_of, pdb_lines, shown_file, source_line
+from kerascope.debugger.failing import frames_of_program
+from kerascope.debugger.lines import number_in
+from kerascope.debugger.places import path_of, pdb_lines, shown_file, source_line, where_of
 from kerascope.debugger.rendering import label, text_of_value
 from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.events import BEGIN, END, Event, Where
+from kerascope.trace.events import BEGIN, END, Event
 from kerascope.trace.sources import begin_of
 from kerascope.trace.stops import Stop
 
@@ -33,6 +38,8 @@ class SourceCommands(Shell):
         if event is None:
             return []
         spans = self.session.tape.spans_at(event.t)
+        if self.session.frame_at(self.stop) is not None:
+            return spans  # the event is over; what is around goes on
         return spans if event.ph == BEGIN else [*spans, event]
 
     def here(self) -> Event:
@@ -48,15 +55,6 @@ class SourceCommands(Shell):
             raise ArgumentError("here is no event; `s` goes to the next, `rs` to the last.")
         return spans[len(spans) - 1 - self.level]
 
-    def _first_place(self) -> Where | None:
-        """Return the line of the script before the first event; None from there on."""
-        session = self.session
-        if session.is_over or session.stepper.event is not None:
-            return None
-        if session.started_at.file or session.script is None:
-            return session.started_at if session.started_at.file else None
-        return Where(str(session.script), first_line(session.script), "<module>")
-
     def do_where(self, words: str) -> None:
         """Show the spans around, with the line of the engine and that of the user.
 
@@ -64,40 +62,52 @@ class SourceCommands(Shell):
         Example: w
         """
         spans = self.spans()
-        at_first = self._first_place()
-        if not spans and at_first is not None:
-            for line in pdb_lines(at_first, ""):
-                self.say(line)
-            return
-        if not spans:
+        here = self.place_of_program()
+        for caller in map(where_of, self._callers()):
+            said = f"  {shown_file(caller.file)}({caller.line}){caller.function}()"
+            self.say_line(f"{said}  {source_line(caller.file, caller.line)}")
+        if not spans and here is None:
             self.here()
         width = max((len(label(span)) for span in spans), default=0)
         for place, span in enumerate(spans):
-            line = _line_of_span(span, place == len(spans) - 1 - self.level, width)
-            self.say_line(line)
+            is_chosen = here is None and place == len(spans) - 1 - self.level
+            self.say_line(_line_of_span(span, is_chosen, width))
+        if here is not None:
+            for line in pdb_lines(here, ""):
+                self.say(line)
+
+    def _callers(self) -> list[FrameType]:
+        """Return the program's own frames around the spans; they are there only in the present."""
+        session = self.session
+        if session.is_over or session.stepper.now < len(session.tape) - 1:
+            return []
+        here = session.frame_at(self.stop)
+        return [frame for frame in frames_of_program(session, sys._getframe()) if frame is not here]
 
     def do_up(self, words: str) -> None:
         """Look at the span around.
 
-        Usage: u[p]
+        Usage: u[p] [n]
         Example: u
         """
+        n = number_in(words, "up")
         self.here()
         if self.level + 1 >= len(self.spans()):
             raise ArgumentError("up: this is the outermost span.")
-        self.level += 1
+        self.level = min(self.level + n, len(self.spans()) - 1)
         self.say_line(_line_of_span(self.here(), True))
 
     def do_down(self, words: str) -> None:
         """Look at the span inside again.
 
-        Usage: d[own]
+        Usage: d[own] [n]
         Example: d
         """
+        n = number_in(words, "down")
         self.here()
         if self.level == 0:
             raise ArgumentError("down: this is the innermost span.")
-        self.level -= 1
+        self.level = max(self.level - n, 0)
         self.say_line(_line_of_span(self.here(), True))
 
     def do_args(self, words: str) -> None:
@@ -122,21 +132,27 @@ class SourceCommands(Shell):
         return event if event.ph == BEGIN else spans[-1] if spans else None
 
     def do_list(self, words: str) -> None:
-        """Show the engine's source around the line that is being walked through.
+        """Show source around the line at which we stand, or other lines of the same file.
 
-        Usage: l[ist] [user]
+        Usage: l[ist] [user | LINE | FIRST, LAST]
         `l user` shows the line of the script that made the layer.
         Example: l
         """
         if words == "user":
             self._list_user()
             return
-        if words:
-            raise ArgumentError(f"list: got {words!r}; expected nothing or `user`.")
-        where = self._first_place() or self.here().where
+        asked = re.fullmatch(r"(\d+)\s*(?:,\s*(\d+))?", words)
+        if words not in ("", ".") and not asked:
+            raise ArgumentError(f"list: got {words!r}; expected nothing, `user`, 10 or 1,5.")
+        where = self.place_of_program() or self.here().where
         if not where.file:
             raise ArgumentError("list: this span has no line of source.")
-        self._say_lines(path_of(where.file), where.line, where.line - AROUND, where.line + AROUND)
+        middle = int(asked[1]) if asked else where.line
+        first, last = middle - AROUND, middle + AROUND
+        if asked and asked[2]:
+            first, last = middle, int(asked[2])
+            last = first + last if last < first else last  # as in pdb: so many lines more
+        self._say_lines(path_of(where.file), where.line, first, last)
 
     def do_longlist(self, words: str) -> None:
         """Show the whole function of the engine that is being walked through.
@@ -144,7 +160,7 @@ class SourceCommands(Shell):
         Usage: ll, longlist
         Example: ll
         """
-        where = self._first_place() or self.here().where
+        where = self.place_of_program() or self.here().where
         if not where.file:
             raise ArgumentError("ll: this span has no line of source.")
         first, last = _function_around(path_of(where.file), where.line)
@@ -182,6 +198,8 @@ class SourceCommands(Shell):
         lines = linecache.getlines(file)
         if not lines:
             raise ArgumentError(f"list: the source of {shown_file(file)} is not to be found.")
+        if first > len(lines):
+            raise ArgumentError(f"list: {shown_file(file)} has {len(lines)} lines.")
         for number in range(max(first, 1), min(last, len(lines)) + 1):
             mark = "->" if number == current else "  "
             line = f"{number:4d} {mark} {lines[number - 1].rstrip()}".rstrip()

@@ -9,15 +9,18 @@ Words and messages are those of pdb. Breakpoints and watches share their numbers
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from kerascope.debugger.known import known_names
+from kerascope.debugger.places import functions_in, shown_file, source_line
 from kerascope.debugger.rendering import short_text
 from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
 from kerascope.trace.breakpoints import Breakpoint, BreakpointRow
 from kerascope.trace.conditions import DEFAULTS
+from kerascope.trace.selectors import KnownNames, guess, parse_selector
 from kerascope.trace.watches import Watch, WatchRow
 
 HEADER = "Num Type         Disp Enb   Where"
@@ -26,10 +29,15 @@ s step si stepi n next unt until r return c cont continue rs rn ru rr rc goto re
 detach EOF
 """
 MOVES = frozenset(_MOVES.split())
+KINDS_OF_NAMES = ("layer", "op", "tensor", "weight", "phase", "line", "depth", "batch", "epoch")
 
 
 class StoppingCommands(Shell):
     """Commands that say where to stop."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._told_of: set[int] = set()  # breakpoints and watches that nothing ever matched
 
     # --- breakpoints ------------------------------------------------------------------------------
 
@@ -41,6 +49,7 @@ class StoppingCommands(Shell):
 
         SEL is a layer (dense_2, dense_2:bwd), depth 2, op:dot, tensor:dense_2/out*, weight:*_W,
         phase:commit, event:map.skip, batch 17, train.py:12 or *. With :ret behind it, the end.
+        While we stand at a line of the script, `b 12` is one of its lines.
         """
         self._break(words, temporary=False)
 
@@ -57,8 +66,65 @@ class StoppingCommands(Shell):
             self.say_breaks()
             return
         breakpoints = self.session.stepper.breakpoints
-        made = breakpoints.add(words, known_names(self.session), temporary=temporary)
+        known = known_names(self.session)
+        words = self._line_or_layer(words, known, "tbreak" if temporary else "break")
+        made = breakpoints.add(words, known, temporary=temporary)
         self.say(f"Breakpoint {made.number} at {made.selector.text}")
+
+    def _line_or_layer(self, words: str, known: KnownNames, command: str) -> str:
+        """Return what a breakpoint is at: a bare number is a line, as in pdb, if we stand in it.
+
+        Raises
+        ------
+        ArgumentError
+            It names a function of the script, which pdb would know; or what a layer gives.
+        """
+        chosen, comma, condition = words.partition(",")
+        chosen, place = chosen.strip(), self.place_of_program()
+        if chosen.isdigit() and place is not None:
+            if not source_line(place.file, int(chosen)).partition("#")[0].strip():
+                raise ArgumentError(f"{command}: line {chosen} is blank, or there is none.")
+            return f"{shown_file(place.file)}:{chosen}{comma}{condition}"
+        if chosen in known.layers:
+            return words
+        script = self.session.script
+        line = functions_in(script).get(chosen)
+        if line is not None:
+            file = shown_file(str(script))
+            raise ArgumentError(
+                f"{command}: {chosen!r} is a function of the script; this debugger stops at what "
+                f"the engine does. A line in it that makes a layer: `b {file}:{line + 1}`. "
+                f"A layer of that name: `b layer:{chosen}`."
+            )
+        if "/" in chosen and re.fullmatch(r"[\w/@]+", chosen):
+            raise ArgumentError(
+                f"{command}: {chosen!r} is the name of a tensor or a weight. Did you mean "
+                f"`b tensor:{chosen}` or `b weight:{chosen}`? A layer of that name: "
+                f"`b layer:{chosen}`."
+            )
+        return words
+
+    def say_never_matched(self) -> None:
+        """Tell once of each breakpoint and watch for which nothing ever came."""
+        stepper, tape = self.session.stepper, self.session.tape
+        known = known_names(self.session)
+        for breakpoint in stepper.breakpoints:
+            if breakpoint.hits or breakpoint.number in self._told_of:
+                continue
+            self._told_of.add(breakpoint.number)
+            if not any(breakpoint.matches(event, tape) for event in tape[:]):
+                what = breakpoint.selector.what
+                what = what if what in KINDS_OF_NAMES else "event"
+                near = guess(breakpoint.selector, known)
+                self.say_text(f"{told(breakpoint)}: no such {what} came. {near}".rstrip())
+        for watch in stepper.watches:
+            if watch.hits or watch.expression is not None or watch.number in self._told_of:
+                continue
+            self._told_of.add(watch.number)
+            selector = parse_selector(watch.text)
+            if not any(selector.matches(event, tape) for event in tape[:]):
+                near = guess(selector, known)
+                self.say_text(f"{told(watch)}: no such weight came. {near}".rstrip())
 
     def say_breaks(self) -> None:
         """Print all breakpoints, watches and caught conditions; nothing if there are none."""

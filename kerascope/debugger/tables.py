@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.debugger.calls import calls_at
-from kerascope.debugger.fitting import columns_of, padded
+from kerascope.debugger.fitting import DOTS, columns_of, padded
 from kerascope.debugger.pictures import picture_of, say_picture
 from kerascope.debugger.rendering import text_of_value
 from kerascope.debugger.stopping import StoppingCommands
@@ -19,6 +19,7 @@ from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.contents import relative_change
 from kerascope.trace.events import BEGIN, END, GRAINS, Event
+from kerascope.trace.expressions import value_of_event
 from kerascope.trace.snapshots import TensorRef
 from kerascope.trace.statistics import figure
 from kerascope.trace.stops import Stop
@@ -27,6 +28,7 @@ from kerascope.viz.theme import STATES
 
 TABLES = ("tensors", "nodes", "depths", "seen", "grads", "updates", "weights", "breaks", "counts")
 FORMATS = ("term", "svg", "png", "dot")
+LEAST_NAME, LEAST_VALUE = 4, 20  # columns that are kept in a table that is too wide
 FURTHEST = 20000  # how many events back a table that is out of scope is looked for
 
 WHOLE_WORDS = {"gradients": "grads", "breakpoints": "breaks", "seen_nodes": "seen"}
@@ -65,8 +67,19 @@ class TableCommands(StoppingCommands):
         if not rows:
             self.say(nothing)
             return
-        for line in lines_of_table([header, *rows]):
+        for line in lines_of_table(self._fitted([header, *rows])):
             self.say_line(line)
+
+    def _fitted(self, rows: Rows) -> Rows:
+        """Return rows with values, and then names, so short that the column `changed` has room."""
+        widths = [max(map(columns_of, column)) for column in zip(*rows, strict=True)]
+        excess = sum(widths) + 2 * (len(widths) - 1) - self.width
+        if excess <= 0 or rows[0][-1] != "changed":
+            return rows
+        value = max(widths[1] - excess, min(widths[1], LEAST_VALUE))
+        name = widths[0] - max(excess - widths[1] + value, 0)
+        narrow = self.page._replace(width=value)
+        return [(short_name(row[0], name), narrow.cut(row[1]), *row[2:]) for row in rows]
 
     def _t(self) -> int:
         return self.session.stepper.now
@@ -99,9 +112,25 @@ class TableCommands(StoppingCommands):
             rows.append(
                 (self._sign(states.get(call.id, "")), call.id, layer, str(call.depth), takes)
             )
-        if not rows:
-            rows = [(self._sign(state), name, "", "", "") for name, state in states.items()]
+        if not rows:  # the model is still being made
+            layers, inputs = self._known_while_built()
+            rows = [
+                (self._sign(state), name, layers.get(name, ""), "?", inputs.get(name, ""))
+                for name, state in states.items()
+            ]
         self._say_table(("", "node", "layer", "depth", "takes"), rows, "there are no nodes yet")
+
+    def _known_while_built(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Return what each layer is, and what it was called on, as far as it was built."""
+        layers: dict[str, str] = {}
+        takes: dict[str, str] = {}
+        for event in self.session.tape[: self._t() + 1]:
+            if event.kind == "layer.init":
+                layers[event.name] = str(value_of_event(event, "layer")).strip("<>")
+            elif event.kind == "layer.call" and event.ph == BEGIN:
+                inputs = value_of_event(event, "inputs") or ()
+                takes[event.name] = ", ".join(str(getattr(x, "name", x)) for x in inputs)
+        return layers, takes
 
     def _info_depths(self) -> None:
         states, by_depth = dict(self._states()), dict[int, list[str]]()
@@ -259,6 +288,22 @@ def _target(given: list[str]) -> tuple[str, str]:
         return Path(given[0]).suffix[1:], given[0]
     near = did_you_mean(given[0], FORMATS)
     raise ArgumentError(f"draw: got {' '.join(given)!r}. {near}Expected {', '.join(FORMATS)}.")
+
+
+def short_name(name: str, width: int) -> str:
+    """Return a weight's name; where it is too long, without the begin of its layer's name.
+
+    Examples
+    --------
+    >>> short_name("a_long_layer_1/kernel/momentum", 24)
+    '...yer_1/kernel/momentum'
+    """
+    layer, slash, own = name.partition("/")
+    excess = columns_of(name) - width
+    if excess <= 0:
+        return name
+    kept = max(len(layer) - excess - len(DOTS), LEAST_NAME)
+    return name if kept + len(DOTS) >= len(layer) else f"{DOTS}{layer[-kept:]}{slash}{own}"
 
 
 def lines_of_table(rows: Iterable[Sequence[str]]) -> list[str]:

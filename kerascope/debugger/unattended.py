@@ -112,6 +112,8 @@ class Unattended:
         if stop.reason is Reason.BEGIN:
             self._begin()
             return self._go
+        if stop.reason is Reason.SET_TRACE:
+            return self._go  # nobody is there who could be asked
         if stop.reason is Reason.END:
             self._end()
             return None
@@ -169,6 +171,8 @@ class Unattended:
         """
         if self._has_gone:
             raise BrokenPipeError
+        if self.code == USAGE:
+            return  # what --until names never came: the error says all
         writer = {"md": self._page, "jsonl": self._lines, "html": self._html, "svg": self._svg}
         if self.wanted.form not in writer:
             return

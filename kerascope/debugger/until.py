@@ -39,6 +39,7 @@ class Until:
         self.t = int(time[1]) if time else None
         self.selector = "" if time else _selector_of(self.text)
         self._made: Breakpoint | None = None
+        self.was_missed = False
         if not time:
             Breakpoints().add(self.selector, temporary=True)  # refuses nonsense at once
 
@@ -60,6 +61,11 @@ class Until:
 
     def why_missed(self, session: Session) -> str:
         """Return why it was never reached, though the program has ended; "" if it was."""
+        why = self._why_missed(session)
+        self.was_missed = bool(why)
+        return why
+
+    def _why_missed(self, session: Session) -> str:
         events = len(session.tape)
         if self.t is not None:
             return "" if self.t < events else f"--until {self.text}: there are {events} events."

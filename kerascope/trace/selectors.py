@@ -291,6 +291,20 @@ def _what_is_wrong(text: str, prefix: str, name: str) -> str:
 
 
 def _check_name(selector: Selector, known: KnownNames, where: str) -> None:
+    there, name = names_for(selector, known), selector.pattern
+    if not there or any(sign in name for sign in "*?["):
+        return
+    if name in there or (selector.what == "layer" and name in {n.partition("@")[0] for n in there}):
+        return
+    listed = ", ".join(sorted(there)[:12]) + (", ..." if len(there) > 12 else ".")
+    near = guess(selector, known)
+    raise ArgumentError(
+        f"{where}: unknown {selector.what} {name!r}. {near}Expected one of {listed}"
+    )
+
+
+def names_for(selector: Selector, known: KnownNames) -> Collection[str]:
+    """Return the names of the kind that a selector means."""
     names: dict[str, Collection[str]] = {
         "layer": known.layers,
         "op": known.ops,
@@ -299,13 +313,24 @@ def _check_name(selector: Selector, known: KnownNames, where: str) -> None:
         "phase": (*PHASES, *ACTS),
         "event": (*GRAIN_OF, *known.kinds),
     }
-    there, name = names.get(selector.what, ()), selector.pattern
-    if not there or any(sign in name for sign in "*?["):
-        return
-    if name in there or (selector.what == "layer" and name in {n.partition("@")[0] for n in there}):
-        return
-    listed = ", ".join(sorted(there)[:12]) + (", ..." if len(there) > 12 else "")
-    near = did_you_mean(name, sorted(there))
-    raise ArgumentError(
-        f"{where}: unknown {selector.what} {name!r}. {near}Expected one of {listed}."
-    )
+    return names.get(selector.what, ())
+
+
+def guess(selector: Selector, known: KnownNames) -> str:
+    """Return "Did you mean 'dense_2'? " for a misspelt name, else an empty string.
+
+    Examples
+    --------
+    >>> known = KnownNames(layers=["dense_1"], tensors=["dense_1/relu"])
+    >>> guess(parse_selector("DENSE_1"), known), guess(parse_selector("dense_1/relu"), known)
+    ("Did you mean 'dense_1'? ", "Did you mean 'tensor:dense_1/relu'? ")
+    """
+    name = selector.pattern
+    if selector.what == "layer":
+        kinds = {"tensor": known.tensors, "weight": known.weights}
+        for kind, others in kinds.items():
+            if name in others:
+                return f"Did you mean '{kind}:{name}'? "
+    there = sorted(names_for(selector, known))
+    same = [other for other in there if other.lower() == name.lower()]
+    return f"Did you mean {same[0]!r}? " if same else did_you_mean(name, there)

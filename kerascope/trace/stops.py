@@ -21,6 +21,7 @@ class Reason(StrEnum):
     WATCH = "watch"
     FORGOTTEN = "forgotten"
     INTERRUPT = "interrupt"
+    SET_TRACE = "set_trace"
     BEGIN = "begin of history"
     END = "end of history"
 

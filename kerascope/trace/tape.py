@@ -13,7 +13,14 @@ from kerascope.stage import observing
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.tape_store import HISTORY, Tape
 
-__all__ = ["Tape", "trace"]
+__all__ = ["Tape", "last_tape", "trace"]
+
+_LAST: list[Tape] = []  # one at most
+
+
+def last_tape() -> Tape | None:
+    """Return the tape that `trace` made last; None if it made none."""
+    return _LAST[0] if _LAST else None
 
 
 @contextmanager
@@ -53,6 +60,7 @@ def trace(
     recorder = Recorder(level, statistics_only=statistics_only, history=history)
     if model is not None:
         recorder.know(model)
+    _LAST[:] = [recorder.tape]
     try:
         with observing(recorder):
             yield recorder.tape

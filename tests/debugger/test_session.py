@@ -150,6 +150,7 @@ def typed(monkeypatch):
         monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in commands)))
 
     monkeypatch.setattr(Session, "current", None)
+    monkeypatch.setattr("kerascope.trace.tape._LAST", [])
     return give
 
 
@@ -206,9 +207,10 @@ def test_set_trace_stops_at_its_line(monkeypatch, capsys, tmp_path):
         "ks.set_trace()\n"
         "y = ks.layers.Dense(1, name='d')(x)\n"
     )
-    code, out = debug_script(monkeypatch, capsys, script, "c", "p e.kind", "c")
+    code, out = debug_script(monkeypatch, capsys, script, "c", "p x", "s", "p e.kind", "c")
     assert code == 0
-    assert "interrupted" in out
+    assert answer(out, "c")[1] == "-> ks.set_trace()"
+    assert answer(out, "p x") == ["input_1"]
     assert answer(out, "p e.kind") == ["'build'"]
 
 

@@ -553,7 +553,7 @@ def test_in_a_terminal_which_is_as_before_afterwards(text, keys, code, tmp_path)
     while child.poll() is None:
         if select.select([ours], [], [], 0.01)[0]:
             seen += os.read(ours, 4096).decode(errors="replace")
-    while select.select([ours], [], [], 0)[0]:
+    while select.select([ours], [], [], 0.3)[0]:
         seen += os.read(ours, 4096).decode(errors="replace")
     watchdog.cancel()
     assert child.returncode == code

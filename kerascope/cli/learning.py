@@ -1,0 +1,160 @@
+"""`kerascope learn`: exercises beside the chapters of the course."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+
+from kerascope.cli.learn_options import ACTIONS
+from kerascope.cli.parser import UsageError
+from kerascope.learn import commands, pages
+from kerascope.learn.catalog import Exercise, all_exercises, find_exercises
+from kerascope.learn.commands import Desk
+from kerascope.learn.reports import Checked, folders_of_class, report, workbook_in
+from kerascope.learn.texts import language_of_environment
+from kerascope.learn.workbook import Workbook, default_folder
+from kerascope.registry import did_you_mean
+
+_DO: dict[str, Callable[[Desk, list[Exercise]], int]] = {
+    "next": commands.show_next,
+    "list": commands.show_list,
+    "run": commands.run_chosen,
+    "check": commands.check_chosen,
+    "hint": commands.show_hint,
+    "reset": commands.reset_chosen,
+    "solution": commands.show_solution,
+    "watch": commands.watch_chosen,
+}
+_ONE_AT_A_TIME = ("run", "hint", "reset", "solution", "watch")
+
+
+def run_learn(options: Namespace) -> int:
+    """Do what was typed after `kerascope learn`; return the exit code.
+
+    Raises
+    ------
+    UsageError
+        There is no such action or exercise, or the options make no sense.
+    """
+    exercises = all_exercises()
+    action, words = _action_of(options.script_words, exercises)
+    _check_options(options, action, words)
+    chosen = [] if action == "read" else _chosen(exercises, words)
+    if action in _ONE_AT_A_TIME and len(chosen) > 1:
+        names = ", ".join(exercise.name for exercise in chosen)
+        raise UsageError(f"learn {action}: expected one exercise, got {names}.")
+    folders = _folders(options)
+    if options.json or len(folders) > 1 or options.class_folder:
+        return _check_for_teachers(options, folders, chosen or exercises)
+    workbook = Workbook(folders[0], exercises)
+    language = options.lang or workbook.language or language_of_environment(os.environ)
+    desk = Desk(workbook, language, options.time_limit)
+    if action == "read":
+        current = workbook.next_exercise() or exercises[-1]
+        return commands.read_chapter(words[0] if words else current.chapter, language)
+    _prepare(desk)
+    if not chosen and action in ("check", *_ONE_AT_A_TIME):
+        following = workbook.next_exercise()
+        if following is None and not options.all:
+            desk.say(pages.ALL_DONE)
+            return commands.DONE
+        chosen = exercises if options.all or following is None else [following]
+    return _DO[action](desk, chosen)
+
+
+def _prepare(desk: Desk) -> None:
+    """Copy the exercises that the student does not have yet."""
+    workbook = desk.workbook
+    if workbook.notice:
+        desk.say(f"kerascope: {workbook.notice}")
+    written = workbook.prepare(desk.language)
+    if written:
+        desk.say(pages.welcome(workbook.folder, len(written)))
+
+
+def _action_of(words: list[str], exercises: list[Exercise]) -> tuple[str, list[str]]:
+    """Return the action and the words after it; an exercise alone is shown."""
+    if not words:
+        return "next", []
+    first, *rest = words
+    if first in ACTIONS:
+        return first, rest
+    if find_exercises(exercises, first)[0]:
+        return "next", words
+    hint = did_you_mean(first, [*ACTIONS, *(e.name for e in exercises)])
+    raise UsageError(
+        f"learn: there is no action and no exercise {first!r}. {hint}"
+        f"Actions: {', '.join(ACTIONS)}.\n(kerascope learn list shows the exercises)"
+    )
+
+
+def _chosen(exercises: list[Exercise], words: list[str]) -> list[Exercise]:
+    chosen: list[Exercise] = []
+    for word in words:
+        found, hint = find_exercises(exercises, word)
+        if not found:
+            raise UsageError(
+                f"learn: there is no exercise {word!r}. {hint}".rstrip() + "\n"
+                "(kerascope learn list shows the exercises)"
+            )
+        chosen += [exercise for exercise in found if exercise not in chosen]
+    return chosen
+
+
+def _check_options(options: Namespace, action: str, words: list[str]) -> None:
+    """Refuse options that the action does not take."""
+    for_check = {
+        "--all": options.all,
+        "--json": options.json,
+        "--class": options.class_folder,
+        "several --folder": len(options.folder) > 1,
+    }
+    for name, is_given in for_check.items():
+        if is_given and action != "check":
+            raise UsageError(f"learn {action}: {name} belongs to `kerascope learn check`.")
+    if options.all and words:
+        raise UsageError(f"learn check: --all and {words[0]!r}; expected one of the two.")
+    if action == "read" and len(words) > 1:
+        raise UsageError(f"learn read: expected one chapter, got {' '.join(words)}.")
+    if options.class_folder and options.folder:
+        raise UsageError("learn check: --class and --folder; expected one of the two.")
+
+
+def _folders(options: Namespace) -> list[Path]:
+    if options.class_folder:
+        folder = Path(options.class_folder)
+        if not folder.is_dir():
+            raise UsageError(f"learn check: there is no folder {options.class_folder!r}.")
+        students = folders_of_class(folder)
+        if not students:
+            raise UsageError(
+                f"learn check: there is no student's folder in {options.class_folder!r}."
+            )
+        return students
+    if not options.folder:
+        return [default_folder(Path.cwd())]
+    return [Path(name) for name in options.folder]
+
+
+def _check_for_teachers(options: Namespace, folders: list[Path], chosen: list[Exercise]) -> int:
+    """Check the work of some students; their folders are not written to."""
+    missing = [folder for folder in folders if not folder.is_dir()]
+    if missing:
+        raise UsageError(f"learn check: there is no folder '{missing[0]}'.")
+    language = options.lang or language_of_environment(os.environ)
+    results: list[tuple[Path, Checked]] = []
+    outcomes = []
+    for folder in map(workbook_in, folders):
+        desk = Desk(Workbook(folder, chosen), language, options.time_limit)
+        checked = [(e, desk.workbook.path_of(e), desk.check(e)) for e in chosen]
+        results.append((folder, checked))
+        own = [outcome for _, _, outcome in checked]
+        outcomes += own
+        if not options.json:
+            desk.say(pages.of_class(folder, own))
+    if options.json:
+        print(json.dumps(report(results), ensure_ascii=False, indent=1))
+    return commands.code_of(outcomes)

@@ -1,0 +1,114 @@
+"""The process in which a student's file is run and checked.
+
+It is started by `running.py` and writes its verdict into a file. A thread of its own watches the
+time: if the student's file does not come to an end, it says on which line that was, and ends the
+process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType, ModuleType
+
+import numpy as np
+
+from kerascope.compat import keras_imports_for_good
+from kerascope.learn.checking import checks_of, judge
+from kerascope.learn.student import Student
+from kerascope.learn.texts import Text
+from kerascope.learn.verdicts import Outcome, failed
+
+MODULE = "exercise"
+
+
+def main(checker: str, path: str, result: str, seconds: str) -> None:
+    """Run a student's file and its checker; write the outcome.
+
+    Parameters
+    ----------
+    checker, path, result : str
+        The checker, the student's file, and where the outcome is written.
+    seconds : str
+        The time limit.
+    """
+    keras_imports_for_good()
+    np.random.seed(0)  # noqa: NPY002 (what scripts draw from)
+    checks = checks_of(Path(checker))
+    watch = threading.Thread(target=_watch, args=(path, result, float(seconds)), daemon=True)
+    watch.start()
+    module = ModuleType(MODULE)
+    module.__file__ = path
+    student = Student(module, path)
+    outcome = _ran(student) or judge(checks, student)
+    _flush()
+    _write(result, outcome)
+    os._exit(0)  # threads that the student's file left running shall not hold us
+
+
+def _ran(student: Student) -> Outcome | None:
+    """Run the student's file; return what went wrong, or None."""
+    path, module = Path(student.path), student.module
+    sys.argv = [student.path]
+    sys.path.insert(0, str(path.resolve().parent))
+    sys.modules[MODULE] = module
+    try:
+        exec(compile(path.read_bytes(), student.path, "exec", dont_inherit=True), vars(module))
+    except SyntaxError as error:
+        line = error.lineno if error.filename == student.path else None
+        place = Text(f"line {line}", f"第 {line} 行") if line else Text("your file", "你的文件")
+        return failed(
+            en=f"{place.en} is not Python: {error.msg}",
+            zh=f"{place.zh}不是合法的 Python：{error.msg}",
+            line=line,
+        )
+    except SystemExit:
+        return failed(
+            en="your file ended itself with sys.exit() before it could be checked; leave that out",
+            zh="你的文件在检查之前就用 sys.exit() 结束了；请去掉它",
+        )
+    except BaseException as error:
+        return student.failure(error).outcome(0)
+    return None
+
+
+def _write(result: str, outcome: Outcome) -> None:
+    whole = Path(f"{result}.part")
+    whole.write_text(json.dumps(outcome.as_json(), ensure_ascii=False), encoding="utf-8")
+    os.replace(whole, result)
+
+
+def _flush() -> None:
+    """Let what was printed be seen, unless the student's file has put something else there."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+
+
+def _watch(path: str, result: str, seconds: float) -> None:
+    time.sleep(seconds)
+    main_thread = threading.main_thread().ident or 0
+    line = _line_in(path, sys._current_frames().get(main_thread))
+    place = Text(f", at line {line}", f"，停在第 {line} 行") if line else Text("", "")
+    outcome = failed(
+        en=f"still running after {seconds:g} s{place.en}; is there a loop that never ends?",
+        zh=f"运行 {seconds:g} 秒后仍未结束{place.zh}；是不是有无限循环？",
+        line=line,
+    )
+    _flush()
+    _write(result, outcome)
+    os._exit(1)
+
+
+def _line_in(path: str, frame: FrameType | None) -> int | None:
+    """Return the innermost line of the student's file that is being executed."""
+    while frame is not None:
+        if frame.f_code.co_filename == path:
+            return frame.f_lineno
+        frame = frame.f_back
+    return None

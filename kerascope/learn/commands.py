@@ -1,0 +1,195 @@
+"""What a student can type after `kerascope learn`."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from kerascope.errors import UnavailableError
+from kerascope.learn import pages
+from kerascope.learn.catalog import Exercise
+from kerascope.learn.running import check_file, run_file
+from kerascope.learn.texts import Text
+from kerascope.learn.verdicts import Outcome, Verdict
+from kerascope.learn.watching import changes_of
+from kerascope.learn.workbook import Workbook, default_folder
+
+WIDTH, WIDEST = 80, 100  # columns of a chapter: in a pipe, and at most
+DONE, FAILED, NOT_ATTEMPTED, TOO_LONG = 0, 1, 5, 124
+_READING = ("kerascope.lessons.reading", "chapter_text")
+
+
+@dataclass
+class Desk:
+    """A student at work: the folder, the language, and how to speak.
+
+    Attributes
+    ----------
+    workbook : Workbook
+    language : str
+        "en" or "zh".
+    seconds : float or None
+        Time limit; None is that of the command.
+    """
+
+    workbook: Workbook
+    language: str
+    seconds: float | None = None
+
+    def say(self, text: Text | str = "") -> None:
+        """Write a line in the student's language."""
+        print(text if isinstance(text, str) else text.within(self.language), flush=True)
+
+    def page(self, exercise: Exercise) -> Text:
+        """Return the page of an exercise; its commands are those for this folder."""
+        workbook = self.workbook
+        more = "" if exercise == workbook.next_exercise() else f" {exercise.name}"
+        if workbook.folder != default_folder(Path.cwd()):
+            more += f" --folder {shlex.quote(str(workbook.folder))}"
+        return pages.exercise_page(exercise, workbook.path_of(exercise), more)
+
+    def check(self, exercise: Exercise) -> Outcome:
+        """Return the verdict on the student's file of an exercise."""
+        path = self.workbook.path_of(exercise)
+        if self.seconds is None:
+            return check_file(exercise, path)
+        return check_file(exercise, path, self.seconds)
+
+
+def show_next(desk: Desk, chosen: list[Exercise]) -> int:
+    """Show the exercise that comes next, or the ones that were named."""
+    workbook = desk.workbook
+    passed = sum(map(workbook.is_passed, workbook.exercises))
+    desk.say(pages.how_far(passed, len(workbook.exercises)))
+    for exercise in chosen or [e for e in (workbook.next_exercise(),) if e]:
+        desk.say()
+        desk.say(desk.page(exercise))
+    if passed == len(workbook.exercises):
+        desk.say(pages.ALL_DONE)
+    return DONE
+
+
+def show_list(desk: Desk, chosen: list[Exercise]) -> int:
+    """List the exercises and their verdicts."""
+    desk.say(pages.table(desk.workbook, chosen or desk.workbook.exercises))
+    return DONE
+
+
+def check_chosen(desk: Desk, chosen: list[Exercise]) -> int:
+    """Check some exercises; say of each its verdict."""
+    outcomes = []
+    for exercise in chosen:
+        path = desk.workbook.path_of(exercise)
+        desk.say(pages.being_checked(exercise, path))
+        outcome = desk.check(exercise)
+        desk.workbook.remember(exercise, outcome)
+        desk.say(pages.outcome_page(exercise, outcome, path))
+        outcomes.append(outcome)
+    if len(outcomes) > 1:
+        desk.say(pages.counted(outcomes))
+    following = desk.workbook.next_exercise()
+    if outcomes[-1].verdict is Verdict.PASS and following is not None:
+        desk.say(pages.what_next(following))
+    return code_of(outcomes)
+
+
+def code_of(outcomes: list[Outcome]) -> int:
+    """Return the exit code: 0 all passed, 1 one failed, 5 none failed but one was not attempted."""
+    verdicts = {outcome.verdict for outcome in outcomes}
+    if Verdict.FAIL in verdicts:
+        return FAILED
+    return NOT_ATTEMPTED if Verdict.NOT_ATTEMPTED in verdicts else DONE
+
+
+def run_chosen(desk: Desk, chosen: list[Exercise]) -> int:
+    """Run the student's file as a program."""
+    (exercise,) = chosen
+    path = desk.workbook.path_of(exercise)
+    seconds = desk.seconds or 60.0
+    desk.say(Text(f"running {path}", f"正在运行 {path}"))
+    code = run_file(path, seconds)
+    if code is None:
+        desk.say(
+            Text(f"ended: it ran longer than {seconds:g} s", f"运行超过 {seconds:g} 秒，已终止")
+        )
+        return TOO_LONG
+    return code
+
+
+def show_hint(desk: Desk, chosen: list[Exercise]) -> int:
+    """Show one more hint."""
+    (exercise,) = chosen
+    progress = desk.workbook.progress(exercise)
+    progress.hints = min(progress.hints + 1, len(exercise.hints))
+    desk.workbook.save()
+    desk.say(pages.hint_page(exercise, progress.hints))
+    return DONE
+
+
+def reset_chosen(desk: Desk, chosen: list[Exercise]) -> int:
+    """Put the stub back, keeping what the student wrote."""
+    (exercise,) = chosen
+    kept = desk.workbook.reset(exercise, desk.language)
+    path = desk.workbook.path_of(exercise)
+    desk.say(Text(f"{path} is as it was given to you", f"{path} 已恢复为最初的样子"))
+    if kept is not None:
+        desk.say(Text(f"what you had written is kept in {kept}", f"你原来写的内容保存在 {kept}"))
+    return DONE
+
+
+def show_solution(desk: Desk, chosen: list[Exercise]) -> int:
+    """Print a solution."""
+    (exercise,) = chosen
+    desk.say(exercise.solution.read_text(encoding="utf-8").rstrip())
+    desk.say()
+    desk.say(pages.seen(exercise))
+    return DONE
+
+
+def watch_chosen(desk: Desk, chosen: list[Exercise]) -> int:
+    """Check an exercise whenever its file changes; go on to the next one when it passes."""
+    exercise: Exercise | None = chosen[0]
+    desk.say(Text("watching; Ctrl-C ends it", "正在监视文件；按 Ctrl-C 结束"))
+    try:
+        while exercise is not None:
+            path = desk.workbook.path_of(exercise)
+            desk.say()
+            desk.say(desk.page(exercise))
+            for _ in changes_of(path):
+                if check_chosen(desk, [exercise]) == DONE:
+                    break
+            exercise = desk.workbook.next_exercise()
+    except KeyboardInterrupt:
+        desk.say()
+        return DONE
+    desk.say(pages.ALL_DONE)
+    return DONE
+
+
+def read_chapter(word: str, language: str) -> int:
+    """Show a chapter in the terminal.
+
+    Raises
+    ------
+    UnavailableError
+        The chapters are not in this installation.
+    UnknownNameError
+        There is no such chapter.
+    """
+    module, name = _READING
+    try:
+        chapter_text: Callable[..., str] = getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise UnavailableError(
+            f"learn: chapter {word} cannot be read: the chapters are not in this installation "
+            f"of kerascope ({error}). Install the wheel again."
+        ) from None
+    is_terminal = sys.stdout.isatty()
+    width = min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDEST) if is_terminal else WIDTH
+    print(chapter_text(word, language, width=width, color=is_terminal))
+    return DONE

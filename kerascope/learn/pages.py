@@ -1,0 +1,164 @@
+"""What `kerascope learn` says, in both languages; everything here returns text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from kerascope.learn.catalog import Exercise
+from kerascope.learn.texts import Text
+from kerascope.learn.verdicts import Outcome, Verdict
+from kerascope.learn.workbook import Workbook
+
+LINES_SHOWN = 20
+LONGEST_LINE = 120
+ALL_DONE = Text(
+    en="You have passed every exercise of the course.",
+    zh="你已通过本课程的全部练习。",
+)
+_ORDER = (Verdict.PASS, Verdict.FAIL, Verdict.NOT_ATTEMPTED)
+
+
+def welcome(folder: Path, number: int) -> Text:
+    """Return what is said when exercises were copied."""
+    return Text(
+        en=f"{number} exercises were copied to {folder}; write your answers there.",
+        zh=f"已将 {number} 个练习复制到 {folder}，请在那里作答。",
+    )
+
+
+def how_far(passed: int, number: int) -> Text:
+    """Return how many exercises are passed."""
+    return Text(f"{passed} of {number} exercises passed", f"已通过 {passed} / {number} 个练习")
+
+
+def exercise_page(exercise: Exercise, path: Path, more: str = "") -> Text:
+    """Return the task, where to write, and what to type; `more` is typed after each command."""
+    numbers = ", ".join(exercise.facts)
+    chapter = exercise.chapter.lstrip("0") or "0"
+    en = f"""\
+{exercise.id}   ({numbers})
+{exercise.task.en}
+
+write in      {path}
+check it      kerascope learn check{more}
+stuck?        kerascope learn hint{more}
+the chapter   kerascope learn read {chapter}"""
+    zh = f"""\
+{exercise.id}   （{numbers}）
+{exercise.task.zh}
+
+作答文件   {path}
+检查       kerascope learn check{more}
+提示       kerascope learn hint{more}
+本章课文   kerascope learn read {chapter}"""
+    return Text(en, zh)
+
+
+def what_next(exercise: Exercise) -> Text:
+    """Return what is said after a PASS."""
+    title = exercise.title
+    return Text(
+        f"next: {exercise.id}  {title.en}  (kerascope learn)",
+        f"下一个：{exercise.id}  {title.zh}（kerascope learn）",
+    )
+
+
+def being_checked(exercise: Exercise, path: Path) -> Text:
+    """Return what is said before a file is run."""
+    return Text(f"checking {exercise.id}: {path}", f"正在检查 {exercise.id}：{path}")
+
+
+def outcome_page(exercise: Exercise, outcome: Outcome, path: Path) -> Text:
+    """Return a verdict with its message, and what the student's file printed."""
+    return Text(*(_outcome(exercise, outcome, path, language) for language in ("en", "zh")))
+
+
+def _outcome(exercise: Exercise, outcome: Outcome, path: Path, language: str) -> str:
+    lines = []
+    if outcome.printed.strip():
+        head = Text("your file printed:", "你的文件输出：")
+        lines += [f"  {head.within(language)}", *_quoted(outcome.printed)]
+    if outcome.details:
+        lines += _quoted(outcome.details.replace(str(path), path.name))
+    verdict, message = outcome.verdict.text.within(language), outcome.message.within(language)
+    lines.append(f"{verdict}  {message}".rstrip())
+    if outcome.verdict is Verdict.PASS:
+        demands = Text(f"({outcome.checks} demands met)", f"（满足 {outcome.checks} 项要求）")
+        lines[-1] += f"  {demands.within(language)}"
+        lines.append(seen(exercise).within(language))
+    return "\n".join(lines)
+
+
+def _quoted(text: str) -> list[str]:
+    lines = text.rstrip().splitlines()
+    shown = [_cut(line) for line in lines[:LINES_SHOWN]]
+    more = len(lines) - len(shown)
+    return [f"  | {line}" for line in shown] + ([f"  | ... (+{more})"] if more else [])
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}..."
+
+
+def seen(exercise: Exercise) -> Text:
+    """Return what the exercise has shown."""
+    numbers = ", ".join(exercise.facts)
+    return Text(f"{exercise.seen.en} ({numbers})", f"{exercise.seen.zh}（{numbers}）")
+
+
+def counted(outcomes: Sequence[Outcome]) -> Text:
+    """Return how often each verdict was given."""
+    verdicts = [outcome.verdict for outcome in outcomes]
+    both = []
+    for language in ("en", "zh"):
+        words = [f"{verdicts.count(v)} {v.text.within(language)}" for v in _ORDER]
+        both.append((", " if language == "en" else "，").join(words))
+    return Text(*both)
+
+
+def hint_page(exercise: Exercise, number: int) -> Text:
+    """Return a hint by its number, from 1."""
+    of = len(exercise.hints)
+    hint = exercise.hints[number - 1]
+    last = Text("", "")
+    if number == of:
+        last = Text(
+            "\n(that was the last one; kerascope learn solution shows a solution)",
+            "\n（这是最后一条提示；kerascope learn solution 可以查看参考答案）",
+        )
+    return Text(
+        f"{exercise.id}, hint {number} of {of}:\n{hint.en}{last.en}",
+        f"{exercise.id}，提示 {number} / {of}：\n{hint.zh}{last.zh}",
+    )
+
+
+def table(workbook: Workbook, exercises: Sequence[Exercise]) -> Text:
+    """Return a line for each exercise: its mark, its id and its title."""
+    return Text(*("\n".join(_rows(workbook, exercises, one)) for one in ("en", "zh")))
+
+
+def _rows(workbook: Workbook, exercises: Sequence[Exercise], language: str) -> list[str]:
+    width = max((len(e.id) for e in exercises), default=0)
+    following = workbook.next_exercise()
+    rows = []
+    for exercise in exercises:
+        verdict = Verdict(workbook.progress(exercise).verdict)
+        words = "" if verdict is Verdict.NOT_ATTEMPTED else verdict.text.within(language)
+        mark = f"{words}{'*' if workbook.is_changed(exercise) else ''}"
+        wide = sum(2 if ord(letter) > 0x2E80 else 1 for letter in mark)
+        arrow = ">" if exercise == following else " "
+        title = exercise.title.within(language)
+        rows.append(f"{arrow} {mark}{' ' * (7 - wide)} {exercise.id:<{width}}  {title}")
+    passed = sum(map(workbook.is_passed, workbook.exercises))
+    rows.append(how_far(passed, len(workbook.exercises)).within(language))
+    if any(workbook.is_changed(e) for e in exercises):
+        changed = Text("* changed since it was checked", "* 检查之后又有改动")
+        rows.append(changed.within(language))
+    return rows
+
+
+def of_class(folder: Path, outcomes: Sequence[Outcome]) -> Text:
+    """Return a line for one student of a class."""
+    words = counted(outcomes)
+    return Text(f"{folder}: {words.en}", f"{folder}：{words.zh}")

@@ -1,0 +1,186 @@
+"""Running a student's file in a process of its own, with a time limit.
+
+Whatever the file does (loop for ever, end the process, print without end, wait for input), the
+caller gets an answer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import IO
+
+from kerascope.learn.attempts import is_attempted, open_places
+from kerascope.learn.catalog import Exercise
+from kerascope.learn.texts import Text
+from kerascope.learn.verdicts import Outcome, Verdict, failed
+
+SECONDS = 10.0
+SECONDS_TO_START = 30.0  # importing kerascope on a slow machine is not the student's time
+MOST_PRINTED = 10_000
+_ROOT = str(Path(__file__).resolve().parents[2])
+# Neither the folder in which the student stands nor ours may hide a module of Python's own.
+_START = (
+    "import sys; sys.path.insert(0, sys.argv[1]); import kerascope; del sys.path[0]; "
+    "from importlib import import_module as load; "
+)
+_CHECK = _START + "load('kerascope.learn.child').main(*sys.argv[2:])"
+_RUN = _START + "sys.exit(load('kerascope.cli').main(['run', *sys.argv[2:]]))"
+
+MISSING = Text(en="there is no such file yet", zh="还没有这个文件")
+
+
+def check_file(exercise: Exercise, path: Path, seconds: float = SECONDS) -> Outcome:
+    """Return the verdict on a student's file.
+
+    Parameters
+    ----------
+    exercise : Exercise
+    path : Path
+        The student's file.
+    seconds : float
+        Time limit for the file and its checker together.
+    """
+    try:
+        written = path.read_bytes()
+    except FileNotFoundError:
+        return Outcome(Verdict.NOT_ATTEMPTED, MISSING)
+    except OSError as error:
+        return failed(en=f"cannot be read: {error.strerror}", zh=f"无法读取：{error.strerror}")
+    if not is_attempted(exercise.stub.read_bytes(), written):
+        return _untouched(open_places(written))
+    outcome = _checked(exercise.checker, path, seconds)
+    if outcome.verdict is Verdict.FAIL and (places := open_places(written)):
+        return _with_open_places(outcome, places)
+    return outcome
+
+
+def _untouched(places: list[int]) -> Outcome:
+    lines = ", ".join(map(str, places))
+    message = Text(
+        en=f"write your answer in place of `...` ({_numbered(places)})",
+        zh=f"请把 `...` 换成你的答案（第 {lines} 行）",
+    )
+    return Outcome(Verdict.NOT_ATTEMPTED, message, line=places[0] if places else None)
+
+
+def _numbered(places: list[int]) -> str:
+    return f"line{'s' if len(places) > 1 else ''} {', '.join(map(str, places))}"
+
+
+def _with_open_places(outcome: Outcome, places: list[int]) -> Outcome:
+    lines = ", ".join(map(str, places))
+    message = Text(
+        en=f"{outcome.message.en} (`...` is still there: {_numbered(places)})",
+        zh=f"{outcome.message.zh}（第 {lines} 行仍是 `...`）",
+    )
+    return Outcome(
+        outcome.verdict, message, outcome.checks, outcome.line, outcome.details, outcome.printed
+    )
+
+
+def _checked(checker: Path, path: Path, seconds: float) -> Outcome:
+    with tempfile.TemporaryDirectory(prefix="kerascope-") as folder:
+        result = Path(folder) / "outcome.json"
+        words = [str(checker), str(path), str(result), str(seconds)]
+        printed, code = _finished(_CHECK, words, seconds + SECONDS_TO_START)
+        if result.is_file():
+            return Outcome.from_json(json.loads(result.read_text(encoding="utf-8")), printed)
+    if code is None:
+        return failed(
+            en=f"still running after {seconds:g} s, and could not be asked where",
+            zh=f"运行 {seconds:g} 秒后仍未结束，也无法得知停在哪里",
+            printed=printed,
+        )
+    return failed(
+        en=f"the process ended (code {code}) before the check was done",
+        zh=f"检查完成之前进程就结束了（代码 {code}）",
+        printed=printed,
+    )
+
+
+def _finished(start: str, words: list[str], seconds: float) -> tuple[str, int | None]:
+    """Run a process to its end; return what it printed, and its exit code or None if it was ended.
+
+    Being interrupted ends the process too.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", start, _ROOT, *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment(),
+        start_new_session=os.name == "posix",
+    )
+    assert process.stdout is not None
+    kept = _Kept(process.stdout)
+    code: int | None = None
+    try:
+        code = process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        _end(process)
+    return kept.text(), code
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process that is still running, and what it has started."""
+    if process.poll() is not None:
+        return
+    if os.name == "posix":
+        os.killpg(process.pid, signal.SIGKILL)  # it began a group of its own
+    else:
+        process.kill()
+    process.wait()
+
+
+class _Kept(threading.Thread):
+    """Reads all that a process prints, so that it never waits for us; keeps the beginning."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        super().__init__(daemon=True)
+        self._stream = stream
+        self._data = b""
+        self._lost = False
+        self.start()
+
+    def run(self) -> None:
+        with self._stream:
+            while chunk := self._stream.read1(65536):  # type: ignore[attr-defined]
+                room = MOST_PRINTED - len(self._data)
+                self._data += chunk[:room]
+                self._lost = self._lost or len(chunk) > room
+
+    def text(self) -> str:
+        self.join(2.0)
+        words = self._data.decode("utf-8", errors="replace").replace("\r\n", "\n")
+        return f"{words}\n...\n" if self._lost else words
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of a student's process: the same numbers and names for everybody."""
+    own = {k: v for k, v in os.environ.items() if k not in ("KERASCOPE_DIALECT", "PYTHONSTARTUP")}
+    return {
+        **own,
+        "PYTHONHASHSEED": "0",
+        "PYTHONIOENCODING": "utf-8",
+        "PYTHONUTF8": "1",
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def run_file(path: Path, seconds: float) -> int | None:
+    """Run a student's file as `kerascope run` does, on the terminal; None if it took too long."""
+    words = [sys.executable, "-P", "-c", _RUN, _ROOT, str(path)]
+    try:
+        return subprocess.run(words, env=environment(), timeout=seconds, check=False).returncode
+    except subprocess.TimeoutExpired:
+        return None

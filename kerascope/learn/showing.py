@@ -1,0 +1,82 @@
+"""How a value stands in a message: short, on one line, the same in every process."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.graph import Tensor
+from kerascope.learn.texts import Text
+
+LONGEST = 90
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+def shown(value: Any, language: str = "en") -> str:
+    """Return a value for a message in one language.
+
+    Examples
+    --------
+    >>> shown(16362), shown(0.1 + 0.2), shown([1, 2]), shown(np.zeros((2, 3)))
+    ('16,362', '0.3', '[1, 2]', 'an array (2, 3) float64')
+    >>> shown(np.zeros((2, 3)), "zh")
+    '数组 (2, 3) float64'
+    """
+    if value is Ellipsis:
+        return "`...`"
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, (int, np.integer)):
+        return f"{int(value):,}"
+    if isinstance(value, (float, np.floating)):
+        return f"{float(value):.6g}"
+    if isinstance(value, np.ndarray) and value.ndim:
+        words = Text("an array", "数组").within(language)
+        return f"{words} {value.shape} {value.dtype}"
+    if isinstance(value, np.ndarray):
+        return shown(value[()], language)
+    if isinstance(value, Tensor):
+        return f"{Text('the tensor', '张量').within(language)} '{value.name}'"
+    words = _ADDRESS.sub("", " ".join(repr(value).split()))
+    return words if len(words) <= LONGEST else f"{words[: LONGEST - 3]}..."
+
+
+def is_same(found: Any, expected: Any) -> bool:
+    """Tell whether two values are equal, arrays and tensors among them.
+
+    A truth value equals no number here, and a tensor equals only itself.
+
+    Examples
+    --------
+    >>> is_same(np.ones(2), [1, 1]), is_same(True, 1), is_same((1, 2), [1, 2])
+    (True, False, True)
+    """
+    if isinstance(found, Tensor) or isinstance(expected, Tensor):
+        return found is expected
+    if isinstance(expected, (list, tuple)) and isinstance(found, (list, tuple)):
+        return len(found) == len(expected) and all(map(is_same, found, expected))
+    booleans = (bool, np.bool_)
+    if isinstance(found, booleans) != isinstance(expected, booleans):
+        return False
+    try:
+        if isinstance(found, np.ndarray) or isinstance(expected, np.ndarray):
+            return bool(np.array_equal(found, expected))
+        return bool(found == expected)
+    except Exception:
+        return False
+
+
+def first_difference(found: Any, expected: Any) -> int | None:
+    """Return the first place at which two sequences differ; None if they are the same.
+
+    Examples
+    --------
+    >>> first_difference("abc", "abd"), first_difference("ab", "abc"), first_difference("", "")
+    (2, 2, None)
+    """
+    for place, (one, other) in enumerate(zip(found, expected, strict=False)):
+        if not is_same(one, other):
+            return place
+    return None if len(found) == len(expected) else min(len(found), len(expected))

@@ -1,0 +1,48 @@
+"""The two languages of the course."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+LANGUAGES = ("en", "zh")
+
+
+class Text(NamedTuple):
+    """The same words in English and in Chinese.
+
+    Examples
+    --------
+    >>> Text(en="layer", zh="层").within("zh")
+    '层'
+    """
+
+    en: str
+    zh: str
+
+    def within(self, language: str) -> str:
+        """Return the words in one language."""
+        return self.zh if language == "zh" else self.en
+
+    def as_json(self) -> dict[str, str]:
+        """Return both, by the code of the language."""
+        return {"en": self.en, "zh": self.zh}
+
+
+NOTHING = Text("", "")
+
+
+def language_of_environment(environment: Mapping[str, str]) -> str:
+    """Return the language that the terminal is set to, English where we do not have it.
+
+    Examples
+    --------
+    >>> language_of_environment({"LANG": "zh_CN.UTF-8"})
+    'zh'
+    >>> language_of_environment({"LC_ALL": "C", "LANG": "zh_CN.UTF-8"})
+    'en'
+    """
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        if environment.get(name):
+            return "zh" if environment[name].lower().startswith("zh") else "en"
+    return "en"

@@ -1,0 +1,166 @@
+"""Runs the blocks of one chapter, in a process and a folder of their own.
+
+`runner.py` starts it as `python -m kerascope.lessons.child RESULT` and writes the blocks to its
+standard input. All Python of a chapter shares one namespace, as if it were typed into one program;
+each debugger session is a process of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import doctest
+import hashlib
+import io
+import json
+import linecache
+import sys
+import traceback
+from contextlib import redirect_stdout
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from kerascope import errors
+from kerascope.lessons.blocks import SESSIONS
+from kerascope.lessons.forking import start_server
+from kerascope.lessons.sessions import Start, calm_process, run_session, start_session
+
+OUT = "out"  # folder that pictures are written to
+
+
+class _Refused(Exception):
+    """A block did not do what its kind promises; the message says what it did."""
+
+
+def main() -> None:
+    """Run the blocks that stand on standard input; write what each did to a file."""
+    result_path = Path(sys.argv[1])
+    blocks = json.loads(sys.stdin.read())
+    has_sessions = any(block["kind"] in SESSIONS for block in blocks)
+    start = (start_server() if has_sessions else None) or start_session
+    sys.stdin = io.StringIO()
+    sys.argv = [""]
+    module = ModuleType("__main__")
+    sys.modules["__main__"] = module
+    calm_process()
+    results: list[dict[str, Any]] = []
+    for block in blocks:
+        results.append(run_block(block, module.__dict__, start))
+        result_path.write_text(json.dumps(results), encoding="utf-8")
+        if results[-1]["error"]:
+            break
+
+
+def run_block(
+    block: dict[str, Any], namespace: dict[str, Any], start: Start = start_session
+) -> dict[str, Any]:
+    """Return what a block printed, why it failed (or ""), and which files it wrote."""
+    before = _files()
+    error = ""
+    with redirect_stdout(io.StringIO()) as printed:
+        try:
+            if block["kind"] in SESSIONS:
+                _run_session_block(block, start)
+            else:
+                _RUNS[block["kind"]](block, namespace)
+        except _Refused as refused:
+            error = str(refused)
+        except (Exception, SystemExit) as failure:
+            error = _told(failure, f"{block['id']}.py")
+    after = _files()
+    files = sorted(name for name, content in after.items() if before.get(name) != content)
+    return {"id": block["id"], "printed": printed.getvalue(), "error": error, "files": files}
+
+
+def _files() -> dict[str, str]:
+    """Return a hash of each file that pictures may be."""
+    return {
+        path.as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(Path(OUT).rglob("*"))
+        if path.is_file()
+    }
+
+
+def _told(failure: BaseException, file_name: str) -> str:
+    """Return a traceback from the block on, without the frames that led to it."""
+    frames = traceback.extract_tb(failure.__traceback__)
+    names = [frame.filename for frame in frames]
+    first = names.index(file_name) if file_name in names else max(len(names) - 1, 0)
+    lines = [*traceback.format_list(frames[first:]), *traceback.format_exception_only(failure)]
+    return "".join(lines).rstrip()
+
+
+def _run_code(code: str, name: str, namespace: dict[str, Any]) -> None:
+    """Run code as a script of this name, whose lines tracebacks and `inspect` can show."""
+    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+    exec(compile(ast.parse(code, name), name, "exec"), namespace)
+
+
+def _run_python(block: dict[str, Any], namespace: dict[str, Any]) -> None:
+    _run_code(block["code"], f"{block['id']}.py", namespace)
+
+
+def _run_raises(block: dict[str, Any], namespace: dict[str, Any]) -> None:
+    (name,) = block["words"]
+    wanted = _error_class(name, namespace)
+    try:
+        _run_python(block, namespace)
+    except wanted as failure:
+        print("".join(traceback.format_exception_only(failure)), end="")
+        return
+    raise _Refused(f"it ran to its end; expected {name}")
+
+
+def _error_class(name: str, namespace: dict[str, Any]) -> type[BaseException]:
+    for place in (namespace, vars(errors), vars(builtins)):
+        found = place.get(name)
+        if isinstance(found, type) and issubclass(found, BaseException):
+            return found
+    raise _Refused(f"there is no error called {name!r}")
+
+
+def _run_pycon(block: dict[str, Any], namespace: dict[str, Any]) -> None:
+    """Run a doctest; print it again with what its lines say now."""
+    pieces = doctest.DocTestParser().parse(block["code"], block["id"])
+    if not any(isinstance(piece, doctest.Example) for piece in pieces):
+        raise _Refused("there is no line that begins with '>>> '")
+    for number, piece in enumerate(pieces):
+        if isinstance(piece, doctest.Example):
+            _run_example(piece, f"{block['id']}-{number}.py", namespace)
+        else:
+            print(piece, end="")
+
+
+def _run_example(example: doctest.Example, name: str, namespace: dict[str, Any]) -> None:
+    source = example.source
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    first, *others = source.splitlines()
+    print(f">>> {first}", *(f"... {line}".rstrip() for line in others), sep="\n")
+    with redirect_stdout(io.StringIO()) as said:
+        try:
+            exec(compile(source, name, "single"), namespace)
+        except Exception as failure:
+            if example.exc_msg is None:
+                raise
+            print("Traceback (most recent call last):\n    ...")
+            print("".join(traceback.format_exception_only(failure)), end="")
+    lines = said.getvalue().splitlines()
+    print("".join(f"{line or '<BLANKLINE>'}\n" for line in lines), end="")
+
+
+def _run_session_block(block: dict[str, Any], start: Start) -> None:
+    transcript = run_session(block["kind"], tuple(block["words"]), block["code"], start)
+    print(transcript.text, end="")
+    if transcript.problem:
+        raise _Refused(transcript.problem)
+
+
+_RUNS = {
+    "python": _run_python,
+    "raises": _run_raises,
+    "pycon": _run_pycon,
+}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""`kerascope lessons check|build|html|notebook`: the only part of this package that prints."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from kerascope.cli.parser import UsageError
+from kerascope.errors import ArgumentError
+from kerascope.lessons.accepting import accept
+from kerascope.lessons.blocks import LANGUAGES, Chapter
+from kerascope.lessons.checking import complaints_of, stale_pictures
+from kerascope.lessons.folders import (
+    chapter_folders,
+    find_chapter,
+    read_chapter,
+    tutorials_folder,
+)
+from kerascope.lessons.glossary import Term, read_glossary
+from kerascope.lessons.render_html import chapter_page, index_page, page_name
+from kerascope.lessons.render_notebook import notebook_text
+from kerascope.lessons.runner import ChapterRun, run_chapters
+
+DONE, DIFFERS = 0, 1
+
+
+def run_lessons(options: Namespace) -> int:
+    """Do what `kerascope lessons` was asked; return the exit code."""
+    tutorials = Path(options.tutorials) if options.tutorials else tutorials_folder()
+    if not tutorials.is_dir():
+        raise UsageError(f"there is no folder {str(tutorials)!r}.")
+    folders = _chosen(options.chapters, tutorials)
+    if options.action == "build" and options.translated and not options.accept:
+        raise UsageError("--translated renews the hashes of twins; expected --accept with it.")
+    return _ACTIONS[options.action](options, tutorials, [read_chapter(one) for one in folders])
+
+
+def _chosen(names: Sequence[str], tutorials: Path) -> list[Path]:
+    """Return the folders of the chapters that were named, of all if none was."""
+    folders = chapter_folders(tutorials)
+    if not folders:
+        raise UsageError(
+            f"there is no chapter in {str(tutorials)!r}; expected folders NN-topic with "
+            f"lesson.en.md and lesson.zh.md."
+        )
+    if not names:
+        return folders
+    wanted = {find_chapter(name, tutorials) for name in names}
+    return [folder for folder in folders if folder in wanted]
+
+
+def _terms(tutorials: Path) -> list[Term]:
+    path = tutorials / "glossary.toml"
+    return read_glossary(path) if path.is_file() else []
+
+
+def _check(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
+    """Run all chapters; print what is wrong with each."""
+    terms = _terms(tutorials)
+    wrong = 0
+    for run in run_chapters(chapters, options.jobs):
+        complaints = [*complaints_of(run, terms), *stale_pictures(run.chapter)]
+        wrong += len(complaints)
+        _print_run(run, complaints)
+    print(_verdict(len(chapters), wrong))
+    return DIFFERS if wrong else DONE
+
+
+def _print_run(run: ChapterRun, complaints: list[str]) -> None:
+    count = len(run.chapter.main.blocks)
+    state = f"{len(complaints)} wrong" if complaints else "ok"
+    print(f"{run.chapter.name:<24} {len(run.blocks)} of {count} blocks run   {state}")
+    for complaint in complaints:
+        print(f"\n{complaint}")
+    if complaints:
+        print()
+    sys.stdout.flush()
+
+
+def _verdict(chapters: int, wrong: int) -> str:
+    counted = f"{chapters} chapter{'s' if chapters != 1 else ''}"
+    return f"{counted}: {wrong} wrong" if wrong else f"{counted}: every printed line holds"
+
+
+def _build(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
+    """Check; with `--accept`, write first what has changed."""
+    if not options.accept:
+        return _check(options, tutorials, chapters)
+    terms = _terms(tutorials)
+    wrong = 0
+    for run in run_chapters(chapters, options.jobs):
+        for line in accept(run, options.translated):
+            print(line)
+        now = ChapterRun(read_chapter(run.chapter.folder), run.blocks, run.files, run.crash)
+        complaints = [*complaints_of(now, terms), *stale_pictures(now.chapter)]
+        wrong += len(complaints)
+        _print_run(now, complaints)
+    print(_verdict(len(chapters), wrong))
+    return DIFFERS if wrong else DONE
+
+
+def _html(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
+    """Write a page for each chapter, and the index of them."""
+    folder = _output_folder(options.output)
+    for place, chapter in enumerate(chapters):
+        before = chapters[place - 1] if place else None
+        after = chapters[place + 1] if place + 1 < len(chapters) else None
+        _write(folder / page_name(chapter), chapter_page(chapter, before, after))
+    _write(folder / "index.html", index_page(chapters))
+    print(f"{len(chapters)} chapters and the index: {folder / 'index.html'}")
+    return DONE
+
+
+def _notebook(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
+    """Write a notebook of each chapter, in one language or in each."""
+    folder = _output_folder(options.output)
+    for chapter in chapters:
+        for language in (options.lang,) if options.lang else LANGUAGES:
+            if language in chapter.lessons:
+                path = folder / f"{chapter.name}.{language}.ipynb"
+                _write(path, notebook_text(chapter, language))
+                print(path)
+    return DONE
+
+
+def _output_folder(name: str) -> Path:
+    folder = Path(name)
+    if folder.exists() and not folder.is_dir():
+        raise ArgumentError(f"cannot write into {name!r}; expected a folder, got a file.")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+_ACTIONS: dict[str, Callable[[Namespace, Path, list[Chapter]], int]] = {
+    "check": _check,
+    "build": _build,
+    "html": _html,
+    "notebook": _notebook,
+}

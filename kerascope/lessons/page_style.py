@@ -1,0 +1,79 @@
+"""The looks of the pages: two palettes, one for light and one for dark, and the style sheet.
+
+Every colour of text stands off from both grounds, that of the page and that of code, by 4.5:1 or
+more, as WCAG asks; a test computes it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FOLDER = Path(__file__).with_name("page")
+GROUNDS = ("ground", "code-ground")
+PALETTES: dict[str, dict[str, str]] = {
+    "light": {
+        "ground": "#FFFFFF",
+        "code-ground": "#F5F7FA",
+        "line": "#C4CCD4",
+        "text": "#1F2933",
+        "quiet": "#52606D",
+        "link": "#0550AE",
+        "keyword": "#A0111F",
+        "string": "#0A5C36",
+        "number": "#0550AE",
+        "name": "#6639BA",
+        "builtin": "#8A3A00",
+        "prompt": "#0A5C36",
+    },
+    "dark": {
+        "ground": "#0F141A",
+        "code-ground": "#18202A",
+        "line": "#3B4754",
+        "text": "#E4EAF0",
+        "quiet": "#A3B0BD",
+        "link": "#7CC0FF",
+        "keyword": "#FF8F88",
+        "string": "#86DBA6",
+        "number": "#7CC0FF",
+        "name": "#D2A8FF",
+        "builtin": "#FFB077",
+        "prompt": "#86DBA6",
+    },
+}
+# Which colour pygments' short names of tokens have.
+TOKENS = {
+    "keyword": ("k", "kn", "kc", "kd", "kr", "ow"),
+    "string": ("s", "s1", "s2", "sa", "sd", "si", "se", "sb", "sr"),
+    "number": ("m", "mi", "mf", "mh", "mo"),
+    "name": ("nf", "nc", "nd", "fm"),
+    "builtin": ("nb", "bp", "ne", "gr"),
+    "quiet": ("c", "c1", "cm", "gt", "where"),
+    "prompt": ("gp", "prompt"),
+}
+
+
+def style_sheet() -> str:
+    """Return the style sheet of a page: palettes, tokens, layout."""
+    light, dark = (_variables(PALETTES[name]) for name in ("light", "dark"))
+    tokens = "\n".join(
+        f"{', '.join(f'pre .{name}' for name in names)} {{ color: var(--{color}); }}"
+        for color, names in TOKENS.items()
+    )
+    return (
+        f":root {{ color-scheme: light dark; {light} }}\n"
+        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
+        f"{_read('page.css')}{tokens}\npre .command {{ font-weight: 700; }}\n"
+    )
+
+
+def script() -> str:
+    """Return the page's script."""
+    return _read("page.js")
+
+
+def _variables(palette: dict[str, str]) -> str:
+    return " ".join(f"--{name}: {color};" for name, color in palette.items())
+
+
+def _read(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")

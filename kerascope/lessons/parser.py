@@ -1,0 +1,304 @@
+"""From the text of a lesson to its sections, blocks and pictures.
+
+The text is Markdown. Three things are ours:
+
+- a heading has a name, and remembers its twin: `## Three tools {#tools twin=1a2b3c4d}`;
+- a fence is an executable block: `python {#id}`, `raises ValueError {#id}`, `pycon {#id}`,
+  `pdb example.py {#id}`, `kscope example.py {#id}`, or `output`, which belongs to the block before
+  it; `{#id .predict}` asks the reader to say first what comes out;
+- a picture names the block that makes it: `![What it shows](out/model.svg){.gen from=id}`.
+
+Whatever else looks like a fence, an indented block or a picture is refused: a lesson shows nothing
+that is not run.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from kerascope.lessons.blocks import (
+    KINDS,
+    LANGUAGES,
+    SESSIONS,
+    Block,
+    Lesson,
+    LessonError,
+    Output,
+    Part,
+    Picture,
+    Prose,
+    Section,
+)
+from kerascope.registry import did_you_mean
+
+ATTRIBUTES = re.compile(r"\s*\{(?P<inside>[^{}]*)\}\s*$")
+NAME = re.compile(r"[a-z][a-z0-9-]*")
+PICTURE = re.compile(r"!\[(?P<alt>[^\]]*)\]\((?P<path>[^)\s]+)\)(?P<attributes>\{[^{}]*\})?")
+
+
+class Attributes(NamedTuple):
+    """What stands in braces: `{#id .class key=value}`."""
+
+    id: str
+    classes: frozenset[str]
+    values: dict[str, str]
+
+
+def markdown() -> MarkdownIt:
+    """Return the Markdown that lessons are written in: CommonMark and tables, without HTML."""
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def read_lesson(path: Path) -> Lesson:
+    """Read the lesson in a file; its name says the language: `lesson.en.md`.
+
+    Raises
+    ------
+    LessonError
+        It is not a lesson; the message names the line.
+    """
+    language = path.name.split(".")[1] if path.name.count(".") == 2 else ""
+    if language not in LANGUAGES:
+        raise LessonError(
+            f"{path.name}: expected lesson.LANGUAGE.md with one of {', '.join(LANGUAGES)}."
+        )
+    return parse_lesson(path.read_text(encoding="utf-8"), path, language)
+
+
+def parse_lesson(source: str, path: Path, language: str) -> Lesson:
+    r"""Return the lesson of a text.
+
+    Raises
+    ------
+    LessonError
+        It is not a lesson.
+
+    Examples
+    --------
+    >>> text = "# Sums {#sums}\n\n```python {#one}\nprint(1 + 1)\n```\n```output\n2\n```\n"
+    >>> lesson = parse_lesson(text, Path("01-sums/lesson.en.md"), "en")
+    >>> lesson.title, lesson.blocks[0].id, lesson.blocks[0].output.text
+    ('Sums', 'one', '2\n')
+    """
+    reader = _Reader(source, f"{path.parent.name}/{path.name}")
+    sections = reader.sections()
+    return Lesson(path, language, source, tuple(sections))
+
+
+def attributes_of(text: str) -> Attributes:
+    """Return what stands in braces.
+
+    Examples
+    --------
+    >>> attributes_of("#first .predict from=other").values
+    {'from': 'other'}
+    """
+    words = text.split()
+    values = dict(word.split("=", 1) for word in words if "=" in word)
+    return Attributes(
+        next((word[1:] for word in words if word.startswith("#")), ""),
+        frozenset(word[1:] for word in words if word.startswith(".")),
+        values,
+    )
+
+
+def split_attributes(text: str) -> tuple[str, Attributes]:
+    """Return a text without the braces at its end, and what stood in them."""
+    found = ATTRIBUTES.search(text)
+    if found is None:
+        return text.strip(), attributes_of("")
+    return text[: found.start()].strip(), attributes_of(found["inside"])
+
+
+class _Reader:
+    """Goes once over the outermost tokens of a text."""
+
+    def __init__(self, source: str, where: str) -> None:
+        self.where = where
+        self.lines = source.splitlines()
+        self.tokens = markdown().parse(source)
+        self.block_ids: set[str] = set()
+        self.section_ids: set[str] = set()
+
+    def error(self, line: int, what: str) -> LessonError:
+        return LessonError(f"{self.where}:{line}: {what}")
+
+    def sections(self) -> list[Section]:
+        """Return the sections; prose before the first heading is an error."""
+        self._refuse_hidden_blocks()
+        found: list[Section] = []
+        parts: list[Part] = []
+        prose_from = 0
+        for index, token in enumerate(self.tokens):
+            if token.level != 0 or token.map is None:
+                continue
+            begin, end = token.map
+            made = self._part(token, index, parts)
+            if made is None:
+                continue
+            self._add_prose(parts, prose_from, begin)
+            prose_from = end
+            if isinstance(made, Section):
+                self._close(found, parts)
+                found.append(made)
+            elif isinstance(made, Output):
+                block = parts.pop()
+                assert isinstance(block, Block)
+                parts.append(replace(block, output=made))
+            else:
+                parts.append(made)
+        self._add_prose(parts, prose_from, len(self.lines))
+        self._close(found, parts)
+        if not found:
+            raise self.error(1, "there is no heading; expected '# Title {#title}' first.")
+        self._check_pictures(found)
+        return found
+
+    def _close(self, found: list[Section], parts: list[Part]) -> None:
+        """Give the parts that were collected to the section before."""
+        if found:
+            found[-1] = replace(found[-1], parts=tuple(parts))
+        elif parts:
+            raise self.error(parts[0].line, "the text begins without '# Title {#title}'.")
+        parts.clear()
+
+    def _add_prose(self, parts: list[Part], begin: int, end: int) -> None:
+        while begin < end and not self.lines[begin].strip():
+            begin += 1
+        text = "\n".join(self.lines[begin:end]).rstrip()
+        if text:
+            parts.append(Prose(text + "\n", begin + 1))
+
+    def _part(
+        self, token: Token, index: int, parts: list[Part]
+    ) -> Section | Block | Picture | Output | None:
+        if token.type == "heading_open":
+            return self._section(token, self.tokens[index + 1])
+        if token.type == "fence":
+            return self._fence(token, parts)
+        if token.type == "paragraph_open":
+            return self._picture(self.tokens[index + 1])
+        return None
+
+    def _section(self, opening: Token, inline: Token) -> Section:
+        assert opening.map is not None
+        line = opening.map[0] + 1
+        title, attributes = split_attributes(inline.content)
+        level = int(opening.tag[1:])
+        if not self.section_ids and level != 1:
+            raise self.error(line, "the first heading is the title: expected one '#'.")
+        if self.section_ids and level == 1:
+            raise self.error(line, "a lesson has one title; expected '##' or more.")
+        self._check_id(attributes.id, self.section_ids, line, f"heading {title!r}")
+        return Section(attributes.id, title, level, attributes.values.get("twin", ""), line, ())
+
+    def _fence(self, token: Token, parts: list[Part]) -> Block | Output:
+        assert token.map is not None
+        begin, end = token.map
+        line = begin + 1
+        text, attributes = split_attributes(token.info)
+        kind, *words = text.split() or [""]
+        if kind == "output":
+            return self._output(token, parts, bool(words or any(attributes)))
+        if kind not in KINDS:
+            hint = did_you_mean(kind, [*KINDS, "output"]) if kind else ""
+            known = ", ".join([*KINDS, "output"])
+            raise self.error(line, f"a block of kind {kind!r}; expected {known}. {hint}".rstrip())
+        self._check_id(attributes.id, self.block_ids, line, f"{kind} block")
+        self._check_words(kind, words, line)
+        unknown = attributes.classes - {"predict"}
+        if unknown or attributes.values:
+            marks = ", ".join([*(f".{name}" for name in sorted(unknown)), *attributes.values])
+            raise self.error(line, f"unknown marks {marks}; expected #id and perhaps .predict.")
+        predict = "predict" in attributes.classes
+        return Block(
+            kind, attributes.id, tuple(words), token.content, line + 1, (begin, end), predict
+        )
+
+    def _check_words(self, kind: str, words: list[str], line: int) -> None:
+        if kind == "raises" and len(words) != 1:
+            raise self.error(line, "expected 'raises' and the name of one error.")
+        if kind in SESSIONS and not words:
+            raise self.error(line, f"expected '{kind}' and a script, such as example.py.")
+        if kind in ("python", "pycon") and words:
+            raise self.error(line, f"unknown words {' '.join(words)!r} after {kind!r}.")
+
+    def _output(self, token: Token, parts: list[Part], has_more: bool) -> Output:
+        assert token.map is not None
+        begin, end = token.map
+        if has_more:
+            raise self.error(begin + 1, "'output' stands alone; it belongs to the block before it.")
+        before = parts[-1] if parts else None
+        if isinstance(before, Block) and before.output is not None:
+            raise self.error(begin + 1, f"a second output of block {before.id!r}.")
+        if not isinstance(before, Block) or any(
+            line.strip() for line in self.lines[before.span[1] : begin]
+        ):
+            raise self.error(begin + 1, "an output without a block right before it.")
+        if before.kind == "pycon":
+            raise self.error(begin + 1, "a pycon block holds its own outputs.")
+        return Output(token.content, begin + 2, (begin, end))
+
+    def _picture(self, inline: Token) -> Picture | None:
+        """Return the picture that is all of a paragraph; refuse one in the midst of words."""
+        assert inline.map is not None
+        line = inline.map[0] + 1
+        if not any(child.type == "image" for child in inline.children or []):
+            return None
+        found = PICTURE.fullmatch(inline.content.strip().replace("\n", " "))
+        if found is None:
+            raise self.error(
+                line, "a picture is a paragraph of its own: ![What](out/x.svg){.gen from=id}."
+            )
+        _, attributes = split_attributes(found["attributes"] or "")
+        is_player = "player" in attributes.classes
+        made_by = attributes.values.get("trace" if is_player else "from", "")
+        if not made_by or not attributes.classes & {"gen", "player"}:
+            raise self.error(
+                line, "a picture says who makes it: expected {.gen from=id} or {.player trace=id}."
+            )
+        if not found["alt"].strip():
+            raise self.error(line, "a picture without words; say between [ and ] what it shows.")
+        return Picture(found["alt"], found["path"], made_by, line, is_player)
+
+    def _check_id(self, name: str, known: set[str], line: int, what: str) -> None:
+        if not name:
+            raise self.error(line, f"the {what} has no name; expected {{#name}} at its end.")
+        if not NAME.fullmatch(name):
+            raise self.error(line, f"name {name!r}; expected small letters, digits and hyphens.")
+        if name in known:
+            raise self.error(line, f"two are called {name!r}; give one another name.")
+        known.add(name)
+
+    def _refuse_hidden_blocks(self) -> None:
+        """Refuse blocks in lists and quotes, and indented ones: they would not be run.
+
+        Refuse stars that stand there as stars too: `**先看：**再说` is not bold in Markdown, for a
+        mark that follows a sign must not be followed by a word.
+        """
+        for token in self.tokens:
+            line = token.map[0] + 1 if token.map else 0
+            if any(
+                child.type == "text" and "**" in child.content for child in token.children or []
+            ):
+                raise self.error(line, "'**' that makes nothing bold; put ：，。 behind it.")
+            if token.type == "code_block":
+                raise self.error(line, "an indented block is not run; write a fence, ```python.")
+            if token.type == "fence" and token.level != 0:
+                raise self.error(line, "a block within a list or a quote; move it out.")
+
+    def _check_pictures(self, sections: list[Section]) -> None:
+        done: set[str] = set()
+        for part in (part for section in sections for part in section.parts):
+            if isinstance(part, Block):
+                done.add(part.id)
+            elif isinstance(part, Picture) and part.made_by not in done:
+                raise self.error(
+                    part.line, f"no block before this picture is called {part.made_by!r}."
+                )

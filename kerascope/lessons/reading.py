@@ -1,0 +1,128 @@
+"""A chapter in the terminal: `kerascope learn read 7`.
+
+`tutorials_folder` says where the chapters are, `chapter_text` gives one as text, wrapped to a width
+and in colours if they are wanted.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+from rich.console import Console
+from rich.markdown import Markdown
+
+from kerascope.errors import UnknownNameError
+from kerascope.lessons.block_html import PREDICT, session_command
+from kerascope.lessons.blocks import SESSIONS, Block, Lesson, Part, Prose, Section
+from kerascope.lessons.folders import (
+    chapter_folders,
+    examples_folder,
+    find_chapter,
+    read_chapter,
+    tutorials_folder,
+)
+from kerascope.lessons.prose_html import LESSON_LINK, WIDE, shown_text
+
+__all__ = [
+    "chapter_folders",
+    "chapter_text",
+    "examples_folder",
+    "find_chapter",
+    "tutorials_folder",
+]
+
+DEFAULT_WIDTH = 80
+PICTURE = {"en": "Picture", "zh": "图"}
+OUTPUT = {"en": "Output:", "zh": "输出："}
+# Where a Chinese line may end. Rich ends lines at white space only; this sign counts as such and
+# has no width, and is taken out of what rich has wrapped.
+BREAK = "\x1f"
+BREAKS = re.compile(rf"(?<={WIDE})(?<![（《“‘「])(?={WIDE})(?![，。、：；？！）》”’」])")
+
+
+def chapter_text(
+    name: str | int,
+    language: str = "en",
+    *,
+    width: int = DEFAULT_WIDTH,
+    color: bool = False,
+    tutorials: Path | None = None,
+) -> str:
+    """Return a chapter as text for a terminal or a pipe.
+
+    Parameters
+    ----------
+    name : str or int
+        Its number or its name: `7`, `"A"`, `"07-dense"`.
+    language : {"en", "zh"}
+    width : int
+        Columns that prose is wrapped to; code keeps its lines.
+    color : bool
+        Whether escape sequences for colours and bold letters are written.
+    tutorials : Path, optional
+        Folder of the chapters; default `tutorials_folder()`.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such chapter, or it is not there in this language.
+    """
+    chapter = read_chapter(find_chapter(name, tutorials))
+    if language not in chapter.lessons:
+        known = ", ".join(chapter.lessons)
+        raise UnknownNameError(f"chapter {chapter.name} is not there in {language!r}, in {known}.")
+    return lesson_text(chapter.lessons[language], width=width, color=color)
+
+
+def lesson_text(lesson: Lesson, *, width: int = DEFAULT_WIDTH, color: bool = False) -> str:
+    """Return a lesson as text; see `chapter_text`."""
+    out = io.StringIO()
+    console = Console(
+        file=out, width=width, force_terminal=color, no_color=not color, color_system="256" if color
+        else None, highlight=False, emoji=False, markup=False, legacy_windows=False,
+    )  # fmt: skip
+    for section in lesson.sections:
+        console.print(_heading(section), style="bold")
+        console.print()
+        for part in section.parts:
+            _print_part(console, part, lesson.language)
+    lines = [line.rstrip() for line in out.getvalue().replace(BREAK, "").split("\n")]
+    return "\n".join(lines).strip("\n") + "\n"
+
+
+def _heading(section: Section) -> str:
+    return f"{'#' * section.level} {section.title}"
+
+
+def _print_part(console: Console, part: Part, language: str) -> None:
+    if isinstance(part, Prose):
+        text = LESSON_LINK.sub(lambda match: match["chapter"], shown_text(part.text))
+        text = re.sub(r"\[([^\]]+)\]\([\w-]+\)", r"\1", text)
+        console.print(Markdown(BREAKS.sub(BREAK, text), hyperlinks=False))
+        console.print()
+    elif isinstance(part, Block):
+        _print_block(console, part, language)
+    else:
+        console.print(f"[{PICTURE[language]}: {part.alt}]", soft_wrap=False)
+        console.print()
+
+
+def _print_block(console: Console, block: Block, language: str) -> None:
+    """Print a block and its output, indented by a bar, line by line as they are."""
+    output = block.output.text if block.output else ""
+    if block.kind in SESSIONS:
+        _print_lines(console, f"$ {session_command(block)}\n{output}", "| ", "")
+    else:
+        _print_lines(console, block.code, "| ", "bold")
+        if output:
+            said = PREDICT[language] if block.predict else OUTPUT[language]
+            console.print(said, style="italic")
+            _print_lines(console, output, "  ", "")
+    console.print()
+
+
+def _print_lines(console: Console, text: str, before: str, style: str) -> None:
+    for line in text.splitlines():
+        console.print(f"{before}{line}", style=style or None, soft_wrap=True)

@@ -1,0 +1,135 @@
+"""A Jupyter notebook of a lesson: the prose, and a cell for each block, with its output.
+
+It is JSON in the form of nbformat 4.5 and runs from top to bottom: its first cell makes a folder
+as the lesson wants it, debugger sessions run in cells of their own (`notebook_cells.py`), and a
+cell that should fail is marked so that the run goes on.
+"""
+
+from __future__ import annotations
+
+import doctest
+import json
+from typing import Any
+
+from kerascope.lessons.blocks import SESSIONS, Block, Chapter, LessonError, Picture, Prose
+from kerascope.lessons.numbers import FREE
+
+Cell = dict[str, Any]
+FIRST = {
+    "en": "Run this cell first: it makes an empty folder with the examples in it.",
+    "zh": "请先运行这一格：它新建一个文件夹，放入本章要用的例子。",
+}
+PREPARE = "from kerascope.lessons.notebook_cells import kscope, pdb, prepare\n\nprepare()"
+SHOW = "from IPython.display import SVG\n\nSVG({path!r})"
+
+
+def notebook_text(chapter: Chapter, language: str) -> str:
+    """Return the notebook of a chapter in one language, as JSON.
+
+    Raises
+    ------
+    LessonError
+        It holds a player, which a notebook cannot show.
+    """
+    notebook = {
+        "cells": _cells(chapter, language),
+        "metadata": {
+            "kernelspec": {
+                "display_name": "Python 3", "language": "python", "name": "python3"
+            },
+            "language_info": {"name": "python"},
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }  # fmt: skip
+    return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
+
+
+def _cells(chapter: Chapter, language: str) -> list[Cell]:
+    lesson = chapter.lessons[language]
+    cells: list[Cell] = []
+    for section in lesson.sections:
+        heading = f"{'#' * section.level} {section.title}"
+        prose = [heading]
+        for part in section.parts:
+            if isinstance(part, Prose):
+                prose.append(part.text.replace(FREE, "").strip())
+                continue
+            cells += _prose_cells(section.id, prose, len(cells))
+            prose = [f"*{part.alt}*"] if isinstance(part, Picture) else []
+            cells += _picture_cells(part) if isinstance(part, Picture) else _block_cells(part)
+        cells += _prose_cells(section.id, prose, len(cells))
+    first = [_markdown("setup-words", FIRST[language]), _code("setup", PREPARE, "")]
+    return _with_own_ids([cells[0], *first, *cells[1:]])
+
+
+def _with_own_ids(cells: list[Cell]) -> list[Cell]:
+    """Give each cell an id that no other has; those of the blocks stay."""
+    seen: set[str] = set()
+    for cell in sorted(cells, key=lambda one: one["cell_type"]):
+        while cell["id"] in seen:
+            cell["id"] = f"{cell['id'][:60]}-x"
+        seen.add(cell["id"])
+    return cells
+
+
+def _prose_cells(section: str, prose: list[str], place: int) -> list[Cell]:
+    text = "\n\n".join(prose)
+    return [_markdown(f"{section}-{place}", text)] if text else []
+
+
+def _picture_cells(picture: Picture) -> list[Cell]:
+    if picture.is_player:
+        raise LessonError(f"{picture.path}: the lesson player is not built yet.")
+    name = "".join(letter if letter.isalnum() else "-" for letter in picture.path)
+    return [_code(f"show-{name}", SHOW.format(path=picture.path), "")]
+
+
+def _block_cells(block: Block) -> list[Cell]:
+    output = block.output.text if block.output else ""
+    if block.kind == "pycon":
+        return _doctest_cells(block)
+    if block.kind in SESSIONS:
+        words = ", ".join(map(repr, block.words))
+        source = f'{block.kind}({words}, commands="""\n{_quoted(block.code)}""")'
+        return [_code(block.id, source, output)]
+    if block.kind == "raises":
+        cell = _code(block.id, block.code, "")
+        cell["metadata"]["tags"] = ["raises-exception"]
+        return [cell]
+    return [_code(block.id, block.code, output)]
+
+
+def _doctest_cells(block: Block) -> list[Cell]:
+    """Return a cell for each line of a doctest, since a cell shows its last value only."""
+    cells = []
+    for number, example in enumerate(doctest.DocTestParser().get_examples(block.code)):
+        cell = _code(f"{block.id}-{number}", example.source, "")
+        if example.exc_msg is not None:
+            cell["metadata"]["tags"] = ["raises-exception"]
+        cells.append(cell)
+    return cells
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+
+
+def _markdown(name: str, text: str) -> Cell:
+    return {"cell_type": "markdown", "id": name[:64], "metadata": {}, "source": _lines(text)}
+
+
+def _code(name: str, source: str, output: str) -> Cell:
+    stream = {"name": "stdout", "output_type": "stream", "text": _lines(output)}
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": name[:64],
+        "metadata": {},
+        "outputs": [stream] if output else [],
+        "source": _lines(source.rstrip("\n")),
+    }
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)

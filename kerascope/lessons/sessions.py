@@ -1,0 +1,208 @@
+"""Debugger sessions: commands piped into pdb, or into `kerascope debug`, and what comes out.
+
+A person sees each command behind its prompt; a pipe does not echo, so pdb is given an input that
+does. `kerascope debug` echoes by itself. The end of the commands ends the session.
+"""
+
+from __future__ import annotations
+
+import os
+import pdb
+import random
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope.cli import main as kerascope_command
+
+TIME_LIMIT = 90  # seconds for one session
+PROMPTS = {"pdb": "(Pdb) ", "kscope": "(Kdb) "}
+# The file whose folder Python must find to import this very package.
+PACKAGE_PARENT = Path(__file__).resolve().parents[2]
+
+
+class Transcript(NamedTuple):
+    """What a session showed.
+
+    Attributes
+    ----------
+    text : str
+        Prompts, commands, answers.
+    problem : str
+        Why the session is not what its commands ask for; empty if it is.
+    """
+
+    text: str
+    problem: str
+
+
+def calm_environment(home: Path) -> dict[str, str]:
+    """Return the environment of a process whose output is the same everywhere.
+
+    Parameters
+    ----------
+    home : Path
+        A folder without settings: no `.pdbrc`, no `.kscoperc`.
+    """
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "KERASCOPE", "KSCOPE"))
+    }
+    return environment | {
+        "PYTHONHASHSEED": "0",
+        "PYTHONUTF8": "1",
+        "PYTHON_COLORS": "0",
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+        "COLUMNS": "100",
+        "LINES": "40",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "PYTHONPATH": str(PACKAGE_PARENT),
+        "HOME": str(home),
+        "USERPROFILE": str(home),
+    }
+
+
+def calm_process() -> None:
+    """Seed the random numbers of this process, and let it reach no network."""
+    random.seed(0)
+    np.random.seed(0)  # noqa: NPY002 (what scripts draw from)
+
+    def refuse(connection: socket.socket, address: Any) -> None:
+        if connection.family != getattr(socket, "AF_UNIX", None):
+            raise OSError(f"lessons run without a network; {address!r} was asked for")
+
+    socket.socket.connect = refuse  # type: ignore[method-assign,assignment]
+
+
+class Finished(NamedTuple):
+    """A process of a session that is over.
+
+    Attributes
+    ----------
+    said, complained : str
+        What stands on its standard output and on its standard error.
+    in_time : bool
+        Whether it ended by itself.
+    """
+
+    said: str
+    complained: str
+    in_time: bool
+
+
+# What starts the process of a session: from its arguments and its commands.
+Start = Callable[[list[str], str], Finished]
+
+
+def start_session(
+    arguments: list[str], commands: str, environment: Mapping[str, str] | None = None
+) -> Finished:
+    """Run a session in a new process.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Its kind, and what follows the debugger's name.
+    commands : str
+        Its standard input.
+    environment : mapping, optional
+        That of the new process; default this one's.
+    """
+    start = "from kerascope.lessons.sessions import session_main; session_main()"
+    try:
+        finished = subprocess.run(
+            [sys.executable, "-c", start, *arguments],
+            input=commands,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            env=dict(environment) if environment is not None else None,
+            timeout=TIME_LIMIT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Finished("", "", False)
+    return Finished(finished.stdout, finished.stderr, True)
+
+
+def run_session(
+    kind: str,
+    words: tuple[str, ...],
+    commands: str,
+    start: Start = start_session,
+) -> Transcript:
+    """Run a debugger on a script of the working folder.
+
+    Parameters
+    ----------
+    kind : {"pdb", "kscope"}
+    words : tuple of str
+        Options, the script, its arguments.
+    commands : str
+        One on each line.
+    start : callable
+        How its process is started: afresh, or forked (`forking.py`).
+    """
+    lines = [line for line in commands.splitlines() if line.strip()]
+    finished = start([kind, *words], "\n".join(lines) + "\n")
+    if not finished.in_time:
+        return Transcript("", f"the session was not over after {TIME_LIMIT} s")
+    prompt = PROMPTS[kind]
+    text = finished.said.removesuffix("\n").removesuffix(prompt.rstrip()).removesuffix(prompt)
+    text = text if not text or text.endswith("\n") else text + "\n"
+    return Transcript(text, _problem(lines, text, finished.complained))
+
+
+def _problem(commands: list[str], text: str, complaints: str) -> str:
+    """Say which command was never read: the program ended before, or did not start."""
+    shown = iter(text.splitlines())
+    for number, command in enumerate(commands, 1):
+        if not any(line.endswith(f") {command}") for line in shown):
+            last = complaints.strip().splitlines()[-1:] or ["nothing was said on standard error"]
+            return f"command {number}, {command!r}, was never read ({last[0]})"
+    return ""
+
+
+class EchoingInput:
+    """Standard input that writes each line that is read from it, as a terminal shows it."""
+
+    encoding = "utf-8"
+    errors = "replace"
+
+    def __init__(self, text: str) -> None:
+        self.lines = text.splitlines()
+
+    def readline(self, size: int = -1) -> str:
+        """Return the next line; at the end, what makes the debugger quit."""
+        if not self.lines:
+            return "q\n"
+        line = self.lines.pop(0) + "\n"
+        sys.stdout.write(line)
+        return line
+
+    def isatty(self) -> bool:
+        """Return False: nobody is typing."""
+        return False
+
+    def fileno(self) -> int:
+        """Refuse, so that `input` reads with `readline`."""
+        raise OSError("no file")
+
+
+def session_main() -> None:
+    """Run the debugger that the command line names, in a process of its own."""
+    kind, *words = sys.argv[1:]
+    calm_process()
+    if kind == "kscope":
+        sys.exit(kerascope_command(["debug", *words]))
+    sys.stdin = EchoingInput(sys.stdin.read())  # type: ignore[assignment]
+    sys.argv = ["pdb", *words]
+    pdb.main()  # type: ignore[attr-defined]

@@ -1,0 +1,80 @@
+import pytest
+
+from kerascope.errors import ConfigError, UnavailableError
+from kerascope.learn import catalog
+from kerascope.learn.catalog import all_exercises, find_exercises, read_exercise
+
+EXERCISES = all_exercises()
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "call_twice",
+        "call_twice.py",
+        "05/call_twice",
+        "5/call_twice",
+        "05-node/call_twice.py",
+        "kerascope-exercises/05-node/call_twice.py",
+        "kerascope-exercises\\05-node\\call_twice.py",
+    ],
+)
+def test_an_exercise_is_found_by_all_its_names(word):
+    found, hint = find_exercises(EXERCISES, word)
+    assert [e.id for e in found] == ["05/call_twice"]
+    assert hint == ""
+
+
+@pytest.mark.parametrize("word", ["5", "05", "05-node"])
+def test_a_chapter_is_found_by_its_number(word):
+    found, _ = find_exercises(EXERCISES, word)
+    assert found
+    assert {e.chapter for e in found} == {"05"}
+
+
+def test_a_misspelt_name_gives_a_hint():
+    assert find_exercises(EXERCISES, "cal_twice") == ([], "Did you mean 'call_twice'? ")
+    assert find_exercises(EXERCISES, "06-layer/call_twice.py")[0] == []
+
+
+GOOD = """
+number = 1
+facts = ["R01"]
+[en]
+hints = ["think"]
+seen = "seen"
+[zh]
+task = "做。"
+hints = ["想"]
+seen = "看"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("number = 1", "number = ", "cannot be read"),
+        ("number = 1", "", r"keys \['en', 'facts', 'zh'\]"),
+        ('task = "做。"', "", r"\[zh\] holds"),
+        ('task = "做。"', 'task = " "', "has no task"),
+        ('hints = ["想"]', 'hints = ["想", "再想"]', "1 hints in English, 2 in Chinese"),
+        ('seen = "seen"', 'saw = "seen"', r"\[en\] holds"),
+    ],
+)
+def test_an_exercise_that_lacks_something_is_refused(tmp_path, old, new, words):
+    path = tmp_path / "01-course" / "exercises" / "one.toml"
+    path.parent.mkdir(parents=True)
+    path.with_suffix(".py").write_text('"""Do it."""\nx = ...\n')
+    path.write_text(GOOD, encoding="utf-8")
+    exercise = read_exercise(path)
+    assert (exercise.id, exercise.title.zh) == ("01/one", "做")
+    assert exercise.stub_in("zh") == '"""做。\n"""\nx = ...\n'
+    path.write_text(GOOD.replace(old, new), encoding="utf-8")
+    with pytest.raises(ConfigError, match=f"exercise '01-course/one': .*{words}"):
+        read_exercise(path)
+
+
+def test_an_installation_without_the_course_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(catalog, "_PACKAGE", tmp_path / "kerascope")
+    with pytest.raises(UnavailableError, match="the exercises are not in this installation"):
+        all_exercises()

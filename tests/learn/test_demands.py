@@ -1,0 +1,149 @@
+"""What a checker can demand, and what is said when it is not met."""
+
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from kerascope import backend as K
+from kerascope.backend.graph import Op
+from kerascope.learn.showing import is_same, shown
+from kerascope.learn.slopes import difference_of_gradients
+from kerascope.learn.student import Student
+from kerascope.learn.texts import Text
+from kerascope.learn.verdicts import Unmet
+
+
+@pytest.fixture
+def student():
+    return Student(ModuleType("exercise"), "exercise.py")
+
+
+def test_what_is_met_is_counted(student):
+    student.same("x", [1, 2.0], (1, 2))
+    student.order("calls", "ab", "ab")
+    student.close("x", [1.0], [1.0 + 1e-9])
+    student.require(True, en="", zh="")
+    assert student.met == 6  # close: numbers, shape, elements
+
+
+@pytest.mark.parametrize(
+    ("demand", "arguments", "en", "zh"),
+    [
+        (
+            "same",
+            ("n", 16320, 16362),
+            "expected n to be 16,362, yours is 16,320",
+            "n 应为 16,362，你的是 16,320",
+        ),
+        (
+            "same",
+            (Text("the size", "大小"), "a", None, Text("why", "因为")),
+            "expected the size to be None, yours is 'a': why",
+            "大小应为 None，你的是 'a'：因为",
+        ),
+        ("same", ("b", 1, True), "expected b to be True, yours is 1", "b 应为 True，你的是 1"),
+        (
+            "tensor",
+            ("y", np.ones(2)),
+            "expected y to be a symbolic tensor, yours is an array (2,) float64",
+            "y 应是一个符号张量，你的是 数组 (2,) float64",
+        ),
+        (
+            "close",
+            ("y", "a", 1),
+            "expected y to be numbers, yours is 'a'",
+            "y 应是数值，你的是 'a'",
+        ),
+        (
+            "close",
+            ("y", [[1.0]], [1.0]),
+            "expected the shape of y to be (1,), yours is (1, 1)",
+            "y 的形状应为 (1,)，你的是 (1, 1)",
+        ),
+        (
+            "close",
+            ("y", [1.0, 5.0], [1.0, 2.0]),
+            "expected y[1] to be 2, yours is 5",
+            "y[1] 应为 2，你的是 5",
+        ),
+        (
+            "close",
+            (Text("the gradient", "梯度"), [float("nan")], [0.0]),
+            "expected the gradient, at [0], to be 0, yours is nan",
+            "梯度，[0] 处应为 0，你的是 nan",
+        ),
+        (
+            "order",
+            ("calls", ["a", "b"], ["a", "c", "d"]),
+            "calls: expected number 2 to be 'c', yours is 'b'",
+            "calls：第 2 个应为 'c'，你的是 'b'",
+        ),
+        (
+            "order",
+            ("calls", ["a"], ["a", "c"]),
+            "calls: expected number 2 to be 'c', yours has none",
+            "calls：第 2 个应为 'c'，你的没有",
+        ),
+        (
+            "order",
+            ("calls", ["a", "b"], ["a"]),
+            "calls: expected number 2 to be none, all were done, yours is 'b'",
+            "calls：第 2 个应为 无（已全部完成），你的是 'b'",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_not_met_is_said_in_both_languages(student, demand, arguments, en, zh):
+    with pytest.raises(Unmet) as told:
+        getattr(student, demand)(*arguments)
+    assert told.value.message == Text(en, zh)
+
+
+def test_tensors_are_the_same_only_if_they_are_one(student):
+    x, y = K.variable(1.0, name="x"), K.variable(1.0, name="x")
+    assert is_same(x, x)
+    assert is_same([x, (y,)], [x, (y,)])
+    assert not is_same(x, y)
+    assert not is_same(x, 1.0)
+
+
+def test_addresses_and_long_values_do_not_reach_a_message():
+    assert "0x" not in shown(object())
+    assert len(shown("a" * 1000)) == 90
+
+
+def test_a_gradient_that_forgets_what_arrives_is_told_from_a_right_one(student):
+    student.gradient("square", K.square, [[[1.0, -2.0]]])
+    with pytest.raises(Unmet, match="finite differences give 0, your gradient gives"):
+        student.gradient("abs", lambda x: K.abs(x) - K.stop_gradient(K.abs(x)) + 0 * x, [[3.0]])
+
+
+def test_a_gradient_that_does_not_flow_counts_as_zero():
+    worst = difference_of_gradients(lambda x, y: x * K.stop_gradient(y), [[2.0], [3.0]])
+    assert (worst.number, worst.place, worst.exact) == (1, (0,), 0.0)
+    assert worst.approximate == pytest.approx(3.0)
+    assert not worst.is_small
+
+
+def test_a_gradient_that_is_no_number_is_not_small():
+    worst = difference_of_gradients(lambda x: K.sqrt(x - K.stop_gradient(x)) * 0 + x, [[1.0]])
+    assert not worst.is_small
+
+
+def test_a_gradient_of_another_shape_is_told(student):
+    class Wide(Op):
+        def infer_shape(self, x):
+            return x.shape
+
+        def perform(self, x):
+            return x * 2
+
+        def grad(self, inputs, outputs, output_grads):
+            return [K.sum(output_grads[0], axis=0, keepdims=True)]
+
+    with pytest.raises(Unmet) as told:
+        student.gradient("Wide", Wide(), [np.ones((2, 3))])
+    assert told.value.message == Text(
+        "expected the gradient for input 0 to have its shape (2, 3), yours has (1, 3)",
+        "第 0 个输入的梯度应与它同形 (2, 3)，你的是 (1, 3)",
+    )

@@ -1,0 +1,117 @@
+"""The author's gate: every exercise, its stub, its solution and its wrong answers."""
+
+import ast
+import io
+import re
+import tokenize
+from collections import Counter
+
+import pytest
+
+from kerascope.learn.attempts import open_places
+from kerascope.learn.catalog import all_exercises, tutorials_folder
+from kerascope.learn.running import check_file
+from kerascope.learn.texts import LANGUAGES
+from kerascope.learn.verdicts import Verdict
+
+EXERCISES = all_exercises()
+WRONG = [(e, path) for e in EXERCISES for path in e.wrong_answers]
+SECONDS = 60  # a loaded machine
+CHINESE = re.compile("[\u4e00-\u9fff]")
+
+
+def of_exercise(exercise):
+    return exercise.id
+
+
+def of_wrong(value):
+    return value.id if hasattr(value, "id") else value.stem.partition("__")[2]
+
+
+def messages_of(path):
+    """Return what a wrong answer's docstring says that the messages are."""
+    words = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    return dict(re.findall(r"^(en|zh): (.+)$", words, flags=re.MULTILINE))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("exercise", EXERCISES, ids=of_exercise)
+def test_the_stub_is_not_attempted_in_either_language(exercise, language, tmp_path):
+    path = tmp_path / f"{exercise.name}.py"
+    path.write_text(exercise.stub_in(language), encoding="utf-8")
+    assert check_file(exercise, path).verdict is Verdict.NOT_ATTEMPTED
+    assert open_places(path.read_bytes()), "the stub holds no `...`"
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=of_exercise)
+def test_the_solution_passes(exercise):
+    outcome = check_file(exercise, exercise.solution, SECONDS)
+    assert outcome.verdict is Verdict.PASS, (outcome.message.en, outcome.details)
+    assert outcome.checks >= 2
+    assert outcome.printed == ""
+
+
+@pytest.mark.parametrize(("exercise", "path"), WRONG, ids=of_wrong)
+def test_a_wrong_answer_fails_with_exactly_its_own_message(exercise, path):
+    outcome = check_file(exercise, path, SECONDS)
+    assert outcome.verdict is Verdict.FAIL
+    assert outcome.message.as_json() == messages_of(path)
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=of_exercise)
+def test_wrong_answers_are_told_apart(exercise):
+    messages = [messages_of(path) for path in exercise.wrong_answers]
+    assert len(messages) >= 2
+    for language in LANGUAGES:
+        assert len({one[language] for one in messages}) == len(messages)
+    for one in messages:
+        assert CHINESE.search(one["zh"])
+        assert not CHINESE.search(one["en"])
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=of_exercise)
+def test_all_words_are_there_in_both_languages(exercise):
+    texts = [exercise.title, exercise.task, exercise.seen, *exercise.hints]
+    assert exercise.hints
+    for text in texts:
+        assert text.en.strip()
+        is_code = text in exercise.hints and text.en == text.zh
+        assert is_code or CHINESE.search(text.zh), text.zh
+        assert not CHINESE.search(text.en), text.en
+    assert exercise.facts
+    assert all(re.fullmatch(r"[RC]\d\d", number) for number in exercise.facts)
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=of_exercise)
+def test_the_words_of_a_stub_stand_in_its_docstring(exercise):
+    """Only the docstring is given in the student's language."""
+    source = exercise.stub.read_text(encoding="utf-8")
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    assert not [token.string for token in tokens if token.type == tokenize.COMMENT]
+    inner = list(ast.walk(ast.parse(source)))[1:]
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    assert not [node.name for node in inner if isinstance(node, kinds) and ast.get_docstring(node)]
+    programs = [ast.parse(exercise.stub_in(language)).body[1:] for language in LANGUAGES]
+    assert len({"".join(map(ast.dump, program)) for program in programs}) == 1
+    assert max(map(len, source.splitlines())) <= 100
+
+
+def test_names_and_places_are_unique():
+    assert len(EXERCISES) >= 20
+    assert max(Counter(e.name for e in EXERCISES).values()) == 1
+    assert max(Counter((e.chapter, e.number) for e in EXERCISES).values()) == 1
+
+
+def test_no_file_of_an_exercise_is_left_over():
+    """A stub without its TOML, or a wrong answer of nothing, would be tested by nobody."""
+    known = set()
+    for e in EXERCISES:
+        known |= {e.stub, e.stub.with_suffix(".toml"), e.checker, e.solution, *e.wrong_answers}
+    folders = ("exercises", "checks", "solutions", "wrong")
+    found = {
+        path
+        for folder in folders
+        for path in tutorials_folder().glob(f"*/{folder}/*")
+        if path.name != "__pycache__"
+    }
+    assert found == known

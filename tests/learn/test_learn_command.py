@@ -1,0 +1,336 @@
+"""`kerascope learn` as a student and as a teacher type it."""
+
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from kerascope.cli import main
+from kerascope.learn import commands, watching
+from kerascope.learn.catalog import all_exercises
+
+EXERCISES = all_exercises()
+FIRST, SECOND, THIRD = EXERCISES[:3]
+FOLDER = Path("kerascope-exercises")
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("LC_ALL", "LC_MESSAGES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANG", "C.UTF-8")
+
+
+@pytest.fixture
+def learn(capsys):
+    """Type `kerascope learn ...`; return the exit code and what was written."""
+
+    def typed(*words):
+        code = main(["learn", *map(str, words), "--time-limit", "60"])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return typed
+
+
+def file_of(exercise, folder=FOLDER):
+    return folder / exercise.folder.name / f"{exercise.name}.py"
+
+
+def answer(exercise, folder=FOLDER):
+    file_of(exercise, folder).write_bytes(exercise.solution.read_bytes())
+
+
+def answer_wrongly(exercise, folder=FOLDER):
+    file_of(exercise, folder).write_bytes(exercise.wrong_answers[0].read_bytes())
+
+
+def test_the_first_word_typed_copies_the_exercises_and_shows_the_first(learn):
+    code, out, err = learn()
+    assert (code, err) == (0, "")
+    assert f"{len(EXERCISES)} exercises were copied to kerascope-exercises" in out
+    assert FIRST.task.en in out
+    assert f"write in      {file_of(FIRST)}" in out
+    assert "check it      kerascope learn check\n" in out
+    assert file_of(FIRST).read_text(encoding="utf-8") == FIRST.stub.read_text(encoding="utf-8")
+    assert "were copied" not in learn()[1]
+
+
+def test_the_way_from_a_stub_to_the_next_exercise(learn):
+    learn()
+    code, out, _ = learn("check")
+    assert code == 5
+    assert "NOT ATTEMPTED  write your answer in place of `...` (line 13)" in out
+    assert str(file_of(FIRST)) in out
+    answer_wrongly(FIRST)
+    code, out, _ = learn("check")
+    assert code == 1
+    assert "FAIL  expected parameters([20, 64]) to be 1,344, yours is " in out
+    answer(FIRST)
+    code, out, _ = learn("check")
+    assert code == 0
+    assert "PASS  (" in out
+    assert FIRST.seen.en in out
+    assert f"next: {SECOND.id}" in out
+    assert SECOND.task.en in learn()[1]
+
+
+def test_the_same_way_in_chinese_which_is_remembered(learn):
+    assert FIRST.task.zh in learn("--lang", "zh")[1]
+    answer_wrongly(FIRST)
+    code, out, _ = learn("check")
+    assert code == 1
+    assert "未通过  parameters([20, 64]) 应为 1,344，你的是 " in out
+    answer(FIRST)
+    assert "通过" in learn("check")[1]
+    assert SECOND.task.zh in file_of(SECOND).read_text(encoding="utf-8")
+    assert SECOND.task.en in learn("--lang", "en")[1]
+    assert SECOND.task.en in learn()[1]
+
+
+def test_the_terminals_language_is_the_first_one(learn, monkeypatch):
+    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
+    assert FIRST.task.zh in learn()[1]
+
+
+def test_the_list_shows_what_is_done(learn):
+    learn()
+    answer(FIRST)
+    answer_wrongly(SECOND)
+    assert learn("check", FIRST.name, SECOND.name)[0] == 1
+    file_of(SECOND).write_text("pass\n")
+    lines = learn("list")[1].splitlines()
+    assert lines[0].split()[:2] == ["PASS", FIRST.id]
+    assert lines[1].split()[:3] == [">", "FAIL*", SECOND.id]
+    assert lines[2].split()[0] == THIRD.id
+    assert f"1 of {len(EXERCISES)} exercises passed" in lines
+    assert len(learn("list", "5")[1].splitlines()) < len(lines)
+
+
+def test_hints_come_one_by_one_and_the_last_stays(learn):
+    for number in (*range(1, len(FIRST.hints) + 1), len(FIRST.hints)):
+        _, out, _ = learn("hint")
+        assert out.endswith("shows a solution)\n") == (number == len(FIRST.hints))
+        assert f"hint {number} of {len(FIRST.hints)}:\n{FIRST.hints[number - 1].en}" in out
+
+
+def test_reset_keeps_what_was_written(learn):
+    learn()
+    answer(FIRST)
+    _, out, _ = learn("reset", FIRST.name)
+    assert "kept in" in out
+    assert (
+        file_of(FIRST).with_name(f"{FIRST.name}.py.bak1").read_bytes()
+        == FIRST.solution.read_bytes()
+    )
+    assert "kept in" not in learn("reset", FIRST.name)[1]
+
+
+def test_a_solution_is_printed_and_nothing_is_written(learn):
+    _, out, _ = learn("solution", THIRD.name)
+    assert THIRD.solution.read_text(encoding="utf-8") in out
+    assert file_of(THIRD).read_text(encoding="utf-8") == THIRD.stub.read_text(encoding="utf-8")
+
+
+def test_a_file_is_run_as_it_is(capfd):
+    main(["learn"])
+    file_of(FIRST).write_text("print('numbers:', 1 + 1)\nraise SystemExit(7)\n")
+    assert main(["learn", "run"]) == 7
+    assert "numbers: 2\n" in capfd.readouterr().out
+    file_of(FIRST).write_text("while True: pass\n")
+    assert main(["learn", "run", "--time-limit", "1"]) == 124
+
+
+def test_an_exercise_by_its_name_tells_the_commands_for_it(learn):
+    _, out, _ = learn(THIRD.name)
+    assert THIRD.task.en in out
+    assert f"kerascope learn check {THIRD.name}\n" in out
+    _, out, _ = learn("--folder", "my work")
+    assert "kerascope learn check --folder 'my work'\n" in out
+
+
+def test_all_exercises_passed_is_said(learn, monkeypatch):
+    learn()
+    book = json.loads((FOLDER / ".kerascope-learn.json").read_text())
+    done = {"verdict": "PASS", "hints": 0, "written": ""}
+    book["exercises"] = {e.id: done for e in EXERCISES}
+    (FOLDER / ".kerascope-learn.json").write_text(json.dumps(book))
+    for words in ((), ("check",), ("watch",), ("hint",)):
+        code, out, _ = learn(*words)
+        assert code == 0
+        assert "You have passed every exercise" in out
+
+
+def test_watching_checks_again_when_the_file_changes(learn, monkeypatch):
+    learn()
+
+    def changes(path):
+        answer_wrongly(FIRST)
+        yield
+        answer(FIRST)
+        yield
+        raise KeyboardInterrupt
+
+    def then_interrupted(path):
+        if FIRST.name in str(path):
+            return changes(path)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "changes_of", then_interrupted)
+    code, out, err = learn("watch")
+    assert (code, err) == (0, "")
+    places = [out.index(word) for word in ("watching", "FAIL  ", "PASS  ", f"\n{SECOND.id} ")]
+    assert places == sorted(places)
+
+
+def test_a_change_of_a_file_is_seen(tmp_path):
+    path = tmp_path / "file.py"
+    path.write_text("one")
+    changes = watching.changes_of(path, wait=0.0)
+    first_look = watching._state(path)
+    path.write_text("three")
+    assert watching._state(path) != first_look
+    path.unlink()
+    assert watching._state(path) is None
+    changes.close()
+
+
+def test_a_chapter_is_read_through_the_lessons(learn, monkeypatch):
+    reading = ModuleType("kerascope.lessons.reading")
+    reading.chapter_text = lambda word, language, width, color: f"{word} {language} {width} {color}"
+    monkeypatch.setitem(sys.modules, "kerascope.lessons.reading", reading)
+    assert learn("read", "7") == (0, "7 en 80 False\n", "")
+    assert learn("read", "7", "--lang", "zh")[1] == "7 zh 80 False\n"
+    assert learn("read")[1] == f"{FIRST.chapter} en 80 False\n"
+
+
+@pytest.mark.parametrize(("language", "word"), [("en", "debugger"), ("zh", "调试器")])
+def test_the_first_chapter_can_be_read_in_a_pipe(learn, language, word):
+    code, out, err = learn("read", "0", "--lang", language)
+    assert (code, err) == (0, "")
+    assert word in out
+
+
+def test_a_chapter_that_is_not_there_is_said(learn):
+    code, out, err = learn("read", "99")
+    assert (code, out) == (1, "")
+    assert "no chapter '99'" in err
+
+
+def test_an_installation_without_chapters_says_so(learn, monkeypatch):
+    monkeypatch.setitem(sys.modules, "kerascope.lessons.reading", None)
+    code, _, err = learn("read", "7")
+    assert code == 1
+    assert "chapter 7 cannot be read: the chapters are not in this installation" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["chekc"], "no action and no exercise 'chekc'. Did you mean 'check'?"),
+        (["count_parameter"], "Did you mean 'count_parameters'?"),
+        (["check", "cont_parameters"], "no exercise 'cont_parameters'. Did you mean 'count_para"),
+        (["check", "99"], "there is no exercise '99'"),
+        (["--lang", "fr"], "invalid choice: 'fr'"),
+        (["--lnag", "zh"], "Did you mean '--lang'?"),
+        (["hint", "5"], "expected one exercise, got call_twice, two_graphs"),
+        (["check", "--all", "5"], "--all and '5'"),
+        (["list", "--json"], "--json belongs to `kerascope learn check`"),
+        (["check", "--class", "nowhere"], "there is no folder 'nowhere'"),
+        (["check", "--class", "."], "there is no student's folder in '.'"),
+        (["check", "--json", "--folder", "nowhere"], "there is no folder 'nowhere'"),
+        (["check", "--class", ".", "--folder", "a"], "expected one of the two"),
+        (["read", "1", "2"], "expected one chapter"),
+        (["check", "--time-limit", "-1"], "expected seconds above 0"),
+    ],
+)
+def test_wrong_usage_is_explained_and_writes_nothing(words, message, capsys):
+    assert main(["learn", *words]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
+    assert list(Path().iterdir()) == []
+
+
+def test_help_shows_the_words_that_a_student_needs(capsys):
+    assert main(["learn", "--help"]) == 0
+    out = capsys.readouterr().out
+    for word in (
+        "list",
+        "read",
+        "run",
+        "check",
+        "hint",
+        "reset",
+        "solution",
+        "watch",
+        "exit codes",
+    ):
+        assert word in out
+
+
+# --- teachers -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def a_class(learn):
+    """Ann's folder is a workbook, Bob's holds one; Ann solved the first, Bob failed."""
+    ann, bob = Path("class/ann"), Path("class/bob/kerascope-exercises")
+    for folder in (ann, bob):
+        learn("--folder", folder)
+    answer(FIRST, ann)
+    answer_wrongly(FIRST, bob)
+    return ann, bob
+
+
+def state_of(folder):
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_the_work_of_a_class_is_one_json_object(learn, a_class):
+    before = state_of(Path("class"))
+    code, out, err = learn("check", "--json", "--class", "class", FIRST.chapter)
+    assert (code, err) == (1, "")
+    data = json.loads(out)
+    assert data["schema"] == "kerascope-learn-check/1"
+    ann, bob = data["folders"]
+    assert [one["folder"] for one in (ann, bob)] == [path.as_posix() for path in a_class]
+    assert (ann["passed"], ann["failed"]) == (1, 0)
+    assert (bob["passed"], bob["failed"]) == (0, 1)
+    first = bob["exercises"][0]
+    assert first.keys() == {
+        "id", "chapter", "name", "facts", "file", "verdict", "message", "checks", "line", "details",
+    }  # fmt: skip
+    assert (first["id"], first["verdict"]) == (FIRST.id, "FAIL")
+    assert first["message"]["en"].startswith("expected ")
+    assert "你的是" in first["message"]["zh"]
+    assert first["file"] == file_of(FIRST, a_class[1]).as_posix()
+    assert [one["verdict"] for one in ann["exercises"]] == ["PASS", "NOT ATTEMPTED"]
+    assert state_of(Path("class")) == before
+
+
+def test_the_work_of_a_class_is_a_line_for_each_student(learn, a_class):
+    code, out, _ = learn("check", FIRST.chapter, "--class", "class")
+    assert code == 1
+    assert out.splitlines() == [
+        "class/ann: 1 PASS, 0 FAIL, 1 NOT ATTEMPTED",
+        "class/bob/kerascope-exercises: 0 PASS, 1 FAIL, 1 NOT ATTEMPTED",
+    ]
+    code, out, _ = learn("check", FIRST.name, "--folder", "class/ann", "--folder", "class/bob")
+    assert out.splitlines()[1] == "class/bob/kerascope-exercises: 0 PASS, 1 FAIL, 0 NOT ATTEMPTED"
+    code, out, _ = learn("check", FIRST.name, "--folder", "class/ann", "--json")
+    assert (code, json.loads(out)["folders"][0]["passed"]) == (0, 1)
+
+
+def test_all_exercises_are_checked_at_once(learn, a_class):
+    code, out, _ = learn("check", "--all", "--folder", "class/ann")
+    assert code == 5
+    assert out.splitlines()[-1] == f"1 PASS, 0 FAIL, {len(EXERCISES) - 1} NOT ATTEMPTED"
+    code, out, _ = learn("check", "--all", "--json", "--folder", "class/ann")
+    assert code == 5
+    assert [one["id"] for one in json.loads(out)["folders"][0]["exercises"]] == [
+        e.id for e in EXERCISES
+    ]

@@ -1,0 +1,163 @@
+"""`kerascope lessons check` and `build` as they are typed."""
+
+import pytest
+from lesson_texts import EVERY_KIND, write_chapter
+
+from kerascope.cli import main
+from kerascope.lessons.folders import read_chapter
+
+PICTURE = """\
+# Title {#title}
+
+```python {#draw}
+from pathlib import Path
+
+_ = Path("out/a.svg").write_text("<svg width='1'/>")
+print("drawn")
+```
+
+![A line](out/a.svg){.gen from=draw}
+"""
+
+
+@pytest.fixture
+def sound(tmp_path, capsys):
+    """Return the folder of a sound course of one chapter."""
+    write_chapter(tmp_path, EVERY_KIND)
+    assert lessons("build", tmp_path, "--accept", "--translated", "both") == 0
+    capsys.readouterr()
+    return tmp_path
+
+
+def lessons(action, folder, *words):
+    return main(["lessons", action, "--tutorials", str(folder), *words])
+
+
+def edit(folder, old, new, languages=("en", "zh")):
+    for language in languages:
+        path = folder / "01-kinds" / f"lesson.{language}.md"
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def test_a_sound_course_passes(sound, capsys):
+    assert lessons("check", sound) == 0
+    said = capsys.readouterr().out
+    assert "01-kinds                 6 of 6 blocks run   ok" in said
+    assert "1 chapter: every printed line holds" in said
+
+
+def test_a_changed_line_fails_and_is_named(sound, capsys):
+    edit(sound, "(Pdb) p x + 1\n2\n", "(Pdb) p x + 1\n3\n")
+    for action in ("check", "build"):
+        assert lessons(action, sound) == 1
+        said = capsys.readouterr().out
+        lines = (sound / "01-kinds" / "lesson.en.md").read_text(encoding="utf-8").splitlines()
+        place = lines.index("3") + 1
+        assert f"01-kinds/lesson.en.md:{place}: block 'lines': the output differs" in said
+        assert said.count("    - 3\n    + 2\n") == 1
+    edit(sound, "(Pdb) p x + 1\n3\n", "(Pdb) p x + 1\n2\n", ["en"])
+    assert lessons("check", sound) == 1
+    said = capsys.readouterr().out
+    assert f"01-kinds/lesson.zh.md:{place}: block 'lines': the output differs" in said
+
+
+def test_accept_writes_what_is_printed_now_in_both_languages(sound, capsys):
+    before = {path: path.read_bytes() for path in sound.rglob("*.md")}
+    edit(sound, "(Pdb) p x + 1\n2\n", "(Pdb) p x + 1\n3\n")
+    edit(sound, ">>> double(4)\n8\n", ">>> double(4)\n9\n")
+    edit(sound, "\n```output\n42\n```\n", "")
+    assert lessons("build", sound, "--accept") == 0
+    assert "01-kinds/lesson.zh.md: 3 outputs written" in capsys.readouterr().out
+    assert {path: path.read_bytes() for path in sound.rglob("*.md")} == before
+
+
+def test_accept_points_at_answers_that_are_errors(sound, capsys):
+    edit(sound, "p x + 1\nq\n", "p y + 1\nq\n")
+    assert lessons("build", sound, "--accept") == 0
+    said = capsys.readouterr().out
+    assert "block 'lines': look at this answer: *** NameError: name 'y' is not defined" in said
+
+
+def test_accept_leaves_what_holds_as_its_author_cut_it(sound):
+    edit(sound, "> small.py(1)<module>()\n-> x = 1\n(Pdb) n\n", "...\n(Pdb) n\n")
+    before = {path: path.read_bytes() for path in sound.rglob("*.md")}
+    assert lessons("build", sound, "--accept") == 0
+    assert {path: path.read_bytes() for path in sound.rglob("*.md")} == before
+
+
+def test_accept_takes_an_output_away_when_nothing_is_printed(tmp_path):
+    write_chapter(tmp_path, "# T {#t}\n\n```python {#a}\nx = 1\n```\n\n```output\n5\n```\n", None)
+    lessons("build", tmp_path, "--accept", "--translated", "both")
+    assert read_chapter(tmp_path / "01-kinds").main.blocks[0].output is None
+
+
+def test_an_output_that_holds_a_fence_gets_a_longer_one(tmp_path):
+    text = "# T {#t}\n\n```python {#a}\nprint('```python\\nx\\n```')\n```\n"
+    write_chapter(tmp_path, text)
+    lessons("build", tmp_path, "--accept", "--translated", "both")
+    block = read_chapter(tmp_path / "01-kinds").main.blocks[0]
+    assert block.output.text == "```python\nx\n```\n"
+
+
+def test_accept_writes_nothing_for_a_block_that_fails(sound, capsys):
+    edit(sound, "print(double(21))", "print(double(21)); 1 / 0")
+    before = {path: path.read_bytes() for path in sound.rglob("*.md")}
+    assert lessons("build", sound, "--accept") == 1
+    assert "block 'first': failed:" in capsys.readouterr().out
+    assert {path: path.read_bytes() for path in sound.rglob("*.md")} == before
+
+
+def test_pictures_are_made_by_their_blocks_and_compared(tmp_path, capsys):
+    folder = write_chapter(tmp_path, PICTURE).folder
+    assert lessons("check", tmp_path) == 1
+    assert "picture 'out/a.svg': it is not stored" in capsys.readouterr().out
+    assert lessons("build", tmp_path, "--accept", "--translated", "both") == 0
+    assert (folder / "out" / "a.svg").read_text() == "<svg width='1'/>"
+    (folder / "out" / "a.svg").write_text("<svg width='2'/>")
+    (folder / "out" / "old.svg").write_text("<svg/>")
+    capsys.readouterr()
+    assert lessons("check", tmp_path) == 1
+    said = capsys.readouterr().out
+    assert "picture 'out/a.svg': it differs on line 1" in said
+    assert "out/old.svg is shown by no lesson" in said
+
+
+def test_a_picture_that_its_block_does_not_write_is_found(tmp_path, capsys):
+    write_chapter(tmp_path, PICTURE.replace('"out/a.svg").write', '"out/b.svg").write'))
+    assert lessons("check", tmp_path) == 1
+    assert "block 'draw' does not write it" in capsys.readouterr().out
+
+
+def test_players_are_not_built_yet(tmp_path, capsys):
+    write_chapter(tmp_path, PICTURE.replace("{.gen from=draw}", "{.player trace=draw}"))
+    assert lessons("check", tmp_path) == 1
+    assert "the lesson player is not built yet" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["check", "77"], 1, "no chapter '77'. "),
+        (["check", "01-kindz"], 1, "Did you mean '01-kinds'?"),
+        (["chek"], 2, "chek"),
+        (["build", "--accept", "--check"], 2, "not allowed with"),
+        (["build", "--translated", "zh"], 2, "expected --accept with it"),
+        (["check", "--jobs", "0"], 2, "expected 1 or more"),
+        (["html", "-o", "{folder}/01-kinds/lesson.en.md"], 1, "expected a folder, got a file"),
+        ([], 2, "required: action"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(tmp_path, capsys, words, code, said):
+    write_chapter(tmp_path, EVERY_KIND)
+    words = [word.replace("{folder}", str(tmp_path)) for word in words]
+    where = ["--tutorials", str(tmp_path)] if words and words != ["chek"] else []
+    assert main(["lessons", *words[:1], *where, *words[1:]]) == code
+    assert said in capsys.readouterr().err
+
+
+def test_a_folder_without_chapters_is_refused(tmp_path, capsys):
+    assert lessons("check", tmp_path) == 2
+    assert "there is no chapter in" in capsys.readouterr().err
+    assert lessons("check", tmp_path / "nowhere") == 2

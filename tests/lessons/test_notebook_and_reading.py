@@ -1,0 +1,150 @@
+"""Lessons as notebooks and in the terminal."""
+
+import json
+
+import pytest
+from lesson_texts import EVERY_KIND, write_chapter
+
+from kerascope.cli import main
+from kerascope.errors import ArgumentError, UnknownNameError
+from kerascope.lessons.comparison import compare
+from kerascope.lessons.folders import chapter_folders, find_chapter, read_chapter
+from kerascope.lessons.notebook_cells import kscope, pdb, prepare
+from kerascope.lessons.reading import chapter_text, examples_folder, tutorials_folder
+from kerascope.lessons.render_notebook import notebook_text
+
+NAMES = [folder.name for folder in chapter_folders()]
+
+
+def notebook_of(folder, language="en"):
+    return json.loads(notebook_text(read_chapter(folder), language))
+
+
+def executed(text):
+    """Run a notebook in a kernel; return its cells."""
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    notebook = nbformat.reads(text, as_version=4)
+    nbformat.validate(notebook)
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    return notebook.cells
+
+
+# --- notebooks ------------------------------------------------------------------------------------
+
+
+def test_every_kind_of_block_becomes_a_cell_that_runs(tmp_path):
+    chapter = write_chapter(tmp_path, EVERY_KIND)
+    cells = {cell["id"]: cell for cell in executed(notebook_text(chapter, "en"))}
+    stored = {block.id: block.output.text for block in chapter.main.blocks if block.output}
+    for name in ("first", "lines", "events"):
+        assert cells[name]["outputs"][0]["text"] == stored[name]
+    assert cells["wrong"]["outputs"][-1]["ename"] == "ValueError"
+    assert cells["console-0"]["outputs"][0]["data"]["text/plain"] == "8"
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_notebook_of_the_course_is_valid(name, language):
+    nbformat = pytest.importorskip("nbformat")
+    chapter = read_chapter(find_chapter(name))
+    notebook = nbformat.reads(notebook_text(chapter, language), as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.cells[0]["source"].startswith("# ")
+    code = [cell for cell in notebook.cells if cell["cell_type"] == "code"]
+    assert len(code) > len(chapter.main.blocks)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_notebook_of_the_course_runs_from_top_to_bottom(name):
+    chapter = read_chapter(find_chapter(name))
+    cells = {cell["id"]: cell for cell in executed(notebook_text(chapter, "zh"))}
+    for block in chapter.main.blocks:
+        if block.kind in ("pdb", "kscope"):
+            printed = cells[block.id]["outputs"][0]["text"]
+            assert compare(block.output.text, printed) is None
+
+
+def test_the_command_writes_a_notebook_of_each_language(tmp_path, capsys):
+    folder = write_chapter(tmp_path, EVERY_KIND).folder.parent
+    words = ["lessons", "notebook", "--tutorials", str(folder), "-o", str(tmp_path / "out")]
+    assert main(words) == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "01-kinds.en.ipynb",
+        "01-kinds.zh.ipynb",
+    ]
+    assert "会话" in (tmp_path / "out" / "01-kinds.zh.ipynb").read_text(encoding="utf-8")
+
+
+def test_quotes_and_backslashes_of_commands_stay(tmp_path):
+    text = '# T {#t}\n\n```pdb example.py {#a}\np """\\n"""\n```\n'
+    cell = next(one for one in notebook_of(write_chapter(tmp_path, text).folder)["cells"]
+                if one["id"] == "a")  # fmt: skip
+    said = {}
+    exec("".join(cell["source"]), {"pdb": lambda *words, commands: said.update(it=commands)})
+    assert said["it"] == '\np """\\n"""\n'
+
+
+def test_a_cell_prints_a_session_in_a_folder_of_its_own(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    prepare()
+    kscope("example.py", commands="tbreak dense_2\nc\n")
+    assert "--Call-- layer.call dense_2" in capsys.readouterr().out
+    with pytest.raises(ArgumentError, match="command 1, 'c', was never read"):
+        pdb("nowhere.py", commands="c\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- in the terminal ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", [1, "1", "01", "kinds", "01-kinds", "01-KINDS/"])
+def test_a_chapter_is_found_by_number_and_by_name(tmp_path, word):
+    write_chapter(tmp_path, EVERY_KIND)
+    assert find_chapter(word, tmp_path).name == "01-kinds"
+
+
+def test_a_chapter_that_is_not_there_is_guessed(tmp_path):
+    write_chapter(tmp_path, EVERY_KIND)
+    with pytest.raises(UnknownNameError, match="Did you mean '01-kinds'"):
+        find_chapter("01-kind", tmp_path)
+    with pytest.raises(UnknownNameError, match="is not there in 'fr'"):
+        chapter_text(1, "fr", tutorials=tmp_path)
+
+
+def test_a_chapter_reads_well_in_a_pipe(tmp_path):
+    write_chapter(tmp_path, EVERY_KIND)
+    text = chapter_text(1, tutorials=tmp_path)
+    assert text.startswith("# Kinds\n\n| def double(x):\n|     return 2 * x\n|\n")
+    assert "Output:\n  42\n" in text
+    assert "It is 42, or 100." in text
+    assert "| $ python3 -m pdb small.py\n| > small.py(1)<module>()\n" in text
+    assert "\x1b" not in text
+    assert "\x1b[" in chapter_text(1, tutorials=tmp_path, color=True)
+
+
+def test_chinese_is_wrapped_between_its_signs(tmp_path):
+    words = "张量" * 60 + "，" + "层" * 30
+    write_chapter(tmp_path, f"# T {{#t}}\n\n{words}。\n")
+    lines = chapter_text(1, "zh", width=40, tutorials=tmp_path).splitlines()[2:]
+    assert "".join(lines) == f"{words}。"
+    assert all(len(line) <= 20 for line in lines)
+    assert not any(line.startswith(("，", "。")) for line in lines)
+    assert sum(len(line) >= 19 for line in lines) == len(lines) - 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_chapter_reads_in_the_terminal(name, language):
+    text = chapter_text(name, language)
+    lesson = read_chapter(find_chapter(name)).lessons[language]
+    assert all(section.title in text for section in lesson.sections)
+    assert "{.free}" not in text
+    assert "{#" not in "".join(line for line in text.splitlines() if not line.startswith("|"))
+
+
+def test_tutorials_and_examples_are_where_they_are_said_to_be():
+    assert (tutorials_folder() / "glossary.toml").is_file()
+    assert (examples_folder() / "example.py").is_file()

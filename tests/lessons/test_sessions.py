@@ -1,0 +1,72 @@
+"""Sessions started afresh and forked off a waiting process: the same, whatever happens in them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kerascope.lessons import sessions
+from kerascope.lessons.runner import prepare_folder
+from kerascope.lessons.sessions import PACKAGE_PARENT, calm_environment, run_session
+
+BOTH_WAYS = """
+import json, sys
+from kerascope.lessons import forking, sessions
+forking.TIME_LIMIT = sessions.TIME_LIMIT = 20
+server = forking.start_server()
+told = []
+for kind, words, commands in json.loads(sys.stdin.read()):
+    for start in (server, sessions.start_session):
+        told.append(sessions.run_session(kind, tuple(words), commands, start))
+print(json.dumps(told))
+"""
+SESSIONS = [
+    ("pdb", ["example.py"], "tbreak 22\nc\nn\np x\nw\nq\n"),
+    ("pdb", ["example.py"], "c\np 1\n"),
+    ("pdb", ["small.py", "one", "two"], "c\n"),
+    ("pdb", ["nowhere.py"], "c\n"),
+    ("kscope", ["--dialect", "1.2", "example.py"], "b dense_1\nc\nw\nr\ninfo counts\n"),
+    ("kscope", ["small.py", "one"], "c\n"),
+    ("kscope", ["--nonsense", "small.py"], "c\n"),
+]
+SMALL = "import sys\nprint(sys.argv, __name__, 'kerascope.lessons.child' in sys.modules)\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_session_prints_what_a_fresh_one_prints(tmp_path: Path):
+    folder = tmp_path / "work"
+    prepare_folder(folder)
+    (folder / "small.py").write_text(SMALL, encoding="utf-8")
+    finished = subprocess.run(
+        [sys.executable, "-c", BOTH_WAYS],
+        input=json.dumps(SESSIONS),
+        capture_output=True,
+        encoding="utf-8",
+        cwd=folder,
+        env=calm_environment(tmp_path),
+        timeout=200,
+        check=True,
+    )
+    told = json.loads(finished.stdout)
+    for number, (kind, words, commands) in enumerate(SESSIONS):
+        forked, fresh = told[2 * number : 2 * number + 2]
+        assert forked == fresh, (kind, words, commands)
+    texts = [text for text, _ in told[::2]]
+    assert "dense_1/relu" in texts[0]
+    assert "(Pdb) p 1\n1\n" in texts[1]
+    assert "['small.py', 'one', 'two'] __main__ False" in texts[2]
+    assert [bool(problem) for _, problem in told[::2]] == [
+        False, False, False, True, False, False, True
+    ]  # fmt: skip
+
+
+def test_a_session_that_never_ends_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(sessions, "TIME_LIMIT", 2)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(PACKAGE_PARENT))
+    Path("endless.py").write_text("while True:\n    pass\n", encoding="utf-8")
+    transcript = run_session("pdb", ("endless.py",), "c\n")
+    assert transcript.problem == "the session was not over after 2 s"

@@ -1,0 +1,30 @@
+"""The numbers of the documents, asked of the models themselves."""
+
+from kerascope.layers import Dense, Input
+from kerascope.learn import Text, check
+from kerascope.models import Model
+
+SIZES = ([20, 64], [500, 32, 10], [10, 10, 1], [784, 64, 64, 10], [20, 64, 64, 1])
+
+
+def model_of(sizes):
+    inputs = outputs = Input(shape=(sizes[0],))
+    for units in sizes[1:]:
+        outputs = Dense(units)(outputs)
+    return Model(inputs, outputs)
+
+
+@check
+def every_model_of_the_documents(student):
+    parameters = student.function("parameters")
+    for sizes in SIZES:
+        model = model_of(sizes)
+        first = model.layers[1]
+        size, units = sizes[:2]
+        sum_of_first = f"{first.count_params():,} = {size} x {units} + {units}"
+        student.same(
+            f"parameters({sizes})",
+            parameters(list(sizes)),
+            model.count_params(),
+            Text(f"its first layer has {sum_of_first}", f"它的第一层有 {sum_of_first} 个参数"),
+        )

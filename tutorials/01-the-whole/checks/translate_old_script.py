@@ -1,0 +1,81 @@
+"""The model layer by layer; and what kerascope warned of on the way."""
+
+import warnings
+
+import numpy as np
+
+from kerascope.errors import SpellingWarning
+from kerascope.learn import Text, check
+
+EXPECTED = (
+    {"units": 64, "activation": "relu", "use_bias": True, "initializer": "he_normal", "l2": 0.0},
+    {"units": 64, "activation": "relu", "use_bias": False, "initializer": None, "l2": 0.01},
+    {"units": 1, "activation": "sigmoid", "use_bias": True, "initializer": None, "l2": 0.0},
+)
+HE_NORMAL = {"scale": 2.0, "mode": "fan_in"}
+
+
+def without_warnings(student, what, function, *arguments):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        answer = function(*arguments)
+    old = [str(one.message) for one in told if issubclass(one.category, SpellingWarning)]
+    first = old[0] if old else ""
+    student.require(
+        not old,
+        en=f"expected {what} to say everything in today's words, kerascope warned: {first}",
+        zh=f"{what} 应全部使用今天的名字，但 kerascope 给出了警告：{first}",
+    )
+    return answer
+
+
+def facts_of(layer):
+    return {
+        "units": layer.units,
+        "activation": layer.activation.__name__,
+        "use_bias": layer.use_bias,
+        "l2": float(getattr(layer.kernel_regularizer, "l2", 0.0) or 0.0),
+    }
+
+
+@check
+def the_layers(student):
+    model = without_warnings(student, "build()", student.function("build"))
+    layers = [layer for layer in getattr(model, "layers", []) if hasattr(layer, "units")]
+    student.same(Text("the number of Dense layers", "Dense 层的个数"), len(layers), 3)
+    for number, (layer, expected) in enumerate(zip(layers, EXPECTED, strict=True), 1):
+        found = facts_of(layer)
+        for name, value in found.items():
+            what = Text(f"{name} of Dense layer {number}", f"第 {number} 个 Dense 层的 {name}")
+            student.same(what, round_of(value), expected[name])
+        if expected["initializer"]:
+            own = layer.kernel_initializer.get_config()
+            is_he = all(own.get(key) == value for key, value in HE_NORMAL.items())
+            name = type(layer.kernel_initializer).__name__
+            student.require(
+                is_he or name == "HeNormal",
+                en=f"expected the weights of Dense layer {number} to begin as he_normal",
+                zh=f"第 {number} 个 Dense 层的权重应以 he_normal 初始化",
+            )
+    student.same(Text("the input's shape", "输入的形状"), tuple(model.input_shape), (None, 20))
+    student.same(Text("the loss", "损失函数"), model.loss, "binary_crossentropy")
+
+
+def round_of(value):
+    return round(value, 6) if isinstance(value, float) else value
+
+
+@check
+def the_training(student):
+    model = student.function("build")()
+    numbers = np.random.RandomState(0)
+    x, y = numbers.normal(size=(50, 20)), numbers.randint(0, 2, size=(50, 1))
+    history = without_warnings(
+        student, "train(model, x, y)", student.function("train"), model, x, y
+    )
+    student.require(
+        hasattr(history, "epoch"),
+        en="expected train(model, x, y) to return the History that fit returns",
+        zh="train(model, x, y) 应返回 fit 返回的 History",
+    )
+    student.same(Text("the number of epochs", "训练的轮数"), len(history.epoch), 2)

@@ -1,0 +1,39 @@
+"""Both bodies on the same numbers; and what the symbolic one leaves in the graph."""
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.backend.traversal import applies_in_order
+from kerascope.learn import check
+
+X = np.array([[1.0, -2.0, 3.0], [0.5, 5.0, -6.0]])
+CASES = ((X, X[::-1]), (X, np.array([0.0, 1.0, 2.0])), (X, np.array(0.75)), (X, X))
+
+
+@check
+def on_arrays(student):
+    maximum = student.function("numpy_maximum")
+    for x, y in CASES:
+        student.close("numpy_maximum(x, y)", maximum(x, y), np.maximum(x, y))
+
+
+@check
+def on_tensors(student):
+    maximum = student.function("symbolic_maximum")
+    for x, y in CASES:
+        made = maximum(K.variable(x), K.variable(y))
+        result = student.tensor("symbolic_maximum(x, y)", made)
+        names = [apply.op.name for apply in applies_in_order([result])]
+        student.require(
+            "maximum" not in names,
+            en=f"expected a graph without the op maximum, yours holds {', '.join(names)}",
+            zh=f"运算图中不应有运算 maximum，你的图中有 {', '.join(names)}",
+        )
+        student.close("symbolic_maximum(x, y)", K.eval(result), np.maximum(x, y))
+
+
+@check
+def on_placeholders(student):
+    x, y = K.placeholder(shape=(None, 3)), K.placeholder(shape=(3,))
+    f = K.function([x, y], [student.function("symbolic_maximum")(x, y)])
+    student.close("f([x, y])", f([X, X[0]])[0], np.maximum(X, X[0]))

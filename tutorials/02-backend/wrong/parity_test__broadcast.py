@@ -1,0 +1,21 @@
+"""np.allclose broadcasts, so a wrong shape is not seen.
+
+en: expected different_results(first, second, calls) to be ['ones', 'shift'], yours is ['shift']
+zh: different_results(first, second, calls) 应为 ['ones', 'shift']，你的是 ['shift']
+"""
+
+import numpy as np
+
+
+def missing_names(first, second):
+    return sorted(
+        name for name in vars(first) if not name.startswith("_") and not hasattr(second, name)
+    )
+
+
+def different_results(first, second, calls):
+    return sorted(
+        name
+        for name, arguments in calls.items()
+        if not np.allclose(getattr(first, name)(*arguments), getattr(second, name)(*arguments))
+    )

@@ -1,0 +1,21 @@
+"""Numbers that differ by rounding count as different.
+
+en: expected different_results(first, second, calls) to be ['ones', 'shift'], yours is ['ones', 'shift', 'total']
+zh: different_results(first, second, calls) 应为 ['ones', 'shift']，你的是 ['ones', 'shift', 'total']
+"""
+
+import numpy as np
+
+
+def missing_names(first, second):
+    return sorted(
+        name for name in vars(first) if not name.startswith("_") and not hasattr(second, name)
+    )
+
+
+def different_results(first, second, calls):
+    return sorted(
+        name
+        for name, arguments in calls.items()
+        if not np.array_equal(getattr(first, name)(*arguments), getattr(second, name)(*arguments))
+    )

@@ -1,0 +1,41 @@
+"""x changes after y was made; and the graph of y is asked for its ops."""
+
+from kerascope import backend as K
+from kerascope.learn import Text, check
+
+
+@check
+def the_lambda(student):
+    box = [1]
+    y = student.function("with_lambda")(box)
+    student.require(
+        callable(y),
+        en=f"expected with_lambda(box) to return a function, yours returns {y!r}",
+        zh=f"with_lambda(box) 应返回一个函数，你的返回 {y!r}",
+    )
+    student.same("y()", y(), 1)
+    box[0] = 2
+    what = Text("y() after box[0] = 2", "box[0] = 2 之后的 y()")
+    student.same(what, y(), 4)
+
+
+@check
+def the_graph(student):
+    x = K.variable(1.0, name="x")
+    y = student.tensor("with_graph(x)", student.function("with_graph")(x))
+    student.close("K.eval(y)", K.eval(y), 1.0)
+    K.set_value(x, 2.0)
+    what = Text("K.eval(y) after K.set_value(x, 2.0)", "K.set_value(x, 2.0) 之后的 K.eval(y)")
+    student.close(what, K.eval(y), 4.0)
+
+
+@check
+def the_ops(student):
+    x = K.variable(1.0, name="x")
+    cases = {
+        "K.square(K.exp(x))": (K.square(K.exp(x)), ["square", "exp"]),
+        "K.log(K.abs(x) + 1)": (K.log(K.abs(x) + 1), ["log", "add", "abs"]),
+        "x": (x, []),
+    }
+    for words, (y, expected) in cases.items():
+        student.order(f"ops_of({words})", list(student.function("ops_of")(y)), expected)

@@ -1,0 +1,48 @@
+"""A chain, a merge of three, and a diamond on one input."""
+
+from kerascope.layers import Add, Dense, Input
+from kerascope.learn import check
+
+
+def placeholders(student, words, tensor, expected):
+    found = student.function("placeholders_of")(tensor)
+    student.require(
+        isinstance(found, (list, tuple, set, frozenset, dict)),
+        en=f"expected placeholders_of({words}) to return a list, yours is {type(found).__name__}",
+        zh=f"placeholders_of({words}) 应返回列表，你的是 {type(found).__name__}",
+    )
+    names = sorted(str(getattr(one, "name", one)) for one in found)
+    student.same(f"placeholders_of({words})", names, sorted(x.name for x in expected))
+    student.require(
+        all(any(one is x for x in expected) for one in found),
+        en=f"expected placeholders_of({words}) to hold tensors, yours holds "
+        f"{type(next(iter(found), None)).__name__}",
+        zh=f"placeholders_of({words}) 中应是张量，你的是 {type(next(iter(found), None)).__name__}",
+    )
+
+
+@check
+def a_chain(student):
+    x = y = Input(shape=(20,), name="input_1")
+    for number in (1, 2, 3):
+        y = Dense(4, name=f"dense_{number}")(y)
+    placeholders(student, "dense_3.output", y, [x])
+    placeholders(student, "input_1", x, [x])
+
+
+@check
+def a_merge(student):
+    a, b, c = (Input(shape=(4,), name=name) for name in "abc")
+    merged = Add(name="add")([Dense(4, name="d")(a), b])
+    placeholders(student, "add.output", merged, [a, b])
+    placeholders(student, "sum.output", Add(name="sum")([merged, c]), [a, b, c])
+
+
+@check
+def a_diamond(student):
+    x = Input(shape=(4,), name="x")
+    y = Add(name="beside")([Dense(4, name="first")(x), x])
+    placeholders(student, "beside.output", y, [x])
+    for number in range(25):
+        y = Add(name=f"add_{number}")([y, y])
+    placeholders(student, "add_24.output", y, [x])

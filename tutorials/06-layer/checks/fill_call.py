@@ -1,0 +1,73 @@
+"""What a subclass of SmallLayer is asked to do, and in which order."""
+
+from kerascope import backend as K
+from kerascope.learn import Text, check
+
+
+def recording_layer(student, passes_through=False):
+    """Return a layer that writes down what is done to it."""
+    told = []
+
+    class Recording(student.get("SmallLayer")):
+        def build(self, input_shape):
+            told.append(f"build {tuple(input_shape)}")
+            self.factor = K.variable(3.0)
+
+        def call(self, inputs):
+            told.append("call")
+            return inputs if passes_through else inputs * self.factor
+
+    return Recording(), told
+
+
+@check
+def one_build_for_two_calls(student):
+    layer, told = recording_layer(student)
+    x = K.variable([1.0, 2.0])
+    first = layer(x)
+    student.order(
+        Text("what one call did", "一次调用所做的事"), told, ["build (2,)", "call"]
+    )  # fmt: skip
+    student.same(Text("layer.built after a call", "调用之后的 layer.built"), layer.built, True)
+    first = student.tensor("layer(x)", first)
+    student.close("layer(x)", K.eval(first), [3.0, 6.0])
+    second = layer(K.variable([5.0, 5.0]))
+    student.order(
+        Text("what two calls did", "两次调用所做的事"), told, ["build (2,)", "call", "call"]
+    )  # fmt: skip
+    student.close("layer(y)", K.eval(second), [15.0, 15.0])
+
+
+@check
+def a_record_of_each_call(student):
+    layer, _ = recording_layer(student)
+    inputs = [K.variable([1.0, 2.0]), K.variable([3.0, 4.0])]
+    outputs = [layer(x) for x in inputs]
+    student.same("len(layer.calls)", len(layer.calls), 2)
+    for number, pair in enumerate(zip(inputs, outputs, strict=True)):
+        student.require(
+            len(layer.calls[number]) == 2
+            and all(one is other for one, other in zip(layer.calls[number], pair, strict=True)),
+            en=f"expected layer.calls[{number}] to hold the inputs and the outputs of that call",
+            zh=f"layer.calls[{number}] 应是那次调用的输入和输出",
+        )
+
+
+@check
+def an_unchanged_output_is_copied(student):
+    layer, _ = recording_layer(student, passes_through=True)
+    x = K.variable([1.0, 2.0], name="x")
+    y = layer(x)
+    student.require(
+        y is not x,
+        en="expected a copy of an output that `call` left unchanged, yours is the input itself",
+        zh="`call` 没有改变的输出应当复制，你返回的就是输入本身",
+    )
+    student.same(
+        Text("the op of the copy", "复制所用的运算"), y.owner and y.owner.op.name, "identity"
+    )
+    student.require(
+        layer.calls[-1][1] is y,
+        en="expected layer.calls to hold the copy, yours holds the input",
+        zh="layer.calls 中应是复制后的张量，你的是输入",
+    )

@@ -1,0 +1,2 @@
+def is_among(x, inputs):
+    return any(x is one for one in inputs)

@@ -1,0 +1,53 @@
+"""A chain, a way that is longer than another, a diamond, and a shared layer; against the engine."""
+
+from kerascope.layers import Add, Dense, Input
+from kerascope.learn import Text, check
+from kerascope.models import Model
+
+
+def compare(student, words, outputs, inputs):
+    model = Model(inputs, outputs)
+    expected = model.graph_map.nodes_depths
+    nodes = model.graph_map.nodes_in_decreasing_depth[::-1]  # users first, as Keras goes
+    found = student.function("assign_depths")(nodes)
+    student.require(
+        isinstance(found, dict),
+        en=f"expected assign_depths(nodes) to return a dict, yours is {type(found).__name__}",
+        zh=f"assign_depths(nodes) 应返回字典，你的是 {type(found).__name__}",
+    )
+    for node in nodes:
+        what = Text(f"the depth of {node.name} in {words}", f"{words} 中 {node.name} 的深度")
+        student.same(what, found.get(node), expected[node])
+
+
+@check
+def a_chain(student):
+    x = y = Input(shape=(4,), name="x")
+    for name in ("dense_1", "dense_2", "dense_3"):
+        y = Dense(4, name=name)(y)
+    compare(student, "a chain", y, x)
+
+
+@check
+def the_longest_way_counts(student):
+    x = Input(shape=(4,), name="x")
+    long = Dense(4, name="c")(Dense(4, name="b")(Dense(4, name="a")(x)))
+    compare(student, "add(x, c(b(a(x))))", Add(name="add")([x, long]), x)
+    compare(student, "add(c(b(a(x))), x)", Add(name="add_2")([long, x]), x)
+
+
+@check
+def a_diamond(student):
+    x = Input(shape=(4,), name="x")
+    a = Dense(4, name="a")(x)
+    both = [Dense(4, name="b")(a), Dense(4, name="c")(a)]
+    compare(student, "add(b(a), c(a))", Add(name="add")(both), x)
+
+
+@check
+def a_shared_layer(student):
+    x = Input(shape=(4,), name="x")
+    s, d, e = (Dense(4, name=name) for name in "sde")
+    first = s(x)
+    y = Add(name="add")([first, e(s(d(x)))])
+    compare(student, "add(s(x), e(s(d(x))))", y, x)

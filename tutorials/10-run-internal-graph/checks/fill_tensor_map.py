@@ -1,0 +1,95 @@
+"""Each entry of tensor_map as it is stored, and each call of a layer as it happens."""
+
+import numpy as np
+
+from kerascope.layers import Add, Dense, Input
+from kerascope.learn import Text, check
+from kerascope.models import Model
+from kerascope.stage import Mark, observing
+
+CALLS = Text("calls of layers", "层的调用")
+
+
+class Watched(dict):
+    """A dict that remembers in which order its keys came."""
+
+    def __init__(self):
+        super().__init__()
+        self.keys_in_order = []
+
+    def __setitem__(self, key, value):
+        if key not in self:
+            self.keys_in_order.append(key)
+        super().__setitem__(key, value)
+
+
+def name_of(key):
+    history = getattr(key, "_keras_history", None)
+    return history.node.name if history else f"{key}"
+
+
+def run(student, model, arrays):
+    """Run the student's loop; return its answer, the watched map and the calls of layers."""
+    calls, tensor_map = [], Watched()
+
+    def observer(stage, event):
+        if stage.name == "eager_call" and event is Mark.started:
+            calls.append((stage.subject.name, len(tensor_map.keys_in_order)))
+
+    with observing(observer):
+        answer = student.function("run_internal_graph")(model, arrays, tensor_map)
+    return answer, tensor_map, calls
+
+
+def expected_steps(model):
+    """Return the nodes of the inputs, and those of the calls by falling depth."""
+    depths = sorted(model.nodes_by_depth, reverse=True)
+    calls = [n for depth in depths for n in model.nodes_by_depth[depth] if not n.is_input]
+    return [tensor._keras_history.node for tensor in model.inputs], calls
+
+
+def follow(student, model, arrays):
+    answer, tensor_map, calls = run(student, model, arrays)
+    inputs, steps = expected_steps(model)
+    for number, node in enumerate(steps):
+        held = len(inputs) + number
+        found = calls[number] if number < len(calls) else ("", held)
+        student.require(
+            number == 0 or found[1] >= held,
+            en=f"expected tensor_map to hold {held} keys after step {held}, yours holds {found[1]}: "
+            f"{steps[number - 1].layer.name}'s output was not stored",
+            zh=f"第 {held} 步之后 tensor_map 应有 {held} 个键，你的有 {found[1]} 个："
+            f"没有存入 {steps[number - 1].layer.name} 的输出",
+        )
+    keys = [tensor for node in [*inputs, *steps] for tensor in node.output_tensors]
+    kinds = ", ".join(sorted({type(key).__name__ for key in tensor_map}))
+    student.require(
+        all(any(key is tensor for tensor in keys) for key in tensor_map),
+        en=f"expected the keys of tensor_map to be tensors of the model, yours are {kinds}",
+        zh=f"tensor_map 的键应是模型的张量，你的是 {kinds}",
+    )
+    student.order(CALLS, [name for name, _ in calls], [node.layer.name for node in steps])
+    names = [name_of(key) for key in tensor_map.keys_in_order]
+    student.order(
+        Text("keys of tensor_map", "tensor_map 的键"), names, [n.name for n in [*inputs, *steps]]
+    )
+    wanted = model.predict(arrays if len(arrays) > 1 else arrays[0])
+    student.close(Text("the model's output", "模型的输出"), answer[0], wanted)
+
+
+@check
+def a_chain(student):
+    x = y = Input(shape=(4,), name="input_1")
+    for number in (1, 2, 3):
+        y = Dense(3, name=f"dense_{number}")(y)
+    follow(student, Model(x, y), [np.arange(8, dtype="float32").reshape(2, 4)])
+
+
+@check
+def a_merge(student):
+    a, b = Input(shape=(4,), name="a"), Input(shape=(4,), name="b")
+    d = Dense(4, name="d")
+    y = Add(name="add")([d(a), d(b)])
+    model = Model([a, b], Dense(2, name="last")(y))
+    ones = np.ones((2, 4), dtype="float32")
+    follow(student, model, [ones, 2 * ones])

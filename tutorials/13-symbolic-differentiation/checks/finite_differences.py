@@ -1,0 +1,31 @@
+"""Functions whose slopes are known."""
+
+import numpy as np
+
+from kerascope.learn import Text, check
+
+
+@check
+def known_slopes(student):
+    slopes = student.function("slopes")
+    x = np.array([[1.0, 2.0, -1.0], [0.5, 3.0, 0.0]])
+    cases = {
+        "sum(x ** 2)": (lambda a: np.sum(a**2), 2 * x),
+        "sum(exp(x))": (lambda a: np.sum(np.exp(a)), np.exp(x)),
+        "x[0, 0] * x[1, 1]": (lambda a: a[0, 0] * a[1, 1], np.array([[3.0, 0, 0], [0, 1.0, 0]])),
+    }
+    for words, (f, expected) in cases.items():
+        given = x.copy()
+        student.close(f"slopes({words})", slopes(f, given), expected, tolerance=1e-6)
+        student.require(
+            bool(np.array_equal(given, x)),
+            en=f"expected x to be as before, slopes({words}) has changed it",
+            zh=f"x 应保持原样，但 slopes({words}) 改变了它",
+        )
+
+
+@check
+def any_shape(student):
+    slopes = student.function("slopes")
+    what = Text("slopes of a number", "对单个数的 slopes")
+    student.close(what, slopes(lambda a: float(a) ** 3, np.array(2.0)), 12.0, tolerance=1e-6)

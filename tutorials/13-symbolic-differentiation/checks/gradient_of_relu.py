@@ -1,0 +1,23 @@
+"""Against finite differences away from 0, and at 0 by convention."""
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.learn import Text, check
+
+X = np.array([[1.0, -2.0, 0.5], [-0.25, 3.0, -4.0]])
+
+
+@check
+def against_finite_differences(student):
+    op = student.get("Relu")()
+    x = K.variable(X)
+    student.tensor("grad(...)[0]", op.grad([x], [op(x)], [K.ones_like(x)])[0])
+    student.gradient("Relu", op, [X])
+
+
+@check
+def at_zero(student):
+    x = K.variable(np.zeros(2))
+    slope = K.gradients(K.sum(student.get("Relu")()(x)), x)[0]
+    student.close(Text("the gradient at 0", "在 0 处的梯度"), K.eval(slope), [0.0, 0.0])

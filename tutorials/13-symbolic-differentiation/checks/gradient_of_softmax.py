@@ -1,0 +1,24 @@
+"""Against finite differences; and for one unit, where nothing may come back."""
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.learn import Text, check
+
+X = np.array([[1.0, -2.0, 0.5], [0.1, 0.2, -1.0]])
+
+
+@check
+def against_finite_differences(student):
+    op = student.get("Softmax")()
+    x = K.variable(X)
+    student.tensor("grad(...)[0]", op.grad([x], [op(x)], [K.ones_like(x)])[0])
+    student.gradient("Softmax", op, [X])
+
+
+@check
+def with_one_unit(student):
+    x = K.variable([[3.0], [-1.0]])
+    loss = K.sum(K.square(student.get("Softmax")()(x) - 5.0))
+    slope = K.eval(K.gradients(loss, x)[0])
+    student.close(Text("the gradient with one unit", "单个单元时的梯度"), slope, [[0.0], [0.0]])

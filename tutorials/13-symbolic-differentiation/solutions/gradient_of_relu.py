@@ -1,0 +1,17 @@
+import numpy as np
+from keras import backend as K
+
+from kerascope.backend.graph import Op
+
+
+class Relu(Op):
+    def infer_shape(self, x):
+        return x.shape
+
+    def perform(self, x):
+        return np.maximum(x, 0)
+
+    def grad(self, inputs, outputs, output_grads):
+        x = inputs[0]
+        arriving = output_grads[0]
+        return [arriving * K.cast(K.greater(x, 0), x.dtype)]

@@ -1,0 +1,16 @@
+from keras import backend as K
+
+from kerascope.backend.traversal import applies_in_order
+
+
+def gradients(loss, wrt):
+    grads = {loss: K.ones_like(loss)}
+    for apply in reversed(applies_in_order([loss])):
+        arriving = grads.get(apply.outputs[0])
+        if arriving is None:
+            continue
+        terms = apply.op.grad(apply.inputs, apply.outputs, [arriving])
+        for x, term in zip(apply.inputs, terms, strict=True):
+            if term is not None:
+                grads[x] = grads[x] + term if x in grads else term
+    return [grads.get(x) for x in wrt]

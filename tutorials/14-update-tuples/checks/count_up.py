@@ -1,0 +1,47 @@
+"""The numbers of the documents; and the variables that RMSprop makes."""
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.learn import Text, check
+from kerascope.optimizers import RMSprop
+
+EXPECTED = [0, 0, 1, 1, 301]
+WHAT = Text(
+    "state, then what each call returns and leaves",
+    "state 的初值，以及每次调用的返回值和调用后的 state",
+)
+
+
+@check
+def the_accumulator(student):
+    made = student.function("accumulator")()
+    student.require(
+        isinstance(made, tuple) and len(made) == 2,
+        en="expected accumulator() to return the pair (state, accumulate)",
+        zh="accumulator() 应返回二元组 (state, accumulate)",
+    )
+    state, accumulate = made
+    student.tensor("state", state)
+    found = [int(K.get_value(state))]
+    for number in (1, 300):
+        answer = accumulate([number])
+        answer = answer[0] if isinstance(answer, list) else answer
+        found += [int(answer), int(K.get_value(state))]
+    student.order(WHAT, found, EXPECTED)
+
+
+@check
+def the_slots(student):
+    params = [K.variable(np.ones((20, 64)), name="dense_1_W"), K.variable(np.ones(64), name="b")]
+    loss = sum(K.sum(K.square(p)) for p in params)
+    optimizer = RMSprop()
+    pairs = optimizer.get_updates(loss, params)
+    expected = [v for v, _ in pairs if all(v is not p for p in params)]
+    found = student.function("slots_of")(pairs, params)
+    names = [getattr(v, "name", str(v)) for v in found]
+    student.order(
+        Text("slots_of(pairs, params)", "slots_of(pairs, params)"), names, [v.name for v in expected]
+    )  # fmt: skip
+    what = Text("the value of the first slot", "第一个累加器的值")
+    student.close(what, K.get_value(found[0]), np.zeros((20, 64)))

@@ -1,0 +1,36 @@
+"""W = 2: making the function leaves it; a call gives 4.0 and leaves 1.6; and two are swapped."""
+
+from kerascope import backend as K
+from kerascope.learn import Text, check
+
+
+@check
+def construction_changes_nothing(student):
+    w = K.variable(2.0, name="W")
+    student.get("SmallFunction")([K.square(w)], [(w, 0.8 * w)])
+    what = Text("W after the function was made", "创建函数之后的 W")
+    student.close(what, K.get_value(w), 2.0)
+
+
+@check
+def outputs_belong_to_the_weights_before(student):
+    w = K.variable(2.0, name="W")
+    f = student.get("SmallFunction")([K.square(w)], [(w, 0.8 * w)])
+    for number, (output, after) in enumerate([(4.0, 1.6), (2.56, 1.28)], 1):
+        answer = f()
+        what = Text(f"what call {number} returns", f"第 {number} 次调用的返回值")
+        student.close(what, answer, [output])
+        student.close(
+            Text(f"W after call {number}", f"第 {number} 次调用之后的 W"), K.get_value(w), after
+        )
+
+
+@check
+def two_variables_are_swapped(student):
+    a, b = K.variable(1.0, name="a"), K.variable(9.0, name="b")
+    f = student.get("SmallFunction")([], [(a, b * 1.0), (b, a * 1.0)])
+    f()
+    found = [float(K.get_value(x)) for x in (a, b)]
+    student.same(
+        Text("(a, b) = (1, 9) after a swap", "(a, b) = (1, 9) 交换之后"), found, [9.0, 1.0]
+    )

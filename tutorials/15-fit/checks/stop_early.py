@@ -1,0 +1,67 @@
+"""Losses that are given one by one; then a real fit."""
+
+import numpy as np
+
+from kerascope.callbacks import LambdaCallback
+from kerascope.layers import Dense, Input
+from kerascope.learn import Text, check
+from kerascope.models import Model
+
+
+class Asked:
+    """A model of which only stop_training is looked at."""
+
+    stop_training = False
+
+
+def epochs_until_stop(callback, losses):
+    model = Asked()
+    callback.set_model(model)
+    callback.on_train_begin({})
+    for epoch, loss in enumerate(losses):
+        callback.on_epoch_end(epoch, {"loss": loss})
+        if model.stop_training:
+            return epoch + 1
+    return None
+
+
+CASES = (
+    (2, [5.0, 4.0, 3.0, 2.0, 1.0], None),
+    (2, [5.0, 6.0, 7.0, 8.0], 3),
+    (1, [5.0, 5.0, 4.0], 2),
+    (2, [5.0, 6.0, 4.0, 5.0, 3.0, 4.0, 2.0], None),
+    (3, [5.0, 4.0, 4.5, 4.2, 4.1, 1.0], 5),
+)
+
+
+@check
+def losses_one_by_one(student):
+    for patience, losses, expected in CASES:
+        callback = student.get("StopEarly")(patience)
+        what = Text(
+            f"epochs until StopEarly({patience}) stops at losses {losses}",
+            f"损失为 {losses} 时 StopEarly({patience}) 停止前的轮数",
+        )
+        student.same(what, epochs_until_stop(callback, losses), expected)
+
+
+@check
+def a_second_training(student):
+    callback = student.get("StopEarly")(2)
+    epochs_until_stop(callback, [1.0, 2.0, 3.0])
+    what = Text("epochs of a second training", "第二次训练的轮数")
+    student.same(what, epochs_until_stop(callback, [5.0, 4.0, 5.0, 6.0, 7.0]), 4)
+
+
+@check
+def a_real_fit(student):
+    inputs = Input(shape=(2,))
+    model = Model(inputs, Dense(1)(inputs))
+    model.compile("sgd", "mse")
+    model.optimizer.lr = 0.0
+    ended = []
+    note = LambdaCallback(on_epoch_end=lambda epoch, logs: ended.append(epoch))
+    x, y = np.ones((4, 2)), np.zeros((4, 1))
+    model.fit(x, y, epochs=9, verbose=0, callbacks=[student.get("StopEarly")(3), note])
+    what = Text("epochs of a fit that learns nothing", "什么也学不到的 fit 的轮数")
+    student.same(what, len(ended), 4)

@@ -1,0 +1,26 @@
+"""It waits one epoch longer than it should.
+
+en: expected epochs until StopEarly(2) stops at losses [5.0, 6.0, 7.0, 8.0] to be 3, yours is 4
+zh: 损失为 [5.0, 6.0, 7.0, 8.0] 时 StopEarly(2) 停止前的轮数应为 3，你的是 4
+"""
+
+from keras.callbacks import Callback
+
+
+class StopEarly(Callback):
+    def __init__(self, patience):
+        super().__init__()
+        self.patience = patience
+
+    def on_train_begin(self, logs=None):
+        self.best = float("inf")
+        self.waited = 0
+
+    def on_epoch_end(self, epoch, logs=None):
+        if logs["loss"] < self.best:
+            self.best = logs["loss"]
+            self.waited = 0
+            return
+        self.waited += 1
+        if self.waited > self.patience:
+            self.model.stop_training = True
