@@ -209,3 +209,23 @@ def test_fit_in_one_thread_and_borrowing_in_another():
         thread.join()
     assert not errors
     assert not changed
+
+
+def test_several_weights_may_read_one_variable_that_changes_meanwhile():
+    def make():
+        scale = K.variable([1.0, 2.0], name="scale")
+        weights = [K.variable([1.0, 1.0], name=f"w{n}") for n in range(3)]
+        updates = []
+        for w in weights:
+            with K.name_scope(f"update/{w.name}"):
+                updates.append((w, w * 0.5 + scale))
+        return K.function([], [], [*updates, (scale, scale * 2.0)]), [scale, *weights]
+
+    same_stepped_and_run(make)
+    function, (scale, *weights) = make()
+    for number in range(CALLS):
+        K.set_value(scale, [float(number), 0.0])
+        before = weights[0].get_value()
+        function([])
+        for w in weights:
+            assert w.get_value().tolist() == (before * 0.5 + [number, 0.0]).tolist()

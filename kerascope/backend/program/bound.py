@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.graph import Constant, Op, Spec, Tensor
-from kerascope.backend.program.trial import Fact, Facts, fact_of
+from kerascope.backend.program.trial import Facts, fact_of
 from kerascope.backend.schedule import Guards, Schedule, Step
 from kerascope.errors import KerascopeError
 
@@ -262,6 +262,3 @@ def conditions_of(schedule: Schedule) -> set[int]:
     several.extend(schedule.guards_of_followers.values())
     slots = {slot for guards in several for conjunction in guards for slot, _ in conjunction}
     return {slot for slot in slots if slot < len(schedule.inputs)}
-
-
-__all__ = ["Bound", "Fact", "Line", "Rule", "conditions_of"]

@@ -70,7 +70,7 @@ class Group:
     ----------
     parts : list of Part
     variables : dict of int to list of Variable
-        For each role that is a variable, those of all parts.
+        For each role that gets new values, the variables of all parts.
     dtype : np.dtype
     """
 
@@ -80,9 +80,8 @@ class Group:
 
     @property
     def written(self) -> list[Variable]:
-        """The variables that get new values; others are only read."""
-        roles = self.parts[0].targets.values()
-        return [v for role in roles for v in self.variables[role]]
+        """All variables that get new values."""
+        return [v for several in self.variables.values() for v in several]
 
 
 def find_groups(
@@ -105,12 +104,12 @@ def find_groups(
     parts = _independent(bound, parts, updates, set(outputs))
     alike: dict[Any, list[Part]] = {}
     for part in parts:
-        alike.setdefault(_signature(bound, part, slots), []).append(part)
+        alike.setdefault(_signature(bound, part), []).append(part)
     groups = []
     for several in alike.values():
         first = several[0]
-        roles = [index for index, slot in enumerate(first.roles) if slot in slots]
-        variables = {index: [slots[part.roles[index]] for part in several] for index in roles}
+        written = sorted(first.targets.values())
+        variables = {index: [slots[part.roles[index]] for part in several] for index in written}
         groups.append(Group(several, variables, bound.facts[first.roles[0]].spec.dtype))
     gone = {id(line) for group in groups for part in group.parts for line in part.lines}
     bound.lines = [line for line in bound.lines if id(line) not in gone]
@@ -210,12 +209,11 @@ def _reading_each_other(parts: Sequence[Part]) -> set[int]:
     return {i for slot in written for i in readers[slot] if len(readers[slot]) > 1}
 
 
-def _signature(bound: Bound, part: Part, slots: Mapping[int, Variable]) -> Any:
+def _signature(bound: Bound, part: Part) -> Any:
     """Return what two parts must have in common to be computed together."""
     return (
         bound.facts[part.roles[0]].spec.dtype.str,
         tuple(line.op.ufunc.__name__ for line in part.lines if line.op.ufunc is not None),
         tuple(part.refs),
         tuple(sorted(part.targets.items())),
-        tuple(slot in slots for slot in part.roles),
     )

@@ -22,7 +22,7 @@ from kerascope.backend.ops.linalg import Dot
 from kerascope.backend.ops.nn import Sigmoid
 from kerascope.backend.ops.shaping import ExpandDims, Reshape, ReshapeLike
 from kerascope.backend.program.bound import Bound
-from kerascope.backend.program.rules import all_rules
+from kerascope.backend.program.rules import rules_named
 from kerascope.backend.program.trial import Facts, note
 from kerascope.backend.schedule import Schedule
 
@@ -112,7 +112,7 @@ class StepCalls:
         self.rewrites = rewrites
         self.layout = layout
         arrays = [np.zeros(*spec) for spec in inputs]
-        bound = Bound(schedule, arrays, trial(schedule, arrays), all_rules())
+        bound = Bound(schedule, arrays, trial(schedule, arrays), rules_named())
         self.bound = bound
         self.constants = bound.constants
         self.results = bound.results

@@ -19,7 +19,6 @@ from kerascope.backend.schedule import Schedule
 
 MOST_PROGRAMS = 16
 MOST_STEPS = 30_000  # a longer text takes Python longer to compile than it saves
-NEVER = -(10**18)  # calls of shapes whose program is of no use
 CALLS_BEFORE = 1  # so many calls of the same shapes come before the one that is written down
 
 Interpret = Callable[[Sequence[np.ndarray], Facts | None], list[Any]]
@@ -61,14 +60,15 @@ class Programs:
         self._rewrites = rewrites
         self._homes: Homes = {}
         self._counts: dict[Any, int] = {}
+        self._refused: set[Any] = set()  # shapes whose program has failed
         self._conditions = sorted(conditions_of(schedule))
         self._calls_before = CALLS_BEFORE
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what belongs to this one: a copy writes its own programs."""
-        fresh = {"programs": {}, "_homes": {}, "_counts": {}, "_calls_before": CALLS_BEFORE}
-        return {**vars(self), **fresh, "_lock": None}
+        fresh: dict[str, Any] = {"programs": {}, "_homes": {}, "_counts": {}, "_refused": set()}
+        return {**vars(self), **fresh, "_calls_before": CALLS_BEFORE, "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -102,8 +102,8 @@ class Programs:
         Nothing was written yet.
         """
         outputs = self._interpret(arrays, None)
-        del self.programs[key]
-        self._counts[key] = NEVER
+        self.programs.pop(key, None)
+        self._refused.add(key)
         warnings.warn(
             f"{self._name}: its NumPy program failed ({type(failure).__name__}: {failure}) where "
             f"its steps do not; from now on it is computed step by step. Please report this.",
@@ -114,10 +114,12 @@ class Programs:
 
     def _is_due(self, key: Any) -> bool:
         """Tell whether arrays of these shapes have come often enough."""
+        if key in self._refused or len(self._schedule.steps) > MOST_STEPS:
+            return False
         calls = self._counts[key] = self._counts.get(key, 0) + 1
         if calls == 1 and len(self._counts) > 8 * MOST_PROGRAMS:
             self._counts = {key: 1}
-        return calls > self._calls_before and len(self._schedule.steps) <= MOST_STEPS
+        return calls > self._calls_before
 
     def _write_down(self, key: Any, arrays: Sequence[np.ndarray]) -> list[Any]:
         """Interpret once more, note all shapes, and write the program for the next call."""

@@ -166,7 +166,7 @@ RULES: dict[str, Callable[[], Rule]] = {
 }
 
 
-def rules_named(names: Iterable[str] | None) -> list[Rule]:
+def rules_named(names: Iterable[str] | None = None) -> list[Rule]:
     """Return rules for one program; None means all.
 
     Examples
@@ -176,8 +176,3 @@ def rules_named(names: Iterable[str] | None) -> list[Rule]:
     """
     wanted = RULES if names is None else set(names)
     return [make() for name, make in RULES.items() if name in wanted]
-
-
-def all_rules() -> list[Rule]:
-    """Return every rule, for one program."""
-    return rules_named(None)
