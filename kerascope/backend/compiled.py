@@ -71,6 +71,14 @@ class Compiled:
         self.traces = 0
         update_wrapper(self, body)
 
+    @property
+    def name(self) -> str:
+        """What the body is called; a layer has a name of its own, `__name__` is a function's."""
+        for attribute in ("__name__", "name"):
+            if hasattr(self.body, attribute):
+                return str(getattr(self.body, attribute))
+        return type(self.body).__name__
+
     def __call__(self, *arguments: Any) -> Any:
         """Return the body's outputs for these arrays, as an array or a list of them."""
         arrays = [self._as_array(argument) for argument in arguments]
@@ -82,9 +90,8 @@ class Compiled:
     def _as_array(self, argument: Any) -> np.ndarray:
         if isinstance(argument, Tensor):
             raise DtypeError(
-                f"compiled {self.body.__name__}: got the tensor '{argument.name}'; expected "
-                "arrays. "
-                f"Call the function itself on tensors: {self.body.__name__}.body(x)."
+                f"compiled {self.name}: got the tensor '{argument.name}'; expected arrays. "
+                f"Call the function itself on tensors: {self.name}.body(x)."
             )
         constant = as_tensor(argument)
         return np.asarray(argument, dtype=constant.dtype)
@@ -97,7 +104,7 @@ class Compiled:
             ]
             outputs = self.body(*inputs)
         self.traces += 1
-        return function(inputs, outputs, name=self.body.__name__)
+        return function(inputs, outputs, name=self.name)
 
 
 def _free_batch(shape: tuple[int, ...]) -> tuple[int | None, ...]:

@@ -192,6 +192,14 @@ def a_compiled_function_is_traced_once_for_each_signature():
     assert double.traces == 1
 
 
+@behaviour("compiled")
+def what_is_compiled_need_not_be_a_function():
+    layer = Dense(2)
+    kept = K.compiled(layer)
+    assert kept(np.ones((3, 4))).tolist() == layer(np.ones((3, 4))).tolist()
+    assert (kept.name, kept.traces) == (layer.name, 1)
+
+
 @behaviour("backend")
 def the_backend_is_numpy():
     assert K.backend() == "numpy"

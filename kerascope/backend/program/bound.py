@@ -74,6 +74,8 @@ class Bound:
     facts : dict of int to Fact
         Of the slots whose shapes follow from those of the inputs.
     constants : dict of int to array
+    truths : dict of int to bool
+        Of each input that is a condition: whether it holds.
     makers : dict of int to Line
         The line that computes a slot.
     taken_out : list of (Step, str)
@@ -91,7 +93,7 @@ class Bound:
         self.makers: dict[int, Line] = {}
         self.taken_out: list[tuple[Step, str]] = []
         self._same: dict[int, int] = {}
-        self._truths: dict[int, bool] = {}
+        self.truths: dict[int, bool] = {}
         # Steps of the other branch can be left out only where the switch is left out too.
         self._chooses = any(getattr(rule, "__name__", "") == "choose_branch" for rule in rules)
         self._numbers: dict[Any, int] = {}
@@ -107,7 +109,7 @@ class Bound:
         for slot, array in enumerate(arrays):
             self.facts[slot] = fact_of(array)
             if slot in conditions:
-                self._truths[slot] = bool(array)
+                self.truths[slot] = bool(array)
         for slot, variable in self.schedule.variables:
             self.facts[slot] = fact_of(variable.room)
         for slot, array in self.schedule.fixed:
@@ -196,7 +198,7 @@ class Bound:
             return None
         if slot in self.constants:
             return bool(self.constants[slot])
-        return self._truths.get(slot)
+        return self.truths.get(slot)
 
     def replace(self, line: Line, slot: int) -> None:
         """Let the only output of a line be what another slot holds already."""

@@ -49,9 +49,10 @@ class Join(Op):
     is_stack: bool = False
 
     def index(self, number: int) -> tuple[Any, ...]:
-        """Return where a part lies in the whole."""
+        """Return where a part lies in the whole; with it, a part of no axes is a view too."""
         start, stop = self.bounds[number]
-        return (*(slice(None),) * self.axis, start if self.is_stack else slice(start, stop))
+        place = start if self.is_stack else slice(start, stop)
+        return (*(slice(None),) * self.axis, place, ...)
 
     def part(self, whole: np.ndarray, number: int) -> np.ndarray:
         """Return a part of the whole, as a view."""

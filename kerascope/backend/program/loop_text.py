@@ -226,7 +226,10 @@ def in_rows(x: np.ndarray, own: np.ndarray) -> np.ndarray:
 
 def _written(index: tuple[Any, ...]) -> str:
     """Return the text of an index."""
-    words = [f"{i.start or ''}:{i.stop or ''}" if isinstance(i, slice) else str(i) for i in index]
+    words = [
+        "..." if i is ... else f"{i.start or ''}:{i.stop or ''}" if isinstance(i, slice) else str(i)
+        for i in index
+    ]
     return ", ".join(words)
 
 

@@ -155,8 +155,8 @@ def made_up_inputs(program: Program) -> list[np.ndarray]:
     arrays = []
     for slot, _ in enumerate(bound.schedule.inputs):
         spec = bound.facts[slot].spec
-        if slot in bound.constants:  # it decides about branches
-            arrays.append(bound.constants[slot])
+        if slot in bound.truths:  # it decides about branches
+            arrays.append(np.array(bound.truths[slot], spec.dtype))
         elif spec.dtype.kind == "f":
             arrays.append(rng.random(spec.shape).astype(spec.dtype))
         else:
@@ -196,7 +196,7 @@ def _fits(program: Program, arrays: Sequence[np.ndarray]) -> bool:
     bound = program.plan.bound
     return all(
         bound.facts[slot].spec.shape == array.shape
-        and (slot not in bound.constants or bool(bound.constants[slot]) == bool(array))
+        and (slot not in bound.truths or bound.truths[slot] == bool(array))
         for slot, array in enumerate(arrays)
     )
 

@@ -99,6 +99,9 @@ def on_screen(debug: Callable[[ScreenDebugger], int]) -> int:
     debugger = ScreenDebugger(bridge)
     program = Program(debug, debugger)
     app = DebuggerApp(debugger, program.start)
+    # Textual puts this one back shortly before it leaves the screen: a program that was detached
+    # shall not print in between, onto what is cleared.
+    sys.stdout = debugger.stdout
     try:
         with _signals(app):
             app.run()
