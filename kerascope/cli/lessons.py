@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 LESSONS_EXAMPLES = """\
 A chapter is meant by its number or its name (7, 07, 07-dense, dense); without one, all are:
@@ -28,7 +27,7 @@ ACTIONS = {
 }
 
 
-def add_lessons_options(parser: argparse.ArgumentParser, **shared: Any) -> None:
+def add_lessons_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after `kerascope lessons`.
 
     A lesson says itself in which dialect it speaks, so there is no such option.
@@ -36,7 +35,12 @@ def add_lessons_options(parser: argparse.ArgumentParser, **shared: Any) -> None:
     parser.set_defaults(dialect=None)
     sub = parser.add_subparsers(dest="action", required=True, metavar="action")
     for name, help_text in ACTIONS.items():
-        action = sub.add_parser(name, help=help_text, epilog=LESSONS_EXAMPLES, **shared)
+        action = sub.add_parser(
+            name,
+            help=help_text,
+            epilog=LESSONS_EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         action.add_argument("chapters", nargs="*", metavar="chapter", help="default: all")
         action.add_argument("--tutorials", metavar="DIR", help="folder of the chapters")
         if name == "build":

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, NoReturn
 
 from kerascope import __version__
 from kerascope.cli.debug_options import (
@@ -124,9 +124,31 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     return options
 
 
+class _Command(NamedTuple):
+    """A subcommand.
+
+    Attributes
+    ----------
+    help : str
+        A line, for the list of all.
+    examples : str
+    add_options : callable
+        `add_options(parser)`.
+    usage : str, optional
+        By default argparse writes it.
+    knows_dialects : bool
+        Whether it makes models, whose names a dialect decides.
+    """
+
+    help: str
+    examples: str
+    add_options: Callable[[argparse.ArgumentParser], None]
+    usage: str | None = None
+    knows_dialects: bool = True
+
+
 def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
-    raw = argparse.RawDescriptionHelpFormatter
-    common = argparse.ArgumentParser(add_help=False)
+    common = _Parser(add_help=False)
     common.add_argument(
         "--dialect", choices=DIALECTS,
         help="whose names of weights, layers and logs (default: $KERASCOPE_DIALECT, or 2.2)",
@@ -135,55 +157,26 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
         prog="kerascope",
         description="See inside a Keras-style model: walk through it, draw it.",
         epilog=EXAMPLES,
-        formatter_class=raw,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"kerascope {__version__}")
     sub = parser.add_subparsers(dest="command", required=True, metavar="command")
-    shared: dict[str, Any] = {"parents": [common], "formatter_class": raw}
-    run = sub.add_parser(
-        "run", help="run a Keras script, with kerascope as its keras", epilog=RUN_EXAMPLES, **shared
-    )
-    run.add_argument("script", metavar="script.py [argument ...]")
-    trace = sub.add_parser(
-        "trace", help="run a script and print what happens in it", epilog=TRACE_EXAMPLES, **shared
-    )
-    _add_trace_options(trace)
-    debug = sub.add_parser(
-        "debug", help="step through a script's models", epilog=DEBUG_EXAMPLES, **shared
-    )
-    add_debug_options(debug)
-    replay = sub.add_parser(
-        "replay", help="look again at what debug has recorded", epilog=REPLAY_EXAMPLES, **shared
-    )
-    add_replay_options(replay)
-    profile = sub.add_parser(
-        "profile", help="measure where a script's models spend time and memory",
-        epilog=PROFILE_EXAMPLES, **shared,
-    )  # fmt: skip
-    add_profile_options(profile)
-    draw = sub.add_parser(
-        "draw", help="draw a model", epilog=f"{DRAW_EXAMPLES}\n{MODEL_HELP}", **shared
-    )
-    add_draw_options(draw)
-    summary = sub.add_parser(
-        "summary", help="print a table of a model's layers",
-        epilog=f"{SUMMARY_EXAMPLES}\n{MODEL_HELP}", **shared,
-    )  # fmt: skip
-    add_summary_options(summary)
-    lessons = sub.add_parser(
-        "lessons", help="run, check and publish the course", epilog=LESSONS_EXAMPLES,
-        formatter_class=raw,
-    )  # fmt: skip
-    add_lessons_options(lessons, formatter_class=raw)
-    learn = sub.add_parser(
-        "learn", help="exercises of the course, with a checker", usage=LEARN_USAGE,
-        epilog=LEARN_EXAMPLES, formatter_class=raw,
-    )  # fmt: skip
-    add_learn_options(learn)
-    found = {"run": run, "trace": trace, "debug": debug, "replay": replay}
-    found |= {"profile": profile, "draw": draw, "summary": summary, "learn": learn}
-    found["lessons"] = lessons
+    found: dict[str, _Parser] = {}
+    for name, command in _COMMANDS.items():
+        found[name] = sub.add_parser(
+            name,
+            help=command.help,
+            usage=command.usage,
+            epilog=command.examples,
+            parents=[common] if command.knows_dialects else (),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_options(found[name])
     return parser, found
+
+
+def _add_run_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("script", metavar="script.py [argument ...]")
 
 
 def _add_trace_options(parser: argparse.ArgumentParser) -> None:
@@ -254,4 +247,42 @@ _SPLITTERS = {
     "replay": split_replay_words,
     "profile": _split_profile_words,
     "learn": split_learn_words,
+}
+
+
+_COMMANDS = {
+    "run": _Command(
+        "run a Keras script, with kerascope as its keras", RUN_EXAMPLES, _add_run_options
+    ),
+    "trace": _Command(
+        "run a script and print what happens in it", TRACE_EXAMPLES, _add_trace_options
+    ),
+    "debug": _Command("step through a script's models", DEBUG_EXAMPLES, add_debug_options),
+    "replay": _Command(
+        "look again at what debug has recorded", REPLAY_EXAMPLES, add_replay_options
+    ),
+    "profile": _Command(
+        "measure where a script's models spend time and memory",
+        PROFILE_EXAMPLES,
+        add_profile_options,
+    ),
+    "draw": _Command("draw a model", f"{DRAW_EXAMPLES}\n{MODEL_HELP}", add_draw_options),
+    "summary": _Command(
+        "print a table of a model's layers",
+        f"{SUMMARY_EXAMPLES}\n{MODEL_HELP}",
+        add_summary_options,
+    ),
+    "lessons": _Command(
+        "run, check and publish the course",
+        LESSONS_EXAMPLES,
+        add_lessons_options,
+        knows_dialects=False,
+    ),
+    "learn": _Command(
+        "exercises of the course, with a checker",
+        LEARN_EXAMPLES,
+        add_learn_options,
+        usage=LEARN_USAGE,
+        knows_dialects=False,
+    ),
 }

@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from kerascope.backend.known_ones import ones_of
 from kerascope.backend.ops.random import fresh_seed
 from kerascope.engine.nesting import to_list
 from kerascope.errors import ArgumentError, DataError, DtypeError
+from kerascope.settings import config
 
 Batch = tuple[int, list[Any]]
 
@@ -120,6 +122,7 @@ class ArrayFeed:
         self.steps = -(-self.samples // self.batch_size)
         self.first_weight = len(self.arrays)
         self._batches = make_batches(self.samples, self.batch_size)
+        self._are_ones: list[bool] | None = None
         self._fetchers: dict[int, list[Callable[[np.ndarray], Any]]] = {}
 
     @property
@@ -139,7 +142,7 @@ class ArrayFeed:
         index_array = self._index_array()
         for start, end in self._batches:
             if index_array is None:
-                yield end - start, slice_arrays(self.arrays, start, end) + self.flags
+                yield end - start, self._in_order(start, end) + self.flags
                 continue
             batch_ids = index_array[start:end]
             try:
@@ -153,6 +156,17 @@ class ArrayFeed:
                     'shuffle="batch".'
                 ) from error
             yield end - start, ins_batch + self.flags
+
+    def _in_order(self, start: int, end: int) -> list[Any]:
+        """Return these rows of each array as views; of weights that are ones, the known ones."""
+        if self._are_ones is None:
+            weights = self.arrays[self.first_weight :]
+            self._are_ones = [_are_ones(array) for array in weights]
+        rows = slice_arrays(self.arrays, start, end)
+        for number, are_ones in enumerate(self._are_ones, self.first_weight):
+            if are_ones:
+                rows[number] = ones_of(rows[number].shape)
+        return rows
 
     def _gather(self, batch_ids: np.ndarray) -> list[Any]:
         """Return these rows of each array: in a buffer, where that can be done."""
@@ -174,12 +188,18 @@ class ArrayFeed:
         return rng.permutation(self.samples)
 
 
+def _are_ones(array: Any) -> bool:
+    """Tell whether an array is what `ones_of` would give."""
+    is_float = type(array) is np.ndarray and array.dtype == config.floatx
+    return is_float and bool((array == 1).all())
+
+
 def _fetcher(array: Any, size: int, *, may_be_ones: bool) -> Callable[[np.ndarray], Any]:
     """Return a function that gives `size` rows of an array by their numbers."""
     if type(array) is not np.ndarray or array.dtype.hasobject:
         return lambda batch_ids: array[batch_ids]
-    if may_be_ones and (array == 1).all():
-        ones = array[:size]
+    if may_be_ones and _are_ones(array):
+        ones = ones_of((size, *array.shape[1:]))
         return lambda batch_ids: ones
     room = np.empty((size, *array.shape[1:]), array.dtype)
     # Every number is that of a row; only with "clip" does NumPy write into the buffer at once.

@@ -16,13 +16,11 @@ import numpy as np
 
 from kerascope.backend.function import Function
 from kerascope.backend.graph import Placeholder
+from kerascope.backend.known_ones import ones_of
 from kerascope.backend.state import PHASE, learning_phase
 from kerascope.engine.nesting import to_list
-from kerascope.settings import config
 
 MOST_SHAPES = 64
-MOST_ONES = 4096  # in one array that is kept
-_ones: dict[tuple[tuple[int, ...], str], np.ndarray] = {}
 
 
 class Fit(NamedTuple):
@@ -100,20 +98,6 @@ class KnownBatches:
 
     def _state_of_layers(self) -> list[Any]:
         return [(layer.trainable, len(layer._trainable_weights)) for layer in self._layers]
-
-
-def ones_of(shape: tuple[int, ...]) -> np.ndarray:
-    """Return ones that nobody can write to: the weights of samples of which nothing is said."""
-    key = (shape, config.floatx)
-    ones = _ones.get(key)
-    if ones is None:
-        if len(_ones) >= MOST_SHAPES:
-            _ones.clear()
-        ones = np.ones(shape, dtype=config.floatx)
-        ones.flags.writeable = False
-        if ones.size <= MOST_ONES:
-            _ones[key] = ones
-    return ones
 
 
 def _look_of(x: Any, y: Any) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 
 from kerascope import losses
 from kerascope.backend.graph import Tensor
+from kerascope.backend.known_ones import ones_of
 from kerascope.backend.ops.sparse import is_sparse_matrix
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.errors import ArgumentError, DataError, DtypeError
@@ -246,7 +247,7 @@ def weights_of_samples(
             f"y for '{name}': sample_weight_mode='temporal' needs targets of 3 axes (samples, "
             f"times, features); got {tuple(y.shape)}."
         )
-    weights = np.ones(shape, dtype=config.floatx)
+    weights = ones_of(shape)
     if sample_weight is not None:
         given = np.asarray(sample_weight, dtype=config.floatx)
         if given.shape != shape:

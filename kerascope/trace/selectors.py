@@ -332,5 +332,7 @@ def guess(selector: Selector, known: KnownNames) -> str:
             if name in others:
                 return f"Did you mean '{kind}:{name}'? "
     there = sorted(names_for(selector, known))
+    if name in there:  # spelt well; it only never came
+        return ""
     same = [other for other in there if other.lower() == name.lower()]
     return f"Did you mean {same[0]!r}? " if same else did_you_mean(name, there)

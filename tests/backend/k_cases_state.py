@@ -5,6 +5,7 @@ import pytest
 
 from kerascope import backend as K
 from kerascope.errors import ArgumentError, DtypeError, GradientError, ShapeError
+from kerascope.layers import Dense
 from tests.backend.k_cases import behaviour
 
 

@@ -183,6 +183,7 @@ def test_a_function_of_the_script_is_no_layer(debug):
 
 def test_what_never_came_is_told_once_when_the_program_ends(debug):
     lines = ["b densee_2", "b DENSE_1", "b dense_2", "b batch 17", "watch weight:densee_2/kernel"]
+    lines += ["b phase:run_internal_graph"]
     lines += ["disable 3", "c", "rs", "c", "b DENSE_2", "q"]
     _, out = debug(*lines)
     first = answer(out, "c")
@@ -190,6 +191,7 @@ def test_what_never_came_is_told_once_when_the_program_ends(debug):
         "breakpoint 1 at densee_2: no such layer came. Did you mean 'dense_2'?",
         "breakpoint 2 at DENSE_1: no such layer came. Did you mean 'dense_1'?",
         "breakpoint 4 at batch 17: no such batch came.",
+        "breakpoint 6 at phase:run_internal_graph: no such phase came.",
         "watch 5 of weight:densee_2/kernel: no such weight came. Did you mean 'dense_2/kernel'?",
     ]
     assert out.count("no such layer came") == 2

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.graph import Constant, Op, Spec, Tensor
+from kerascope.backend.known_ones import are_known_ones, are_mostly_ones
 from kerascope.backend.program.trial import Facts, fact_of
 from kerascope.backend.schedule import Guards, Schedule, Step
 from kerascope.errors import KerascopeError
@@ -110,6 +111,8 @@ class Bound:
             self.facts[slot] = fact_of(array)
             if slot in conditions:
                 self.truths[slot] = bool(array)
+            if are_mostly_ones(self.schedule.inputs[slot]) and are_known_ones(array):
+                self._know_constant(slot, array)
         for slot, variable in self.schedule.variables:
             self.facts[slot] = fact_of(variable.room)
         for slot, array in self.schedule.fixed:
@@ -117,7 +120,7 @@ class Bound:
 
     def _know_constant(self, slot: int, array: Any) -> None:
         """Note a constant; of equal numbers there is one for all."""
-        array = self.constants[slot] = np.asarray(array)
+        array = self.constants[slot] = np.asarray(array, order="C")  # a stretched one is filled
         if array.size == 1 and slot >= len(self.schedule.inputs):
             first = self._numbers.setdefault((array.dtype, array.shape, array.tobytes()), slot)
             if first != slot:

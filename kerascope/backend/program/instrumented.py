@@ -84,7 +84,7 @@ def without_calls(source: Source) -> Callable[..., Any]:
 class _Idle(ast.NodeTransformer):
     """Hands the function itself, and its arguments, to what does nothing with them.
 
-    Of a method of what was not computed (`x.reshape(2, 3)`), `x` stands for the function.
+    Of a method or attribute of what was not computed (`x.reshape(2, 3)`, `x.T`), `x` stands for it.
     """
 
     def __init__(self, scope: Container[str]) -> None:
@@ -97,15 +97,16 @@ class _Idle(ast.NodeTransformer):
         targets = target.elts if isinstance(target, ast.Tuple) else node.targets
         return ast.Assign(list(targets), node.value)
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        root = called = node.func
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        root: ast.expr = node
         while isinstance(root, ast.Attribute):
             root = root.value
-        if isinstance(called, ast.Attribute):
-            is_known = isinstance(root, ast.Name) and root.id in self.scope
-            called = called if is_known else root
-        return ast.Call(ast.Name(NOTHING, ast.Load()), [called, *node.args], node.keywords)
+        is_known = isinstance(root, ast.Name) and root.id in self.scope
+        return node if is_known else self.visit(root)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        return ast.Call(ast.Name(NOTHING, ast.Load()), [node.func, *node.args], node.keywords)
 
 
 def _function(text: str) -> ast.FunctionDef:

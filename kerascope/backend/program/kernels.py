@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.graph import Op, Spec
+from kerascope.backend.ops.shaping import Transpose
 from kerascope.backend.program.bound import Bound, Line, is_own
 from kerascope.backend.program.trial import is_dense, is_in_order
 
@@ -48,7 +49,7 @@ def writing_of(bound: Bound, line: Line) -> Writing:
     plain = Writing(Kind.PERFORM, f"{{kernel}}({listed})", perform)
     facts = [bound.facts.get(slot) for slot in line.outputs]
     if line.op.is_view:
-        return plain._replace(kind=Kind.VIEW)
+        return plain._replace(kind=Kind.VIEW, text=_text_of_view(line.op) or plain.text)
     if any(slot not in bound.facts for slot in line.inputs) or not all(facts):
         return plain
     known = [fact for fact in facts if fact is not None]
@@ -65,6 +66,13 @@ def writing_of(bound: Bound, line: Line) -> Writing:
     if isinstance(kernel, str):
         return Writing(Kind.CALL, kernel)
     return Writing(Kind.CALL, f"{{kernel}}({{out}}, {listed})", kernel)
+
+
+def _text_of_view(op: Op) -> str | None:
+    if not isinstance(op, Transpose):
+        return None
+    is_reversed = op.pattern[::-1] == tuple(range(len(op.pattern)))
+    return "{0}.T" if is_reversed else f"{{0}}.transpose({op.pattern})"
 
 
 def _on_copies(op: Op) -> Callable[..., object]:

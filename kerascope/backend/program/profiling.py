@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kerascope.backend.graph import Variable
+from kerascope.backend.known_ones import are_known_ones, are_mostly_ones
+from kerascope.backend.program.bound import Bound
 from kerascope.backend.program.instrumented import (
     Clock,
     cost_of,
@@ -157,6 +159,8 @@ def made_up_inputs(program: Program) -> list[np.ndarray]:
         spec = bound.facts[slot].spec
         if slot in bound.truths:  # it decides about branches
             arrays.append(np.array(bound.truths[slot], spec.dtype))
+        elif slot in bound.constants:  # known ones
+            arrays.append(bound.constants[slot])
         elif spec.dtype.kind == "f":
             arrays.append(rng.random(spec.shape).astype(spec.dtype))
         else:
@@ -197,8 +201,13 @@ def _fits(program: Program, arrays: Sequence[np.ndarray]) -> bool:
     return all(
         bound.facts[slot].spec.shape == array.shape
         and (slot not in bound.truths or bound.truths[slot] == bool(array))
+        and (slot in bound.constants) == _is_known(bound, slot, array)
         for slot, array in enumerate(arrays)
     )
+
+
+def _is_known(bound: Bound, slot: int, array: np.ndarray) -> bool:
+    return are_mostly_ones(bound.schedule.inputs[slot]) and are_known_ones(array)
 
 
 @contextmanager

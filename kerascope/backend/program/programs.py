@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.graph import Variable
+from kerascope.backend.known_ones import are_known_ones, are_mostly_ones
 from kerascope.backend.program.bound import conditions_of
 from kerascope.backend.program.flat_text import Homes
 from kerascope.backend.program.plan import Plan
@@ -62,6 +63,7 @@ class Programs:
         self._counts: dict[Any, int] = {}
         self._refused: set[Any] = set()  # shapes whose program has failed
         self._conditions = sorted(conditions_of(schedule))
+        self._mostly_ones = [slot for slot, x in enumerate(schedule.inputs) if are_mostly_ones(x)]
         self._calls_before = CALLS_BEFORE
         self._lock = threading.Lock()
 
@@ -79,6 +81,8 @@ class Programs:
         key: Any = tuple([array.shape for array in arrays])
         if self._conditions:
             key = (key, tuple([bool(arrays[slot]) for slot in self._conditions]))
+        if self._mostly_ones:
+            key = (key, tuple([are_known_ones(arrays[slot]) for slot in self._mostly_ones]))
         program = self.programs.get(key)
         # The memory of a program is there once: who comes meanwhile, from another thread, computes
         # without it.

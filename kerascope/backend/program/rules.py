@@ -11,8 +11,18 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from kerascope.backend.ops.broadcasting import BroadcastLike, Cast, SumTo
+from kerascope.backend.ops.comparison import Equal, GreaterEqual, LessEqual, LogicalAnd
 from kerascope.backend.ops.control import Switch
-from kerascope.backend.ops.elementwise import Divide, Identity, Multiply, StopGradient
+from kerascope.backend.ops.elementwise import (
+    Add,
+    Clip,
+    Divide,
+    Identity,
+    Multiply,
+    Negative,
+    StopGradient,
+    Subtract,
+)
 from kerascope.backend.ops.shaping import Reshape, ReshapeLike, Transpose
 from kerascope.backend.program.bound import Bound, Line, Rule, is_pure
 
@@ -22,7 +32,9 @@ MOST_ELEMENTS = 1 << 20
 
 def fold_constants(bound: Bound, line: Line) -> str | None:
     """Compute at once what depends on constants, or only on shapes."""
-    known = all(slot in bound.constants for slot in line.inputs)
+    is_stretch = isinstance(line.op, BroadcastLike) and line.inputs[1] in bound.facts
+    read = line.inputs[:1] if is_stretch else line.inputs  # of the second only the shape counts
+    known = all(slot in bound.constants for slot in read)
     shapes_suffice = line.op.needs_only_shapes and all(s in bound.facts for s in line.inputs)
     if not is_pure(line.op) or not (known or shapes_suffice):
         return None
@@ -144,6 +156,50 @@ def shrink_uniform(bound: Bound, line: Line) -> str | None:
     return None
 
 
+def subtract_negative(bound: Bound, line: Line) -> str | None:
+    """Write y - x for -x + y, which is the same number; the line itself stays."""
+    if not isinstance(line.op, Add):
+        return None
+    for position in (0, 1):
+        negative = bound.makers.get(line.inputs[position])
+        if negative is not None and isinstance(negative.op, Negative):
+            line.op = Subtract()
+            line.inputs = [line.inputs[1 - position], negative.inputs[0]]
+            return None
+    return None
+
+
+def compare_with_clipped(bound: Bound, line: Line) -> str | None:
+    """Ask whether x equals what it was clipped to, not whether it lies between the bounds.
+
+    The gradient of `clip` asks, and the clipped numbers are there; the line itself stays.
+    """
+    if not isinstance(line.op, LogicalAnd):
+        return None
+    above, below = (bound.makers.get(slot) for slot in line.inputs)
+    if above is None or below is None or above.inputs[0] != below.inputs[0]:
+        return None
+    if not isinstance(above.op, GreaterEqual) or not isinstance(below.op, LessEqual):
+        return None
+    bounds = [bound.constants.get(one.inputs[1]) for one in (above, below)]
+    x = above.inputs[0]
+    for clipped in bound.lines:
+        if isinstance(clipped.op, Clip) and clipped.inputs == [x] and not clipped.guards:
+            number = bound.facts[x].spec.dtype.type
+            limits = [number(clipped.op.low), number(clipped.op.high)]
+            if all(map(_is_number, bounds, limits)):
+                line.op, line.inputs = Equal(), [x, clipped.outputs[0]]
+                return None
+    return None
+
+
+def _is_number(constant: np.ndarray | None, number: np.generic) -> bool:
+    """Tell whether a constant is this one number, of the same type."""
+    if constant is None or constant.size != 1 or constant.dtype != number.dtype:
+        return False
+    return bool((constant == number).all())
+
+
 def uniform(bound: Bound, slot: int) -> np.ndarray | None:
     """Return the number of which a constant consists; None if there are several."""
     array = bound.constants.get(slot)
@@ -162,6 +218,8 @@ RULES: dict[str, Callable[[], Rule]] = {
     "multiply_by_one": lambda: multiply_by_one,
     "undo_transposes": lambda: undo_transposes,
     "merge_equal": MergeEqual,
+    "subtract_negative": lambda: subtract_negative,
+    "compare_with_clipped": lambda: compare_with_clipped,
     "shrink_uniform": lambda: shrink_uniform,
 }
 

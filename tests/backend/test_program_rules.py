@@ -1,0 +1,127 @@
+"""Rules that write a line otherwise, or leave it out: what they say, and that no bit changes."""
+
+import numpy as np
+import pytest
+
+import kerascope as ks
+from kerascope import backend as K
+from kerascope.backend.program.rules import RULES
+from kerascope.layers import Dense
+from kerascope.models import Sequential
+
+ROWS = 8
+
+
+def compiled(outputs, inputs, arrays, rewrites=None):
+    """Return a function whose program is written, and what it returned."""
+    function = K.function(inputs, outputs, rewrites=rewrites)
+    for _ in range(3):
+        results = function(arrays)
+    return function, results
+
+
+def assert_same_bits(found, expected):
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(np.isnan(a), np.isnan(b))
+        a, b = (np.where(np.isnan(x), 0, x) for x in (a, b))
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(np.signbit(a), np.signbit(b))
+
+
+ODD = np.array([-np.inf, -3, -1, -0.5, -0.0, 0, 0.5, 1, 1.0000001, 3, np.inf, np.nan], "f4")
+
+
+@pytest.mark.parametrize("bounds", [(-1, 1), (0, 1), (-0.0, 0.5), (0.5, 0.5), (1, -1), (None, 0)])
+def test_the_slope_of_clip_is_asked_of_the_clipped_numbers(bounds):
+    x = K.placeholder((len(ODD),))
+    y = K.clip(x, *bounds)
+    outputs = [y, K.gradients(K.sum(y * y), x)[0]]
+    function, found = compiled(outputs, [x], [ODD])
+    _, expected = compiled(outputs, [x], [ODD], rewrites=())
+    assert_same_bits(found, expected)
+    assert "np.equal(" in function.source
+    assert "greater_equal" not in function.source
+
+
+def test_a_comparison_with_other_bounds_stays():
+    x = K.placeholder((len(ODD),))
+    between = K.cast(K.logical_and(x >= 0.0, x <= 2.0), "float32")
+    function, _ = compiled([K.clip(x, 0.0, 1.0) * between], [x], [ODD])
+    assert "np.greater_equal(" in function.source
+
+
+def test_adding_what_was_negated_is_subtracting():
+    x, y = K.placeholder((len(ODD),)), K.placeholder((len(ODD),))
+    for z in (-x + y, y + -x, -x + -y):
+        function, found = compiled([z], [x, y], [ODD, ODD[::-1].copy()])
+        _, expected = compiled([z], [x, y], [ODD, ODD[::-1].copy()], rewrites=())
+        assert_same_bits(found, expected)
+        assert "np.subtract(" in function.source
+        assert "np.add(" not in function.source
+
+
+def test_a_mean_of_single_numbers_is_cheap_and_the_same():
+    x = K.placeholder((len(ODD), 1))
+    function, found = compiled([K.mean(x, axis=-1)], [x], [ODD[:, None]])
+    assert_same_bits(found, [np.where(ODD == 0, np.float32(0), ODD)])
+    assert "reduce" not in function.source
+
+
+def model_of(seed=0):
+    K.clear_session()
+    np.random.seed(seed)
+    model = Sequential([Dense(5, activation="relu", input_shape=(3,)), Dense(1)])
+    model.compile("rmsprop", "mse")
+    return model
+
+
+def data():
+    rng = np.random.default_rng(1)
+    return rng.normal(size=(ROWS, 3)).astype("f4"), rng.normal(size=(ROWS, 1)).astype("f4")
+
+
+def test_weights_of_samples_that_nobody_gave_cost_nothing():
+    x, y = data()
+    weights = np.linspace(0, 2, ROWS)
+    plain, stepped, weighted = model_of(), model_of(), model_of()
+    for _ in range(4):
+        loss = plain.train_on_batch(x, y)
+        with ks.trace():
+            assert stepped.train_on_batch(x, y) == loss
+    assert "(dense_2_sample_weights" not in plain.train_function.source
+    assert ", dense_2_sample_weights," not in plain.train_function.source
+    for _ in range(4):
+        weighted.train_on_batch(x, y, sample_weight=weights)
+    assert ", dense_2_sample_weights," in weighted.train_function.source
+    for a, b in zip(plain.get_weights(), stepped.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert not np.array_equal(plain.get_weights()[0], weighted.get_weights()[0])
+
+
+def test_weights_that_are_given_now_and_then_always_count():
+    x, y = data()
+    weights = np.linspace(0, 2, ROWS)
+    given = [None, None, None, weights, None, weights, weights, np.ones(ROWS), None]
+    run, stepped = model_of(), model_of()
+    for weight in given:
+        loss = run.train_on_batch(x, y, sample_weight=weight)
+        with ks.trace():
+            assert stepped.train_on_batch(x, y, sample_weight=weight) == loss
+    for a, b in zip(run.get_weights(), stepped.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_fit_knows_that_nobody_gave_weights():
+    x, y = data()
+    model = model_of()
+    model.fit(x, y, batch_size=4, epochs=3, verbose=0)
+    assert ", dense_2_sample_weights," not in model.train_function.source
+    model.fit(x, y, batch_size=4, epochs=3, verbose=0, class_weight=None, shuffle=False)
+    assert len(model.train_function.programs) == 1
+
+
+def test_every_rule_has_a_name_that_can_be_chosen():
+    x = K.placeholder((4,))
+    for name in RULES:
+        _, found = compiled([-x + K.clip(x, 0.0, 1.0)], [x], [np.ones(4, "f4")], rewrites=[name])
+        np.testing.assert_array_equal(found[0], np.zeros(4))
