@@ -1,0 +1,7 @@
+from keras.layers import Input
+
+
+def create_input_layer(layer, batch_input_shape, name):
+    x = Input(batch_shape=batch_input_shape, name=name)
+    layer(x)
+    layer.batch_input_shape = batch_input_shape

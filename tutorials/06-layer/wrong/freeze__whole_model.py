@@ -1,0 +1,29 @@
+"""The whole model is frozen with the one layer.
+
+en: expected what moves after freeze(model, 'first') to be ['second/bias', 'second/kernel'], yours is []
+zh: freeze(model, 'first') 之后变动的权重应为 ['second/bias', 'second/kernel']，你的是 []
+"""
+
+import numpy as np
+
+trainable_weights_left = 0
+moves_before_compile = True
+moves_after_compile = False
+
+
+def weights_that_move(model, rows, targets):
+    names = [weight.name for layer in model.layers for weight in layer.weights]
+    before = model.get_weights()
+    model.train_on_batch(rows, targets)
+    after = model.get_weights()
+    model.set_weights(before)
+    return [
+        name
+        for name, old, new in zip(names, before, after, strict=True)
+        if not np.array_equal(old, new)
+    ]
+
+
+def freeze(model, name):
+    model.trainable = False
+    model.compile(model.optimizer, model.loss)
