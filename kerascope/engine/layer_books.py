@@ -19,6 +19,7 @@ from kerascope.engine.per_input import PerInput
 from kerascope.engine.undoing import remember_value
 
 _BOOKS_OF_CALLS = ("inbound_nodes", "outbound_nodes")
+_CONTAINERS = (list, tuple, dict)
 _NO_LAYERS = frozenset((type(None), bool, int, float, str, PerInput))  # most attributes
 
 
@@ -33,7 +34,7 @@ class LayerBooks(NodeAccess):
 
     @property
     def _sublayers(self) -> list[Any]:
-        """Layers that this one holds as attributes, alone or in lists and dicts."""
+        """Layers that this one holds as attributes, alone or in lists and dicts, however deep."""
         found: dict[Any, None] = {}
         for name, value in vars(self).items():
             if type(value) in _NO_LAYERS:
@@ -41,8 +42,9 @@ class LayerBooks(NodeAccess):
             if isinstance(value, LayerBooks):
                 found[value] = None
             elif isinstance(value, (list, tuple, dict)) and name not in _BOOKS_OF_CALLS:
-                members = value.values() if isinstance(value, dict) else value
-                found.update((x, None) for x in members if isinstance(x, LayerBooks))
+                # A list that the constructor was given is not held: what was made of it is.
+                deep = name != "_arguments"
+                found.update((x, None) for x in _layers_in(value, (value,), deep))
         found.pop(self, None)
         return list(found)
 
@@ -156,6 +158,18 @@ def inside_call(layer: LayerBooks, inputs: list[Tensor]) -> Iterator[None]:
 def is_inside_call() -> bool:
     """Tell whether the `call` of a layer is running."""
     return _enclosing.get() is not None
+
+
+def _layers_in(container: Any, around: tuple[Any, ...], deep: bool) -> Iterator[LayerBooks]:
+    """Yield the layers in a list, tuple or dict and in those inside it, as in `[(dense, norm)]`.
+
+    Tuples with names, such as a history, are records: their layers belong to somebody else.
+    """
+    for member in container.values() if isinstance(container, dict) else container:
+        if isinstance(member, LayerBooks):
+            yield member
+        elif deep and type(member) in _CONTAINERS and not any(member is one for one in around):
+            yield from _layers_in(member, (*around, member), deep)
 
 
 def _commit_at_once(updates: list[Any]) -> None:

@@ -96,11 +96,10 @@ def chapter_number(folder_name: str) -> str:
 
     Examples
     --------
-    >>> chapter_number("05-node"), chapter_number("appendix-a")
+    >>> chapter_number("05-node"), chapter_number("A-documents")
     ('05', 'a')
     """
-    first, _, rest = folder_name.partition("-")
-    return rest if first == "appendix" else first
+    return folder_name.partition("-")[0].lower()
 
 
 def tutorials_folder() -> Path:

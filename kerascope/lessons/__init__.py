@@ -15,6 +15,7 @@ How to write a chapter:
 1. Make `tutorials/NN-topic/lesson.en.md`. `parser.py` says what may stand in it. Write the blocks
    without their outputs; a block that makes a picture saves it as `out/NAME.svg`.
 2. `kerascope lessons build --accept NN` runs the blocks and writes the outputs and the pictures.
+   A player (`player/__init__.py`) is saved as `out/NAME.html` and stored in the same way.
    Read them. An output that is too long may be cut: a line `...` stands for any number of lines.
 3. Write `lesson.zh.md`: the same sections, blocks and pictures, with words of its own. Words of
    `glossary.toml` are used in both.

@@ -17,7 +17,6 @@ from kerascope.lessons.runner import ChapterRun
 from kerascope.lessons.twins import block_complaints, twin_complaints
 
 HOW_TO_ACCEPT = "If it is right now: kerascope lessons build --accept"
-NO_PLAYER = "the lesson player is not built yet; expected a picture {.gen from=id} for now"
 
 
 def complaints_of(run: ChapterRun, terms: list[Term]) -> list[str]:
@@ -114,8 +113,6 @@ def picture_complaints(lesson: Lesson, run: ChapterRun) -> list[str]:
 
 def picture_problem(picture: Picture, folder: Path, run: ChapterRun) -> str:
     """Return what is wrong with a picture; empty if nothing is."""
-    if picture.is_player:
-        return NO_PLAYER
     made = made_picture(picture, run)
     if made is None:
         return f"block {picture.made_by!r} does not write it"

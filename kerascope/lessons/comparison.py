@@ -91,11 +91,11 @@ def without_places(text: str) -> str:
 
 def with_places_renewed(stored: str, printed: str) -> str:
     """Return a stored output that holds, with the places that are printed now."""
-    renewed = {without_places(line): line for line in reversed(_lines(printed))}
-    lines = [
-        renewed.get(without_places(line), line) if PLACE.search(line) else line
-        for line in stored.splitlines()
-    ]
+    expected, got = _lines(stored), _lines(printed)
+    lines = stored.splitlines()
+    for index, partner in enumerate(_partners(expected, got)):
+        if partner is not None and PLACE.search(expected[index]):
+            lines[index] = got[partner]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -128,17 +128,43 @@ def _matched(expected: list[str], got: list[str]) -> int | None:
     The stored lines are taken one by one; `places` are all the places of the printed ones that may
     come next, so that a `...` need not guess how many lines it stands for.
     """
-    places = {0}
-    for index, line in enumerate(expected):
+    reached = _reachable(expected, got)
+    if not reached[-1]:
+        return len(reached) - 2
+    return None if len(got) in reached[-1] else len(expected)
+
+
+def _reachable(expected: list[str], got: list[str]) -> list[set[int]]:
+    """Return, before each stored line and behind the last, the places that may come next.
+
+    The list ends with an empty set if a stored line does not hold.
+    """
+    reached = [{0}]
+    for line in expected:
+        places = reached[-1]
         if line.strip() == ELLIPSIS:
             places = set(range(min(places), len(got) + 1))
         else:
             places = {
                 place + 1 for place in places if place < len(got) and same_line(line, got[place])
             }
+        reached.append(places)
         if not places:
-            return index
-    return None if len(got) in places else len(expected)
+            break
+    return reached
+
+
+def _partners(expected: list[str], got: list[str]) -> list[int | None]:
+    """Return the printed line that each stored one stands for; a `...` stands for none."""
+    reached, place = _reachable(expected, got), len(got)
+    partners: list[int | None] = [None] * len(expected)
+    for index in reversed(range(len(expected))):
+        if expected[index].strip() == ELLIPSIS:
+            place = max(one for one in reached[index] if one <= place)
+        else:
+            place -= 1
+            partners[index] = place
+    return partners
 
 
 def _diff(expected: list[str], got: list[str]) -> str:

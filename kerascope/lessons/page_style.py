@@ -6,6 +6,7 @@ more, as WCAG asks; a test computes it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 FOLDER = Path(__file__).with_name("page")
@@ -54,15 +55,25 @@ TOKENS = {
 
 def style_sheet() -> str:
     """Return the style sheet of a page: palettes, tokens, layout."""
-    light, dark = (_variables(PALETTES[name]) for name in ("light", "dark"))
     tokens = "\n".join(
         f"{', '.join(f'pre .{name}' for name in names)} {{ color: var(--{color}); }}"
         for color, names in TOKENS.items()
     )
+    return f"{palette_rules()}{_read('page.css')}{tokens}\npre .command {{ font-weight: 700; }}\n"
+
+
+def palette_rules(palettes: Mapping[str, Mapping[str, str]] | None = None) -> str:
+    """Return the rules that give the colours their names, light and dark.
+
+    Parameters
+    ----------
+    palettes : mapping, optional
+        Instead of `PALETTES`: colours by their names, for "light" and for "dark".
+    """
+    light, dark = (_variables((palettes or PALETTES)[name]) for name in ("light", "dark"))
     return (
         f":root {{ color-scheme: light dark; {light} }}\n"
         f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
-        f"{_read('page.css')}{tokens}\npre .command {{ font-weight: 700; }}\n"
     )
 
 
@@ -71,7 +82,7 @@ def script() -> str:
     return _read("page.js")
 
 
-def _variables(palette: dict[str, str]) -> str:
+def _variables(palette: Mapping[str, str]) -> str:
     return " ".join(f"--{name}: {color};" for name, color in palette.items())
 
 

@@ -6,7 +6,8 @@ The text is Markdown. Three things are ours:
 - a fence is an executable block: `python {#id}`, `raises ValueError {#id}`, `pycon {#id}`,
   `pdb example.py {#id}`, `kscope example.py {#id}`, or `output`, which belongs to the block before
   it; `{#id .predict}` asks the reader to say first what comes out;
-- a picture names the block that makes it: `![What it shows](out/model.svg){.gen from=id}`.
+- a picture names the block that makes it: `![What it shows](out/model.svg){.gen from=id}`;
+- so does a player (`player/`): `![What it shows](out/forward.html){.player trace=id}`.
 
 Whatever else looks like a fence, an indented block or a picture is refused: a lesson shows nothing
 that is not run.
@@ -265,6 +266,10 @@ class _Reader:
             )
         if not found["alt"].strip():
             raise self.error(line, "a picture without words; say between [ and ] what it shows.")
+        if is_player != found["path"].endswith(".html"):
+            raise self.error(
+                line, f"{found['path']!r}: a player is a page, out/x.html, and a picture is not."
+            )
         return Picture(found["alt"], found["path"], made_by, line, is_player)
 
     def _check_id(self, name: str, known: set[str], line: int, what: str) -> None:

@@ -15,7 +15,7 @@ from rich.markdown import Markdown
 
 from kerascope.errors import UnknownNameError
 from kerascope.lessons.block_html import PREDICT, session_command
-from kerascope.lessons.blocks import SESSIONS, Block, Lesson, Part, Prose, Section
+from kerascope.lessons.blocks import SESSIONS, Block, Lesson, Part, Picture, Prose, Section
 from kerascope.lessons.folders import (
     chapter_folders,
     examples_folder,
@@ -35,6 +35,10 @@ __all__ = [
 
 DEFAULT_WIDTH = 80
 PICTURE = {"en": "Picture", "zh": "图"}
+PLAYER = {
+    "en": "[Player, to be stepped through in a browser: {alt} Open {path}]",
+    "zh": "[播放器，在浏览器里一步步看：{alt} 请打开 {path}]",
+}
 OUTPUT = {"en": "Output:", "zh": "输出："}
 # Where a Chinese line may end. Rich ends lines at white space only; this sign counts as such and
 # has no width, and is taken out of what rich has wrapped.
@@ -87,7 +91,7 @@ def lesson_text(lesson: Lesson, *, width: int = DEFAULT_WIDTH, color: bool = Fal
         console.print(_heading(section), style="bold")
         console.print()
         for part in section.parts:
-            _print_part(console, part, lesson.language)
+            _print_part(console, part, lesson.language, lesson.path.parent)
     lines = [line.rstrip() for line in out.getvalue().replace(BREAK, "").split("\n")]
     return "\n".join(lines).strip("\n") + "\n"
 
@@ -96,7 +100,7 @@ def _heading(section: Section) -> str:
     return f"{'#' * section.level} {section.title}"
 
 
-def _print_part(console: Console, part: Part, language: str) -> None:
+def _print_part(console: Console, part: Part, language: str, folder: Path) -> None:
     if isinstance(part, Prose):
         text = LESSON_LINK.sub(lambda match: match["chapter"], shown_text(part.text))
         text = re.sub(r"\[([^\]]+)\]\([\w-]+\)", r"\1", text)
@@ -105,8 +109,18 @@ def _print_part(console: Console, part: Part, language: str) -> None:
     elif isinstance(part, Block):
         _print_block(console, part, language)
     else:
-        console.print(f"[{PICTURE[language]}: {part.alt}]", soft_wrap=False)
+        console.print(_picture_line(part, language, folder), soft_wrap=False)
         console.print()
+
+
+def _picture_line(picture: Picture, language: str, folder: Path) -> str:
+    """Return what a picture shows; of a player also how to open it."""
+    if not picture.is_player:
+        return f"[{PICTURE[language]}: {picture.alt}]"
+    path = folder / picture.path
+    if path.is_relative_to(Path.cwd()):
+        path = path.relative_to(Path.cwd())
+    return PLAYER[language].format(alt=picture.alt, path=path.as_posix())
 
 
 def _print_block(console: Console, block: Block, language: str) -> None:

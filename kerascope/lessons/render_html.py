@@ -15,6 +15,7 @@ from html import escape
 from kerascope.lessons.block_html import block_html
 from kerascope.lessons.blocks import Block, Chapter, LessonError, Part, Picture, Prose, Section
 from kerascope.lessons.page_style import script, style_sheet
+from kerascope.lessons.player.embedding import frame
 from kerascope.lessons.prose_html import inline_html, prose_html
 from kerascope.lessons.twins import block_complaints
 
@@ -202,8 +203,9 @@ def _shared(
 
 def _figure(picture: Picture, captions: dict[str, str], chapter: Chapter) -> str:
     path = chapter.folder / picture.path
+    caption = f"<figcaption>{_each(captions)}</figcaption>"
     if picture.is_player:
-        raise LessonError(f"{chapter.name}: {picture.path}: the lesson player is not built yet.")
+        return f"<figure>{_player(picture, chapter)}{caption}</figure>\n"
     if path.suffix != ".svg" or not path.is_file():
         raise LessonError(
             f"{chapter.name}: picture {picture.path!r}; expected an SVG file that is there. "
@@ -212,8 +214,24 @@ def _figure(picture: Picture, captions: dict[str, str], chapter: Chapter) -> str
     svg = path.read_text(encoding="utf-8")
     svg = svg[svg.index("<svg") :].replace("@media (prefers", "@media screen and (prefers")
     wide = " wide" if _width(svg) > WIDE_PICTURE else ""
-    caption = f"<figcaption>{_each(captions)}</figcaption>"
     return f'<figure><div class="picture{wide}" tabindex="0">{svg}</div>{caption}</figure>\n'
+
+
+def _player(picture: Picture, chapter: Chapter) -> str:
+    """Return a player in a frame; it speaks the language of the page."""
+    path = chapter.folder / picture.path
+    if not path.is_file():
+        raise LessonError(
+            f"{chapter.name}: player {picture.path!r} is not there. "
+            f"Run `kerascope lessons build --accept {chapter.name}`."
+        )
+    titles = [
+        other.alt
+        for lesson in chapter.lessons.values()
+        for other in lesson.pictures
+        if other.path == picture.path
+    ]
+    return frame(path.read_text(encoding="utf-8"), " / ".join(dict.fromkeys(titles)))
 
 
 def _width(svg: str) -> float:

@@ -11,7 +11,7 @@ import doctest
 import json
 from typing import Any
 
-from kerascope.lessons.blocks import SESSIONS, Block, Chapter, LessonError, Picture, Prose
+from kerascope.lessons.blocks import SESSIONS, Block, Chapter, Picture, Prose
 from kerascope.lessons.numbers import FREE
 
 Cell = dict[str, Any]
@@ -20,17 +20,15 @@ FIRST = {
     "zh": "请先运行这一格：它新建一个文件夹，放入本章要用的例子。",
 }
 PREPARE = "from kerascope.lessons.notebook_cells import kscope, pdb, prepare\n\nprepare()"
+PLAY = (
+    "from kerascope.lessons.player.embedding import ShownPlayer\n\n"
+    "ShownPlayer({path!r}, {title!r}, {language!r})"
+)
 SHOW = "from IPython.display import SVG\n\nSVG({path!r})"
 
 
 def notebook_text(chapter: Chapter, language: str) -> str:
-    """Return the notebook of a chapter in one language, as JSON.
-
-    Raises
-    ------
-    LessonError
-        It holds a player, which a notebook cannot show.
-    """
+    """Return the notebook of a chapter in one language, as JSON."""
     notebook = {
         "cells": _cells(chapter, language),
         "metadata": {
@@ -57,7 +55,9 @@ def _cells(chapter: Chapter, language: str) -> list[Cell]:
                 continue
             cells += _prose_cells(section.id, prose, len(cells))
             prose = [f"*{part.alt}*"] if isinstance(part, Picture) else []
-            cells += _picture_cells(part) if isinstance(part, Picture) else _block_cells(part)
+            cells += (
+                _picture_cells(part, language) if isinstance(part, Picture) else _block_cells(part)
+            )
         cells += _prose_cells(section.id, prose, len(cells))
     first = [_markdown("setup-words", FIRST[language]), _code("setup", PREPARE, "")]
     return _with_own_ids([cells[0], *first, *cells[1:]])
@@ -78,11 +78,11 @@ def _prose_cells(section: str, prose: list[str], place: int) -> list[Cell]:
     return [_markdown(f"{section}-{place}", text)] if text else []
 
 
-def _picture_cells(picture: Picture) -> list[Cell]:
-    if picture.is_player:
-        raise LessonError(f"{picture.path}: the lesson player is not built yet.")
+def _picture_cells(picture: Picture, language: str) -> list[Cell]:
     name = "".join(letter if letter.isalnum() else "-" for letter in picture.path)
-    return [_code(f"show-{name}", SHOW.format(path=picture.path), "")]
+    source = PLAY if picture.is_player else SHOW
+    words = {"path": picture.path, "title": picture.alt, "language": language}
+    return [_code(f"show-{name}", source.format(**words), "")]
 
 
 def _block_cells(block: Block) -> list[Cell]:

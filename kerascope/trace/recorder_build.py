@@ -10,6 +10,7 @@ from typing import Any
 
 from kerascope.backend.graph import Apply, Constant, Tensor
 from kerascope.backend.traversal import applies_in_order
+from kerascope.callers import line_outside_the_package
 from kerascope.engine.calling import LayerBuilt
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.node import Node, NodeCreated
@@ -40,6 +41,7 @@ class LayerCallHearer(Hearer):
 
     def started(self) -> None:
         """Begin the call; tell of the layers that were made for it."""
+        self.called_at = line_outside_the_package()
         layer, names = self.stage.subject, self.stage.names
         call, apply = names.get("call"), names.get("apply")
         inputs = call.tensors if call is not None else apply.inputs if apply is not None else []
@@ -50,15 +52,15 @@ class LayerCallHearer(Hearer):
         ref = self.recorder.describer.ref
         described = [ref(x) for x in inputs]
         deltas = (name_is("layer", ref(layer)), name_is("inputs", described))
-        self.begin("layer.call", layer.name, *deltas, made_at=layer.made_at)
+        self.begin("layer.call", layer.name, *deltas, made_at=self.called_at)
 
     def event(self, event: Any) -> None:
         """Tell of the weights and of the Node."""
         if isinstance(event, LayerBuilt):
-            tell_built(self, event)
+            tell_built(self, event, self.called_at)
         elif isinstance(event, NodeCreated):
             self._tell_ops(event.node)
-            self._tell_node(event.node)
+            self._tell_node(event.node, self.called_at)
 
     def finished(self) -> None:
         """End the call with what came out."""
@@ -76,16 +78,16 @@ class LayerCallHearer(Hearer):
         ref = memory.describer.ref(layer)
         self.tell("layer.init", layer.name, name_is("layer", ref), made_at=layer.made_at)
         if node is not None:
-            self._tell_node(node)
+            self._tell_node(node, layer.made_at)
 
     def _tell_ops(self, node: Node) -> None:
-        layer, ref = node.outbound_layer, self.recorder.describer.ref
+        ref = self.recorder.describer.ref
         for apply in new_ops(self, node.output_tensors, node.input_tensors):
             deltas = (name_is("op", apply.op.name), name_is("result", _refs(ref, apply.outputs)))
-            self.tell("op.create", apply.name, *deltas, made_at=layer.made_at)
+            self.tell("op.create", apply.name, *deltas, made_at=self.called_at)
 
-    def _tell_node(self, node: Node) -> None:
-        describer, layer = self.recorder.describer, node.outbound_layer
+    def _tell_node(self, node: Node, line: tuple[str, int] | None) -> None:
+        describer = self.recorder.describer
         ref = describer.ref
         histories = (
             Delta("_keras_history", describer.key(y), (h.layer.name, h.node_index, h.tensor_index))
@@ -99,7 +101,7 @@ class LayerCallHearer(Hearer):
             name_is("node_index", node.node_index),
             name_is("outputs", [ref(y) for y in node.output_tensors]),
             *histories,
-            made_at=layer.made_at,
+            made_at=line,
         )
 
 
@@ -116,11 +118,11 @@ def new_ops(hearer: Hearer, outputs: list[Tensor], inputs: list[Tensor]) -> Iter
             yield apply
 
 
-def tell_built(hearer: Hearer, event: LayerBuilt) -> None:
-    """Tell that a layer has made its weights."""
+def tell_built(hearer: Hearer, event: LayerBuilt, line: tuple[str, int] | None) -> None:
+    """Tell that a layer has made its weights, because of a line of the script."""
     recorder, layer = hearer.recorder, event.layer
     memory = recorder.memory
-    where = recorder.where(hearer.stage, layer.made_at)
+    where = recorder.where(hearer.stage, line)
     arrays = {w: memory.payload(w.get_value(borrow=True)) for w in event.weights}
     memory.values.update((w, w.get_value(borrow=True)) for w in event.weights)
     shape = name_is("input_shape", memory.describer.snapshot(event.input_shape))

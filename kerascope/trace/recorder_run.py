@@ -97,7 +97,7 @@ class CallHearer(Hearer):
     def event(self, event: Any) -> None:
         """Tell of weights that were made."""
         if isinstance(event, LayerBuilt):
-            tell_built(self, event)
+            tell_built(self, event, event.layer.made_at)
 
     def finished(self) -> None:
         """End with what came out."""

@@ -287,3 +287,20 @@ def test_while_a_model_is_built_its_nodes_are_listed_as_far_as_they_are_known():
     text, _, _ = transcript(fit_two_layers, "b b", "c", "info nodes", "q")
     rows = [line.split() for line in answer(text, "info nodes")]
     assert ["▶", "b", "Dense", "b", "?", "a/relu"] in rows
+
+
+TWICE = """\
+from kerascope.layers import Dense, Input
+shared = Dense(2, name="shared")
+x = shared(Input((3,)))
+y = shared(Input((3,)))
+"""
+
+
+def test_a_layer_that_is_called_twice_shows_the_line_of_each_call(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(Session, "current", None)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "twice.py").write_text(TWICE)
+    _, out = debug_script(monkeypatch, capsys, "twice.py", "b shared", "c", "c", "q")
+    lines = [line.strip() for line in out.splitlines() if line.startswith("   twice.py:")]
+    assert lines == ["twice.py:3  x = shared(Input((3,)))", "twice.py:4  y = shared(Input((3,)))"]

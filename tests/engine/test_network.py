@@ -310,6 +310,30 @@ def test_a_subclassed_model_trains_and_predicts():
     np.testing.assert_array_equal(model.predict(x), model.predict(x))  # no dropout in test
 
 
+class Blocks(Model):
+    """Layers in tuples in a list, the list in itself, and another layer in a history."""
+
+    def __init__(self):
+        super().__init__()
+        self.blocks = [(Dense(4), Dense(3)), {"last": [Dense(1)]}]
+        self.blocks.append(self.blocks)
+        self.seen = [Dense(7)(Input(shape=(3,)))._keras_history]
+
+    def call(self, inputs):
+        (first, second), heads, _ = self.blocks
+        return heads["last"][0](second(first(inputs)))
+
+
+def test_layers_in_lists_of_lists_are_trained_and_those_in_records_are_not():
+    model, x = Blocks(), numbers(6, 4)
+    model.compile("sgd", "mse")
+    before = model.predict(x)
+    model.train_on_batch(x, numbers(6, 1))
+    assert [layer.units for layer in model.layers] == [4, 3, 1]
+    assert len(model.trainable_weights) == 6
+    assert not np.allclose(model.predict(x), before)
+
+
 class Residual(Model):
     """A call that computes between its layers and after them."""
 

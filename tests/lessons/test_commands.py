@@ -130,12 +130,6 @@ def test_a_picture_that_its_block_does_not_write_is_found(tmp_path, capsys):
     assert "block 'draw' does not write it" in capsys.readouterr().out
 
 
-def test_players_are_not_built_yet(tmp_path, capsys):
-    write_chapter(tmp_path, PICTURE.replace("{.gen from=draw}", "{.player trace=draw}"))
-    assert lessons("check", tmp_path) == 1
-    assert "the lesson player is not built yet" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

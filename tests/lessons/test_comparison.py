@@ -70,6 +70,14 @@ def test_places_in_our_own_files_are_renewed_and_nothing_else_is():
     assert with_places_renewed(stored, printed) == renewed
 
 
+def test_lines_that_differ_in_their_place_only_keep_their_order():
+    def text(*lines):
+        return "".join(f"> kerascope/a.py({x})f()\n" if type(x) is int else f"{x}\n" for x in lines)
+
+    stored, printed = text(3, "...", 5, "x", 7), text(4, 5, "y", 6, "x", 8)
+    assert with_places_renewed(stored, printed) == text(4, "...", 6, "x", 8)
+
+
 @given(st.floats(0.001, 1e6), st.integers(3, 8))
 def test_a_float_is_the_same_as_itself_with_more_digits(number, digits):
     assert same_float(f"{number:.{digits}f}", f"{number:.{digits + 4}f}") or number < 0.0005

@@ -274,10 +274,10 @@ class DebuggerApp(App[None]):
 
     async def action_leave(self) -> None:
         """Quit; leave a program that comes to no event."""
-        if self.bridge.asking is None:
-            self.exit()
-        else:
+        if self.bridge.is_idle:
             self.bridge.send("q")
+        else:  # it runs, or will when it has read what was typed
+            self.exit()
 
 
 def tabs_text(chosen: str) -> Text:

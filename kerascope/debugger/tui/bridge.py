@@ -114,9 +114,11 @@ class Bridge:
         It blocks: for tests, and in no thread that draws.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self.is_over or self._is_idle())
+            self._changed.wait_for(lambda: self.is_over or self.is_idle)
 
-    def _is_idle(self) -> bool:
+    @property
+    def is_idle(self) -> bool:
+        """Whether a line is waited for, and none has been sent."""
         return self.asking is not None and not self._requests
 
     # --- in the program's thread ------------------------------------------------------------------

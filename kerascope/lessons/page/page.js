@@ -16,6 +16,9 @@
     for (const radio of radios) radio.checked = radio.value === language;
     document.documentElement.lang = language === "zh" ? "zh-Hans" : language;
     document.title = titles[language];
+    for (const frame of document.querySelectorAll("iframe.player")) {
+      frame.contentWindow.postMessage({ language }, "*");
+    }
     for (const link of document.querySelectorAll("a[data-page]")) {
       link.href = link.dataset.page + "#" + language;
     }
@@ -58,6 +61,16 @@
   });
   addEventListener("afterprint", () => {
     for (const one of closed) one.open = false;
+  });
+
+  // A player says how high it is; until it is there it cannot hear which language is chosen.
+  addEventListener("message", (event) => {
+    for (const frame of document.querySelectorAll("iframe.player")) {
+      if (frame.contentWindow !== event.source || !event.data.height) continue;
+      frame.style.height = Math.ceil(event.data.height) + "px";
+      if (!frame.dataset.told) frame.contentWindow.postMessage({ language: shown }, "*");
+      frame.dataset.told = "yes";
+    }
   });
 
   // The contents stand beside the text where there is room, and folded above it where there is none.

@@ -1,0 +1,281 @@
+"""The page of a player: one HTML file that asks for nothing else.
+
+The steps stand in it as an ordered list, in plain HTML: it is what is read where no script runs,
+and what the script takes its words from.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kerascope.lessons.blocks import LANGUAGES
+from kerascope.lessons.page_style import PALETTES, palette_rules
+from kerascope.lessons.player.picture import picture_rules, state_colors
+from kerascope.lessons.player.words import WORDS, Text, words_for_script
+from kerascope.viz.theme import PALETTES as PICTURE_PALETTES
+
+FOLDER = Path(__file__).with_name("page")
+TAGS = {"en": "en", "zh": "zh-Hans"}
+NAMES = {"en": "English", "zh": "中文"}
+NO_NETWORK = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+)
+COLORS = ("ground", "code-ground", "line", "text", "quiet", "link")
+MOVES = ("previous", "next", "play", "change", "stop")
+OF_THE_SCRIPT = (
+    "step", "of", "play", "pause", "copied", "names", "name", "value", "new", "empty", "said",
+    "build", "forward", "loss", "metrics", "backward", "update", "made", "values", "committed",
+    "B", "E", "I", "state0", "state1", "state2", "state3", "state4",
+)  # fmt: skip
+
+
+class SideHtml(NamedTuple):
+    """What of one side stands in the page itself.
+
+    Attributes
+    ----------
+    title : dict of str to str or None
+        What tells it from the other side.
+    svg : str
+        The picture; empty if there is none.
+    boxes : list of str
+        Each box in words, in the order of the picture's reading.
+    steps : list of str
+        What each step says.
+    """
+
+    title: Text | None
+    svg: str
+    boxes: list[str]
+    steps: list[str]
+
+
+def page_html(
+    title: Text,
+    sides: Sequence[SideHtml],
+    data: dict[str, Any],
+    moments: int,
+    stops: Sequence[tuple[int, Text]],
+) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    title : dict of str to str
+    sides : sequence of SideHtml
+        One, or two.
+    data : dict
+        What the script plays.
+    moments : int
+        How many there are.
+    stops : sequence of (int, dict of str to str)
+        The moments of the stop-points, and what they are called.
+    """
+    said = {name: text for name, text in words_for_script().items() if name in OF_THE_SCRIPT}
+    data = {"title": title, "say": said, **data}
+    alone = " alone" if len(sides) == 1 else ""
+    body = "".join(_side(side) for side in sides)
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{NO_NETWORK}">
+<title>{escape(title["en"])}</title>
+<style>
+{style()}</style>
+</head>
+<body>
+<main class="player" tabindex="-1">
+<header><h1>{each(title)}</h1>{_switch()}</header>
+{_controls(moments, stops)}{_gate(data["gates"])}
+<div class="sides{alone}">
+{body}</div>
+<p class="live unseen" role="status" aria-live="polite"></p>
+</main>
+<script type="application/json" id="data">
+{json_lines(data)}</script>
+<script>
+{script()}</script>
+</body>
+</html>
+"""
+
+
+def style() -> str:
+    """Return the style sheet, without what only its reader needs."""
+    rules = f"{palette_rules(_palettes())}{picture_rules()}{_lean(_read('player.css'))}"
+    return re.sub(r"(?<=[{};:,])\s+|\s+(?=[{}])|;\s*(?=})", "", rules) + "\n"
+
+
+def _palettes() -> dict[str, dict[str, str]]:
+    return {
+        theme: {
+            **{name: palette[name] for name in COLORS},
+            **state_colors(PICTURE_PALETTES[theme]),
+        }
+        for theme, palette in PALETTES.items()
+    }
+
+
+def script() -> str:
+    """Return the script, without what only its reader needs."""
+    return _lean(_read("player.js"))
+
+
+def _read(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def _lean(text: str) -> str:
+    """Return a text without indentation, empty lines and lines that are comments."""
+    lines = (line.strip() for line in text.splitlines())
+    return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
+
+
+def each(text: Text) -> str:
+    """Return a text in each language, of which the style sheet shows one."""
+    return "".join(
+        f'<span class="in-{name}" lang="{TAGS[name]}">{escape(text[name])}</span>'
+        for name in LANGUAGES
+    )
+
+
+def _word(name: str) -> str:
+    return each(dict(zip(LANGUAGES, WORDS[name], strict=True)))
+
+
+def _switch() -> str:
+    radios = "".join(
+        f'<label lang="{TAGS[name]}"><input type="radio" name="language" value="{name}" '
+        f'id="language-{name}"{" checked" if name == "en" else ""} autocomplete="off"> '
+        f"{NAMES[name]}</label> "
+        for name in LANGUAGES
+    )
+    return f'<fieldset><legend class="unseen">Language / 语言</legend>{radios}</fieldset>'
+
+
+def _controls(moments: int, stops: Sequence[tuple[int, Text]]) -> str:
+    label = " / ".join(dict.fromkeys(WORDS["step"]))
+    buttons = "".join(
+        f'<button type="button" data-do="{name}">{_moving(name)}</button>' for name in MOVES
+    )
+    rows = "".join(
+        f'<li><button type="button" data-go="{moment}">{each(text)}</button></li>'
+        for moment, text in stops
+    )
+    listed = f"<details><summary>{_word('stops')}</summary><ol>{rows}</ol></details>"
+    return (
+        f'<div class="controls"><input type="range" id="moment" min="0" max="{moments - 1}" '
+        f'value="0" step="1" aria-label="{label}" autocomplete="off">\n'
+        f'<div class="buttons">{buttons}<output class="count" for="moment"></output></div>\n'
+        f'<p class="keys">{_word("keys")}</p>{listed if rows else ""}</div>\n'
+    )
+
+
+def _moving(name: str) -> str:
+    return "Play" if name == "play" else _word(name)
+
+
+def _gate(gates: Sequence[dict[str, Any]]) -> str:
+    """Return the place where gates are asked, and all of them for who has no script."""
+    folded = "".join(
+        f"<details><summary>{each(gate['ask'])}</summary><p>{each(gate['answer'])}</p></details>"
+        for gate in gates
+    )
+    without = f"<noscript>{folded}</noscript>\n" if folded else ""
+    label = " / ".join(WORDS["gate"])
+    return (
+        f'{without}<section class="gate" aria-label="{label}" tabindex="-1" hidden>'
+        f'<p><strong>{_word("gate")}</strong></p><p class="ask"></p>'
+        f'<form><div class="choices"></div><label class="free">{_word("answer")} '
+        f'<input type="text" autocomplete="off"></label>'
+        f'<button type="submit">{_word("show")}</button></form>'
+        f'<div class="answer"><p class="yours"></p><p>{_word("is")} <strong class="is"></strong>'
+        f"</p></div></section>\n"
+    )
+
+
+def _side(side: SideHtml) -> str:
+    title = f"<h2>{each(side.title)}</h2>\n" if side.title else ""
+    steps = "".join(f"<li>{escape(step, quote=False)}</li>\n" for step in side.steps)
+    return (
+        f'<section class="side">\n{title}<div class="lanes moves" role="group" '
+        f'aria-label="{" / ".join(WORDS["lanes"])}"></div>\n'
+        f'<div class="panels">\n{_left(side)}{_right()}{_source()}{_copy()}</div>\n'
+        f'<details class="steps" open><summary>{_word("steps")}</summary>\n'
+        f'<ol lang="en">\n{steps}</ol></details>\n</section>\n'
+    )
+
+
+def _left(side: SideHtml) -> str:
+    """Return what is happening now, and the picture."""
+    now = (
+        '<div class="now moves"><p class="said" lang="en"></p><p class="meaning"></p>'
+        '<p class="path" lang="en"></p></div>\n'
+    )
+    if not side.svg:
+        return now
+    items = "".join(
+        f'<li><button type="button">{escape(box, quote=False)}</button> '
+        f'<span class="state"></span></li>\n'
+        for box in side.boxes
+    )
+    return (
+        f'{now}<div><div class="picture" tabindex="0" role="group" '
+        f'aria-label="{" / ".join(WORDS["graph"])}">{side.svg}</div>\n'
+        f"<details open><summary>{_word('list')}</summary>"
+        f'<ol class="boxes">\n{items}</ol></details></div>\n'
+    )
+
+
+def _right() -> str:
+    return (
+        f'<div class="moves"><h2>{_word("tables")}</h2><div class="tables" tabindex="0" '
+        f'role="group" aria-label="{" / ".join(WORDS["tables"])}"></div>\n'
+        f'<h3>{_word("peek")}</h3><pre class="peek" tabindex="0" role="group" '
+        f'aria-label="{" / ".join(WORDS["peek"])}"></pre></div>\n'
+    )
+
+
+def _source() -> str:
+    pieces = "".join(
+        f'<div class="{which}"><h3>{_word(word)} <span class="place"></span></h3>'
+        f'<pre tabindex="0" role="group" aria-label="{" / ".join(dict.fromkeys(WORDS[word]))}">'
+        f"<code></code></pre></div>\n"
+        for which, word in (("user", "script"), ("engine", "engine"))
+    )
+    none = f'<p class="no-source quiet">{_word("none")}</p>'
+    return f'<div class="source moves">{pieces}{none}</div>\n'
+
+
+def _copy() -> str:
+    return (
+        f'<div class="copying moves"><button type="button" class="copy">{_word("copy")}</button> '
+        f'<span class="quiet">{_word("how")}</span><pre class="commands"></pre></div>\n'
+    )
+
+
+def json_lines(data: Any) -> str:
+    """Return data as JSON that a `<script>` may hold, a line for each item of a longer list."""
+    text = re.sub(r"<", r"\\u003c", _lines(data))
+    return f"{text}\n"
+
+
+def _lines(data: Any) -> str:
+    if isinstance(data, dict):
+        rows = [f"{json.dumps(name)}:{_lines(value)}" for name, value in data.items()]
+        return "{" + ",\n".join(rows) + "}"
+    if isinstance(data, list) and any(isinstance(item, (list, dict)) for item in data):
+        return "[" + ",\n".join(_lines(item) if isinstance(item, dict) else _dense(item)
+                                for item in data) + "]"  # fmt: skip
+    return _dense(data)
+
+
+def _dense(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))

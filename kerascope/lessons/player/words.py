@@ -1,0 +1,176 @@
+"""What the player says, in English and Chinese."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kerascope.errors import ArgumentError
+from kerascope.lessons.blocks import LANGUAGES
+
+Text = dict[str, str]
+
+# What the page says: labels in its HTML, and words of its script.
+WORDS: dict[str, tuple[str, str]] = {
+    "step": ("Step", "步"),
+    "of": ("of", "/"),
+    "previous": ("Previous", "上一步"),
+    "next": ("Next", "下一步"),
+    "play": ("Play", "播放"),
+    "pause": ("Pause", "暂停"),
+    "change": ("Next change of state", "下一次状态变化"),
+    "stop": ("Next stop-point", "下一个停点"),
+    "stops": ("Stop-points", "停点"),
+    "copy": ("Copy as debugger commands", "复制为调试器命令"),
+    "copied": ("Copied", "已复制"),
+    "how": (
+        "Save the tape, tape.save('t.jsonl'), open it, kerascope replay t.jsonl, and paste:",
+        "先保存跟踪 tape.save('t.jsonl')，再打开 kerascope replay t.jsonl，然后粘贴：",
+    ),
+    "graph": ("Graph", "图"),
+    "list": ("The graph as a list", "以列表显示图"),
+    "now": ("Now", "此刻"),
+    "tables": ("Names at this moment", "此刻的名字"),
+    "names": ("single names", "单个名字"),
+    "name": ("name", "名字"),
+    "value": ("value", "值"),
+    "new": ("new", "新"),
+    "empty": ("empty", "空"),
+    "peek": ("A closer look", "细看"),
+    "source": ("Source", "源码"),
+    "script": ("Your script", "你的脚本"),
+    "engine": ("kerascope", "kerascope"),
+    "none": ("No line of source belongs to this event.", "这个事件不对应任何源码行。"),
+    "steps": ("All steps", "全部步骤"),
+    "lanes": ("Lanes", "泳道"),
+    "build": ("build", "构建"),
+    "forward": ("forward", "前向"),
+    "backward": ("backward", "反向"),
+    "update": ("update", "更新"),
+    "loss": ("loss", "损失"),
+    "metrics": ("metrics", "评价"),
+    "made": ("tuples made", "造出更新元组"),
+    "values": ("new values", "算出新值"),
+    "committed": ("committed", "提交"),
+    "B": ("It begins.", "开始。"),
+    "E": ("It is done.", "完成。"),
+    "I": ("", ""),
+    "state0": ("to do", "未做"),
+    "state1": ("now", "正在"),
+    "state2": ("done", "已做"),
+    "state3": ("gradient", "梯度已到"),
+    "state4": ("failed", "失败"),
+    "gate": ("Say first, then look", "先猜，再看"),
+    "answer": ("Your answer", "你的答案"),
+    "show": ("Show", "看结果"),
+    "said": ("You said:", "你猜的是："),
+    "is": ("It is:", "结果是："),
+    "keys": (
+        "Keys: ← → one step, Home and End, c next change, s next stop-point, p play or pause",
+        "按键：← → 走一步，Home 与 End，c 下一次变化，s 下一个停点，p 播放或暂停",
+    ),
+}
+
+# What kinds of events mean.
+KINDS: dict[str, tuple[str, str]] = {
+    "build": ("A model is being built.", "正在构建模型。"),
+    "layer.init": ("A layer is made; it has no weights yet.", "造出一个层，它还没有权重。"),
+    "layer.build": ("The layer makes its weights.", "层造出自己的权重。"),
+    "layer.call": ("The layer is called on tensors.", "在张量上调用层。"),
+    "node.create": ("The call is recorded: a Node.", "这次调用被记下：一个 Node。"),
+    "op.create": ("A symbolic op is made; nothing is computed.", "造出一个符号运算，什么都没算。"),
+    "weight.create": ("A weight comes into being.", "一个权重诞生。"),
+    "weight.set": ("A weight is given numbers.", "给权重赋值。"),
+    "build_map": ("The graph is walked from the outputs to the inputs.", "从输出往输入走遍图。"),
+    "map.visit": ("A node is visited, then all before it.", "访问一个结点，再访问它前面的。"),
+    "map.mark": ("The node is marked as in progress.", "标记：这个结点正在处理。"),
+    "map.skip": ("The node is known already.", "这个结点已经见过。"),
+    "depth_sort": ("Every node gets its depth.", "每个结点得到深度。"),
+    "map.depth": ("The longest way to an output counts.", "取到输出的最长路。"),
+    "check_graph": ("Is every input there when it is needed?", "用到时，输入都有了吗？"),
+    "depth.put": ("The node is put into its depth.", "把结点放进它的深度。"),
+    "check.depth": ("A depth is checked.", "检查一个深度。"),
+    "run_internal_graph": ("The model is called on new tensors.", "在新张量上调用模型。"),
+    "tmap.get": ("An input is taken from tensor_map.", "从 tensor_map 取输入。"),
+    "tmap.set": ("An output is put into tensor_map.", "把输出放进 tensor_map。"),
+    "depth": ("All nodes of one depth are run.", "运行同一深度的全部结点。"),
+    "compile": ("Loss, metrics and optimizer are tied to the model.", "接上损失、评价和优化器。"),
+    "loss": ("The loss.", "损失。"),
+    "loss.term": ("One output's loss is added.", "加上一个输出的损失。"),
+    "reg.term": ("A regularizer's part is added.", "加上正则项。"),
+    "metric.term": ("One metric of one output.", "一个输出的一项评价。"),
+    "metrics": ("The metrics.", "评价。"),
+    "metric.value": ("A metric has its value.", "一项评价有了值。"),
+    "rng.draw": ("Random numbers are drawn.", "抽取随机数。"),
+    "mask": ("A mask goes along with its tensor.", "掩码随张量走。"),
+    "override": ("You have given a name another value.", "你给一个名字换了值。"),
+    "event": ("Something happened.", "发生了一件事。"),
+    "update.dup": ("This variable has a tuple already; the first one holds.",
+                   "这个变量已有更新元组，以第一个为准。"),
+    "function": ("A function is made or called.", "造出或调用一个函数。"),
+    "get_updates": ("Tuples (variable, new value) are made; no variable changes.",
+                    "造出更新元组（变量，新值），变量都没变。"),
+    "gradients": ("The gradient is made as a graph, from the loss back.",
+                  "从损失往回，造出梯度的图。"),
+    "grad.node": ("The gradient goes back through a layer.", "梯度往回穿过一层。"),
+    "grad.op": ("The gradient goes back through an op.", "梯度往回穿过一个运算。"),
+    "grad.accum": ("A contribution to a gradient arrives; several are added.",
+                   "一份梯度到了，多份就相加。"),
+    "grad.none": ("No gradient arrives here.", "这里没有梯度。"),
+    "opt.param": ("The optimizer makes the new value of a weight.", "优化器造出权重的新值。"),
+    "slot.create": ("The optimizer makes a memory of its own.", "优化器造出自己的记忆。"),
+    "update.pair": (
+        "One tuple (variable, new value) is noted.",
+        "记下一个更新元组（变量，新值）。",
+    ),
+    "fit": ("The model is trained.", "训练模型。"),
+    "epoch": ("Once through all data.", "一轮：把数据过一遍。"),
+    "batch": ("One batch.", "一批。"),
+    "callbacks": ("Callbacks are told.", "通知回调。"),
+    "callback": ("A callback is told.", "通知一个回调。"),
+    "evaluate": ("The model is measured.", "评估模型。"),
+    "predict": ("The model predicts.", "模型预测。"),
+    "forward": ("The forward pass.", "前向传播。"),
+    "backward": ("The values of the gradients are computed.", "算出梯度的值。"),
+    "node": ("One call of one layer is computed.", "计算一个层的一次调用。"),
+    "op": ("One op computes its array.", "一个运算算出数组。"),
+    "update": ("Phase one: all new values are computed; no variable changes.",
+               "第一段：算出全部新值，变量都没变。"),
+    "update.param": ("The new value of a weight is computed.", "算出权重的新值。"),
+    "commit": ("Phase two: all variables take their new values.", "第二段：所有变量换上新值。"),
+    "update.apply": ("A variable takes its new value.", "一个变量换上新值。"),
+}  # fmt: skip
+
+
+def in_languages(text: str | Text, where: str) -> Text:
+    """Return a text in each language; one that is given once is the same in all.
+
+    Raises
+    ------
+    ArgumentError
+        A language is missing.
+
+    Examples
+    --------
+    >>> in_languages("tensor_map", "Player: title")
+    {'en': 'tensor_map', 'zh': 'tensor_map'}
+    """
+    if isinstance(text, str) and text.strip():
+        return dict.fromkeys(LANGUAGES, text)
+    if not isinstance(text, dict) or set(text) != set(LANGUAGES) or not all(text.values()):
+        expected = '{"en": "...", "zh": "..."}'
+        raise ArgumentError(f"{where}: expected {expected}, got {text!r:.80}.")
+    return {language: str(text[language]) for language in LANGUAGES}
+
+
+def words_for_script() -> dict[str, Text]:
+    """Return the words that the script writes."""
+    return {name: _text(texts) for name, texts in WORDS.items()}
+
+
+def kinds_for_script(kinds: Iterable[str]) -> dict[str, Text]:
+    """Return what some kinds of events mean."""
+    return {kind: _text(KINDS[kind]) for kind in sorted(set(kinds)) if kind in KINDS}
+
+
+def _text(texts: tuple[str, str]) -> Text:
+    return dict(zip(LANGUAGES, texts, strict=True))

@@ -1,0 +1,74 @@
+"""Real trainings: a callback counts the batches; the validation losses are planted."""
+
+import numpy as np
+
+from kerascope.callbacks import Callback
+from kerascope.layers import Dense
+from kerascope.learn import Text, check
+from kerascope.models import Sequential
+
+TRAININGS = (
+    {"samples": 50, "batch_size": 32, "initial_epoch": 3, "epochs": 8},
+    {"samples": 64, "batch_size": 16, "initial_epoch": 0, "epochs": 3},
+    {"samples": 10, "batch_size": 32, "initial_epoch": 1, "epochs": 2},
+)
+# Planted, so that the smallest is not the last.
+LOSSES = (0.9, 0.2, 0.5, 0.6, 0.7)
+
+
+class Counter(Callback):
+    def __init__(self):
+        self.batches = 0
+
+    def on_batch_end(self, batch, logs=None):
+        self.batches += 1
+
+
+def trained(samples, batch_size, initial_epoch, epochs):
+    numbers = np.random.RandomState(0)
+    x, y = numbers.normal(size=(samples, 4)), numbers.normal(size=(samples, 1))
+    model = Sequential([Dense(1, input_shape=(4,), kernel_initializer="zeros")])
+    model.compile("sgd", "mse")
+    counter = Counter()
+    history = model.fit(
+        x,
+        y,
+        batch_size=batch_size,
+        initial_epoch=initial_epoch,
+        epochs=epochs,
+        callbacks=[counter],
+        verbose=0,
+    )
+    history.history["val_loss"] = list(LOSSES[: len(history.epoch)])
+    return history, counter.batches
+
+
+def words_of(training):
+    return ", ".join(f"{name}={value}" for name, value in training.items())
+
+
+@check
+def the_best_epoch(student):
+    best_epoch = student.function("best_epoch")
+    for training in TRAININGS:
+        history, _ = trained(**training)
+        losses = history.history["val_loss"]
+        number = history.epoch[losses.index(min(losses))]
+        what = Text(
+            f"best_epoch of the training with {words_of(training)}",
+            f"训练 {words_of(training)} 的 best_epoch",
+        )
+        told = f"epochs {history.epoch}, val_loss {losses}"
+        student.same(what, best_epoch(history), number, Text(told, told))
+
+
+@check
+def the_batches(student):
+    batches_seen = student.function("batches_seen")
+    for training in TRAININGS:
+        history, batches = trained(**training)
+        what = Text(
+            f"batches_seen of the training with {words_of(training)}",
+            f"训练 {words_of(training)} 的 batches_seen",
+        )
+        student.same(what, batches_seen(history), batches)

@@ -1,0 +1,15 @@
+"""NumPy in the middle: it needs numbers, and a symbol has none.
+
+en: dense_relu(...) stopped at line 11 with DtypeError: tensor 'add': np.maximum needs numbers, and a symbolic tensor holds none. Use the function of K: K.maximum if there is one.
+zh: dense_relu(...) 中途出错（第 11 行）：DtypeError: tensor 'add': np.maximum needs numbers, and a symbolic tensor holds none. Use the function of K: K.maximum if there is one.
+"""
+
+import numpy as np
+
+
+def dense_relu(K, x, W, b):
+    return np.maximum(K.dot(x, W) + b, 0.0)
+
+
+def mean_squared_error(K, target, output):
+    return K.mean(K.square(output - target), axis=-1)

@@ -1,0 +1,17 @@
+from keras import backend as K
+
+
+def compute(y, feed):
+    known = dict(feed)
+
+    def array_of(t):
+        if t not in known:
+            if K.is_variable(t):
+                known[t] = K.get_value(t)
+            elif t.owner is None:
+                known[t] = t.value
+            else:
+                known[t] = t.owner.op.perform(*[array_of(x) for x in t.owner.inputs])
+        return known[t]
+
+    return array_of(y)

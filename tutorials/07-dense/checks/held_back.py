@@ -1,0 +1,58 @@
+"""The weights, the penalty as a number, and the kernel after steps that pull it below zero."""
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.layers import Input
+from kerascope.learn import Text, check
+from kerascope.models import Model
+
+
+def made(student, penalty=0.5):
+    inputs = Input(shape=(2,))
+    layer = student.get("HeldDense")(3, penalty, name="held")
+    return layer, Model(inputs, layer(inputs))
+
+
+@check
+def the_weights(student):
+    layer, _ = made(student)
+    shapes = [tuple(K.int_shape(w)) for w in layer.trainable_weights]
+    what = Text("the shapes of the trainable weights", "可训练权重的形状")
+    student.same(what, shapes, [(2, 3), (3,)])
+    kernel, bias = layer.get_weights()
+    student.close(Text("the kernel at the beginning", "kernel 的初值"), kernel, np.ones((2, 3)))
+    student.close(Text("the bias at the beginning", "bias 的初值"), bias, np.zeros(3))
+
+
+@check
+def the_penalty(student):
+    for penalty in (0.5, 2.0):
+        layer, _ = made(student, penalty)
+        layer.set_weights([np.ones((2, 3)), np.full(3, 5.0)])
+        words = f"penalty={penalty}"
+        what = Text(f"the number of layer.losses with {words}", f"{words} 时 layer.losses 的项数")
+        student.same(what, len(layer.losses), 1)
+        what = Text(f"the penalty with {words}", f"{words} 时的惩罚")
+        student.close(what, float(K.eval(layer.losses[0])), 6 * penalty)
+
+
+@check
+def after_some_steps(student):
+    layer, model = made(student, 0.0)
+    model.compile("sgd", "mse")
+    x, y = np.ones((4, 2)), np.full((4, 3), -50.0)
+    for _ in range(3):
+        model.train_on_batch(x, y)
+    kernel, bias = layer.get_weights()
+    lowest = float(kernel.min())
+    student.require(
+        lowest >= 0,
+        en="expected the kernel to stay at 0 or above after 3 steps, yours is below 0",
+        zh="训练 3 步之后 kernel 应不小于 0，你的小于 0",
+    )
+    student.require(
+        float(bias.max()) < 0,
+        en="expected the bias to be free to go below 0, yours was held back",
+        zh="bias 应可以小于 0，你的被限制住了",
+    )

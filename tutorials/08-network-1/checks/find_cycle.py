@@ -1,0 +1,56 @@
+"""Graphs without a cycle, and two with one that was made by force."""
+
+from kerascope.layers import Add, Dense, Input
+from kerascope.learn import Text, check
+
+
+def node_of(tensor):
+    return tensor._keras_history.node
+
+
+def compare(student, words, output, expected):
+    found = student.function("find_cycle")(node_of(output))
+    student.require(
+        isinstance(found, (set, frozenset, list, tuple)),
+        en=f"expected find_cycle(node) to return a set, yours is {type(found).__name__}",
+        zh=f"find_cycle(node) 应返回集合，你的是 {type(found).__name__}",
+    )
+    names = sorted({node.name for node in found})
+    what = Text(f"the cycle in {words.en}", f"{words.zh} 中的环")
+    student.same(what, names, sorted(node_of(tensor).name for tensor in expected))
+
+
+@check
+def no_cycle(student):
+    x = Input(shape=(4,), name="x")
+    s, d = Dense(4, name="s"), Dense(4, name="d")
+    compare(student, Text("d(x)", "d(x)"), d(x), [])
+    compare(student, Text("s(d(s(x)))", "s(d(s(x)))"), s(d(s(x))), [])
+    a = Dense(4, name="a")(x)
+    both = Add(name="add")([Dense(4, name="c")(a), Dense(4, name="b")(a)])
+    compare(student, Text("add(c(a(x)), b(a(x)))", "add(c(a(x)), b(a(x)))"), both, [])
+
+
+@check
+def a_cycle(student):
+    x = Input(shape=(4,), name="x")
+    a = Dense(4, name="a")(x)
+    b = Dense(4, name="b")(a)
+    c = Dense(4, name="c")(b)
+    node_of(a).input_tensors[0] = b
+    words = Text("b(a(b(a(...", "b(a(b(a(...")
+    compare(student, words, b, [a, b])
+    compare(student, Text(f"c({words.en}", f"c({words.zh}"), c, [a, b])
+
+
+@check
+def a_cycle_beside_a_way_out(student):
+    x = Input(shape=(4,), name="x")
+    start = Dense(4, name="start")(x)
+    first = Add(name="first")([start, x])
+    second = Dense(4, name="second")(first)
+    third = Dense(4, name="third")(second)
+    node_of(first).input_tensors[1] = third
+    output = Add(name="output")([start, third])
+    words = Text("output(start, third)", "output(start, third)")
+    compare(student, words, output, [first, second, third])

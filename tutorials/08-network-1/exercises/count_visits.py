@@ -1,0 +1,42 @@
+"""Count the visits of both algorithms.
+
+Both begin with one visit to the node of the output and go back through node.parent_nodes.
+
+Keras 2: a visit to a finished node ends at once, but it is a visit.
+
+Keras 1: a visit leaves the mark (node, depth), and layer_depths holds the greatest depth at which
+each layer was met so far. A parent lies one deeper than that depth of the node's *layer*; if its
+mark is there already, the walk does not go, and nothing is counted.
+
+Fill the places. Then try them on add([h, S(h)]), many times with the same layer S.
+"""
+
+
+def visits_of_keras_2(output):
+    finished = set()
+
+    def visit(node):
+        if ...:
+            return 1
+        visits = 1 + sum(visit(parent) for parent in node.parent_nodes)
+        ...
+        return visits
+
+    return visit(output)
+
+
+def visits_of_keras_1(output):
+    seen_nodes, layer_depths = set(), {}
+
+    def visit(node, depth):
+        layer = node.outbound_layer
+        seen_nodes.add((node, depth))
+        layer_depths[layer] = ...
+        visits = 1
+        for parent in node.parent_nodes:
+            deeper = ...
+            if ...:
+                visits += visit(parent, deeper)
+        return visits
+
+    return visit(output, 0)

@@ -1,0 +1,16 @@
+"""Only the first parent of each node is followed.
+
+en: expected what_is_missing([a], [y]) to be ['b'], yours is []
+zh: what_is_missing([a], [y]) 应为 ['b']，你的是 []
+"""
+
+
+def what_is_missing(inputs, outputs):
+    met, waiting = [], [tensor._keras_history.node for tensor in outputs]
+    while waiting:
+        node = waiting.pop()
+        if node not in met:
+            met.append(node)
+            waiting.extend(node.parent_nodes[:1])
+    sources = [node.output_tensors[0] for node in met if not node.parent_nodes]
+    return [tensor for tensor in sources if tensor not in inputs]

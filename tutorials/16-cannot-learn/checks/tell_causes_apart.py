@@ -1,0 +1,47 @@
+"""Six ends of a model: neither cause, each alone, both; and one unit or three."""
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.layers import Activation, Dense, Input
+from kerascope.learn import Text, check
+from kerascope.models import Model
+
+X = np.random.default_rng(0).normal(size=(6, 4))
+Y = np.array([0, 1, 0, 0, 1, 1])
+THREE = np.eye(3)[[0, 1, 2, 2, 1, 0]]
+
+
+def model_of(activation, loss, units=1, bias=0.0):
+    np.random.seed(0)
+    inputs = Input(shape=(4,))
+    dense = Dense(units)
+    model = Model(inputs, Activation(activation)(dense(inputs)))
+    K.set_value(dense.bias, np.full(units, bias))
+    model.compile("sgd", loss)
+    return model
+
+
+def case(student, activation, loss, expected, units=1, bias=0.0):
+    model = model_of(activation, loss, units, bias)
+    y = Y if units == 1 else THREE
+    lifted = Text(f", bias {bias:g}", f"、偏置 {bias:g}") if bias else Text("", "")
+    what = Text(
+        f"causes of {activation} over {units}{lifted.en}, with {loss}",
+        f"causes（{units} 个单元的 {activation}{lifted.zh}，配 {loss}）",
+    )
+    student.same(what, student.function("causes")(model, X, y), expected)
+
+
+@check
+def one_unit(student):
+    case(student, "sigmoid", "binary_crossentropy", [])
+    case(student, "softmax", "mse", ["activation"])
+    case(student, "linear", "binary_crossentropy", ["loss"], bias=50.0)
+    case(student, "softmax", "binary_crossentropy", ["loss", "activation"])
+
+
+@check
+def others(student):
+    case(student, "softmax", "categorical_crossentropy", [], units=3)
+    case(student, "relu", "mse", ["activation"], units=3, bias=-50.0)

@@ -1,0 +1,85 @@
+"""Two models of the task, and two others; weights before and after."""
+
+import tempfile
+import warnings
+from contextlib import chdir
+
+import numpy as np
+
+from kerascope.layers import Dense, Dropout, Input
+from kerascope.learn import Text, check
+from kerascope.models import Model
+
+
+def stack(*layers):
+    x = y = Input(shape=(4,))
+    for layer in layers:
+        y = layer(y)
+    return Model(x, y)
+
+
+def dense(*sizes_and_names):
+    return stack(*(Dense(size, name=name) for size, name in sizes_and_names))
+
+
+def asked(student, saved, model):
+    """Return what the student's function says of a file of `saved`."""
+    take_over = student.function("take_over")
+    with tempfile.TemporaryDirectory() as folder, chdir(folder), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        saved.save_weights("saved.h5")
+        return take_over(model, "saved.h5")
+
+
+def changed(model, before):
+    """Return the names of the layers whose weights are others now."""
+    now = zip(model.weights, before, model.get_weights(), strict=True)
+    names = [w.name.partition("/")[0] for w, old, new in now if not np.array_equal(old, new)]
+    return list(dict.fromkeys(names))
+
+
+@check
+def the_prediction(student):
+    why = Text(
+        "only names that are in the file, and shapes that fit", "名字要在文件里，形状也要对得上"
+    )
+    student.same("taken_over", student.get("taken_over"), ["first"], why)
+
+
+@check
+def another_order(student):
+    saved = dense((4, "a"), (4, "b"), (4, "c"))
+    saved.set_weights([np.full_like(w, 1 + i // 2) for i, w in enumerate(saved.get_weights())])
+    model = stack(Dense(4, name="c"), Dropout(0.5, name="b"), Dense(4, name="a"))
+    model.set_weights([np.zeros_like(w) for w in model.get_weights()])
+    names = asked(student, saved, model)
+    for name, value in (("c", 3.0), ("a", 1.0)):
+        what = Text(f"the kernel of '{name}'", f"{name} 的 kernel")
+        student.close(what, model.get_layer(name).get_weights()[0], np.full((4, 4), value))
+    student.same("take_over(model, path)", names, ["c", "a"])
+
+
+@check
+def the_two_models(student):
+    saved = dense((8, "first"), (8, "second"), (1, "head"))
+    model = dense((8, "first"), (8, "other"), (3, "head"))
+    before = model.get_weights()
+    names = asked(student, saved, model)
+    what = Text("the layers whose weights have changed", "权重变了的层")
+    student.same(what, changed(model, before), ["first"])
+    student.close(
+        Text("the kernel of 'first'", "first 的 kernel"),
+        model.get_weights()[0],
+        saved.get_weights()[0],
+    )
+    student.same("take_over(model, path)", names, ["first"])
+
+
+@check
+def equal_numbers(student):
+    """A layer whose weights are the file's already was taken over too."""
+    saved = dense((4, "a"), (2, "b"))
+    saved.set_weights([np.zeros_like(w) for w in saved.get_weights()])
+    model = dense((4, "a"), (2, "b"))
+    names = asked(student, saved, model)
+    student.same("take_over(model, path)", names, ["a", "b"])

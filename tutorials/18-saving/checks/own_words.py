@@ -1,0 +1,68 @@
+"""The words of the layer, and the layer made of them, alone and within a model."""
+
+import copy
+import json
+
+import numpy as np
+
+from kerascope.layers import Input
+from kerascope.learn import Text, check
+from kerascope.models import Model, model_from_json
+
+
+def made(student):
+    return student.get("Scaled")(student.get("Range")(2.0, 6.0), name="scaled", trainable=False)
+
+
+@check
+def the_words(student):
+    asked = made(student).get_config
+    try:
+        config = asked()
+    except Exception as error:
+        raise student.failure(error, "get_config()") from error
+    student.require(
+        isinstance(config, dict),
+        en=f"expected get_config() to return a dict, yours is {type(config).__name__}",
+        zh=f"get_config() 应返回字典，你的是 {type(config).__name__}",
+    )
+    student.same('get_config()["limits"]', config.get("limits"), {"low": 2.0, "high": 6.0})
+    student.same('get_config()["name"]', config.get("name"), "scaled")
+    student.same('get_config()["trainable"]', config.get("trainable"), False)
+    back = json.loads(json.dumps(config))
+    student.same(
+        Text("the configuration after a way through JSON", "经过 JSON 的配置"), back, config
+    )
+
+
+@check
+def the_layer_made_of_them(student):
+    layer = made(student)
+    config = layer.get_config()
+    before = copy.deepcopy(config)
+    try:
+        again = type(layer).from_config(config)
+    except Exception as error:
+        raise student.failure(error, "from_config(...)") from error
+    student.require(
+        isinstance(again, type(layer)),
+        en=f"expected from_config(...) to be a Scaled, yours is {type(again).__name__}",
+        zh=f"from_config(...) 应是一个 Scaled，你的是 {type(again).__name__}",
+    )
+    student.same(Text("the dictionary after from_config", "from_config 之后的字典"), config, before)
+    student.same("from_config(...).name", again.name, "scaled")
+    kind = type(again.limits).__name__
+    student.same("type(from_config(...).limits)", kind, "Range")
+    x = np.linspace(-1.0, 9.0, 6).reshape(2, 3)
+    student.close("from_config(...)(x)", again(x), (x - 2.0) / 4.0)
+
+
+@check
+def within_a_model(student):
+    layer = made(student)
+    x = Input(shape=(3,))
+    model = Model(x, layer(x))
+    twin = model_from_json(model.to_json(), custom_objects={"Scaled": type(layer)})
+    array = np.linspace(-1.0, 9.0, 6).reshape(2, 3)
+    what = Text("what the model predicts after a way through JSON", "经过 JSON 的模型的预测")
+    student.close(what, twin.predict(array), model.predict(array))

@@ -1,0 +1,17 @@
+import h5py
+
+taken_over = ["first"]
+
+
+def take_over(model, path):
+    names = []
+    with h5py.File(path) as file:
+        for layer in model.layers:
+            if layer.name not in file or not layer.weights:
+                continue
+            group = file[layer.name]
+            shapes = [group[name].shape for name in group.attrs["weight_names"]]
+            if shapes == [w.shape for w in layer.get_weights()]:
+                names.append(layer.name)
+    model.load_weights(path, by_name=True, skip_mismatch=True)
+    return names

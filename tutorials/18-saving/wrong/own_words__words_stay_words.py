@@ -1,0 +1,29 @@
+"""The constructor gets the dictionary instead of a Range.
+
+en: expected type(from_config(...).limits) to be 'Range', yours is 'dict'
+zh: type(from_config(...).limits) 应为 'Range'，你的是 'dict'
+"""
+
+from keras.layers import Layer
+
+
+class Range:
+    def __init__(self, low, high):
+        self.low, self.high = low, high
+
+
+class Scaled(Layer):
+    def __init__(self, limits, **kwargs):
+        super().__init__(**kwargs)
+        self.limits = limits
+
+    def call(self, inputs):
+        return (inputs - self.limits.low) / (self.limits.high - self.limits.low)
+
+    def get_config(self):
+        limits = {"low": self.limits.low, "high": self.limits.high}
+        return {**super().get_config(), "limits": limits}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
