@@ -187,12 +187,14 @@ class Function:
     def source(self) -> str:
         """The text of the program that was made last: Python, with one NumPy call on each line.
 
+        Below it stand the loops that it calls.
+
         Raises
         ------
         ArgumentError
             There is none yet: it is written when arrays of the same shapes come again.
         """
-        return self._last_program().source.text
+        return self._last_program().listing
 
     def explain(self) -> Explanation:
         """Return a table of all steps: how each is written, and where its result lies.

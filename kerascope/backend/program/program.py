@@ -12,6 +12,7 @@ import numpy as np
 
 from kerascope.backend.graph import Variable
 from kerascope.backend.program.flat_text import FlatText, Homes
+from kerascope.backend.program.loop import LoopProgram
 from kerascope.backend.program.memory import Memory
 from kerascope.backend.program.plan import Plan
 from kerascope.backend.program.source import Source
@@ -59,6 +60,20 @@ class Program:
             if Variable.moves != self._moves:
                 self._settle()
             return self._run(*arrays)
+
+    @property
+    def listing(self) -> str:
+        """The text of the program, and below it those of the loops that it calls.
+
+        A loop is given views of the arrays that stand in its call: those of blocks of steps, those
+        of each step, and whole ones.
+        """
+        loops = [
+            f"\n\n# the loop of {name}\n{loop.source.replace('def loop(', f'def {name}_loop(', 1)}"
+            for name, loop in self.source.scope.items()
+            if isinstance(loop, LoopProgram)
+        ]
+        return "".join([self.source.text, *loops])
 
     def has_begun_to_write(self, error: BaseException) -> bool:
         """Tell whether an error came when some variables had got their new values already."""
