@@ -309,7 +309,7 @@ def test_training_needs_no_new_memory_from_step_to_step():
     function, arrays = model.train_function, [x, y, np.ones(4, "float32")]
     tracemalloc.start()
     try:
-        for _ in range(5):  # weights that somebody gave have a program of their own
+        for _ in range(60):  # weights that somebody gave have a program of their own
             function(arrays)
         before = tracemalloc.get_traced_memory()[0]
         for _ in range(50):
