@@ -45,7 +45,7 @@ FORGOTTEN = "forgotten"  # the kind of the event in the place of those that a ta
 
 
 class Where(NamedTuple):
-    """Two places in source: what is being walked through, and whose line made the layer.
+    """Two places in source: what is being walked through, and the script's line that led there.
 
     Attributes
     ----------

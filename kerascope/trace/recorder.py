@@ -37,6 +37,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from kerascope.callers import line_outside_the_package
 from kerascope.errors import ArgumentError
 from kerascope.stage import Mark, Stage
 from kerascope.trace.events import BEGIN, END, GRAINS, INSTANT, Delta, Event, Where, new_event
@@ -318,5 +319,10 @@ class Recorder:
         self._waiting.extend(deltas)
 
     def where(self, stage: Stage, made_at: tuple[str, int] | None = None) -> Where:
-        """Return the line at which a stage is paused, and that which made a layer."""
+        """Return the line at which a stage is paused, and the script's line that has led here.
+
+        That is the one which made or called a layer, or which began all that is going on.
+        """
+        if made_at is None and all(span[0] == "build" for span in self.spans):
+            made_at = line_outside_the_package()
         return where_of(stage, made_at)

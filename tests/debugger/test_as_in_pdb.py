@@ -304,3 +304,10 @@ def test_a_layer_that_is_called_twice_shows_the_line_of_each_call(monkeypatch, c
     _, out = debug_script(monkeypatch, capsys, "twice.py", "b shared", "c", "c", "q")
     lines = [line.strip() for line in out.splitlines() if line.startswith("   twice.py:")]
     assert lines == ["twice.py:3  x = shared(Input((3,)))", "twice.py:4  y = shared(Input((3,)))"]
+
+
+def test_every_line_that_starts_something_can_be_stopped_at(debug):
+    _, out = debug("b 9", "b 11", "b 12", "b 13", "b 15", *("c" * 40))
+    stops = {line.split()[0] for line in out.splitlines() if line.startswith("   script.py:")}
+    assert stops == {f"script.py:{number}" for number in (9, 11, 12, 13, 15)}
+    assert "no such line came" not in out
