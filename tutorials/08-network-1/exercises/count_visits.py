@@ -8,7 +8,7 @@ Keras 1: a visit leaves the mark (node, depth), and layer_depths holds the great
 each layer was met so far. A parent lies one deeper than that depth of the node's *layer*; if its
 mark is there already, the walk does not go, and nothing is counted.
 
-Fill the places. Then try them on add([h, S(h)]), many times with the same layer S.
+Fill in the places that hold `...`. Then try both on add([h, S(h)]), many times with one layer S.
 """
 
 

@@ -1,11 +1,12 @@
 """Give every node its depth.
 
 The depth of a node is the longest way from it to an output; an output lies at 0. One more rule of
-Keras 2: all calls of one layer lie at one depth, the greatest of those calls that were met so far.
-A node whose layer was met deeper before is lifted to that depth.
+Keras 2: if another call of the node's layer was met before, and deeper, the node is lifted to that
+depth. (A call that was met before the deeper one stays where it is.)
 
 `nodes` begins with the output, and every node comes after all nodes that use it. `layer_depths`
-holds the greatest depth of each layer so far, `depths` that of each node. Fill the places.
+holds the greatest depth of each layer so far, `depths` that of each node. Fill in the places that
+hold `...`.
 """
 
 

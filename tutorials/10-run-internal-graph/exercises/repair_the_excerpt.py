@@ -1,0 +1,37 @@
+"""Repair the loop that S4:325 prints.
+
+    run(self, inputs, masks)
+
+shall call every layer of the network `self` once more and return the list of its outputs. It is the
+document's loop with one line added, the list before it, and it cannot run: the list is never
+emptied, and nothing is stored.
+
+Mend it so that it runs any network whose layers' `call` takes (inputs, mask):
+
+- a layer with one input tensor is called on the tensor, one with several on the list of them, and
+  likewise with their masks;
+- each output is stored together with its mask, which the layer tells:
+  layer.compute_mask(tensors, masks);
+- what comes back are the tensors (without masks) that now stand for self.outputs.
+"""
+
+from kerascope.engine.nesting import to_list
+
+
+def run(self, inputs, masks):
+    tensor_map = {}
+    for x, y, mask in zip(self.inputs, inputs, masks, strict=True):
+        tensor_map[str(id(x))] = (y, mask)
+
+    computed_data = []
+    depth_keys = sorted(self.nodes_by_depth, reverse=True)
+    for depth in depth_keys:
+        nodes = self.nodes_by_depth[depth]
+        for node in nodes:
+            layer = node.outbound_layer
+            for x in node.input_tensors:
+                if str(id(x)) in tensor_map:
+                    computed_data.append(tensor_map[str(id(x))])
+            computed_tensor, computed_mask = computed_data[0]
+            output_tensors = to_list(layer.call(computed_tensor, computed_mask))
+    return ...

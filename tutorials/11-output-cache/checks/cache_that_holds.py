@@ -1,0 +1,88 @@
+"""What is computed, what comes back, and what lives on."""
+
+import gc
+import weakref
+
+from kerascope.learn import Text, check
+
+
+class Thing:
+    """Stands for a tensor: equal to nothing but itself, and it can die."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return self.name
+
+
+class Computed:
+    """What compute returns, and how often it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, inputs, masks):
+        self.asked.append((tuple(map(repr, inputs)), tuple(map(repr, masks))))
+        return [Thing(f"result {len(self.asked)}")]
+
+
+def new_cache(student):
+    compute = Computed()
+    return student.function("OutputCache")(compute), compute
+
+
+@check
+def a_hit(student):
+    cached, compute = new_cache(student)
+    a = Thing("a")
+    first, again = cached([a], [None]), cached([a], [None])
+    student.same(
+        Text("the calls of compute, for one input twice,", "同一输入来两次，compute 的调用次数"),
+        len(compute.asked),
+        1,
+    )
+    student.require(
+        again is first,
+        en="expected the very same result the second time, yours is another one",
+        zh="第二次应返回同一个结果，你返回的是另一个",
+    )
+
+
+@check
+def misses(student):
+    a, b, mask = Thing("a"), Thing("b"), Thing("mask")
+    calls = (
+        (Text("another input", "另一个输入"), ([a], [None]), ([b], [None])),
+        (Text("another order", "另一种次序"), ([a, b], [None, None]), ([b, a], [None, None])),
+        (Text("another mask", "另一个掩码"), ([a], [None]), ([a], [mask])),
+        (Text("a mask at another place", "掩码换了位置"), ([a, b], [None, mask]), ([a, b], [mask, None])),
+    )  # fmt: skip
+    for what, one, other in calls:
+        cached, compute = new_cache(student)
+        cached(*one)
+        cached(*other)
+        student.require(
+            len(compute.asked) == 2,
+            en=f"expected {what.en} to be a miss, your cache returned what it had",
+            zh=f"{what.zh}应当落空，你的缓冲却交还了旧的结果",
+        )
+
+
+@check
+def what_it_was_called_on_lives(student):
+    cached, _ = new_cache(student)
+    things = [Thing("input"), Thing("mask")]
+    watched = [weakref.ref(thing) for thing in things]
+    cached(things[:1], things[1:])
+    del things
+    gc.collect()
+    for what, reference in zip(
+        (Text("the input", "输入"), Text("the mask", "掩码")), watched, strict=True
+    ):
+        student.require(
+            reference() is not None,
+            en=f"expected {what.en} to live as long as the cache, yours let it die: "
+            "its id will be given to another object",
+            zh=f"{what.zh}应与缓冲同寿，你让它消亡了：它的 id 会发给别的对象",
+        )

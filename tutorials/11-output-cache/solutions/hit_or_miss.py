@@ -1,0 +1,6 @@
+the_same_input = "hit"
+the_same_shape = "miss"
+in_a_list = "hit"
+new_weights = "hit"
+a_twin = "miss"
+numbers_again = "miss"

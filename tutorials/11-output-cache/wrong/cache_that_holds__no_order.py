@@ -1,0 +1,17 @@
+"""A set forgets the order.
+
+en: expected another order to be a miss, your cache returned what it had
+zh: 另一种次序应当落空，你的缓冲却交还了旧的结果
+"""
+
+
+class OutputCache:
+    def __init__(self, compute):
+        self.compute = compute
+        self.results = {}
+
+    def __call__(self, inputs, masks):
+        key = (frozenset(inputs), tuple(masks))
+        if key not in self.results:
+            self.results[key] = self.compute(inputs, masks)
+        return self.results[key]

@@ -1,0 +1,91 @@
+"""A model is watched through its moments; then the student's own function is tried."""
+
+import numpy as np
+
+from kerascope.errors import KerascopeError
+from kerascope.layers import Dense, Input
+from kerascope.learn import Text, check
+from kerascope.models import Model
+
+ROWS, LABELS = np.arange(12.0).reshape(4, 3), np.ones((4, 1))
+
+
+def new_model():
+    x = Input(shape=(3,))
+    return Model(x, Dense(1, kernel_initializer="ones")(x))
+
+
+def compile_(model):
+    model.compile("sgd", "mse")
+
+
+def fit(model):
+    model.fit(ROWS, LABELS, epochs=1, verbose=0)
+
+
+def state(model, first):
+    """Return what a model has, and can do."""
+    try:
+        predictions = model.predict(ROWS) is not None
+    except KerascopeError:
+        predictions = False
+    return {
+        "predictions": predictions,
+        "total_loss": model.total_loss is not None,
+        "targets": bool(getattr(model, "targets", None)),
+        "train_function": model.train_function is not None,
+        "moved_weights": any(map(np.any, map(np.subtract, model.get_weights(), first))),
+    }
+
+
+@check
+def the_moments(student):
+    model = new_model()
+    first = model.get_weights()
+    since = {}
+    for moment, act in (("made", lambda model: None), ("compile", compile_), ("fit", fit)):
+        act(model)
+        for name, is_there in state(model, first).items():
+            if is_there:
+                since.setdefault(name, moment)
+    for name, moment in since.items():
+        student.same(name, student.get(name), moment)
+
+
+@check
+def a_second_compile(student):
+    model = new_model()
+    compile_(model)
+    fit(model)
+    trained = model.get_weights()
+    compile_(model)
+    stays = model.train_function is not None
+    student.same(
+        "train_function_stays",
+        student.get("train_function_stays"),
+        stays,
+        Text("there is a new loss to be trained", "要训练的已是新的损失"),
+    )
+    kept = all(map(np.array_equal, model.get_weights(), trained))
+    student.same("weights_stay", student.get("weights_stay"), kept)
+
+
+@check
+def a_function_of_ones_own(student):
+    model = new_model()
+    compile_(model)
+    first = model.get_weights()
+    found = student.function("loss_of")(model, ROWS, LABELS)
+    wanted = float(np.mean((ROWS.sum(axis=1, keepdims=True) - LABELS) ** 2))
+    student.close("loss_of(model, x, y)", found, wanted)
+    moved = any(map(np.any, map(np.subtract, model.get_weights(), first)))
+    student.require(
+        not moved,
+        en="expected loss_of to leave the weights alone, yours has trained the model",
+        zh="loss_of 不应改动权重，你的却训练了模型",
+    )
+    student.require(
+        model.train_function is None,
+        en="expected model.train_function to stay None, yours made loss_of ask for one",
+        zh="model.train_function 应一直是 None，你的 loss_of 却让模型造了一个",
+    )

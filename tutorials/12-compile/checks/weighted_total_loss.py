@@ -1,0 +1,61 @@
+"""The tensor, its value beside that of a compiled model, and its gradient."""
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope import losses
+from kerascope.layers import Dense, Input
+from kerascope.learn import Text, check
+from kerascope.models import Model
+
+WEIGHTS = [0.5, 3.0]
+
+
+def compiled(loss_weights):
+    x = Input(shape=(3,))
+    spam = Dense(1, activation="sigmoid", kernel_initializer="zeros")(x)
+    outputs = [spam, Dense(2, kernel_initializer="zeros")(x)][: len(loss_weights)]
+    model = Model(x, outputs)
+    names = ["binary_crossentropy", "mse"][: len(loss_weights)]
+    model.compile("sgd", names, loss_weights=loss_weights)
+    return model
+
+
+def total_of(student, model, loss_weights):
+    functions = [losses.get(function) for function in model.loss_functions]
+    return student.function("total_loss")(model.targets, model.outputs, functions, loss_weights)
+
+
+@check
+def a_scalar_tensor(student):
+    model = compiled(WEIGHTS)
+    total = student.tensor(Text("the total loss", "总损失"), total_of(student, model, WEIGHTS))
+    student.same(Text("the shape of the total loss", "总损失的形状"), total.shape, ())
+
+
+@check
+def its_value(student):
+    random = np.random.default_rng(0)
+    rows = random.normal(size=(5, 3))
+    labels = [random.integers(0, 2, size=(5, 1)), random.normal(size=(5, 2))]
+    for loss_weights in ([1.0], WEIGHTS):
+        model = compiled(loss_weights)
+        total = total_of(student, model, loss_weights)
+        feeds = [rows, *labels[: len(loss_weights)]]
+        f = K.function([*model.inputs, *model.targets], [total, model.total_loss])
+        found, wanted = f(feeds)
+        what = Text(
+            f"the total loss with weights {loss_weights}", f"权重为 {loss_weights} 时的总损失"
+        )
+        student.close(what, found, wanted)
+
+
+@check
+def its_gradient(student):
+    model = compiled(WEIGHTS)
+    gradients = K.gradients(total_of(student, model, WEIGHTS), model.trainable_weights)
+    student.require(
+        all(gradient is not None for gradient in gradients),
+        en="expected the total loss to hang on every weight, yours leaves one out",
+        zh="总损失应系着每一个权重，你的漏掉了某一个",
+    )

@@ -1,0 +1,51 @@
+"""The functions that compile chooses, and a metric in a compiled model."""
+
+import numpy as np
+
+from kerascope.engine.compiling import resolve_metric
+from kerascope.layers import Dense, Input
+from kerascope.learn import Text, check
+from kerascope.models import Model
+
+CASES = {
+    "a": (1, "mse", Text("it has one unit", "只有一个单元")),
+    "b": (10, "categorical_crossentropy", Text("neither one unit nor binary", "既非一个单元，也非二元")),
+    "c": (10, "binary_crossentropy", Text("the loss decides", "由损失决定")),
+    "d": (10, "sparse_categorical_crossentropy", Text("its labels are numbers of classes", "它的标签是类的编号")),
+    "e": (10, "mse", Text("any other loss counts as categorical", "其余的损失都按多分类算")),
+}  # fmt: skip
+ROWS = np.eye(10)[[0, 3, 3, 7, 9]]
+
+
+def compiled(units, loss, metric="accuracy"):
+    x = Input(shape=(units,))
+    model = Model(x, Dense(units, use_bias=False, kernel_initializer="identity")(x))
+    model.compile("sgd", loss, metrics=[metric])
+    return model
+
+
+@check
+def the_names(student):
+    for name, (units, loss, why) in CASES.items():
+        model = compiled(units, loss)
+        _, function = resolve_metric("accuracy", model.loss_functions[0], model.outputs[0])
+        student.same(name, student.get(name), function.__name__, why)
+
+
+@check
+def the_prediction(student):
+    model = compiled(10, "binary_crossentropy")
+    accuracy = model.evaluate(np.full((5, 10), 0.1), ROWS, verbose=0)[1]
+    student.close("accuracy_of_c", student.get("accuracy_of_c"), accuracy)
+
+
+@check
+def a_metric_that_means_rows(student):
+    metric = student.function("rows_right")
+    guesses = np.full((5, 10), 0.04)
+    guesses[range(5), [0, 3, 1, 8, 9]] = 0.3  # three of five are right
+    for loss in ("categorical_crossentropy", "binary_crossentropy", "mse"):
+        model = compiled(10, loss, metric)
+        student.tensor("rows_right(y_true, y_pred)", metric(model.targets[0], model.outputs[0]))
+        found = model.evaluate(guesses, ROWS, verbose=0)[1]
+        student.close(Text(f"rows_right under {loss}", f"{loss} 之下的 rows_right"), found, 0.6)

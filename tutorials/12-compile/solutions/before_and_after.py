@@ -1,0 +1,14 @@
+from keras import backend as K
+
+predictions = "made"
+total_loss = "compile"
+targets = "compile"
+train_function = "fit"
+moved_weights = "fit"
+train_function_stays = False
+weights_stay = True
+
+
+def loss_of(model, x, y):
+    (loss,) = K.function([*model.inputs, *model.targets], [model.total_loss])([x, y])
+    return loss

@@ -1,0 +1,16 @@
+from kerascope.backend.traversal import applies_between
+
+targets_of_one = ["spam_target"]
+names_of_one = ["loss", "acc"]
+targets_of_two = ["spam_target", "cost_target"]
+names_of_two = ["loss", "spam_loss", "cost_loss", "spam_acc"]
+targets_of_half = ["spam_target"]
+names_of_half = ["loss", "spam_loss"]
+
+
+def needed_by(model, tensor):
+    return [
+        one.name
+        for one in [*model.inputs, *model.targets]
+        if one is tensor or applies_between([one], [tensor])
+    ]

@@ -1,0 +1,19 @@
+"""The places are compared with the one-hot rows themselves.
+
+en: expected rows_right under categorical_crossentropy to be 0.6, yours is 0
+zh: categorical_crossentropy 之下的 rows_right 应为 0.6，你的是 0
+"""
+
+from keras import backend as K
+
+a = "binary_accuracy"
+b = "categorical_accuracy"
+c = "binary_accuracy"
+d = "sparse_categorical_accuracy"
+e = "categorical_accuracy"
+accuracy_of_c = 0.9
+
+
+def rows_right(y_true, y_pred):
+    places = K.equal(K.max(y_true, axis=-1), K.max(y_pred, axis=-1))
+    return K.mean(K.cast(places, "float32"))

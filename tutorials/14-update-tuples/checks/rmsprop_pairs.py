@@ -1,0 +1,48 @@
+"""The pairs before any call; accumulators and weights after two calls."""
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.learn import Text, check
+
+W, B = [[1.0, -2.0], [3.0, 0.5]], [0.25, 4.0]
+
+
+def problem():
+    w, b = K.variable(W, name="w"), K.variable(B, name="b")
+    return w, b, K.sum(K.square(w)) + K.sum(b * 3.0)
+
+
+@check
+def the_pairs(student):
+    w, b, loss = problem()
+    pairs = student.get("RMSprop")().get_updates(loss, [w, b])
+    names = [variable.name if variable in (w, b) else "a" for variable, _ in pairs]
+    what = Text("the variables of the pairs", "更新元组中的变量")
+    student.order(what, names, ["a", "w", "a", "b"])
+    for number, (variable, new_value) in enumerate(pairs):
+        student.tensor(f"pairs[{number}][1]", new_value)
+        what = Text(f"pairs[{number}][0] before any call", f"调用之前的 pairs[{number}][0]")
+        expected = {"w": W, "b": B}.get(names[number], np.zeros(K.int_shape(variable)))
+        student.close(what, K.get_value(variable), expected)
+
+
+@check
+def two_calls(student):
+    w, b, loss = problem()
+    lr, rho = 0.1, 0.75
+    pairs = student.get("RMSprop")(lr=lr, rho=rho).get_updates(loss, [w, b])
+    step = K.function([], [loss], updates=pairs)
+    numbers = {"w": np.array(W), "b": np.array(B)}
+    means = {name: np.zeros_like(array) for name, array in numbers.items()}
+    for call in (1, 2):
+        step([])
+        slopes = {"w": 2 * numbers["w"], "b": np.full(2, 3.0)}
+        for place, (name, p) in enumerate((("w", w), ("b", b))):
+            means[name] = rho * means[name] + (1 - rho) * slopes[name] ** 2
+            numbers[name] = numbers[name] - lr * slopes[name] / (np.sqrt(means[name]) + 1e-7)
+            then, later = f"after call {call}", f"（第 {call} 次调用之后）"
+            what = Text(f"the accumulator of {name} {then}", f"{name} 的累加器{later}")
+            student.close(what, K.get_value(pairs[2 * place][0]), means[name], 1e-4)
+            what = Text(f"{name} {then}", f"{name}{later}")
+            student.close(what, K.get_value(p), numbers[name], 1e-4)
