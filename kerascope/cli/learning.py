@@ -55,7 +55,7 @@ def run_learn(options: Namespace) -> int:
     if action == "read":
         current = workbook.next_exercise() or exercises[-1]
         return commands.read_chapter(words[0] if words else current.chapter, language)
-    _prepare(desk)
+    _prepare(desk, action)
     if not chosen and action in ("check", *_ONE_AT_A_TIME):
         following = workbook.next_exercise()
         if following is None and not options.all:
@@ -65,7 +65,7 @@ def run_learn(options: Namespace) -> int:
     return _DO[action](desk, chosen)
 
 
-def _prepare(desk: Desk) -> None:
+def _prepare(desk: Desk, action: str) -> None:
     """Copy the exercises that the student does not have yet."""
     workbook = desk.workbook
     if workbook.notice:
@@ -73,6 +73,8 @@ def _prepare(desk: Desk) -> None:
     written = workbook.prepare(desk.language)
     if written:
         desk.say(pages.welcome(workbook.folder, len(written)))
+    if len(written) == len(workbook.exercises):
+        desk.say(pages.FIRST_CHAPTER if action in ("next", "list") else pages.ELSEWHERE)
 
 
 def _action_of(words: list[str], exercises: list[Exercise]) -> tuple[str, list[str]]:

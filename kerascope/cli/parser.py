@@ -52,7 +52,8 @@ examples:
   kerascope draw example.py -o model.svg        draw the model that a script builds
   kerascope draw example.py:encoder -o e.png    ... the one in its variable `encoder`
   kerascope summary mypackage.models:build      a table of the layers
-  kerascope learn                               exercises, with a checker
+  kerascope learn read 0                        the course, chapter by chapter
+  kerascope learn                               its exercises, with a checker
 
 {MODEL_HELP}
 exit codes: 0 done, 1 the script or the work failed, 2 wrong usage, 3 debug --fail-on found it,
@@ -273,13 +274,13 @@ _COMMANDS = {
         add_summary_options,
     ),
     "lessons": _Command(
-        "run, check and publish the course",
+        "the course as web pages and notebooks; check it",
         LESSONS_EXAMPLES,
         add_lessons_options,
         knows_dialects=False,
     ),
     "learn": _Command(
-        "exercises of the course, with a checker",
+        "the course: read a chapter, do its exercises",
         LEARN_EXAMPLES,
         add_learn_options,
         usage=LEARN_USAGE,

@@ -44,6 +44,33 @@ def open_places(written: bytes) -> list[int]:
     return sorted(set(_places(tree)))
 
 
+def only_defines(written: bytes) -> str:
+    r"""Return the first function of a file that calls nothing, "" if it has none or does more.
+
+    Examples
+    --------
+    >>> only_defines(b"import math\ndef twice(x):\n    return 2 * x\n")
+    'twice'
+    >>> only_defines(b"def twice(x):\n    return 2 * x\n\nprint(twice(3))\n")
+    ''
+    """
+    try:
+        tree = ast.parse(written)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return names[0] if names and all(map(_is_definition, tree.body)) else ""
+
+
+def _is_definition(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        return not any(isinstance(part, ast.Call) for part in ast.walk(node))
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    kinds = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Pass)
+    return isinstance(node, kinds)
+
+
 def _places(tree: ast.AST) -> list[int]:
     lines: list[int] = []
     waiting = [tree]

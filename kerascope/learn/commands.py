@@ -12,6 +12,7 @@ from pathlib import Path
 
 from kerascope.errors import UnavailableError
 from kerascope.learn import pages
+from kerascope.learn.attempts import only_defines
 from kerascope.learn.catalog import Exercise
 from kerascope.learn.running import check_file, run_file
 from kerascope.learn.texts import Text
@@ -93,6 +94,8 @@ def check_chosen(desk: Desk, chosen: list[Exercise]) -> int:
     if len(outcomes) > 1:
         desk.say(pages.counted(outcomes))
     following = desk.workbook.next_exercise()
+    if len(outcomes) == 1 and outcomes[0].verdict is Verdict.PASS:
+        desk.say(pages.compare(chosen[0]))
     if outcomes[-1].verdict is Verdict.PASS and following is not None:
         desk.say(pages.what_next(following))
     return code_of(outcomes)
@@ -118,6 +121,8 @@ def run_chosen(desk: Desk, chosen: list[Exercise]) -> int:
             Text(f"ended: it ran longer than {seconds:g} s", f"运行超过 {seconds:g} 秒，已终止")
         )
         return TOO_LONG
+    if code == DONE and (name := only_defines(path.read_bytes())):
+        desk.say(pages.nothing_called(name))
     return code
 
 
@@ -145,9 +150,11 @@ def reset_chosen(desk: Desk, chosen: list[Exercise]) -> int:
 def show_solution(desk: Desk, chosen: list[Exercise]) -> int:
     """Print a solution."""
     (exercise,) = chosen
+    desk.say(Text(f"# {exercise.id}: one way to do it", f"# {exercise.id}：一种写法"))
     desk.say(exercise.solution.read_text(encoding="utf-8").rstrip())
     desk.say()
-    desk.say(pages.seen(exercise))
+    seen = pages.seen(exercise)
+    desk.say(Text(f"# {seen.en}", f"# {seen.zh}"))  # so that the whole can be kept as a file
     return DONE
 
 

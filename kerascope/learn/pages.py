@@ -21,10 +21,21 @@ _ORDER = (Verdict.PASS, Verdict.FAIL, Verdict.NOT_ATTEMPTED)
 
 def welcome(folder: Path, number: int) -> Text:
     """Return what is said when exercises were copied."""
+    were = "exercise was" if number == 1 else "exercises were"
     return Text(
-        en=f"{number} exercises were copied to {folder}; write your answers there.",
+        en=f"{number} {were} copied to {folder}; write your answers there.",
         zh=f"已将 {number} 个练习复制到 {folder}，请在那里作答。",
     )
+
+
+FIRST_CHAPTER = Text(
+    en="(the course begins with chapter 0: kerascope learn read 0)",
+    zh="（课程从第 0 章开始：kerascope learn read 0）",
+)
+ELSEWHERE = Text(
+    en="(if you have begun in another folder, go there, or name it with --folder DIR)",
+    zh="（如果你已在别的文件夹里开始，请到那里去，或用 --folder DIR 指定）",
+)
 
 
 def how_far(passed: int, number: int) -> Text:
@@ -61,6 +72,24 @@ def what_next(exercise: Exercise) -> Text:
     return Text(
         f"next: {exercise.id}  {title.en}  (kerascope learn)",
         f"下一个：{exercise.id}  {title.zh}（kerascope learn）",
+    )
+
+
+def compare(exercise: Exercise) -> Text:
+    """Return how to see another answer, once one's own has passed."""
+    return Text(
+        f"compare: kerascope learn solution {exercise.name}",
+        f"对照参考答案：kerascope learn solution {exercise.name}",
+    )
+
+
+def nothing_called(name: str) -> Text:
+    """Return what is said of a file that was run, and calls nothing of what it defines."""
+    return Text(
+        f"nothing was printed: the file defines {name} and does not call it.\n"
+        "Call it at the end of the file and print what comes out; that does not disturb the check.",
+        f"没有输出：文件只定义了 {name}，没有调用它。\n"
+        "可在文件末尾调用它并用 print 输出结果，不影响检查。",
     )
 
 
@@ -124,8 +153,8 @@ def hint_page(exercise: Exercise, number: int) -> Text:
     last = Text("", "")
     if number == of:
         last = Text(
-            "\n(that was the last one; kerascope learn solution shows a solution)",
-            "\n（这是最后一条提示；kerascope learn solution 可以查看参考答案）",
+            f"\n(that was the last one; kerascope learn solution {exercise.name} shows a solution)",
+            f"\n（这是最后一条提示；kerascope learn solution {exercise.name} 可以查看参考答案）",
         )
     return Text(
         f"{exercise.id}, hint {number} of {of}:\n{hint.en}{last.en}",

@@ -18,7 +18,7 @@ from typing import IO
 
 from kerascope.learn.attempts import is_attempted, open_places
 from kerascope.learn.catalog import Exercise
-from kerascope.learn.texts import Text
+from kerascope.learn.texts import NOTHING, Text
 from kerascope.learn.verdicts import Outcome, Verdict, failed
 
 SECONDS = 10.0
@@ -34,6 +34,10 @@ _CHECK = _START + "load('kerascope.learn.child').main(*sys.argv[2:])"
 _RUN = _START + "sys.exit(load('kerascope.cli').main(['run', *sys.argv[2:]]))"
 
 MISSING = Text(en="there is no such file yet", zh="还没有这个文件")
+ENDED_ITSELF = Text(
+    en="; is there an exit() or a quit() in it? leave that out",
+    zh="；文件里有 exit() 或 quit() 吗？请去掉它",
+)
 
 
 def check_file(exercise: Exercise, path: Path, seconds: float = SECONDS) -> Outcome:
@@ -98,9 +102,11 @@ def _checked(checker: Path, path: Path, seconds: float) -> Outcome:
             zh=f"运行 {seconds:g} 秒后仍未结束，也无法得知停在哪里",
             printed=printed,
         )
+    # A signal has a negative code: that was none of the calls that end a program.
+    advice = ENDED_ITSELF if code >= 0 else NOTHING
     return failed(
-        en=f"the process ended (code {code}) before the check was done",
-        zh=f"检查完成之前进程就结束了（代码 {code}）",
+        en=f"the process ended (code {code}) before the check was done{advice.en}",
+        zh=f"检查完成之前进程就结束了（代码 {code}）{advice.zh}",
         printed=printed,
     )
 

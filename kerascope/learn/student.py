@@ -20,6 +20,11 @@ from kerascope.learn.texts import NOTHING, Text
 from kerascope.learn.verdicts import Unmet
 from kerascope.registry import did_you_mean
 
+NOBODY_TYPES = Text(
+    en="; nobody types while it is checked, so do without input()",
+    zh="；检查时没有人输入，请去掉 input()",
+)
+
 
 class Student:
     """What a student wrote, after it was run.
@@ -219,9 +224,10 @@ class Student:
         line = lines[-1] if lines else None
         place = Text(f" at line {line}", f"（第 {line} 行）") if lines else Text("", "")
         what = Text(during or "your file", during or "你的文件")
+        advice = NOBODY_TYPES if isinstance(error, EOFError) else NOTHING
         message = Text(
-            en=f"{what.en} stopped{place.en} with {words}",
-            zh=f"{what.zh} 中途出错{place.zh}：{words}",
+            en=f"{what.en} stopped{place.en} with {words}{advice.en}",
+            zh=f"{what.zh} 中途出错{place.zh}：{words}{advice.zh}",
         )
         if not lines and not during:
             message = Text(

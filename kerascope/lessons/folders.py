@@ -77,10 +77,12 @@ def read_chapter(folder: Path) -> Chapter:
 def find_chapter(name: str | int, tutorials: Path | None = None) -> Path:
     """Return the folder of the chapter that a word means: `7`, `07`, `A`, `tools`, `00-tools`.
 
+    One word of a longer name will do, if no other chapter has it: `whole` is `01-the-whole`.
+
     Raises
     ------
     UnknownNameError
-        There is none; the message lists those that are there.
+        There is none, or several; the message lists those that are there.
     """
     folders = chapter_folders(tutorials)
     word = str(name).strip("/").lower()
@@ -89,5 +91,12 @@ def find_chapter(name: str | int, tutorials: Path | None = None) -> Path:
         if word in (folder.name.lower(), number, topic, number.lstrip("0") or "0"):
             return folder
     names = [folder.name for folder in folders]
+    words = {} if word.isdigit() else {one: one.name.lower().split("-")[1:] for one in folders}
+    having = [one for one, its_words in words.items() if word in its_words]
+    if len(having) == 1:
+        return having[0]
+    if having:
+        several = ", ".join(one.name for one in having)
+        raise UnknownNameError(f"{str(name)!r} is in several chapters: {several}. Say which.")
     hint = did_you_mean(word, names)
     raise UnknownNameError(f"no chapter {str(name)!r}. {hint}Chapters: {', '.join(names)}.")

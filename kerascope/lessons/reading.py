@@ -77,7 +77,9 @@ def chapter_text(
     if language not in chapter.lessons:
         known = ", ".join(chapter.lessons)
         raise UnknownNameError(f"chapter {chapter.name} is not there in {language!r}, in {known}.")
-    return lesson_text(chapter.lessons[language], width=width, color=color)
+    text = lesson_text(chapter.lessons[language], width=width, color=color)
+    words, command = chapter.exercises_line(language)
+    return f"{text}\n{words} {command}\n" if words else text
 
 
 def lesson_text(lesson: Lesson, *, width: int = DEFAULT_WIDTH, color: bool = False) -> str:

@@ -13,6 +13,7 @@ from kerascope.learn.catalog import all_exercises
 
 EXERCISES = all_exercises()
 FIRST, SECOND, THIRD = EXERCISES[:3]
+OTHERS = sum(e.chapter == FIRST.chapter for e in EXERCISES) - 1
 FOLDER = Path("kerascope-exercises")
 
 
@@ -56,7 +57,16 @@ def test_the_first_word_typed_copies_the_exercises_and_shows_the_first(learn):
     assert f"write in      {file_of(FIRST)}" in out
     assert "check it      kerascope learn check\n" in out
     assert file_of(FIRST).read_text(encoding="utf-8") == FIRST.stub.read_text(encoding="utf-8")
+    assert "(the course begins with chapter 0: kerascope learn read 0)" in out
     assert "were copied" not in learn()[1]
+
+
+def test_in_a_folder_without_exercises_it_is_asked_whether_one_has_begun_elsewhere(learn):
+    assert "begun in another folder" in learn("check")[1]
+    file_of(FIRST).unlink()
+    out = learn("check")[1]
+    assert "1 exercise was copied to kerascope-exercises" in out
+    assert "another folder" not in out
 
 
 def test_the_way_from_a_stub_to_the_next_exercise(learn):
@@ -74,6 +84,7 @@ def test_the_way_from_a_stub_to_the_next_exercise(learn):
     assert code == 0
     assert "PASS  (" in out
     assert FIRST.seen.en in out
+    assert f"compare: kerascope learn solution {FIRST.name}\n" in out
     assert f"next: {SECOND.id}" in out
     assert SECOND.task.en in learn()[1]
 
@@ -115,6 +126,7 @@ def test_hints_come_one_by_one_and_the_last_stays(learn):
         _, out, _ = learn("hint")
         assert out.endswith("shows a solution)\n") == (number == len(FIRST.hints))
         assert f"hint {number} of {len(FIRST.hints)}:\n{FIRST.hints[number - 1].en}" in out
+    assert f"kerascope learn solution {FIRST.name} shows" in out
 
 
 def test_reset_keeps_what_was_written(learn):
@@ -130,8 +142,11 @@ def test_reset_keeps_what_was_written(learn):
 
 
 def test_a_solution_is_printed_and_nothing_is_written(learn):
+    learn()
     _, out, _ = learn("solution", THIRD.name)
     assert THIRD.solution.read_text(encoding="utf-8") in out
+    assert out.startswith(f"# {THIRD.id}: one way to do it\n")
+    compile(out, "kept.py", "exec")
     assert file_of(THIRD).read_text(encoding="utf-8") == THIRD.stub.read_text(encoding="utf-8")
 
 
@@ -142,6 +157,10 @@ def test_a_file_is_run_as_it_is(capfd):
     assert "numbers: 2\n" in capfd.readouterr().out
     file_of(FIRST).write_text("while True: pass\n")
     assert main(["learn", "run", "--time-limit", "1"]) == 124
+    assert "nothing was printed" not in capfd.readouterr().out
+    file_of(FIRST).write_text("import math\nn = 2\n\n\ndef double(x):\n    return n * x\n")
+    assert main(["learn", "run"]) == 0
+    assert "nothing was printed: the file defines double" in capfd.readouterr().out
 
 
 def test_an_exercise_by_its_name_tells_the_commands_for_it(learn):
@@ -308,7 +327,7 @@ def test_the_work_of_a_class_is_one_json_object(learn, a_class):
     assert first["message"]["en"].startswith("expected ")
     assert "你的是" in first["message"]["zh"]
     assert first["file"] == file_of(FIRST, a_class[1]).as_posix()
-    assert [one["verdict"] for one in ann["exercises"]] == ["PASS", "NOT ATTEMPTED"]
+    assert [one["verdict"] for one in ann["exercises"]] == ["PASS", *["NOT ATTEMPTED"] * OTHERS]
     assert state_of(Path("class")) == before
 
 
@@ -316,8 +335,8 @@ def test_the_work_of_a_class_is_a_line_for_each_student(learn, a_class):
     code, out, _ = learn("check", FIRST.chapter, "--class", "class")
     assert code == 1
     assert out.splitlines() == [
-        "class/ann: 1 PASS, 0 FAIL, 1 NOT ATTEMPTED",
-        "class/bob/kerascope-exercises: 0 PASS, 1 FAIL, 1 NOT ATTEMPTED",
+        f"class/ann: 1 PASS, 0 FAIL, {OTHERS} NOT ATTEMPTED",
+        f"class/bob/kerascope-exercises: 0 PASS, 1 FAIL, {OTHERS} NOT ATTEMPTED",
     ]
     code, out, _ = learn("check", FIRST.name, "--folder", "class/ann", "--folder", "class/bob")
     assert out.splitlines()[1] == "class/bob/kerascope-exercises: 0 PASS, 1 FAIL, 0 NOT ATTEMPTED"
