@@ -188,6 +188,13 @@ class Lesson:
         return [part for part in self.parts if isinstance(part, Picture)]
 
 
+# What stands at the end of a chapter: for one exercise, and for more.
+EXERCISES = {
+    "en": ("This chapter has an exercise:", "This chapter has {count} exercises:"),
+    "zh": ("本章有一个练习：", "本章有 {count} 个练习："),
+}
+
+
 @dataclass(frozen=True)
 class Chapter:
     """A chapter in all the languages that it is written in.
@@ -211,6 +218,14 @@ class Chapter:
     def number(self) -> str:
         """What stands before the hyphen, without leading zeros: `0`, `7`, `A`."""
         return self.name.partition("-")[0].lstrip("0") or "0"
+
+    def exercises_line(self, language: str) -> tuple[str, str]:
+        """Return what is said of its exercises, and the command that shows them; "" without any."""
+        count = len(list(self.folder.glob("exercises/*.toml")))
+        if not count:
+            return "", ""
+        words = EXERCISES[language][count > 1].format(count=count)
+        return words, f"kerascope learn {self.number}"
 
     @property
     def main(self) -> Lesson:

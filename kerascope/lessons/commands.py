@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kerascope.cli.parser import UsageError
-from kerascope.errors import ArgumentError
+from kerascope.errors import ArgumentError, UnavailableError
+from kerascope.files import replacing
 from kerascope.lessons.accepting import accept
 from kerascope.lessons.blocks import LANGUAGES, Chapter
 from kerascope.lessons.checking import complaints_of, stale_pictures
@@ -80,8 +81,12 @@ def _print_run(run: ChapterRun, complaints: list[str]) -> None:
 
 
 def _verdict(chapters: int, wrong: int) -> str:
-    counted = f"{chapters} chapter{'s' if chapters != 1 else ''}"
+    counted = _counted(chapters)
     return f"{counted}: {wrong} wrong" if wrong else f"{counted}: every printed line holds"
+
+
+def _counted(chapters: int) -> str:
+    return f"{chapters} chapter{'s' if chapters != 1 else ''}"
 
 
 def _build(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
@@ -109,7 +114,7 @@ def _html(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
         after = chapters[place + 1] if place + 1 < len(chapters) else None
         _write(folder / page_name(chapter), chapter_page(chapter, before, after))
     _write(folder / "index.html", index_page(chapters))
-    print(f"{len(chapters)} chapters and the index: {folder / 'index.html'}")
+    print(f"{_counted(len(chapters))} and the index: {folder / 'index.html'}")
     return DONE
 
 
@@ -129,12 +134,16 @@ def _output_folder(name: str) -> Path:
     folder = Path(name)
     if folder.exists() and not folder.is_dir():
         raise ArgumentError(f"cannot write into {name!r}; expected a folder, got a file.")
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnavailableError(f"cannot make the folder {name!r}: {error.strerror}.") from None
     return folder
 
 
 def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
+    with replacing(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
 
 
 _ACTIONS: dict[str, Callable[[Namespace, Path, list[Chapter]], int]] = {

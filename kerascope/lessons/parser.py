@@ -5,7 +5,7 @@ The text is Markdown. Three things are ours:
 - a heading has a name, and remembers its twin: `## Three tools {#tools twin=1a2b3c4d}`;
 - a fence is an executable block: `python {#id}`, `raises ValueError {#id}`, `pycon {#id}`,
   `pdb example.py {#id}`, `kscope example.py {#id}`, or `output`, which belongs to the block before
-  it; `{#id .predict}` asks the reader to say first what comes out;
+  it; `{#id .predict}` asks the reader to say first what comes out, and `pycon` cannot have it;
 - a picture names the block that makes it: `![What it shows](out/model.svg){.gen from=id}`;
 - so does a player (`player/`): `![What it shows](out/forward.html){.player trace=id}`.
 
@@ -218,6 +218,12 @@ class _Reader:
             marks = ", ".join([*(f".{name}" for name in sorted(unknown)), *attributes.values])
             raise self.error(line, f"unknown marks {marks}; expected #id and perhaps .predict.")
         predict = "predict" in attributes.classes
+        if predict and kind == "pycon":
+            raise self.error(
+                line,
+                "'.predict' on a pycon block, which holds its own outputs and would show them; "
+                "write a python block and an output.",
+            )
         return Block(
             kind, attributes.id, tuple(words), token.content, line + 1, (begin, end), predict
         )

@@ -26,7 +26,6 @@ WORDS = {
     "en": {"skip": "Skip to the text", "contents": "Contents", "course": "All chapters"},
     "zh": {"skip": "跳到正文", "contents": "目录", "course": "全部章节"},
 }
-WIDE_PICTURE = 700  # pixels from which a picture scrolls instead of shrinking on a phone
 NO_NETWORK = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 )
@@ -54,7 +53,8 @@ def chapter_page(chapter: Chapter, before: Chapter | None, after: Chapter | None
         _section(group, languages, chapter)
         for group in zip(*(one.sections for one in chapter.lessons.values()), strict=True)
     )
-    main = f'<main id="text" tabindex="-1">\n{body}{_beside(before, after, languages)}</main>\n'
+    main = f'<main id="text" tabindex="-1">\n{body}{_exercises(chapter)}'
+    main += f"{_beside(before, after, languages)}</main>\n"
     contents = _contents(chapter, languages)
     return _page(titles, f'<div class="page with-contents">\n{contents}{main}</div>\n', languages)
 
@@ -142,6 +142,15 @@ def _contents(chapter: Chapter, languages: tuple[str, ...]) -> str:
     )
 
 
+def _exercises(chapter: Chapter) -> str:
+    """Return a line about the chapter's exercises, nothing if it has none."""
+    lines = {name: chapter.exercises_line(name) for name in chapter.lessons}
+    if not all(words for words, _ in lines.values()):
+        return ""
+    texts = {name: f"{words} <code>{command}</code>" for name, (words, command) in lines.items()}
+    return f"<p>{_each(texts)}</p>\n"
+
+
 def _beside(before: Chapter | None, after: Chapter | None, languages: tuple[str, ...]) -> str:
     links = []
     for chapter, arrow in ((before, "← {}"), (after, "{} →")):
@@ -213,8 +222,8 @@ def _figure(picture: Picture, captions: dict[str, str], chapter: Chapter) -> str
         )
     svg = path.read_text(encoding="utf-8")
     svg = svg[svg.index("<svg") :].replace("@media (prefers", "@media screen and (prefers")
-    wide = " wide" if _width(svg) > WIDE_PICTURE else ""
-    return f'<figure><div class="picture{wide}" tabindex="0">{svg}</div>{caption}</figure>\n'
+    drawn = f'<div class="picture" style="--drawn: {_width(svg):g}px" tabindex="0">{svg}</div>'
+    return f"<figure>{drawn}{caption}</figure>\n"
 
 
 def _player(picture: Picture, chapter: Chapter) -> str:
@@ -235,5 +244,6 @@ def _player(picture: Picture, chapter: Chapter) -> str:
 
 
 def _width(svg: str) -> float:
+    """Return how wide a picture is drawn; the style sheet lets it shrink a little, no more."""
     text = svg.partition(' width="')[2].partition('"')[0]
     return float(text.rstrip("ptx") or 0)

@@ -140,6 +140,7 @@ def test_a_picture_that_its_block_does_not_write_is_found(tmp_path, capsys):
         (["build", "--translated", "zh"], 2, "expected --accept with it"),
         (["check", "--jobs", "0"], 2, "expected 1 or more"),
         (["html", "-o", "{folder}/01-kinds/lesson.en.md"], 1, "expected a folder, got a file"),
+        (["html", "-o", "{folder}/01-kinds/lesson.en.md/x"], 1, "cannot make the folder"),
         ([], 2, "required: action"),
     ],
 )
@@ -149,6 +150,15 @@ def test_what_makes_no_sense_is_refused(tmp_path, capsys, words, code, said):
     where = ["--tutorials", str(tmp_path)] if words and words != ["chek"] else []
     assert main(["lessons", *words[:1], *where, *words[1:]]) == code
     assert said in capsys.readouterr().err
+
+
+def test_html_counts_what_it_has_written(sound, capsys):
+    assert lessons("html", sound, "-o", str(sound / "pages")) == 0
+    assert "1 chapter and the index: " in capsys.readouterr().out
+    assert sorted(one.name for one in (sound / "pages").iterdir()) == [
+        "01-kinds.html",
+        "index.html",
+    ]
 
 
 def test_a_folder_without_chapters_is_refused(tmp_path, capsys):

@@ -11,6 +11,7 @@ from kerascope.lessons.comparison import compare
 from kerascope.lessons.folders import chapter_folders, find_chapter, read_chapter
 from kerascope.lessons.notebook_cells import kscope, pdb, prepare
 from kerascope.lessons.reading import chapter_text, examples_folder, tutorials_folder
+from kerascope.lessons.render_html import chapter_page
 from kerascope.lessons.render_notebook import notebook_text
 
 NAMES = [folder.name for folder in chapter_folders()]
@@ -112,6 +113,35 @@ def test_a_chapter_that_is_not_there_is_guessed(tmp_path):
         find_chapter("01-kind", tmp_path)
     with pytest.raises(UnknownNameError, match="is not there in 'fr'"):
         chapter_text(1, "fr", tutorials=tmp_path)
+
+
+def test_one_word_of_a_chapters_name_will_do_where_no_other_has_it(tmp_path):
+    for name in ("01-network-maps", "02-network-depths"):
+        write_chapter(tmp_path, EVERY_KIND, name=name)
+    assert find_chapter("depths", tmp_path).name == "02-network-depths"
+    with pytest.raises(UnknownNameError, match="in several chapters: 01-network-maps, 02-netw"):
+        find_chapter("network", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("count", "en", "zh"),
+    [
+        (1, "This chapter has an exercise:", "本章有一个练习："),
+        (3, "This chapter has 3 exercises:", "本章有 3 个练习："),
+    ],
+)
+def test_a_chapter_ends_with_how_to_get_its_exercises(tmp_path, count, en, zh):
+    folder = write_chapter(tmp_path, EVERY_KIND).folder
+    assert "kerascope learn" not in chapter_text(1, tutorials=tmp_path)
+    assert "kerascope learn" not in chapter_page(read_chapter(folder), None, None)
+    (folder / "exercises").mkdir()
+    for number in range(count):
+        (folder / "exercises" / f"e{number}.toml").touch()
+    assert chapter_text(1, tutorials=tmp_path).endswith(f"\n\n{en} kerascope learn 1\n")
+    assert chapter_text(1, "zh", tutorials=tmp_path).endswith(f"\n\n{zh} kerascope learn 1\n")
+    page = chapter_page(read_chapter(folder), None, None)
+    assert f"{en} <code>kerascope learn 1</code>" in page
+    assert f"{zh} <code>kerascope learn 1</code>" in page
 
 
 def test_a_chapter_reads_well_in_a_pipe(tmp_path):

@@ -56,6 +56,7 @@ def test_pictures_and_players_name_the_block_that_makes_them():
         (HEAD + "```pythn {#a}\nx\n```\n", 3, "Did you mean 'python'?"),
         (HEAD + "```python {#a .skip}\nx\n```\n", 3, "unknown marks .skip"),
         (HEAD + "```python {#a skip=1}\nx\n```\n", 3, "unknown marks skip"),
+        (HEAD + "```pycon {#a .predict}\n>>> 1\n1\n```\n", 3, "write a python block and an output"),
         (HEAD + "```python no {#a}\nx\n```\n", 3, "unknown words 'no'"),
         (HEAD + "```raises {#a}\nx\n```\n", 3, "the name of one error"),
         (HEAD + "```pdb {#a}\nx\n```\n", 3, "and a script"),

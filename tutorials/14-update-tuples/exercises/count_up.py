@@ -1,6 +1,6 @@
 """Build Theano's accumulator, and find those of RMSprop.
 
-The documents end with this example: state begins at 0; a call with 1 returns 0 and leaves 1; a call
+S4 points to this example: state begins at 0; a call with 1 returns 0 and leaves 1; a call
 with 300 returns 1 and leaves 301.
 
 `accumulator()` returns (state, accumulate): a K.variable, and a function of K.function that takes
