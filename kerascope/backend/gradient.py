@@ -14,7 +14,7 @@ from collections.abc import Generator, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from kerascope.backend.graph import Apply, Tensor, as_tensor, is_float
+from kerascope.backend.graph import EAGER, Apply, Constant, Tensor, as_tensor, is_float
 from kerascope.backend.ops.broadcasting import ones_like, zeros_like
 from kerascope.backend.ops.control import Switch
 from kerascope.backend.ops.elementwise import add
@@ -71,7 +71,8 @@ def gradients(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> list[Tensor
     Raises
     ------
     GradientError
-        The loss is not a tensor of floats.
+        The loss is not a tensor of floats, or it was computed in eager mode, where nothing keeps
+        the way back to the variables.
 
     Examples
     --------
@@ -99,7 +100,15 @@ def gradient_stage(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> Stage:
                 f"K.gradients: cannot differentiate with respect to {x!r} of type "
                 f"{type(x).__name__}; expected tensors, such as layer.trainable_weights."
             )
-    return Stage("gradients", backpropagate(as_tensor(loss), wrt), loss)
+    loss = as_tensor(loss)
+    if EAGER.get() is not None and isinstance(loss, Constant):
+        raise GradientError(
+            f"K.gradients: the loss '{loss.name}' was computed in eager mode: it is a number, and "
+            f"the way back to the variables was not kept. Make a graph: call the layer on an "
+            f"Input, or put the function into ks.compiled.",
+            subject=loss,
+        )
+    return Stage("gradients", backpropagate(loss, wrt), loss)
 
 
 def backpropagate(loss: Tensor, wrt: list[Tensor]) -> Generator[Any, Any, list[Tensor | None]]:

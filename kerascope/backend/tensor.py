@@ -219,6 +219,16 @@ class Constant(Tensor):
         self.value = array
         super().__init__(array.shape, array.dtype.name, name or _short(array))
 
+    def __bool__(self) -> bool:
+        """Tell whether a single number is not 0: so `if K.sum(x) > 0` works in eager mode."""
+        if self.value.size == 1:
+            return bool(self.value)
+        raise ShapeError(
+            f"tensor '{self.name}' of shape {self.shape}: {self.value.size} numbers are neither "
+            f"true nor false together. Use K.all or K.any.",
+            subject=self,
+        )
+
 
 class _Lending:
     """Keeps apart whoever borrows arrays of variables and whoever writes them in place.

@@ -30,6 +30,12 @@ from kerascope.stage import Stage
 # Arguments of Keras 3 that change how fast a step is computed, and not its numbers.
 _HOW_TO_RUN = ("auto_scale_loss", "jit_compile", "run_eagerly", "steps_per_execution")
 
+_NOT_EAGERLY = (
+    "{}: compile: run_eagerly=True changes nothing here: training always runs a graph, and the "
+    "layers' `call` is not run again for each batch. To see numbers inside a `call`, call the "
+    "layer or the model on an array; to see them during fit, run the script with kerascope debug."
+)
+
 _COMPILE_ARGUMENTS = (
     "optimizer",
     "loss",
@@ -126,6 +132,8 @@ class CompiledNetwork(Network):
         """
         given = translate("compile", kwargs)
         loss = given.pop("loss", loss)
+        if given.get("run_eagerly"):
+            warn(_NOT_EAGERLY.format(self.label))
         for option in _HOW_TO_RUN:
             given.pop(option, None)
         if given:

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
+import kerascope as ks
 from kerascope import backend as K
 from kerascope.backend.eager import eager_mode, graph_mode, is_eager, value_of
 from kerascope.backend.graph import Constant
-from kerascope.errors import DtypeError, ShapeError
+from kerascope.errors import DtypeError, GradientError, ShapeError
 
 
 def test_ops_compute_at_once():
@@ -75,3 +76,41 @@ def test_a_variable_may_be_read_and_assigned():
     with eager_mode():
         K.set_value(v, K.get_value(v * 3))
     assert K.get_value(v).tolist() == [3.0, 6.0]
+
+
+def test_a_number_is_true_or_false():
+    x = K.constant([[1.0, -3.0]])
+    with eager_mode():
+        assert K.sum(x) < 0
+        assert not K.sum(x) > 0
+
+
+def test_several_numbers_are_neither():
+    with eager_mode(), pytest.raises(ShapeError, match=r"\(1, 2\): 2 numbers .* K\.all or K\.any"):
+        bool(K.constant([[1.0, -3.0]]) > 0)
+
+
+def test_a_result_of_a_graph_is_still_neither():
+    with pytest.raises(DtypeError, match=r"K\.switch"):
+        bool(K.sum(K.constant([1.0])) > 0)
+
+
+def test_a_derivative_of_a_number_is_refused_with_the_remedy():
+    v = K.variable([1.0, 2.0])
+    with eager_mode(), pytest.raises(GradientError, match=r"eager mode.* Input, .* ks\.compiled"):
+        K.gradients(K.sum(v**2), [v])
+
+
+def test_a_derivative_that_was_asked_in_a_graph_can_be_read_eagerly():
+    v = K.variable([1.0, 2.0])
+    slope = K.gradients(K.sum(v**2), [v])[0]
+    with eager_mode():
+        assert K.get_value(slope).tolist() == [2.0, 4.0]
+
+
+def test_the_remedy_of_a_derivative_works():
+    @ks.compiled
+    def slope(x):
+        return K.gradients(K.sum(x**2), [x])[0]
+
+    assert slope([1.0, 2.0]).tolist() == [2.0, 4.0]

@@ -11,6 +11,7 @@ from kerascope.errors import (
     ConfigError,
     DataError,
     DtypeError,
+    KerascopeWarning,
     SpellingWarning,
     UnknownNameError,
 )
@@ -210,6 +211,13 @@ def test_keras_3s_ways_to_run_change_nothing():
     model.train_on_batch(X, Y)
     with pytest.raises(ArgumentError, match="unknown argument 'jit_compiled'"):
         model.compile("sgd", "mse", jit_compiled=True)
+
+
+def test_eager_training_is_declined_in_words():
+    model = small()
+    with pytest.warns(KerascopeWarning, match=r"run_eagerly=True changes nothing.*kerascope debug"):
+        model.compile("sgd", "mse", run_eagerly=True)
+    model.train_on_batch(X, Y)
 
 
 def test_inputs_to_join_that_are_in_no_list():
