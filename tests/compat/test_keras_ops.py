@@ -292,6 +292,7 @@ def test_what_keras_3_has_is_here_or_says_that_it_is_not() -> None:
 
 
 def test_between_layers_a_function_is_a_layer_of_the_model() -> None:
+    K.clear_session()  # the names are counted from 1
     x = Input((4,))
     h = ops.relu(layers.Dense(3, name="inside")(x))
     y = ops.concatenate([h, ops.multiply(h, 2.0)], axis=-1)
