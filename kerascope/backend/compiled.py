@@ -69,7 +69,7 @@ class Compiled:
         self.body = body
         self.functions: dict[Signature, Function] = {}
         self.traces = 0
-        update_wrapper(self, body)
+        update_wrapper(self, body, updated=())  # what a layer has as attributes stays its own
 
     @property
     def name(self) -> str:

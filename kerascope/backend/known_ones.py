@@ -48,7 +48,14 @@ def are_known_ones(array: np.ndarray) -> bool:
 
 
 def are_mostly_ones(tensor: object) -> bool:
-    """Tell whether a tensor is a placeholder of which nothing is said most often: it means ones."""
+    """Tell whether a tensor is a placeholder whose default is ones, as that of sample weights.
+
+    Examples
+    --------
+    >>> weights = Placeholder((None,), "float32", "weights", default=np.ones(1))
+    >>> are_mostly_ones(weights), are_mostly_ones(Placeholder((None,), "float32", "x"))
+    (True, False)
+    """
     if not isinstance(tensor, Placeholder) or tensor.default is None:
         return False
     default = np.asarray(tensor.default)

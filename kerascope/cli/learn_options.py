@@ -64,7 +64,10 @@ def split_learn_words(words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _seconds(word: str) -> float:
-    number = float(word)
+    try:
+        number = float(word)
+    except ValueError:
+        number = 0.0
     if not 0 < number <= 3600:
         raise argparse.ArgumentTypeError(f"expected seconds above 0, at most 3600; got {word}")
     return number

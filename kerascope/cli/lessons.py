@@ -71,7 +71,6 @@ def _add_build_options(action: argparse.ArgumentParser) -> None:
 
 
 def _positive(word: str) -> int:
-    number = int(word)
-    if number < 1:
+    if not word.isdecimal() or int(word) < 1:
         raise argparse.ArgumentTypeError(f"expected 1 or more, got {word}")
-    return number
+    return int(word)

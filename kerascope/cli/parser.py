@@ -194,10 +194,9 @@ def _add_trace_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _count(word: str) -> int:
-    number = int(word)
-    if number < 0:
+    if not word.isdecimal():
         raise argparse.ArgumentTypeError(f"expected 0 or more, got {word}")
-    return number
+    return int(word)
 
 
 def _split_run_words(words: list[str]) -> tuple[list[str], list[str]]:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -137,12 +138,11 @@ def _finished(start: str, words: list[str], seconds: float) -> tuple[str, int | 
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process that is still running, and what it has started."""
-    if process.poll() is not None:
-        return
+    """End a process that is still running, and what it has started and left behind."""
     if os.name == "posix":
-        os.killpg(process.pid, signal.SIGKILL)  # it began a group of its own
-    else:
+        with suppress(ProcessLookupError, PermissionError):  # nobody is left
+            os.killpg(process.pid, signal.SIGKILL)  # it began a group of its own
+    elif process.poll() is None:
         process.kill()
     process.wait()
 

@@ -66,6 +66,7 @@ class Workbook:
     language: str | None = None
     notice: str = ""
     _progress: dict[str, Progress] = field(default_factory=dict)
+    _is_damaged: bool = False  # what was remembered; `save` keeps it aside
 
     def __post_init__(self) -> None:
         self._load()
@@ -142,6 +143,9 @@ class Workbook:
             "exercises": {name: asdict(p) for name, p in sorted(self._progress.items())},
         }
         path = self.folder / PROGRESS
+        if self._is_damaged and path.is_file():
+            os.replace(path, path.with_name(f"{PROGRESS}.damaged"))
+        self._is_damaged = False
         self._write(path.with_name(f"{PROGRESS}.part"), json.dumps(data, indent=1) + "\n")
         os.replace(path.with_name(f"{PROGRESS}.part"), path)
 
@@ -154,11 +158,9 @@ class Workbook:
         except (FileNotFoundError, NotADirectoryError):
             return
         except (ValueError, KeyError, TypeError, AttributeError, OSError):
-            kept = path.with_name(f"{PROGRESS}.damaged")
-            self.notice = f"'{path}' could not be read; it is kept as '{kept.name}'"
+            self.notice = f"'{path}' could not be read; it is kept as '{PROGRESS}.damaged'"
             self.language, self._progress = None, {}
-            if path.is_file() and os.access(self.folder, os.W_OK):
-                os.replace(path, kept)
+            self._is_damaged = True
 
     def _write(self, path: Path, text: str) -> None:
         try:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kerascope.lessons.blocks import Block, Chapter, Lesson, Picture
-from kerascope.lessons.comparison import Difference, compare
+from kerascope.lessons.comparison import Difference, compare, compare_whole
 from kerascope.lessons.facts import fact_complaints
 from kerascope.lessons.glossary import Term, glossary_complaints
 from kerascope.lessons.numbers import unproved_numbers
@@ -122,7 +122,7 @@ def picture_problem(picture: Picture, folder: Path, run: ChapterRun) -> str:
     if stored.read_bytes() == made:
         return ""
     try:
-        difference = compare(stored.read_text(encoding="utf-8"), made.decode("utf-8"))
+        difference = compare_whole(stored.read_text(encoding="utf-8"), made.decode("utf-8"))
     except UnicodeDecodeError:
         return f"its bytes differ. {HOW_TO_ACCEPT}"
     return f"it differs on line {difference.line + 1}. {HOW_TO_ACCEPT}" if difference else ""

@@ -38,7 +38,7 @@ def main() -> None:
     result_path = Path(sys.argv[1])
     blocks = json.loads(sys.stdin.read())
     has_sessions = any(block["kind"] in SESSIONS for block in blocks)
-    start = (start_server() if has_sessions else None) or start_session
+    server = start_server() if has_sessions else None
     sys.stdin = io.StringIO()
     sys.argv = [""]
     module = ModuleType("__main__")
@@ -46,10 +46,12 @@ def main() -> None:
     calm_process()
     results: list[dict[str, Any]] = []
     for block in blocks:
-        results.append(run_block(block, module.__dict__, start))
+        results.append(run_block(block, module.__dict__, server or start_session))
         result_path.write_text(json.dumps(results), encoding="utf-8")
         if results[-1]["error"]:
             break
+    if server is not None:
+        server.close()
 
 
 def run_block(

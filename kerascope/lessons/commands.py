@@ -107,15 +107,27 @@ def _build(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
 
 
 def _html(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
-    """Write a page for each chapter, and the index of them."""
+    """Write a page for each chapter, and the index of them and of those that have one already."""
     folder = _output_folder(options.output)
-    for place, chapter in enumerate(chapters):
-        before = chapters[place - 1] if place else None
-        after = chapters[place + 1] if place + 1 < len(chapters) else None
-        _write(folder / page_name(chapter), chapter_page(chapter, before, after))
-    _write(folder / "index.html", index_page(chapters))
+    known = _with_a_page(folder, tutorials, chapters)
+    for place, chapter in enumerate(known):
+        if chapter in chapters:
+            before = known[place - 1] if place else None
+            after = known[place + 1] if place + 1 < len(known) else None
+            _write(folder / page_name(chapter), chapter_page(chapter, before, after))
+    _write(folder / "index.html", index_page(known))
     print(f"{_counted(len(chapters))} and the index: {folder / 'index.html'}")
     return DONE
+
+
+def _with_a_page(folder: Path, tutorials: Path, chapters: list[Chapter]) -> list[Chapter]:
+    """Return these chapters and those whose page is in the folder, in the course's order."""
+    chosen = {chapter.name: chapter for chapter in chapters}
+    return [
+        chosen.get(one.name) or read_chapter(one)
+        for one in chapter_folders(tutorials)
+        if one.name in chosen or (folder / f"{one.name}.html").is_file()
+    ]
 
 
 def _notebook(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:

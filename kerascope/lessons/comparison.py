@@ -23,6 +23,7 @@ from typing import NamedTuple
 from kerascope.lessons.numbers import FLOAT, same_float
 
 ELLIPSIS = "..."
+NO_ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 PLACE = re.compile(r"(?<![\w/.])(kerascope/[\w/]+\.py[(:])\d+")
 
 
@@ -58,6 +59,18 @@ def compare(stored: str, printed: str) -> Difference | None:
     if reached is None:
         return None
     return Difference(reached, _diff(expected, got))
+
+
+def compare_whole(stored: str, printed: str) -> Difference | None:
+    r"""Return what differs between two files that no author cuts: dots in them are only dots.
+
+    Examples
+    --------
+    >>> compare_whole("f(...a)\n", "f(...a)\n") is None, compare_whole("f(...)\n", "f(a)\n").line
+    (True, 0)
+    """
+    one, other = (text.replace(ELLIPSIS, NO_ELLIPSIS) for text in (stored, printed))
+    return compare(one, other)
 
 
 def same_line(expected: str, got: str) -> bool:

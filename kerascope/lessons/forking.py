@@ -37,10 +37,20 @@ class SessionServer:
     ----------
     connection : socket
         Its end of the line; it ends when this is closed.
+    process : int
+        The id of the copy.
     """
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, process: int) -> None:
+        self.connection = connection
+        self.process = process
         self.lines = connection.makefile("rw", encoding="utf-8")
+
+    def close(self) -> None:
+        """End the line, and wait for the copy to end: nothing is left behind."""
+        self.lines.close()
+        self.connection.close()
+        os.waitpid(self.process, 0)
 
     def __call__(self, arguments: list[str], commands: str) -> Finished:
         """Run a session; see `sessions.start_session`."""
@@ -66,9 +76,10 @@ def start_server() -> SessionServer | None:
     if not hasattr(os, "fork"):
         return None
     ours, its = socket.socketpair()
-    if os.fork():
+    process = os.fork()
+    if process:
         its.close()
-        return SessionServer(ours)
+        return SessionServer(ours, process)
     ours.close()
     try:
         _serve(its)

@@ -106,6 +106,7 @@ class Recorder:
         self.tape.live = self.describer.live
         self.hearers: list[Hearer] = []
         self.spans: list[Span] = []
+        self.script_line: tuple[str, int] | None = None  # that began what is now run again
         self._act = self._phase = ""
         self._depth = self._t = 0
         self._append = self.tape.append
@@ -323,6 +324,10 @@ class Recorder:
 
         That is the one which made or called a layer, or which began all that is going on.
         """
-        if made_at is None and all(span[0] == "build" for span in self.spans):
-            made_at = line_outside_the_package()
-        return where_of(stage, made_at)
+        return where_of(stage, made_at or self.began_at())
+
+    def began_at(self) -> tuple[str, int] | None:
+        """Return the script's line that begins something; None inside of what it has begun."""
+        if all(span[0] == "build" for span in self.spans):
+            return self.script_line or line_outside_the_package()
+        return None

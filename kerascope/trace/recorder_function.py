@@ -80,7 +80,8 @@ class FunctionHearer(Hearer):
             for slot, x in enumerate(function.schedule.inputs)
             if (key := self.plan.keys.get(x)) is not None and slot in self._copies
         }
-        where = Where(FILE, line_of("schedule.start("), "_events")
+        begun = self.recorder.began_at() or ("", 0)
+        where = Where(FILE, line_of("schedule.start("), "_events", *begun)
         self.recorder.begin("function", function.name, where, (*names, *weights))
         for (v, _, before), delta in zip(is_set, weights, strict=True):
             if before is not None:

@@ -87,7 +87,7 @@ class CallHearer(Hearer):
         if self.stage.name == "eager_call":
             call = self.stage.names["call"]
             inputs = [memory.copied(x.value) for x in call.tensors if hasattr(x, "value")]
-            made_at = subject.made_at
+            made_at = self.recorder.began_at() or subject.made_at
             given = name_is("inputs", inputs)
             self.begin("function", subject.name, name_is("layer", ref), given, made_at=made_at)
         else:

@@ -267,6 +267,8 @@ def rerun(
             is_told = v in twins or before[v.name] is weights.get(v.name)
             again.memory.values[v] = values[v] if is_told else before[v.name]
     again.go_on_from(tape, call.begin)
+    began = tape[call.begin].where
+    again.script_line = (began.user_file, began.user_line)
 
     def listen(event: Event) -> None:
         while waiting and waiting[0].t <= event.t:

@@ -5,7 +5,7 @@ import pytest
 
 from kerascope import backend as K
 from kerascope.errors import ArgumentError, DtypeError, GradientError, ShapeError
-from kerascope.layers import Dense
+from kerascope.layers import Dense, Layer
 from tests.backend.k_cases import behaviour
 
 
@@ -199,6 +199,22 @@ def what_is_compiled_need_not_be_a_function():
     kept = K.compiled(layer)
     assert kept(np.ones((3, 4))).tolist() == layer(np.ones((3, 4))).tolist()
     assert (kept.name, kept.traces) == (layer.name, 1)
+
+
+@behaviour("compiled")
+def a_layer_with_a_body_of_its_own_is_compiled_whole():
+    class Twice(Layer):
+        def __init__(self):
+            super().__init__()
+            self.body = Dense(2)
+
+        def call(self, x):
+            return 2 * self.body(x)
+
+    layer = Twice()
+    kept = K.compiled(layer)
+    assert kept(np.ones((3, 4))).tolist() == layer(np.ones((3, 4))).tolist()
+    assert kept.body is layer
 
 
 @behaviour("backend")

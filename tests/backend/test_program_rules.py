@@ -50,6 +50,15 @@ def test_a_comparison_with_other_bounds_stays():
     assert "np.greater_equal(" in function.source
 
 
+def test_the_slope_of_clip_where_the_size_depends_on_numbers():
+    size = K.placeholder((), dtype="int32")
+    x = K.arange(size, dtype="float32")
+    y = K.clip(x, 1.0, 3.0)
+    function, found = compiled([K.gradients(K.sum(y * y), x)[0]], [size], [np.int32(5)])
+    assert_same_bits(found, [np.array([0, 2, 4, 6, 0], "f4")])
+    assert function([np.int32(2)])[0].tolist() == [0.0, 2.0]
+
+
 def test_adding_what_was_negated_is_subtracting():
     x, y = K.placeholder((len(ODD),)), K.placeholder((len(ODD),))
     for z in (-x + y, y + -x, -x + -y):

@@ -311,3 +311,29 @@ def test_every_line_that_starts_something_can_be_stopped_at(debug):
     stops = {line.split()[0] for line in out.splitlines() if line.startswith("   script.py:")}
     assert stops == {f"script.py:{number}" for number in (9, 11, 12, 13, 15)}
     assert "no such line came" not in out
+
+
+CALLS = """\
+import numpy as np
+from kerascope import backend as K
+from kerascope.layers import Dense, Input
+from kerascope.models import Model
+a = Input((3,))
+model = Model(a, Dense(2, name="only")(a))
+f = K.function([a], [model.output])
+x = np.ones((1, 3))
+f([x])
+model(x)
+Dense(2)(x)
+"""
+
+
+@pytest.mark.parametrize("number", [9, 10, 11])
+def test_a_call_on_arrays_can_be_stopped_at(monkeypatch, capsys, tmp_path, number):
+    monkeypatch.setattr(Session, "current", None)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "calls.py").write_text(CALLS)
+    _, out = debug_script(monkeypatch, capsys, "calls.py", f"b {number}", "c", "c", "c", "q")
+    stops = [line.split()[0] for line in out.splitlines() if line.startswith("   calls.py:")]
+    assert stops[:1] == [f"calls.py:{number}"]
+    assert "no such line came" not in out

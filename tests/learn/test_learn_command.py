@@ -264,6 +264,7 @@ def test_an_installation_without_chapters_says_so(learn, monkeypatch):
         (["check", "--class", ".", "--folder", "a"], "expected one of the two"),
         (["read", "1", "2"], "expected one chapter"),
         (["check", "--time-limit", "-1"], "expected seconds above 0"),
+        (["check", "--time-limit", "soon"], "expected seconds above 0, at most 3600; got soon"),
     ],
 )
 def test_wrong_usage_is_explained_and_writes_nothing(words, message, capsys):

@@ -127,6 +127,22 @@ def test_a_thread_that_is_left_running_does_not_hold_the_verdict(exercise, tmp_p
     assert checked(exercise, tmp_path, source).verdict is Verdict.PASS
 
 
+@pytest.mark.skipif(os.name != "posix", reason="groups of processes")
+def test_a_process_that_is_left_running_ends_with_the_check(exercise, tmp_path):
+    beats = tmp_path / "beats"
+    beat = f"open({str(beats)!r}, 'a').write('.'); time.sleep(.02)"
+    child = f"import time\nfor _ in range(500):\n    {beat}"
+    source = (
+        f"import pathlib, subprocess, sys, time\n"
+        f"subprocess.Popen([sys.executable, '-c', {child!r}])\n"
+        f"while not pathlib.Path({str(beats)!r}).exists():\n    time.sleep(.02)\n{GOOD}"
+    )
+    assert checked(exercise, tmp_path, source).verdict is Verdict.PASS
+    heard = beats.stat().st_size
+    time.sleep(0.5)
+    assert beats.stat().st_size == heard
+
+
 def test_the_part_of_a_program_for_the_terminal_is_not_run(exercise, tmp_path):
     source = f"{GOOD}if __name__ == '__main__':\n    raise SystemExit\n"
     assert checked(exercise, tmp_path, source).verdict is Verdict.PASS

@@ -72,7 +72,11 @@ def test_damaged_progress_is_kept_aside_and_said(tmp_path, text):
     workbook = Workbook(tmp_path, EXERCISES)
     assert "could not be read" in workbook.notice
     assert workbook.next_exercise() is FIRST
+    assert [path.name for path in tmp_path.iterdir()] == [PROGRESS]  # a teacher only looks
+    workbook.prepare("en")
     assert (tmp_path / f"{PROGRESS}.damaged").read_text() == text
+    assert json.loads((tmp_path / PROGRESS).read_text())["language"] == "en"
+    assert Workbook(tmp_path, EXERCISES).notice == ""
 
 
 def test_a_folder_that_cannot_be_written_is_an_error_that_says_what_to_do(tmp_path):

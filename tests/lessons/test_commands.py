@@ -139,6 +139,7 @@ def test_a_picture_that_its_block_does_not_write_is_found(tmp_path, capsys):
         (["build", "--accept", "--check"], 2, "not allowed with"),
         (["build", "--translated", "zh"], 2, "expected --accept with it"),
         (["check", "--jobs", "0"], 2, "expected 1 or more"),
+        (["check", "--jobs", "two"], 2, "--jobs: expected 1 or more, got two"),
         (["html", "-o", "{folder}/01-kinds/lesson.en.md"], 1, "expected a folder, got a file"),
         (["html", "-o", "{folder}/01-kinds/lesson.en.md/x"], 1, "cannot make the folder"),
         ([], 2, "required: action"),
@@ -159,6 +160,18 @@ def test_html_counts_what_it_has_written(sound, capsys):
         "01-kinds.html",
         "index.html",
     ]
+
+
+def test_a_page_that_is_made_anew_leaves_the_others_in_the_index(tmp_path, capsys):
+    for name in ("01-kinds", "02-more", "03-last"):
+        write_chapter(tmp_path, EVERY_KIND, name=name)
+    pages = tmp_path / "pages"
+    assert lessons("html", tmp_path, "-o", str(pages)) == 0
+    before = {path: path.read_bytes() for path in pages.iterdir()}
+    assert len(before) == 4
+    assert lessons("html", tmp_path, "2", "-o", str(pages)) == 0
+    assert {path: path.read_bytes() for path in pages.iterdir()} == before
+    assert "1 chapter and the index: " in capsys.readouterr().out
 
 
 def test_a_folder_without_chapters_is_refused(tmp_path, capsys):

@@ -7,12 +7,14 @@ from lesson_texts import EVERY_KIND, write_chapter
 
 from kerascope.cli import main
 from kerascope.errors import ArgumentError, UnknownNameError
+from kerascope.lessons.cleaning import clean
 from kerascope.lessons.comparison import compare
 from kerascope.lessons.folders import chapter_folders, find_chapter, read_chapter
 from kerascope.lessons.notebook_cells import kscope, pdb, prepare
 from kerascope.lessons.reading import chapter_text, examples_folder, tutorials_folder
 from kerascope.lessons.render_html import chapter_page
 from kerascope.lessons.render_notebook import notebook_text
+from kerascope.lessons.sessions import PACKAGE_PARENT
 
 NAMES = [folder.name for folder in chapter_folders()]
 
@@ -30,6 +32,17 @@ def executed(text):
     nbformat.validate(notebook)
     nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
     return notebook.cells
+
+
+def printed_by(cell):
+    """Return what a cell has printed; a table of rich is displayed in a notebook."""
+    texts = []
+    for one in cell["outputs"]:
+        if one["output_type"] == "stream" and one["name"] == "stdout":
+            texts.append(one["text"])
+        elif one["output_type"] == "display_data":
+            texts.append(one["data"]["text/plain"] + "\n")
+    return "".join(texts)
 
 
 # --- notebooks ------------------------------------------------------------------------------------
@@ -62,10 +75,16 @@ def test_a_notebook_of_the_course_is_valid(name, language):
 def test_a_notebook_of_the_course_runs_from_top_to_bottom(name):
     chapter = read_chapter(find_chapter(name))
     cells = {cell["id"]: cell for cell in executed(notebook_text(chapter, "zh"))}
+    compared = 0
     for block in chapter.main.blocks:
-        if block.kind in ("pdb", "kscope"):
-            printed = cells[block.id]["outputs"][0]["text"]
-            assert compare(block.output.text, printed) is None
+        if block.output is not None and block.kind != "raises":
+            printed = printed_by(cells[block.id])
+            if block.kind == "python":  # sessions are clean already
+                printed = clean(printed, [str(PACKAGE_PARENT)])
+            difference = compare(block.output.text, printed)
+            assert difference is None, f"{block.id}:\n{difference.text}"
+            compared += 1
+    assert compared
 
 
 def test_the_command_writes_a_notebook_of_each_language(tmp_path, capsys):

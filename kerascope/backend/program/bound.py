@@ -63,7 +63,7 @@ class Bound:
     ----------
     schedule : Schedule
     arrays : list of array
-        Inputs as they come; of those that are conditions the numbers count too.
+        Inputs as they come; of conditions, and of known ones, the numbers count too.
     facts : dict
         What a run with such inputs has told.
     rules : sequence of callable

@@ -42,7 +42,8 @@ class Programs:
     Attributes
     ----------
     programs : dict of tuple to Program
-        By the shapes of the inputs; the last one was made last.
+        By the shapes of the inputs, which conditions hold, and which weights are known ones; the
+        last one was made last.
     """
 
     def __init__(

@@ -157,7 +157,10 @@ def shrink_uniform(bound: Bound, line: Line) -> str | None:
 
 
 def subtract_negative(bound: Bound, line: Line) -> str | None:
-    """Write y - x for -x + y, which is the same number; the line itself stays."""
+    """Write y - x for -x + y, which is the same number; the line itself stays.
+
+    Of a NaN the sign may be another, which no op reads.
+    """
     if not isinstance(line.op, Add):
         return None
     for position in (0, 1):
@@ -183,9 +186,12 @@ def compare_with_clipped(bound: Bound, line: Line) -> str | None:
         return None
     bounds = [bound.constants.get(one.inputs[1]) for one in (above, below)]
     x = above.inputs[0]
+    spec = bound.spec(x)
+    if spec is None:
+        return None
     for clipped in bound.lines:
         if isinstance(clipped.op, Clip) and clipped.inputs == [x] and not clipped.guards:
-            number = bound.facts[x].spec.dtype.type
+            number = spec.dtype.type
             limits = [number(clipped.op.low), number(clipped.op.high)]
             if all(map(_is_number, bounds, limits)):
                 line.op, line.inputs = Equal(), [x, clipped.outputs[0]]

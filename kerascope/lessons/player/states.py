@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from kerascope.trace.events import BEGIN, END, Event
@@ -20,6 +21,8 @@ SPANS = (*CALLS, "map.visit", "grad.node", "op")
 INSTANTS = ("node.create", "map.depth", "depth.put", "tmap.set", "grad.op", "grad.accum")
 SOURCES = ("placeholder", "variable", "constant")  # kinds of boxes that are there from the start
 NODE = re.compile(r"(?P<layer>.*)_ib-\d+$")
+# What the box of one contribution of several to a gradient says.
+CONTRIBUTION = re.compile(r"contribution \d+ \(from (?P<consumer>.+)\)")
 
 
 class BoxStates:
@@ -59,6 +62,9 @@ class BoxStates:
         self._calls: list[str] = []  # names of the calls that are open in a run
         self._open: list[tuple[Event, str]] = []  # spans that are open, with their boxes
         self._flash: tuple[str, int] | None = None  # a box that an instant has touched
+        self._contributions = _contributions_of(graph)
+        self._swept = ""  # the op through which the sweep goes
+        self._sent: Counter[str] = Counter()  # how often it has sent something, by gradient
 
     def feed(self, event: Event) -> None:
         """Move on to the states at one more event."""
@@ -73,7 +79,7 @@ class BoxStates:
             self._instant(event)
         for delta in event.deltas:
             if delta.name == "grads" and event.phase == "backward":
-                self._contribute(f"grad:{delta.key}")
+                self._mark_done(f"grad:{delta.key}")
 
     # --- spans ------------------------------------------------------------------------------------
 
@@ -99,6 +105,8 @@ class BoxStates:
             self.now[box] = GRADIENT if _is_backward(event) else DONE
 
     def _instant(self, event: Event) -> None:
+        if event.kind == "grad.op":
+            self._sweep(event.name)
         box = self._box_of(event) if event.kind in INSTANTS else ""
         if not box:
             return
@@ -106,6 +114,7 @@ class BoxStates:
         self.now[box], self._flash = NOW, (box, after)
 
     def _start_anew(self, event: Event) -> None:
+        self._sweep("")
         is_sweep = event.kind == "gradients"
         for node in self.graph.nodes:
             is_there = node.kind in SOURCES and event.kind == "function"
@@ -122,8 +131,8 @@ class BoxStates:
         """Return the box of which an event speaks; "" if it is none of this picture."""
         name = event.name
         if event.kind == "grad.accum":
-            self._contribute(f"grad:{name}#{value_of_event(event, 'k')}")
             name = f"grad:{name}"
+            self._contribute(name)
         if event.kind == "layer.call" and not event.phase and not self._calls:
             name = self._made.get(event.t, name)
         if NODE.match(name):
@@ -132,15 +141,44 @@ class BoxStates:
             name = "/".join([*self._calls, name])
         return name if name in self.now else ""
 
-    def _contribute(self, box: str) -> None:
-        """Mark the box of one contribution of several to a gradient."""
+    def _mark_done(self, box: str) -> None:
         if box in self.now:
             self.now[box] = DONE
+
+    def _sweep(self, op: str) -> None:
+        self._swept = op
+        self._sent.clear()
+
+    def _contribute(self, gradient: str) -> None:
+        """Mark the box of one contribution of several to a gradient: that of who sends it.
+
+        Who sends it is an op or, in the picture of a model, a call. The number in the box's name
+        does not help: boxes are counted as the forward pass reads, events as the sweep goes.
+        """
+        place = self._sent[gradient]
+        self._sent[gradient] += 1
+        calls = [event.name for event, _ in self._open if event.kind == "grad.node"]
+        for sender in (self._swept, *calls[-1:]):
+            boxes = self._contributions.get((gradient, sender))
+            if boxes:
+                self._mark_done(boxes[min(place, len(boxes) - 1)])
+                return
 
     def _box_of_node(self, name: str) -> str:
         if self._of_nodes:
             return self._of_nodes.get(name, "")
         return layer_of(name)
+
+
+def _contributions_of(graph: Graph) -> dict[tuple[str, str], list[str]]:
+    """Return the boxes of contributions, by the box of the gradient and by who sends them."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for node in graph.nodes:
+        said = CONTRIBUTION.fullmatch(node.label)
+        if said:
+            gradient = node.id.rpartition("#")[0]
+            found.setdefault((gradient, said["consumer"]), []).append(node.id)
+    return found
 
 
 def nodes_made(events: Iterable[Event]) -> dict[int, str]:
