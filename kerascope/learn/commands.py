@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from rich.console import Console
+
 from kerascope.errors import UnavailableError
 from kerascope.learn import pages
 from kerascope.learn.attempts import only_defines
@@ -43,8 +45,12 @@ class Desk:
     seconds: float | None = None
 
     def say(self, text: Text | str = "") -> None:
-        """Write a line in the student's language."""
-        print(text if isinstance(text, str) else text.within(self.language), flush=True)
+        """Write in the student's language; a terminal gets lines that end between two words."""
+        words = text if isinstance(text, str) else text.within(self.language)
+        if sys.stdout.isatty():
+            Console(highlight=False).print(words, markup=False, emoji=False)
+        else:
+            print(words, flush=True)
 
     def page(self, exercise: Exercise) -> Text:
         """Return the page of an exercise; its commands are those for this folder."""
@@ -151,10 +157,11 @@ def show_solution(desk: Desk, chosen: list[Exercise]) -> int:
     """Print a solution."""
     (exercise,) = chosen
     desk.say(Text(f"# {exercise.id}: one way to do it", f"# {exercise.id}：一种写法"))
-    desk.say(exercise.solution.read_text(encoding="utf-8").rstrip())
+    print(exercise.solution.read_text(encoding="utf-8").rstrip())
     desk.say()
     seen = pages.seen(exercise)
-    desk.say(Text(f"# {seen.en}", f"# {seen.zh}"))  # so that the whole can be kept as a file
+    # As comments, so that the whole can be kept as a file.
+    print(f"# {seen.within(desk.language)}", flush=True)
     return DONE
 
 

@@ -1,6 +1,8 @@
 """`kerascope learn` as a student and as a teacher type it."""
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -10,6 +12,8 @@ import pytest
 from kerascope.cli import main
 from kerascope.learn import commands, watching
 from kerascope.learn.catalog import all_exercises
+
+ROOT = Path(__file__).resolve().parents[2]
 
 EXERCISES = all_exercises()
 FIRST, SECOND, THIRD = EXERCISES[:3]
@@ -354,3 +358,26 @@ def test_all_exercises_are_checked_at_once(learn, a_class):
     assert [one["id"] for one in json.loads(out)["folders"][0]["exercises"]] == [
         e.id for e in EXERCISES
     ]
+
+
+def test_a_narrow_terminal_breaks_no_word(tmp_path):
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kerascope", "learn"],
+        **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
+        cwd=tmp_path,
+        env={**os.environ, "COLUMNS": "50", "TERM": "xterm", "PYTHONPATH": str(ROOT)},
+    )
+    os.close(theirs)
+    text = b""
+    try:
+        while piece := os.read(ours, 4096):
+            text += piece
+    except OSError:  # the other side was closed
+        pass
+    os.close(ours)
+    assert process.wait(60) == 0
+    lines = text.decode().splitlines()
+    assert max(map(len, lines)) <= 50
+    assert "Write `parameters`. Its argument holds the size" in lines
