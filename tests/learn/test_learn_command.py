@@ -380,4 +380,6 @@ def test_a_narrow_terminal_breaks_no_word(tmp_path):
     assert process.wait(60) == 0
     lines = text.decode().splitlines()
     assert max(map(len, lines)) <= 50
-    assert "Write `parameters`. Its argument holds the size" in lines
+    assert "Its argument holds the size of the input, then the units" in " ".join(
+        " ".join(lines).split()
+    )
