@@ -14,6 +14,7 @@ import hashlib
 import io
 import json
 import linecache
+import os
 import sys
 import traceback
 from contextlib import redirect_stdout
@@ -47,7 +48,9 @@ def main() -> None:
     results: list[dict[str, Any]] = []
     for block in blocks:
         results.append(run_block(block, module.__dict__, server or start_session))
-        result_path.write_text(json.dumps(results), encoding="utf-8")
+        unfinished = result_path.with_suffix(".part")
+        unfinished.write_text(json.dumps(results), encoding="utf-8")
+        os.replace(unfinished, result_path)
         if results[-1]["error"]:
             break
     if server is not None:
