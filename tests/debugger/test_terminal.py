@@ -127,7 +127,8 @@ def test_ctrl_c_while_the_program_runs_stops_at_the_next_event(tmp_path):
     terminal.send("\x03")
     stop = terminal.read_until("(Kdb) ")
     assert "\ninterrupted\n" in stop
-    assert "kerascope/" in stop
+    # A place in the engine; an event without one shows the script's line that has led there.
+    assert "> kerascope/" in stop or "> script.py(5)<module>()" in stop
     terminal.send("s\n")
     assert "t=" in terminal.read_until("(Kdb) ")
     terminal.send("q\n")
