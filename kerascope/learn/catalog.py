@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kerascope.errors import ConfigError, UnavailableError
+from kerascope.errors import ConfigError
 from kerascope.learn.texts import LANGUAGES, Text
+from kerascope.lessons.places import tutorials_folder
 from kerascope.registry import did_you_mean
 
-_PACKAGE = Path(__file__).resolve().parents[1]
 _KEYS = {"number", "facts", "en", "zh"}
 
 
@@ -100,23 +100,6 @@ def chapter_number(folder_name: str) -> str:
     ('05', 'a')
     """
     return folder_name.partition("-")[0].lower()
-
-
-def tutorials_folder() -> Path:
-    """Return the folder of the course: in the package, or beside it in a checkout.
-
-    Raises
-    ------
-    UnavailableError
-        It is not there.
-    """
-    for folder in (_PACKAGE / "tutorials", _PACKAGE.parent / "tutorials"):
-        if any(folder.glob("*/exercises/*.toml")):
-            return folder
-    raise UnavailableError(
-        "learn: the exercises are not in this installation of kerascope; expected a folder "
-        "'tutorials' in or beside the package. Install the wheel again, or use a checkout."
-    )
 
 
 def all_exercises(folder: Path | None = None) -> list[Exercise]:

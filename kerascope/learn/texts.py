@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-LANGUAGES = ("en", "zh")
+from kerascope.lessons.blocks import LANGUAGES
+
+__all__ = ["LANGUAGES", "Text"]
 
 
 class Text(NamedTuple):

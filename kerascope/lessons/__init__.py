@@ -6,7 +6,7 @@ a stored output still holds, `checking.py` gathers all that is wrong with a chap
 writes anew what has changed. `render_html.py` and `render_notebook.py` make pages and notebooks of
 it, `reading.py` a text for the terminal.
 
-    from kerascope.lessons.reading import chapter_text, tutorials_folder
+    from kerascope.lessons.reading import chapter_text
 
 The command is `kerascope lessons check|build|html|notebook` (`commands.py`).
 

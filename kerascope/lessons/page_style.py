@@ -1,4 +1,4 @@
-"""The looks of the pages: two palettes, one for light and one for dark, and the style sheet.
+"""What all pages share: their languages, two palettes (light and dark), and the style sheet.
 
 Every colour of text stands off from both grounds, that of the page and that of code, by 4.5:1 or
 more, as WCAG asks; a test computes it.
@@ -10,6 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 FOLDER = Path(__file__).with_name("page")
+NAMES = {"en": "English", "zh": "中文"}
+TAGS = {"en": "en", "zh": "zh-Hans"}
+NO_NETWORK = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+)
 GROUNDS = ("ground", "code-ground")
 PALETTES: dict[str, dict[str, str]] = {
     "light": {

@@ -1,7 +1,6 @@
 """A chapter in the terminal: `kerascope learn read 7`.
 
-`tutorials_folder` says where the chapters are, `chapter_text` gives one as text, wrapped to a width
-and in colours if they are wanted.
+`chapter_text` gives one as text, wrapped to a width and in colours if they are wanted.
 """
 
 from __future__ import annotations
@@ -16,22 +15,8 @@ from rich.markdown import Markdown
 from kerascope.errors import UnknownNameError
 from kerascope.lessons.block_html import PREDICT, session_command
 from kerascope.lessons.blocks import SESSIONS, Block, Lesson, Part, Picture, Prose, Section
-from kerascope.lessons.folders import (
-    chapter_folders,
-    examples_folder,
-    find_chapter,
-    read_chapter,
-    tutorials_folder,
-)
+from kerascope.lessons.folders import find_chapter, read_chapter
 from kerascope.lessons.prose_html import LESSON_LINK, WIDE, shown_text
-
-__all__ = [
-    "chapter_folders",
-    "chapter_text",
-    "examples_folder",
-    "find_chapter",
-    "tutorials_folder",
-]
 
 DEFAULT_WIDTH = 80
 PICTURE = {"en": "Picture", "zh": "图"}

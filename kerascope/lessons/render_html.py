@@ -14,21 +14,16 @@ from html import escape
 
 from kerascope.lessons.block_html import block_html
 from kerascope.lessons.blocks import Block, Chapter, LessonError, Part, Picture, Prose, Section
-from kerascope.lessons.page_style import script, style_sheet
+from kerascope.lessons.page_style import NAMES, NO_NETWORK, TAGS, script, style_sheet
 from kerascope.lessons.player.embedding import frame
 from kerascope.lessons.prose_html import inline_html, prose_html
 from kerascope.lessons.twins import block_complaints
 
-NAMES = {"en": "English", "zh": "中文"}
-TAGS = {"en": "en", "zh": "zh-Hans"}
 COURSE = {"en": "Keras from inside", "zh": "由内而观 Keras"}
 WORDS = {
     "en": {"skip": "Skip to the text", "contents": "Contents", "course": "All chapters"},
     "zh": {"skip": "跳到正文", "contents": "目录", "course": "全部章节"},
 }
-NO_NETWORK = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-)
 
 
 def page_name(chapter: Chapter) -> str:

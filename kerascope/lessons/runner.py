@@ -18,7 +18,7 @@ from pathlib import Path
 
 from kerascope.lessons.blocks import Block, Chapter
 from kerascope.lessons.cleaning import clean
-from kerascope.lessons.folders import examples_folder
+from kerascope.lessons.places import examples_folder
 from kerascope.lessons.sessions import PACKAGE_PARENT, calm_environment
 
 TIME_LIMIT = 240  # seconds for one chapter

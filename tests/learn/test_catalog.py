@@ -1,8 +1,8 @@
 import pytest
 
 from kerascope.errors import ConfigError, UnavailableError
-from kerascope.learn import catalog
 from kerascope.learn.catalog import all_exercises, find_exercises, read_exercise
+from kerascope.lessons import places
 
 EXERCISES = all_exercises()
 
@@ -75,6 +75,6 @@ def test_an_exercise_that_lacks_something_is_refused(tmp_path, old, new, words):
 
 
 def test_an_installation_without_the_course_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(catalog, "_PACKAGE", tmp_path / "kerascope")
-    with pytest.raises(UnavailableError, match="the exercises are not in this installation"):
+    monkeypatch.setattr(places, "package_folder", lambda: tmp_path / "kerascope")
+    with pytest.raises(UnavailableError, match="the tutorials of kerascope are not here"):
         all_exercises()

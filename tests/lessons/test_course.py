@@ -14,8 +14,9 @@ from kerascope.lessons.checking import (
 )
 from kerascope.lessons.comparison import ELLIPSIS
 from kerascope.lessons.facts import SECTION, facts_shown, rows_of
-from kerascope.lessons.folders import chapter_folders, read_chapter, tutorials_folder
+from kerascope.lessons.folders import chapter_folders, read_chapter
 from kerascope.lessons.glossary import read_glossary
+from kerascope.lessons.places import tutorials_folder
 from kerascope.lessons.runner import WORKERS, run_chapters
 
 NAMES = [folder.name for folder in chapter_folders()]

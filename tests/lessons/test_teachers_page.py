@@ -11,8 +11,8 @@ import pytest
 
 from kerascope.lessons.cleaning import clean
 from kerascope.lessons.comparison import compare
-from kerascope.lessons.folders import tutorials_folder
 from kerascope.lessons.parser import markdown
+from kerascope.lessons.places import tutorials_folder
 from kerascope.lessons.runner import prepare_folder
 from kerascope.lessons.sessions import calm_environment
 

@@ -14,17 +14,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kerascope.lessons.blocks import LANGUAGES
-from kerascope.lessons.page_style import PALETTES, palette_rules
+from kerascope.lessons.page_style import NAMES, NO_NETWORK, PALETTES, TAGS, palette_rules
 from kerascope.lessons.player.picture import picture_rules, state_colors
 from kerascope.lessons.player.words import WORDS, Text, words_for_script
 from kerascope.viz.theme import PALETTES as PICTURE_PALETTES
 
 FOLDER = Path(__file__).with_name("page")
-TAGS = {"en": "en", "zh": "zh-Hans"}
-NAMES = {"en": "English", "zh": "中文"}
-NO_NETWORK = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-)
 COLORS = ("ground", "code-ground", "line", "text", "quiet", "link")
 MOVES = ("previous", "next", "play", "change", "stop")
 OF_THE_SCRIPT = (
