@@ -335,7 +335,7 @@ def test_a_json_file_will_do(capsys):
     assert main(["summary", "m.json"]) == 0
     assert "out" in capsys.readouterr().out
     Path("m.json").write_text("{", encoding="utf-8")
-    assert main(["summary", "m.json"]) == 1
+    assert main(["summary", "m.json"]) == 2
     assert "no JSON" in capsys.readouterr().err
 
 
@@ -352,7 +352,7 @@ def test_a_script_that_fails_before_has_no_model_to_show(capsys):
     assert main(["draw", "script.py"]) == 1
     err = capsys.readouterr().err
     assert "ZeroDivisionError" in err
-    assert "ended with exit code 1; there is no model to show" in err
+    assert "failed (ZeroDivisionError: division by zero); there is no model to show" in err
 
 
 @pytest.mark.parametrize(
@@ -429,5 +429,5 @@ def test_a_file_of_a_model_will_do(name, capsys):
     assert capsys.readouterr().out == expected
     assert main(["draw", name, "-o", "m.dot"]) == 0
     Path(name).write_bytes(Path(name).read_bytes()[:100])
-    assert main(["draw", name]) == 1
+    assert main(["draw", name]) == 2
     assert f"'{name}' is no whole" in capsys.readouterr().err

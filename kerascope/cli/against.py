@@ -8,7 +8,8 @@ from argparse import Namespace
 from contextlib import redirect_stdout
 from typing import Any
 
-from kerascope.cli.scripts import ScriptRun, checked_script, print_traceback
+from kerascope.cli.scripts import ScriptRun, checked_file, checked_script, print_traceback
+from kerascope.cli.usage import given
 from kerascope.debugger.comparing import first_difference
 from kerascope.debugger.files import tape_of_file
 from kerascope.debugger.fitting import Page
@@ -30,25 +31,34 @@ def run_against(options: Namespace) -> int:
     Raises
     ------
     UsageError
-        There is no such script.
-    ArgumentError
-        There is no such tape.
-    ConfigError
-        The tape is damaged; the error tells the line.
+        There is no such script, or no such tape, or it is damaged; the error tells the line.
     """
     path = checked_script(options.against)
-    recorded = tape_of_file(options.file)
+    before = recorded(options.file)
     script = ScriptRun(path, options.script_words, for_good=options.for_good)
-    told, error = _run(script, recorded)
+    told, error = _run(script, before)
     if error is not None:
         print_traceback(error, path)
-    found = first_difference(list(recorded), told)
+    found = first_difference(list(before), told)
     if found:
         page = Page(shutil.get_terminal_size().columns, for_person=sys.stdout.isatty())
         print("\n".join(page.wrapped(found)))
         return DIVERGED
-    print(f"{options.against} computes what was recorded: {len(recorded)} events are the same.")
-    return DONE if error is None or _tells_of_an_error(recorded) else FAILED
+    print(f"{options.against} computes what was recorded: {len(before)} events are the same.")
+    return DONE if error is None or _tells_of_an_error(before) else FAILED
+
+
+def recorded(name: str) -> Tape:
+    """Return the tape in a file.
+
+    Raises
+    ------
+    UsageError
+        There is none, or it is damaged.
+    """
+    path = checked_file(name, "a tape, as `record t.jsonl` writes it")
+    with given("In `kerascope debug`, `record FILE` writes one."):
+        return tape_of_file(path)
 
 
 def _run(script: ScriptRun, recorded: Tape) -> tuple[list[Event], BaseException | None]:

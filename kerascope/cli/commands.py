@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from kerascope.cli.parser import UsageError, parse
+from kerascope.cli.parser import parse
 from kerascope.cli.pictures import run_draw, run_summary
 from kerascope.cli.running import run_script
 from kerascope.cli.tracing import run_trace
+from kerascope.cli.usage import UsageError
 from kerascope.compat import keras_imports, keras_imports_for_good
 from kerascope.errors import KerascopeError
 from kerascope.settings import config, dialect_of_environment
@@ -31,6 +32,7 @@ COMMANDS: dict[str, Callable[[Any], int]] = {
     "replay": _when_called("kerascope.cli.replaying", "run_replay"),
     "profile": _when_called("kerascope.cli.profiling", "run_profile"),
     "learn": _when_called("kerascope.cli.learning", "run_learn"),
+    "examples": _when_called("kerascope.cli.examples", "run_examples"),
     "draw": run_draw,
     "summary": run_summary,
     "lessons": _when_called("kerascope.lessons.commands", "run_lessons"),

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-DEBUG_EXAMPLES = """\
+from kerascope.cli.usage import exit_codes
+
+DEBUG_CODES = {2: "or what --until names never happened", 3: "what --fail-on names was found"}
+REPLAY_CODES = {
+    2: "or what --until names never happened",
+    4: "--against: the script computes something else than what was recorded",
+}
+DEBUG_EXAMPLES = f"""\
 As in `python -m pdb`, options stand before the script; what follows it is its own. It stops before
 the first event; `help` lists the commands:
   kerascope debug train.py data.csv
@@ -30,10 +37,9 @@ to standard error. --until ends the output and the program there; what it names 
 commands of -c and -x are done before the first event then, and must not move; .kscoperc is not
 read. With --until alone they, and those of .kscoperc, are done where it asks.
 
-exit codes: 0 done, 1 the script failed, 2 wrong usage, or what --until names never happened, 3 what
---fail-on names was found
+{exit_codes(DEBUG_CODES)}
 """
-REPLAY_EXAMPLES = """\
+REPLAY_EXAMPLES = f"""\
 In `kerascope debug`, `record t.jsonl` writes a tape. Its replay runs no code, neither the script's
 nor the model's: it can be read where Keras scripts cannot be trusted.
   kerascope replay t.jsonl
@@ -48,8 +54,7 @@ what it prints goes to standard error. It is the same only if its random numbers
   kerascope replay --against train.py t.jsonl
   kerascope replay --against train.py t.jsonl -- data.csv --epochs 3
 
-exit codes: 0 done, or the same as recorded; 1 the work or the script failed, 2 wrong usage, 4 the
-script computes something else than what was recorded
+{exit_codes(REPLAY_CODES)}
 """
 BARE_STEP_ALL = "--step-all"
 WITH_VALUE = (

@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import NamedTuple
 
-from kerascope.cli.parser import UsageError
+from kerascope.cli.usage import UsageError
 from kerascope.debugger.stopping import MOVES
 from kerascope.debugger.unattended import FORMATS, LAST_STOP, Wanted
 from kerascope.debugger.until import Until

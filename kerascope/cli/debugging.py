@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 from argparse import Namespace
@@ -14,8 +15,8 @@ from typing import Any
 from kerascope import backend
 from kerascope.cli.debug_orders import Orders, orders_of
 from kerascope.cli.full_screen import check_full_screen, on_full_screen
-from kerascope.cli.parser import UsageError
 from kerascope.cli.scripts import ScriptRun, checked_script, exit_code_of, traceback_text
+from kerascope.cli.usage import UsageError
 from kerascope.debugger.entry import breakpoints_come_here
 from kerascope.debugger.front import ModelDebugger
 from kerascope.debugger.session import Quitting, Restarting, Session
@@ -85,6 +86,7 @@ def _run_asking(
                 session.run(script.execute)
         except Restarting:
             backend.clear_session()  # so that the layers get the same names again
+            linecache.checkcache()  # the script may have been edited meanwhile
             orders = orders._replace(until=None)
         except Quitting:
             missed = orders.until is not None and orders.until.was_missed
@@ -186,5 +188,5 @@ def _lines_of(file: str | None) -> list[str]:
         text = Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"-x {file}: expected a text file of commands; {error}.") from None
-    lines = (line.strip() for line in text.splitlines())
+    lines = (line.strip() for line in text.split("\n"))
     return [line for line in lines if line and not line.startswith("#")]

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from kerascope.cli.debug_orders import Orders
-from kerascope.cli.parser import UsageError
+from kerascope.cli.usage import UsageError
 
 SCREEN = "kerascope.debugger.tui.screen"
 

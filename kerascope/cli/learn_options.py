@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+from kerascope.cli.usage import exit_codes
+
 ACTIONS = ("next", "list", "read", "run", "check", "hint", "reset", "solution", "watch")
 LEARN_USAGE = "kerascope learn [ACTION] [EXERCISE ...] [options]"
-LEARN_EXAMPLES = """\
+LEARN_EXAMPLES = f"""\
 actions:
   kerascope learn                     the next exercise; the first time, the exercises are copied
                                       to ./kerascope-exercises, where you write your answers
@@ -27,8 +29,7 @@ for teachers:
   kerascope learn check --all --class submissions        a line for each student
 No file in these folders is changed. It runs what the students wrote: on a machine where it may.
 
-exit codes of check: 0 all passed, 1 one failed, 5 none failed but one was not attempted,
-2 wrong usage, 130 interrupted; of run: the file's own, or 124 if it took too long
+{exit_codes({5: "check: none failed, but one was not attempted", 124: "run: it took too long"})}
 """
 _WITH_VALUE = ("--folder", "--class", "--lang", "--time-limit")
 

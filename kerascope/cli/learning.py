@@ -9,10 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kerascope.cli.learn_options import ACTIONS
-from kerascope.cli.parser import UsageError
+from kerascope.cli.usage import UsageError, given
+from kerascope.errors import UnknownNameError
 from kerascope.learn import commands, pages
 from kerascope.learn.catalog import Exercise, all_exercises, find_exercises
-from kerascope.learn.commands import Desk
+from kerascope.learn.commands import Desk, at_folder
 from kerascope.learn.reports import Checked, folders_of_class, report, workbook_in
 from kerascope.learn.texts import language_of_environment
 from kerascope.learn.workbook import Workbook, default_folder
@@ -40,9 +41,10 @@ def run_learn(options: Namespace) -> int:
         There is no such action or exercise, or the options make no sense.
     """
     exercises = all_exercises()
-    action, words = _action_of(options.script_words, exercises)
+    at = at_folder(Path(options.folder[0])) if len(options.folder) == 1 else ""
+    action, words = _action_of(options.script_words, exercises, at)
     _check_options(options, action, words)
-    chosen = [] if action == "read" else _chosen(exercises, words)
+    chosen = [] if action == "read" else _chosen(exercises, words, at)
     if action in _ONE_AT_A_TIME and len(chosen) > 1:
         names = ", ".join(exercise.name for exercise in chosen)
         raise UsageError(f"learn {action}: expected one exercise, got {names}.")
@@ -54,7 +56,7 @@ def run_learn(options: Namespace) -> int:
     desk = Desk(workbook, language, options.time_limit)
     if action == "read":
         current = workbook.next_exercise() or exercises[-1]
-        return commands.read_chapter(words[0] if words else current.chapter, language)
+        return _read(words[0] if words else current.chapter, language, at)
     _prepare(desk, action)
     if not chosen and action in ("check", *_ONE_AT_A_TIME):
         following = workbook.next_exercise()
@@ -65,19 +67,28 @@ def run_learn(options: Namespace) -> int:
     return _DO[action](desk, chosen)
 
 
+def _read(chapter: str, language: str, at: str) -> int:
+    try:
+        return commands.read_chapter(chapter, language, at)
+    except UnknownNameError as error:
+        raise UsageError(f"learn read: {error}") from None
+
+
 def _prepare(desk: Desk, action: str) -> None:
     """Copy the exercises that the student does not have yet."""
     workbook = desk.workbook
     if workbook.notice:
         desk.say(f"kerascope: {workbook.notice}")
-    written = workbook.prepare(desk.language)
+    with given():
+        written = workbook.prepare(desk.language)
     if written:
         desk.say(pages.welcome(workbook.folder, len(written)))
     if len(written) == len(workbook.exercises):
-        desk.say(pages.FIRST_CHAPTER if action in ("next", "list") else pages.ELSEWHERE)
+        is_begun_here = action in ("next", "list")
+        desk.say(pages.first_chapter(desk.at) if is_begun_here else pages.ELSEWHERE)
 
 
-def _action_of(words: list[str], exercises: list[Exercise]) -> tuple[str, list[str]]:
+def _action_of(words: list[str], exercises: list[Exercise], at: str) -> tuple[str, list[str]]:
     """Return the action and the words after it; an exercise alone is shown."""
     if not words:
         return "next", []
@@ -89,18 +100,18 @@ def _action_of(words: list[str], exercises: list[Exercise]) -> tuple[str, list[s
     hint = did_you_mean(first, [*ACTIONS, *(e.name for e in exercises)])
     raise UsageError(
         f"learn: there is no action and no exercise {first!r}. {hint}"
-        f"Actions: {', '.join(ACTIONS)}.\n(kerascope learn list shows the exercises)"
+        f"Actions: {', '.join(ACTIONS)}.\n(kerascope learn list{at} shows the exercises)"
     )
 
 
-def _chosen(exercises: list[Exercise], words: list[str]) -> list[Exercise]:
+def _chosen(exercises: list[Exercise], words: list[str], at: str) -> list[Exercise]:
     chosen: list[Exercise] = []
     for word in words:
         found, hint = find_exercises(exercises, word)
         if not found:
             raise UsageError(
                 f"learn: there is no exercise {word!r}. {hint}".rstrip() + "\n"
-                "(kerascope learn list shows the exercises)"
+                f"(kerascope learn list{at} shows the exercises)"
             )
         chosen += [exercise for exercise in found if exercise not in chosen]
     return chosen

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-LESSONS_EXAMPLES = """\
+from kerascope.cli.usage import exit_codes
+
+LESSONS_EXAMPLES = f"""\
 A chapter is meant by its number or its name (7, 07, 07-dense, dense); without one, all are:
   kerascope lessons check                  run every block, compare every printed line
   kerascope lessons check 7                ... of one chapter
@@ -17,7 +19,7 @@ A chapter is meant by its number or its name (7, 07, 07-dense, dense); without o
 A new chapter is a folder NN-topic with lesson.en.md and lesson.zh.md:
   kerascope lessons check --tutorials my_course
 
-exit codes: 0 all is well, 1 something differs, 2 wrong usage
+{exit_codes({1: "check and build: something differs"})}
 """
 ACTIONS = {
     "check": "run every block and compare every printed line",

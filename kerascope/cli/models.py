@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from kerascope.cli.parser import UsageError
-from kerascope.cli.scripts import ScriptRun, checked_script
+from kerascope.cli.scripts import ScriptRun, checked_file, checked_script, print_traceback
+from kerascope.cli.usage import UsageError
 from kerascope.engine.network import Network
-from kerascope.errors import KerascopeError, UnavailableError
+from kerascope.errors import ConfigError, KerascopeError, UnknownNameError
 from kerascope.models import load_model, model_from_json, model_from_yaml
 from kerascope.registry import did_you_mean
 from kerascope.stage import Stage, observing
 
 MODEL_FILES = (".keras", ".h5", ".hdf5")
 TEXT_FILES = (".json", ".yaml", ".yml")
+FUNCTION = r"^model_from_\w+: "  # who typed a command did not call it
+EXPECTED = "script.py, script.py:name, module:name or a .keras, .h5 or .json file"
 
 
 class ScriptFailed(KerascopeError):
@@ -32,6 +37,10 @@ class ScriptFailed(KerascopeError):
     def __init__(self, message: str, error: BaseException | None) -> None:
         super().__init__(message)
         self.error = error
+
+
+class NoModel(UsageError):
+    """The script builds none."""
 
 
 def find_model(argument: str, *, with_loss: bool = False) -> Network:
@@ -54,44 +63,62 @@ def find_model(argument: str, *, with_loss: bool = False) -> Network:
     if argument.endswith(".py") or not name:
         name, attribute = argument, ""
     if Path(argument).suffix.lower() in MODEL_FILES:
-        return _from_file(argument, with_loss)
-    if name.endswith(TEXT_FILES):
-        return _from_text(checked_script(name))
+        return _from_file(checked_file(argument, "a .keras or .h5 file"), with_loss)
+    if Path(argument).suffix.lower() in TEXT_FILES:
+        return _from_text(checked_file(argument, "the text of model.to_json()"))
     if name.endswith(".py"):
         return _from_script(checked_script(name), attribute)
     if attribute:
         return _from_module(name, attribute)
-    if Path(name).is_file() or not Path(name).suffix:
-        checked_script(name)
+    if not name or not Path(name).suffix:
+        checked_file(name, EXPECTED)
     folder = Path(name).parent
     beside = [path.name for path in folder.iterdir()] if folder.is_dir() else []
     raise UsageError(
-        f"cannot tell what {argument!r} is; expected script.py, script.py:name, module:name "
-        f"or a .keras, .h5 or .json file. {did_you_mean(Path(name).name, beside)}".rstrip()
+        f"cannot tell what {argument!r} is; expected {EXPECTED}. "
+        f"{did_you_mean(Path(name).name, beside)}".rstrip()
     )
 
 
-def _from_file(argument: str, with_loss: bool) -> Network:
-    try:
-        return _checked(load_model(argument, compile=with_loss), argument)
-    except UnavailableError as error:
-        raise UsageError(str(error)) from None
+def _from_file(path: Path, with_loss: bool) -> Network:
+    with _reading(f"Write it with model.save({path.name!r})."):
+        return _checked(load_model(path, compile=with_loss), f"'{path}'")
 
 
 def _from_text(path: Path) -> Network:
-    read = model_from_json if path.suffix == ".json" else model_from_yaml
-    return _checked(read(path.read_text(encoding="utf-8")), str(path))
+    is_json = path.suffix.lower() == ".json"
+    read, writer = (model_from_json, "to_json") if is_json else (model_from_yaml, "to_yaml")
+    how = f"Write it with Path({path.name!r}).write_text(model.{writer}())."
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"'{path}' is no text in UTF-8. {how}") from None
+    except OSError as error:
+        raise UsageError(f"'{path}' cannot be read ({error.strerror}).") from None
+    with _reading(how, f"'{path}': "):
+        return _checked(read(text), f"'{path}'")
+
+
+@contextmanager
+def _reading(how: str, where: str = "") -> Iterator[None]:
+    """Let what is wrong with the file of a model be wrong usage, and say how one is written."""
+    try:
+        yield
+    except UnknownNameError as error:
+        raise UsageError(
+            f"{where}{error} A file is read without running any code: write a script that loads "
+            f"it with custom_objects, and give script.py in its place."
+        ) from None
+    except KerascopeError as error:
+        words = f"{where}{re.sub(FUNCTION, '', str(error))}"
+        raise UsageError(f"{words} {how}" if isinstance(error, ConfigError) else words) from None
 
 
 def _from_module(name: str, attribute: str) -> Network:
     sys.path.insert(0, str(Path.cwd()))
     try:
-        with redirect_stdout(sys.stderr):
+        with _running(f"module {name!r}", name):
             module = import_module(name)
-    except ModuleNotFoundError as error:
-        if not f"{name}.".startswith(f"{error.name}."):
-            raise
-        raise UsageError(f"there is no module {name!r} ({error}).") from None
     finally:
         sys.path.remove(str(Path.cwd()))
     return _named(vars(module), attribute, f"module {name!r}")
@@ -116,10 +143,21 @@ def _from_script(path: Path, attribute: str) -> Network:
     except UsageError as error:
         if not code:
             raise
-        raise ScriptFailed(
-            f"'{path}' ended with exit code {code}; there is no model to show. {error}",
-            script.error,
-        ) from None
+        more = "" if isinstance(error, NoModel) else f" {error}"
+        raise ScriptFailed(f"{_how_it_failed(script)}{more}", script.error) from None
+
+
+def _how_it_failed(script: ScriptRun) -> str:
+    """Return how a script ended of which no model can be shown."""
+    path, error = script.path, script.error
+    if error is None:
+        how = f"ended with exit code {script.code}"
+    elif isinstance(error, SyntaxError) and error.filename == str(path):
+        return f"'{path}' is no valid Python (line {error.lineno}: {error.msg}); nothing was run."
+    else:
+        first, *_ = f"{type(error).__name__}: {error}".split("\n")
+        how = f"failed ({first.rstrip(': ')})"
+    return f"'{path}' {how}; there is no model to show."
 
 
 def _named(
@@ -136,9 +174,45 @@ def _named(
         raise UsageError(f"{where} has no variable {attribute!r}. {hint}{known}")
     value = names[attribute]
     if not isinstance(value, Network) and callable(value):
-        with redirect_stdout(sys.stderr):
-            value = value()
+        value = _called(value, f"{where}: {attribute}")
     return _checked(value, f"{where}: {attribute}")
+
+
+def _called(build: Callable[[], Any], where: str) -> Any:
+    """Return what a function of the script returns."""
+    with suppress(ValueError, TypeError):  # some of C cannot say what they take
+        needed = [
+            name
+            for name, one in inspect.signature(build).parameters.items()
+            if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+        ]
+        if needed:
+            raise UsageError(
+                f"{where} needs {', '.join(needed)}; expected a model, or a function that can be "
+                f"called without arguments."
+            )
+    with _running(where):
+        return build()
+
+
+@contextmanager
+def _running(where: str, module: str = "") -> Iterator[None]:
+    """Run what a person wrote; if it fails, print its traceback and raise `ScriptFailed`.
+
+    Raises
+    ------
+    UsageError
+        There is no such module.
+    """
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    except (Exception, SystemExit) as error:
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing and f"{module}.".startswith(f"{missing}."):
+            raise UsageError(f"there is no module {module!r} ({error}).") from None
+        print_traceback(error)
+        raise ScriptFailed(f"{where} failed; there is no model to show.", error) from None
 
 
 def _checked(value: Any, where: str) -> Network:
@@ -166,7 +240,7 @@ def _only_one(names: dict[str, Any], used: list[Network], path: Path) -> Network
     if len(whole) == 1:
         return whole[0]
     if not whole:
-        raise UsageError(
+        raise NoModel(
             f"'{path}' builds no model that can be found; expected a Model or Sequential "
             f"in a variable."
         )

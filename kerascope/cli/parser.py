@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from kerascope import __version__
 from kerascope.cli.debug_options import (
@@ -15,6 +15,7 @@ from kerascope.cli.debug_options import (
     split_debug_words,
     split_replay_words,
 )
+from kerascope.cli.examples import EXAMPLES_EXAMPLES, add_examples_options
 from kerascope.cli.learn_options import (
     LEARN_EXAMPLES,
     LEARN_USAGE,
@@ -33,6 +34,7 @@ from kerascope.cli.profile_options import (
     add_profile_options,
     split_profile_words,
 )
+from kerascope.cli.usage import Parser, UsageError, exit_codes
 from kerascope.registry import did_you_mean
 
 DIALECTS = ("1.2", "2.2", "3")
@@ -42,6 +44,11 @@ MODEL is script.py, script.py:name, module:name, or a file: .keras, .h5, or the 
 model.to_json(), written here or by Keras 1, 2 or 3. A script is run as it is, its training too;
 what it prints goes to standard error. A file is read without running any code of it.
 """
+OTHER_CODES = {
+    3: "debug --fail-on: found",
+    4: "replay --against: the script computes something else",
+    5: "learn check: not attempted",
+}
 EXAMPLES = f"""\
 examples:
   kerascope run example.py data.csv             run a Keras script; `import keras` is kerascope
@@ -52,45 +59,32 @@ examples:
   kerascope draw example.py -o model.svg        draw the model that a script builds
   kerascope draw example.py:encoder -o e.png    ... the one in its variable `encoder`
   kerascope summary mypackage.models:build      a table of the layers
+  kerascope examples                            example.py and others, copied to ./examples
   kerascope learn read 0                        the course, chapter by chapter
   kerascope learn                               its exercises, with a checker
 
 {MODEL_HELP}
-exit codes: 0 done, 1 the script or the work failed, 2 wrong usage, 3 debug --fail-on found it,
-4 replay --against diverged, 130 interrupted
+{exit_codes(OTHER_CODES)}
 """
-RUN_EXAMPLES = """\
+RUN_EXAMPLES = f"""\
 `import keras`, `from tensorflow import keras` and the paths of Keras 1, 2 and 3 find kerascope; a
 Keras that is installed is not touched. Options stand before the script; what follows it is its own:
   kerascope run train.py data.csv --epochs 3
   kerascope run --dialect 1.2 old_script.py
   kerascope run --dialect 3 new_script.py
+
+{exit_codes()}
 """
-TRACE_EXAMPLES = """\
+TRACE_EXAMPLES = f"""\
 Options stand before the script or after it; what follows `--` belongs to the script alone:
   kerascope trace --batches 2 train.py data.csv
   kerascope trace train.py -- --batches 100
 
 formats: text; md (Markdown) and jsonl (a JSON object a line), for which the script's own output
 goes to standard error
+
+{exit_codes()}
 """
-
-
-class UsageError(Exception):
-    """The command line makes no sense; the message says why."""
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        usage = self.format_usage().strip()
-        raise UsageError(f"{message}\n{usage}\n(kerascope --help shows examples)")
-
-    def refuse(self, words: list[str]) -> NoReturn:
-        """Refuse words that no option takes, with the option that may have been meant."""
-        known = [name for action in self._actions for name in action.option_strings]
-        name = words[0].partition("=")[0]
-        hint = did_you_mean(name, known) if name.startswith("-") else ""
-        self.error(f"unrecognized arguments: {' '.join(words)}. {hint}".rstrip())
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
@@ -103,6 +97,8 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     SystemExit
         It asked for help or the version, which was printed.
     """
+    if list(words[:1]) == ["help"]:
+        words = [*words[1:2], "--help"]
     parser, commands = _parsers()
     first = next((word for word in words if not word.startswith("-")), None)
     if first is not None and words[0] == first and first not in commands:
@@ -119,10 +115,29 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
             commands[command].refuse(unknown)
         options.script_words = script_words
         return options
+    _check_first(list(words), parser, commands)
     options, unknown = parser.parse_known_args(list(words))
     if unknown:
-        commands[options.command].refuse(unknown)
+        commands[options.command].chosen(options).refuse(unknown)
     return options
+
+
+def _check_first(words: list[str], parser: Parser, commands: dict[str, Parser]) -> None:
+    """Refuse an option that stands where a command is expected, unless it needs none.
+
+    Raises
+    ------
+    UsageError
+        It is misspelt, or belongs behind a command.
+    """
+    name = words[0].partition("=")[0] if words else ""
+    if not name.startswith("-") or any(known.startswith(name) for known in parser.option_names):
+        return
+    having = [command for command, its in commands.items() if name in its.option_names]
+    if having:
+        command = next((word for word in words if word in having), having[0])
+        parser.error(f"{name} stands behind a command: kerascope {command} {name} ...")
+    parser.refuse(words[:1])
 
 
 class _Command(NamedTuple):
@@ -148,13 +163,13 @@ class _Command(NamedTuple):
     knows_dialects: bool = True
 
 
-def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
-    common = _Parser(add_help=False)
+def _parsers() -> tuple[Parser, dict[str, Parser]]:
+    common = Parser(add_help=False)
     common.add_argument(
         "--dialect", choices=DIALECTS,
         help="whose names of weights, layers and logs (default: $KERASCOPE_DIALECT, or 2.2)",
     )  # fmt: skip
-    parser = _Parser(
+    parser = Parser(
         prog="kerascope",
         description="See inside a Keras-style model: walk through it, draw it.",
         epilog=EXAMPLES,
@@ -162,7 +177,7 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     )
     parser.add_argument("--version", action="version", version=f"kerascope {__version__}")
     sub = parser.add_subparsers(dest="command", required=True, metavar="command")
-    found: dict[str, _Parser] = {}
+    found: dict[str, Parser] = {}
     for name, command in _COMMANDS.items():
         found[name] = sub.add_parser(
             name,
@@ -266,16 +281,24 @@ _COMMANDS = {
         PROFILE_EXAMPLES,
         add_profile_options,
     ),
-    "draw": _Command("draw a model", f"{DRAW_EXAMPLES}\n{MODEL_HELP}", add_draw_options),
+    "draw": _Command(
+        "draw a model", f"{DRAW_EXAMPLES}\n{MODEL_HELP}\n{exit_codes()}", add_draw_options
+    ),
     "summary": _Command(
         "print a table of a model's layers",
-        f"{SUMMARY_EXAMPLES}\n{MODEL_HELP}",
+        f"{SUMMARY_EXAMPLES}\n{MODEL_HELP}\n{exit_codes()}",
         add_summary_options,
     ),
     "lessons": _Command(
         "the course as web pages and notebooks; check it",
         LESSONS_EXAMPLES,
         add_lessons_options,
+        knows_dialects=False,
+    ),
+    "examples": _Command(
+        "copy the scripts that the course reads",
+        EXAMPLES_EXAMPLES,
+        add_examples_options,
         knows_dialects=False,
     ),
     "learn": _Command(

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from kerascope.cli.models import ScriptFailed, find_model
-from kerascope.cli.parser import UsageError
 from kerascope.cli.picture_options import options_of_draw
+from kerascope.cli.usage import UsageError
 from kerascope.errors import KerascopeError
 
 DRAWING = "kerascope.viz.drawing"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 
 from kerascope.cli.picture_options import positive
+from kerascope.cli.usage import exit_codes
 from kerascope.registry import did_you_mean
 
 ORDERS = ("time", "memory", "limit", "name", "order")
-PROFILE_EXAMPLES = """\
+PROFILE_EXAMPLES = f"""\
 The script runs at full speed; then each function that it has called (train_function,
 predict_function, ...) is measured line by line, on the last batch that it got. Options stand before
 the script or after it; what follows `--` belongs to the script alone:
@@ -20,6 +21,8 @@ the script or after it; what follows `--` belongs to the script alone:
 
 Of limit: the least time that an op could take on this machine, as a share of the time it took; by
 the best matrix product (GEMM) or by copying its bytes (copy), both measured at the end.
+
+{exit_codes()}
 """
 WITH_VALUE = ("-o", "--output", "--sort", "--repeats", "--dialect")
 FLAGS = ("--all", "--json", "-h", "--help")

@@ -16,8 +16,8 @@ import numpy as np
 from rich.console import Console
 
 from kerascope.backend.function import Function
-from kerascope.cli.parser import UsageError
 from kerascope.cli.scripts import ScriptRun, checked_script
+from kerascope.cli.usage import UsageError
 from kerascope.engine.network import Network
 from kerascope.errors import KerascopeError
 from kerascope.viz.drawing import check_target

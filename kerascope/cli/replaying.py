@@ -6,11 +6,10 @@ from argparse import Namespace
 from contextlib import suppress
 from functools import partial
 
-from kerascope.cli.against import run_against
+from kerascope.cli.against import recorded, run_against
 from kerascope.cli.debug_orders import Orders, orders_of
 from kerascope.cli.full_screen import check_full_screen, on_full_screen
-from kerascope.cli.parser import UsageError
-from kerascope.debugger.files import tape_of_file
+from kerascope.cli.usage import UsageError
 from kerascope.debugger.front import ModelDebugger
 from kerascope.debugger.session import Quitting, Session
 from kerascope.debugger.unattended import INTERRUPTED, Ended, Unattended, Wanted
@@ -26,12 +25,8 @@ def run_replay(options: Namespace) -> int:
 
     Raises
     ------
-    ArgumentError
-        There is no such file.
-    ConfigError
-        The file is damaged; the error tells the line.
     UsageError
-        The options make no sense.
+        The options make no sense, or there is no such file, or it is no tape or a damaged one.
     """
     orders = orders_of(options, options.file, options.commands, None)
     if options.tui:
@@ -42,7 +37,7 @@ def run_replay(options: Namespace) -> int:
     if options.script_words:
         words = " ".join(options.script_words)
         raise UsageError(f"unrecognized arguments: {words}. Only a script of --against gets them.")
-    tape = tape_of_file(options.file)
+    tape = recorded(options.file)
     if orders.wanted is not None:
         return _run_unattended(tape, orders.wanted)
     run = partial(_run_asking, tape, orders, options.commands)

@@ -6,6 +6,8 @@ It shall find our `keras` there too: `child.py` sees to that.
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 import sys
 import traceback
@@ -16,11 +18,49 @@ from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
-from kerascope.cli.parser import UsageError
+from kerascope.cli.usage import UsageError
 
 CHILD = "kerascope.cli.child"
 SCRIPT_VARIABLE = "KERASCOPE_SCRIPT"  # tells the child which script it is
+_OURS = (str(Path(__file__).resolve().parent), contextlib.__file__, importlib.__file__, "<frozen")
 _MACHINERY = (str(Path(__file__).resolve().parents[1] / "compat"), "<frozen importlib")
+
+
+def checked_file(name: str, expected: str) -> Path:
+    """Return the path of a file that a command was given.
+
+    Parameters
+    ----------
+    name : str
+    expected : str
+        What it should be: "a Python script".
+
+    Raises
+    ------
+    UsageError
+        There is no such file.
+    """
+    path = Path(name)
+    if not name:
+        raise UsageError(f"got an empty name; expected {expected}.")
+    if path.is_dir():
+        raise UsageError(f"{name!r} is a folder; expected {expected}.")
+    if not path.is_file():
+        near = _near(path)
+        hint = f" Did you mean {str(path.with_name(near))!r}?" if near else ""
+        raise UsageError(f"there is no file {name!r}.{hint}")
+    return path
+
+
+def _near(path: Path) -> str:
+    """Return the name beside a missing file that may have been meant, "" if there is none."""
+    from difflib import get_close_matches  # only a mistake needs it
+
+    beside = {one.name for one in path.parent.iterdir()} if path.parent.is_dir() else set()
+    if f"{path.name}.py" in beside:
+        return f"{path.name}.py"
+    alike = sorted(one for one in beside if Path(one).suffix == path.suffix)
+    return next(iter(get_close_matches(path.name, alike, n=1, cutoff=0.8)), "")
 
 
 def checked_script(name: str) -> Path:
@@ -31,13 +71,8 @@ def checked_script(name: str) -> Path:
     UsageError
         There is no such file, or it is no Python script.
     """
-    path = Path(name)
-    if path.is_dir():
-        raise UsageError(f"{name!r} is a folder; expected a Python script.")
-    if not path.is_file():
-        near = "" if path.suffix else f" Did you mean {name + '.py'!r}?"
-        hint = near if Path(f"{name}.py").is_file() else ""
-        raise UsageError(f"there is no file {name!r}.{hint}")
+    path = checked_file(name, "a Python script")
+    _source(path)
     return path
 
 
@@ -47,14 +82,21 @@ def compiled(path: Path) -> CodeType:
     Raises
     ------
     UsageError
-        The file is no text at all.
+        The file is no text at all, or may not be read.
     SyntaxError
         It is no Python, or in an encoding that it does not declare.
     """
-    source = path.read_bytes()
+    return compile(_source(path), str(path), "exec", dont_inherit=True)
+
+
+def _source(path: Path) -> bytes:
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"'{path}' cannot be read ({error.strerror}).") from None
     if b"\0" in source:
         raise UsageError(f"'{path}' is no Python script: it holds binary data.")
-    return compile(source, str(path), "exec", dont_inherit=True)
+    return source
 
 
 class _ScriptSpec(ModuleSpec):
@@ -159,22 +201,32 @@ def exit_code_of(stop: SystemExit) -> int:
     return 1
 
 
-def print_traceback(error: BaseException, path: Path) -> None:
+def print_traceback(error: BaseException, path: Path | None = None) -> None:
     """Print an exception."""
     print(traceback_text(error, path), end="", file=sys.stderr)
 
 
-def traceback_text(error: BaseException, path: Path) -> str:
+def traceback_text(error: BaseException, path: Path | None = None) -> str:
     """Return an exception as Python prints it, from the script's first line on, without our frames.
 
     Python leaves its own import machinery out of a traceback; we leave out our finder as well.
+
+    Parameters
+    ----------
+    error : BaseException
+    path : Path, optional
+        The script; without it, the first file that is no part of a command is that.
     """
     frames: TracebackType | None = error.__traceback__
-    while frames is not None and frames.tb_frame.f_code.co_filename != str(path):
+    while frames is not None and not _is_of(frames.tb_frame.f_code.co_filename, path):
         frames = frames.tb_next
     told = traceback.TracebackException(type(error), error, frames)
     _leave_out_machinery(told)
     return "".join(told.format())
+
+
+def _is_of(file: str, path: Path | None) -> bool:
+    return not file.startswith(_OURS) if path is None else file == str(path)
 
 
 def _leave_out_machinery(told: traceback.TracebackException) -> None:

@@ -87,7 +87,7 @@ class History:
                 with path.open("rb") as stream:
                     stream.seek(max(path.stat().st_size - LARGEST, 0))
                     text = stream.read().decode("utf-8", "replace")
-                lines = [line for line in text.splitlines() if line.strip() and line.isprintable()]
+                lines = [line for line in text.split("\n") if line.strip() and line.isprintable()]
                 if len(lines) > LONGEST:
                     self._shorten(path, lines[-LONGEST:])
                 return lines[-LONGEST:]

@@ -98,5 +98,5 @@ def _lines_of(file: str) -> list[str]:
         text = Path(file).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ArgumentError(f"kdb: -x {file}: expected a text file of commands; {error}.") from None
-    lines = (line.strip() for line in text.splitlines())
+    lines = (line.strip() for line in text.split("\n"))
     return [line for line in lines if line and not line.startswith("#")]

@@ -14,14 +14,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from kerascope.debugger.known import known_names
+from kerascope.debugger.line_breaks import stop_once_a_line
 from kerascope.debugger.places import functions_in, shown_file, source_line
 from kerascope.debugger.rendering import short_text
 from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
+from kerascope.registry import did_you_mean
 from kerascope.trace.breakpoints import Breakpoint, BreakpointRow
 from kerascope.trace.conditions import DEFAULTS
 from kerascope.trace.selectors import KnownNames, guess, parse_selector
-from kerascope.trace.watches import Watch, WatchRow
+from kerascope.trace.watches import Unknown, Watch, WatchRow
 
 HEADER = "Num Type         Disp Enb   Where"
 _MOVES = """
@@ -49,7 +51,8 @@ class StoppingCommands(Shell):
 
         SEL is a layer (dense_2, dense_2:bwd), depth 2, op:dot, tensor:dense_2/out*, weight:*_W,
         phase:commit, event:map.skip, batch 17, train.py:12 or *. With :ret behind it, the end.
-        While we stand at a line of the script, `b 12` is one of its lines.
+        While we stand at a line of the script, `b 12` is one of its lines. What a line makes stops
+        once; with a condition, wherever that holds.
         """
         self._break(words, temporary=False)
 
@@ -69,6 +72,7 @@ class StoppingCommands(Shell):
         known = known_names(self.session)
         words = self._line_or_layer(words, known, "tbreak" if temporary else "break")
         made = breakpoints.add(words, known, temporary=temporary)
+        stop_once_a_line(made)
         self.say(f"Breakpoint {made.number} at {made.selector.text}")
 
     def _line_or_layer(self, words: str, known: KnownNames, command: str) -> str:
@@ -118,13 +122,25 @@ class StoppingCommands(Shell):
                 near = guess(breakpoint.selector, known)
                 self.say_text(f"{told(breakpoint)}: no such {what} came. {near}".rstrip())
         for watch in stepper.watches:
-            if watch.hits or watch.expression is not None or watch.number in self._told_of:
+            if watch.hits or watch.number in self._told_of:
                 continue
             self._told_of.add(watch.number)
+            if watch.expression is not None:
+                self._say_never_a_value(watch)
+                continue
             selector = parse_selector(watch.text)
             if not any(selector.matches(event, tape) for event in tape[:]):
                 near = guess(selector, known)
                 self.say_text(f"{told(watch)}: no such weight came. {near}".rstrip())
+
+    def _say_never_a_value(self, watch: Watch) -> None:
+        """Tell of a watch whose names came at no event, so that it had no value to change."""
+        tape, names = self.session.tape, watch.expression.names if watch.expression else ()
+        if not isinstance(watch.first, Unknown) or any(map(watch.concerns, tape[:])):
+            return
+        there = sorted({delta.name for event in tape[:] for delta in event.deltas})
+        near = next(filter(None, (did_you_mean(name, there) for name in sorted(names))), "")
+        self.say_text(f"{told(watch)}: it never had a value. {near}".rstrip())
 
     def say_breaks(self) -> None:
         """Print all breakpoints, watches and caught conditions; nothing if there are none."""
@@ -143,6 +159,7 @@ class StoppingCommands(Shell):
         number, _, text = words.partition(" ")
         chosen = self._breakpoint(number, "condition")
         self.session.stepper.breakpoints.set_condition(chosen.number, text)
+        stop_once_a_line(chosen)
         if text.strip():
             self.say(f"New condition set for breakpoint {chosen.number}.")
         else:

@@ -17,6 +17,7 @@ from kerascope.debugger.outputs import at_grain, lines_of_tape, page_of_session,
 from kerascope.debugger.pictures import picture_of
 from kerascope.debugger.session import Session
 from kerascope.debugger.until import Until
+from kerascope.errors import ArgumentError
 from kerascope.trace.events import Event
 from kerascope.trace.stepper import Stepper
 from kerascope.trace.stops import Reason, Stop
@@ -24,6 +25,7 @@ from kerascope.trace.stops import Reason, Stop
 FORMATS = ("text", "md", "jsonl", "html", "svg")
 OF_STOPS = ("text", "md")  # the others show what was recorded
 LAST_STOP = "last stop"  # no format of the command line: of the text the last stop alone
+NOTHING = "it built no model; expected a program that calls layers."
 DONE, FAILED, USAGE, FOUND, INTERRUPTED = 0, 1, 2, 3, 130
 
 
@@ -156,6 +158,8 @@ class Unattended:
             print(f"kerascope: {missed}", file=sys.stderr)
         if session.has_failed:
             self.code = FAILED
+        elif not len(session.tape) and not missed and self.wanted.form != "svg":
+            print(f"kerascope: {self.wanted.title}: {NOTHING}", file=sys.stderr)
 
     # --- the result -------------------------------------------------------------------------------
 
@@ -203,6 +207,8 @@ class Unattended:
         return events if self.wanted.grain is None else list(at_grain(events, self.wanted.grain))
 
     def _svg(self) -> str:
+        if not len(self._session.tape):
+            raise ArgumentError(f"--format svg: {self.wanted.title}: {NOTHING}")
         return picture_of(self._session, with_numbers=True).svg.rstrip("\n") + "\n"
 
     @property

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kerascope.errors import ConfigError
 from kerascope.learn.texts import LANGUAGES, Text
+from kerascope.lessons.lines import lines_with_ends
 from kerascope.lessons.places import tutorials_folder
 from kerascope.registry import did_you_mean
 
@@ -87,7 +88,7 @@ class Exercise:
         if language == "en":
             return source
         docstring = ast.parse(source).body[0]
-        rest = source.splitlines(keepends=True)[docstring.end_lineno :]
+        rest = lines_with_ends(source)[docstring.end_lineno :]
         return f'"""{self.task.within(language).rstrip()}\n"""\n{"".join(rest)}'
 
 

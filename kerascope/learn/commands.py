@@ -27,6 +27,19 @@ DONE, FAILED, NOT_ATTEMPTED, TOO_LONG = 0, 1, 5, 124
 _READING = ("kerascope.lessons.reading", "chapter_text")
 
 
+def at_folder(folder: Path) -> str:
+    """Return what is typed after a command for a folder, "" if that one is found anyway.
+
+    Examples
+    --------
+    >>> at_folder(Path("ann lee"))
+    " --folder 'ann lee'"
+    """
+    if folder == default_folder(Path.cwd()):
+        return ""
+    return f" --folder {shlex.quote(str(folder))}"
+
+
 @dataclass
 class Desk:
     """A student at work: the folder, the language, and how to speak.
@@ -44,6 +57,11 @@ class Desk:
     language: str
     seconds: float | None = None
 
+    @property
+    def at(self) -> str:
+        """What is typed after each command so that it is about this folder: ` --folder ann`."""
+        return at_folder(self.workbook.folder)
+
     def say(self, text: Text | str = "") -> None:
         """Write in the student's language; a terminal gets lines that end between two words."""
         words = text if isinstance(text, str) else text.within(self.language)
@@ -56,9 +74,7 @@ class Desk:
         """Return the page of an exercise; its commands are those for this folder."""
         workbook = self.workbook
         more = "" if exercise == workbook.next_exercise() else f" {exercise.name}"
-        if workbook.folder != default_folder(Path.cwd()):
-            more += f" --folder {shlex.quote(str(workbook.folder))}"
-        return pages.exercise_page(exercise, workbook.path_of(exercise), more)
+        return pages.exercise_page(exercise, workbook.path_of(exercise), more + self.at, self.at)
 
     def check(self, exercise: Exercise) -> Outcome:
         """Return the verdict on the student's file of an exercise."""
@@ -101,9 +117,9 @@ def check_chosen(desk: Desk, chosen: list[Exercise]) -> int:
         desk.say(pages.counted(outcomes))
     following = desk.workbook.next_exercise()
     if len(outcomes) == 1 and outcomes[0].verdict is Verdict.PASS:
-        desk.say(pages.compare(chosen[0]))
+        desk.say(pages.compare(chosen[0], desk.at))
     if outcomes[-1].verdict is Verdict.PASS and following is not None:
-        desk.say(pages.what_next(following))
+        desk.say(pages.what_next(following, desk.at))
     return code_of(outcomes)
 
 
@@ -138,7 +154,7 @@ def show_hint(desk: Desk, chosen: list[Exercise]) -> int:
     progress = desk.workbook.progress(exercise)
     progress.hints = min(progress.hints + 1, len(exercise.hints))
     desk.workbook.save()
-    desk.say(pages.hint_page(exercise, progress.hints))
+    desk.say(pages.hint_page(exercise, progress.hints, desk.at))
     return DONE
 
 
@@ -185,8 +201,8 @@ def watch_chosen(desk: Desk, chosen: list[Exercise]) -> int:
     return DONE
 
 
-def read_chapter(word: str, language: str) -> int:
-    """Show a chapter in the terminal.
+def read_chapter(word: str, language: str, at: str = "") -> int:
+    """Show a chapter in the terminal; `at` is typed after each command.
 
     Raises
     ------
@@ -205,5 +221,5 @@ def read_chapter(word: str, language: str) -> int:
         ) from None
     is_terminal = sys.stdout.isatty()
     width = min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDEST) if is_terminal else WIDTH
-    print(chapter_text(word, language, width=width, color=is_terminal))
+    print(chapter_text(word, language, width=width, color=is_terminal, at=at))
     return DONE

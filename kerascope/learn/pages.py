@@ -9,6 +9,7 @@ from kerascope.learn.catalog import Exercise
 from kerascope.learn.texts import Text
 from kerascope.learn.verdicts import Outcome, Verdict
 from kerascope.learn.workbook import Workbook
+from kerascope.lessons.lines import lines_of
 
 LINES_SHOWN = 20
 LONGEST_LINE = 120
@@ -28,14 +29,18 @@ def welcome(folder: Path, number: int) -> Text:
     )
 
 
-FIRST_CHAPTER = Text(
-    en="(the course begins with chapter 0: kerascope learn read 0)",
-    zh="（课程从第 0 章开始：kerascope learn read 0）",
-)
 ELSEWHERE = Text(
     en="(if you have begun in another folder, go there, or name it with --folder DIR)",
     zh="（如果你已在别的文件夹里开始，请到那里去，或用 --folder DIR 指定）",
 )
+
+
+def first_chapter(at: str = "") -> Text:
+    """Return what is said to one who begins; `at` is typed after each command."""
+    return Text(
+        en=f"(the course begins with chapter 0: kerascope learn read 0{at})",
+        zh=f"（课程从第 0 章开始：kerascope learn read 0{at}）",
+    )
 
 
 def how_far(passed: int, number: int) -> Text:
@@ -43,8 +48,11 @@ def how_far(passed: int, number: int) -> Text:
     return Text(f"{passed} of {number} exercises passed", f"已通过 {passed} / {number} 个练习")
 
 
-def exercise_page(exercise: Exercise, path: Path, more: str = "") -> Text:
-    """Return the task, where to write, and what to type; `more` is typed after each command."""
+def exercise_page(exercise: Exercise, path: Path, more: str = "", at: str = "") -> Text:
+    """Return the task, where to write, and what to type.
+
+    `more` is typed after the commands that take an exercise, `at` after all others.
+    """
     numbers = ", ".join(exercise.facts)
     chapter = exercise.chapter.lstrip("0") or "0"
     en = f"""\
@@ -54,7 +62,7 @@ def exercise_page(exercise: Exercise, path: Path, more: str = "") -> Text:
 write in      {path}
 check it      kerascope learn check{more}
 stuck?        kerascope learn hint{more}
-the chapter   kerascope learn read {chapter}"""
+the chapter   kerascope learn read {chapter}{at}"""
     zh = f"""\
 {exercise.id}   （{numbers}）
 {exercise.task.zh}
@@ -62,24 +70,24 @@ the chapter   kerascope learn read {chapter}"""
 作答文件   {path}
 检查       kerascope learn check{more}
 提示       kerascope learn hint{more}
-本章课文   kerascope learn read {chapter}"""
+本章课文   kerascope learn read {chapter}{at}"""
     return Text(en, zh)
 
 
-def what_next(exercise: Exercise) -> Text:
-    """Return what is said after a PASS."""
+def what_next(exercise: Exercise, at: str = "") -> Text:
+    """Return what is said after a PASS; `at` is typed after each command."""
     title = exercise.title
     return Text(
-        f"next: {exercise.id}  {title.en}  (kerascope learn)",
-        f"下一个：{exercise.id}  {title.zh}（kerascope learn）",
+        f"next: {exercise.id}  {title.en}  (kerascope learn{at})",
+        f"下一个：{exercise.id}  {title.zh}（kerascope learn{at}）",
     )
 
 
-def compare(exercise: Exercise) -> Text:
+def compare(exercise: Exercise, at: str = "") -> Text:
     """Return how to see another answer, once one's own has passed."""
     return Text(
-        f"compare: kerascope learn solution {exercise.name}",
-        f"对照参考答案：kerascope learn solution {exercise.name}",
+        f"compare: kerascope learn solution {exercise.name}{at}",
+        f"对照参考答案：kerascope learn solution {exercise.name}{at}",
     )
 
 
@@ -120,7 +128,7 @@ def _outcome(exercise: Exercise, outcome: Outcome, path: Path, language: str) ->
 
 
 def _quoted(text: str) -> list[str]:
-    lines = text.rstrip().splitlines()
+    lines = lines_of(text.rstrip())
     shown = [_cut(line) for line in lines[:LINES_SHOWN]]
     more = len(lines) - len(shown)
     return [f"  | {line}" for line in shown] + ([f"  | ... (+{more})"] if more else [])
@@ -146,15 +154,16 @@ def counted(outcomes: Sequence[Outcome]) -> Text:
     return Text(*both)
 
 
-def hint_page(exercise: Exercise, number: int) -> Text:
-    """Return a hint by its number, from 1."""
+def hint_page(exercise: Exercise, number: int, at: str = "") -> Text:
+    """Return a hint by its number, from 1; `at` is typed after each command."""
     of = len(exercise.hints)
     hint = exercise.hints[number - 1]
     last = Text("", "")
     if number == of:
+        command = f"kerascope learn solution {exercise.name}{at}"
         last = Text(
-            f"\n(that was the last one; kerascope learn solution {exercise.name} shows a solution)",
-            f"\n（这是最后一条提示；kerascope learn solution {exercise.name} 可以查看参考答案）",
+            f"\n(that was the last one; {command} shows a solution)",
+            f"\n（这是最后一条提示；{command} 可以查看参考答案）",
         )
     return Text(
         f"{exercise.id}, hint {number} of {of}:\n{hint.en}{last.en}",

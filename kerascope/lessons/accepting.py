@@ -14,6 +14,7 @@ from kerascope.lessons.checking import (
 )
 from kerascope.lessons.comparison import with_places_renewed
 from kerascope.lessons.folders import read_chapter
+from kerascope.lessons.lines import lines_of
 from kerascope.lessons.runner import ChapterRun
 from kerascope.lessons.twins import with_new_hashes
 
@@ -37,7 +38,7 @@ def accept(run: ChapterRun, translated: str | None = None) -> list[str]:
     for lesson in run.chapter.lessons.values():
         edits = [edit for block in lesson.blocks for edit in _edits(block, run)]
         if edits:
-            _write(lesson, _edited(lesson.source.splitlines(), edits))
+            _write(lesson, _edited(lines_of(lesson.source), edits))
             written.append(f"{lesson.where}: {_told(edits)}")
     written += _doubtful(run)
     return written + (_renew_hashes(run.chapter, translated) if translated else [])
@@ -48,7 +49,7 @@ def _doubtful(run: ChapterRun) -> list[str]:
     return [
         f"{run.chapter.name}: block {name!r}: look at this answer: {line}"
         for name, done in run.blocks.items()
-        for line in done.printed.splitlines()
+        for line in lines_of(done.printed)
         if line.startswith("*** ")
     ]
 
@@ -81,7 +82,7 @@ def _edits(block: Block, run: ChapterRun) -> list[Edit]:
     wanted = with_places_renewed(stored, done.printed) if holds else done.printed
     if wanted == stored:
         return []
-    lines = wanted.splitlines()
+    lines = lines_of(wanted)
     begin, end = block.span
     if block.kind == "pycon":
         return [(begin + 1, end - 1, lines)]
@@ -117,7 +118,7 @@ def _renew_hashes(chapter: Chapter, translated: str) -> list[str]:
     written = []
     for language, lines in with_new_hashes(chapter, translated).items():
         lesson = chapter.lessons[language]
-        if lines != lesson.source.splitlines():
+        if lines != lines_of(lesson.source):
             _write(lesson, lines)
             written.append(f"{lesson.where}: hashes of its twin renewed")
     return written

@@ -6,6 +6,7 @@ import re
 from html import escape
 
 from kerascope.lessons.blocks import LANGUAGES, SESSIONS, Block
+from kerascope.lessons.lines import lines_of
 
 LONG = 40  # lines from which a block may be cut by the end of a printed page
 PREDICT = {"en": "Say what it shows, then look", "zh": "先猜结果，再看"}
@@ -58,7 +59,7 @@ def transcript_html(text: str) -> str:
     '<span class="prompt">(Pdb)</span> <span class="command">p 1 &lt; 2</span>\nTrue\n'
     """
     lines = []
-    for line in text.splitlines():
+    for line in lines_of(text):
         found = PROMPT.match(line)
         if found:
             command = escape(found["command"])

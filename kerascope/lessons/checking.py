@@ -12,6 +12,7 @@ from kerascope.lessons.blocks import Block, Chapter, Lesson, Picture
 from kerascope.lessons.comparison import Difference, compare, compare_whole
 from kerascope.lessons.facts import fact_complaints
 from kerascope.lessons.glossary import Term, glossary_complaints
+from kerascope.lessons.lines import lines_of
 from kerascope.lessons.numbers import unproved_numbers
 from kerascope.lessons.runner import ChapterRun
 from kerascope.lessons.twins import block_complaints, twin_complaints
@@ -154,4 +155,4 @@ def stale_pictures(chapter: Chapter) -> list[str]:
 
 
 def _indented(text: str) -> str:
-    return "\n".join(f"    {line}".rstrip() for line in text.splitlines())
+    return "\n".join(f"    {line}".rstrip() for line in lines_of(text))

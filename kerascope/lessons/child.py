@@ -25,6 +25,7 @@ from typing import Any
 from kerascope import errors
 from kerascope.lessons.blocks import SESSIONS
 from kerascope.lessons.forking import start_server
+from kerascope.lessons.lines import lines_of, lines_with_ends
 from kerascope.lessons.sessions import Start, calm_process, run_session, start_session
 
 OUT = "out"  # folder that pictures are written to
@@ -98,7 +99,7 @@ def _told(failure: BaseException, file_name: str) -> str:
 
 def _run_code(code: str, name: str, namespace: dict[str, Any]) -> None:
     """Run code as a script of this name, whose lines tracebacks and `inspect` can show."""
-    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+    linecache.cache[name] = (len(code), None, lines_with_ends(code), name)
     exec(compile(ast.parse(code, name), name, "exec"), namespace)
 
 
@@ -139,8 +140,8 @@ def _run_pycon(block: dict[str, Any], namespace: dict[str, Any]) -> None:
 
 def _run_example(example: doctest.Example, name: str, namespace: dict[str, Any]) -> None:
     source = example.source
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    first, *others = source.splitlines()
+    linecache.cache[name] = (len(source), None, lines_with_ends(source), name)
+    first, *others = lines_of(source)
     print(f">>> {first}", *(f"... {line}".rstrip() for line in others), sep="\n")
     with redirect_stdout(io.StringIO()) as said:
         try:
@@ -150,7 +151,7 @@ def _run_example(example: doctest.Example, name: str, namespace: dict[str, Any])
                 raise
             print("Traceback (most recent call last):\n    ...")
             print("".join(traceback.format_exception_only(failure)), end="")
-    lines = said.getvalue().splitlines()
+    lines = lines_of(said.getvalue())
     print("".join(f"{line or '<BLANKLINE>'}\n" for line in lines), end="")
 
 

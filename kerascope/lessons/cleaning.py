@@ -1,7 +1,9 @@
 """What is taken out of an output before it is stored: whatever belongs to one machine or one run.
 
-Paths become what a reader sees of them, times are left out, and ids and addresses are numbered in
-the order in which they are first seen.
+Paths become what a reader sees of them, times are left out, and addresses are numbered in the order
+in which they are first seen: `0x7f00aa10c`, and the keys `'140187463812304-2'` of `seen_nodes`, an
+id and a depth. A whole number that stands elsewhere is a result, however long it is: a lesson that
+wants to show who is who prints `hex(id(x))`.
 """
 
 from __future__ import annotations
@@ -10,8 +12,7 @@ import re
 from collections.abc import Iterable
 
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{5,}\b")
-# `id(x)` of CPython; no other whole number of a lesson is as long.
-ID = re.compile(r"(?<![\w.])\d{10,}(?![\w.])")
+ID_AND_DEPTH = re.compile(r"(?<=')\d{10,}(?=-\d+')")
 _NAME = r"[\w.+@-]+(?: [\w.+@-]+)*"
 PATH = re.compile(rf"(?<![\w:/.~])(?:(?:/{_NAME})+/|[A-Za-z]:\\(?:{_NAME}\\)*)([\w.+@-]+)")
 TIME = re.compile(
@@ -67,8 +68,10 @@ def numbered(text: str) -> str:
 
     Examples
     --------
-    >>> numbered("140187463812304 140187463812999 140187463812304")
-    '1000000001 1000000002 1000000001'
+    >>> numbered("'140187463812304-0' '140187463812999-1' '140187463812304-2'")
+    "'1000000001-0' '1000000002-1' '1000000001-2'"
+    >>> numbered("38654705664 operations")
+    '38654705664 operations'
     """
     seen: dict[str, int] = {}
 
@@ -76,4 +79,4 @@ def numbered(text: str) -> str:
         return seen.setdefault(found, len(seen) + 1)
 
     text = ADDRESS.sub(lambda match: f"0x{number(match[0].lower())}", text)
-    return ID.sub(lambda match: str(1_000_000_000 + number(match[0])), text)
+    return ID_AND_DEPTH.sub(lambda match: str(1_000_000_000 + number(match[0])), text)

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from kerascope.cli.parser import UsageError
+from kerascope.cli.usage import UsageError, given
 from kerascope.errors import ArgumentError, UnavailableError
 from kerascope.files import replacing
 from kerascope.lessons.accepting import accept
@@ -44,7 +44,8 @@ def _chosen(names: Sequence[str], tutorials: Path) -> list[Path]:
         )
     if not names:
         return folders
-    wanted = {find_chapter(name, tutorials) for name in names}
+    with given():
+        wanted = {find_chapter(name, tutorials) for name in names}
     return [folder for folder in folders if folder in wanted]
 
 
@@ -104,7 +105,8 @@ def _build(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
 
 def _html(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
     """Write a page for each chapter, and the index of them and of those that have one already."""
-    folder = _output_folder(options.output)
+    with given():
+        folder = _output_folder(options.output)
     known = _with_a_page(folder, tutorials, chapters)
     for place, chapter in enumerate(known):
         if chapter in chapters:
@@ -128,7 +130,8 @@ def _with_a_page(folder: Path, tutorials: Path, chapters: list[Chapter]) -> list
 
 def _notebook(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
     """Write a notebook of each chapter, in one language or in each."""
-    folder = _output_folder(options.output)
+    with given():
+        folder = _output_folder(options.output)
     for chapter in chapters:
         for language in (options.lang,) if options.lang else LANGUAGES:
             if language in chapter.lessons:

@@ -20,6 +20,7 @@ from difflib import unified_diff
 from functools import cache
 from typing import NamedTuple
 
+from kerascope.lessons.lines import lines_of
 from kerascope.lessons.numbers import FLOAT, same_float
 
 ELLIPSIS = "..."
@@ -105,7 +106,7 @@ def without_places(text: str) -> str:
 def with_places_renewed(stored: str, printed: str) -> str:
     """Return a stored output that holds, with the places that are printed now."""
     expected, got = _lines(stored), _lines(printed)
-    lines = stored.splitlines()
+    lines = lines_of(stored)
     for index, partner in enumerate(_partners(expected, got)):
         if partner is not None and PLACE.search(expected[index]):
             lines[index] = got[partner]
@@ -203,7 +204,7 @@ def _from_the_middle(lines: list[str], index: int) -> Iterator[str]:
 
 
 def _lines(text: str) -> list[str]:
-    lines = [line.rstrip() for line in text.splitlines()]
+    lines = [line.rstrip() for line in lines_of(text)]
     while lines and not lines[-1]:
         lines.pop()
     return lines

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from markdown_it.token import Token
 
 from kerascope.lessons.blocks import Block, Lesson, Prose
+from kerascope.lessons.lines import lines_of
 from kerascope.lessons.parser import markdown
 
 FLOAT = re.compile(
@@ -132,5 +133,5 @@ def _all_words(lesson: Lesson) -> Iterator[Prose]:
 
 
 def _without_prompts(code: str) -> str:
-    lines = code.splitlines()
+    lines = lines_of(code)
     return "\n".join(line for line in lines if not line.startswith((">>>", "...")))

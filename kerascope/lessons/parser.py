@@ -36,6 +36,7 @@ from kerascope.lessons.blocks import (
     Prose,
     Section,
 )
+from kerascope.lessons.lines import lines_of
 from kerascope.registry import did_you_mean
 
 ATTRIBUTES = re.compile(r"\s*\{(?P<inside>[^{}]*)\}\s*$")
@@ -122,7 +123,7 @@ class _Reader:
 
     def __init__(self, source: str, where: str) -> None:
         self.where = where
-        self.lines = source.splitlines()
+        self.lines = lines_of(source)
         self.tokens = markdown().parse(source)
         self.block_ids: set[str] = set()
         self.section_ids: set[str] = set()

@@ -16,6 +16,7 @@ from kerascope.errors import UnknownNameError
 from kerascope.lessons.block_html import PREDICT, session_command
 from kerascope.lessons.blocks import SESSIONS, Block, Lesson, Part, Picture, Prose, Section
 from kerascope.lessons.folders import find_chapter, read_chapter
+from kerascope.lessons.lines import lines_of
 from kerascope.lessons.prose_html import LESSON_LINK, WIDE, shown_text
 
 DEFAULT_WIDTH = 80
@@ -37,6 +38,7 @@ def chapter_text(
     *,
     width: int = DEFAULT_WIDTH,
     color: bool = False,
+    at: str = "",
     tutorials: Path | None = None,
 ) -> str:
     """Return a chapter as text for a terminal or a pipe.
@@ -50,6 +52,8 @@ def chapter_text(
         Columns that prose is wrapped to; code keeps its lines.
     color : bool
         Whether escape sequences for colours and bold letters are written.
+    at : str
+        What is typed after the command that is told at the end: ` --folder ann`.
     tutorials : Path, optional
         Folder of the chapters; default `tutorials_folder()`.
 
@@ -64,7 +68,7 @@ def chapter_text(
         raise UnknownNameError(f"chapter {chapter.name} is not there in {language!r}, in {known}.")
     text = lesson_text(chapter.lessons[language], width=width, color=color)
     words, command = chapter.exercises_line(language)
-    return f"{text}\n{words} {command}\n" if words else text
+    return f"{text}\n{words} {command}{at}\n" if words else text
 
 
 def lesson_text(lesson: Lesson, *, width: int = DEFAULT_WIDTH, color: bool = False) -> str:
@@ -125,5 +129,5 @@ def _print_block(console: Console, block: Block, language: str) -> None:
 
 
 def _print_lines(console: Console, text: str, before: str, style: str) -> None:
-    for line in text.splitlines():
+    for line in lines_of(text):
         console.print(f"{before}{line}", style=style or None, soft_wrap=True)

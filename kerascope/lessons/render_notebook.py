@@ -12,6 +12,7 @@ import json
 from typing import Any
 
 from kerascope.lessons.blocks import SESSIONS, Block, Chapter, Picture, Prose
+from kerascope.lessons.lines import lines_with_ends
 from kerascope.lessons.numbers import FREE
 
 Cell = dict[str, Any]
@@ -132,4 +133,4 @@ def _code(name: str, source: str, output: str) -> Cell:
 
 
 def _lines(text: str) -> list[str]:
-    return text.splitlines(keepends=True)
+    return lines_with_ends(text)

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.cli import main as kerascope_command
+from kerascope.lessons.lines import lines_of
 
 TIME_LIMIT = 90  # seconds for one session
 PROMPTS = {"pdb": "(Pdb) ", "kscope": "(Kdb) "}
@@ -151,7 +152,7 @@ def run_session(
     start : callable
         How its process is started: afresh, or forked (`forking.py`).
     """
-    lines = [line for line in commands.splitlines() if line.strip()]
+    lines = [line for line in lines_of(commands) if line.strip()]
     finished = start([kind, *words], "\n".join(lines) + "\n")
     if not finished.in_time:
         return Transcript("", f"the session was not over after {TIME_LIMIT} s")
@@ -163,10 +164,10 @@ def run_session(
 
 def _problem(commands: list[str], text: str, complaints: str) -> str:
     """Say which command was never read: the program ended before, or did not start."""
-    shown = iter(text.splitlines())
+    shown = iter(lines_of(text))
     for number, command in enumerate(commands, 1):
         if not any(line.endswith(f") {command}") for line in shown):
-            last = complaints.strip().splitlines()[-1:] or ["nothing was said on standard error"]
+            last = lines_of(complaints.strip())[-1:] or ["nothing was said on standard error"]
             return f"command {number}, {command!r}, was never read ({last[0]})"
     return ""
 
@@ -178,7 +179,7 @@ class EchoingInput:
     errors = "replace"
 
     def __init__(self, text: str) -> None:
-        self.lines = text.splitlines()
+        self.lines = lines_of(text)
 
     def readline(self, size: int = -1) -> str:
         """Return the next line; at the end, what makes the debugger quit."""

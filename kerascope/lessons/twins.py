@@ -14,6 +14,7 @@ import re
 from itertools import combinations, zip_longest
 
 from kerascope.lessons.blocks import Block, Chapter, Lesson, LessonError, Part, Prose, Section
+from kerascope.lessons.lines import lines_of
 
 NAMES = {"en": "English", "zh": "Chinese"}
 BOTH = "both"
@@ -27,7 +28,7 @@ def section_hash(section: Section) -> str:
     words = [section.title]
     for part in section.parts:
         if isinstance(part, Prose):
-            words += [line.strip() for line in part.text.splitlines() if line.strip()]
+            words += [line.strip() for line in lines_of(part.text) if line.strip()]
         elif not isinstance(part, Block):
             words.append(part.alt)
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:8]
@@ -122,7 +123,7 @@ def with_new_hashes(chapter: Chapter, translated: str) -> dict[str, list[str]]:
         A section was changed in the other language, and in the one that was translated it is as
         it was.
     """
-    lines = {name: lesson.source.splitlines() for name, lesson in chapter.lessons.items()}
+    lines = {name: lines_of(lesson.source) for name, lesson in chapter.lessons.items()}
     for one, other in combinations(chapter.lessons.values(), 2):
         for ours, theirs in zip(one.sections, other.sections, strict=True):
             if translated != BOTH:

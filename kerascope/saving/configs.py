@@ -56,7 +56,7 @@ def model_from_config(config: dict[str, Any], custom_objects: dict[str, Any] | N
     if not isinstance(config, dict) or "class_name" not in config:
         raise ConfigError(
             f"model_from_config: expected a dict with 'class_name' and 'config', got "
-            f"{type(config).__name__}. "
+            f"{type(config).__name__}{' without them' if isinstance(config, dict) else ''}. "
             f"model.to_json() and model_from_json keep both."
         )
     with custom_object_scope(custom_objects or {}):

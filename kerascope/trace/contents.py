@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.trace.snapshots import REFS
-from kerascope.trace.statistics import Statistics, norm_of
+from kerascope.trace.statistics import Statistics, norm_of, sum_of_squares
 
 NUMBERS = (bool, int, float, complex, np.generic, np.ndarray)
 PLAIN = (type(None), str, bytes, Statistics, *NUMBERS, *REFS)
@@ -80,7 +80,7 @@ def is_finite(array: np.ndarray) -> bool:
     If the sum of the squares is finite, so is every number. The sum may overflow without reason.
     """
     kind = array.dtype.kind
-    return kind in "iub" or (kind == "f" and math.isfinite(np.vdot(array, array)))
+    return kind in "iub" or (kind == "f" and math.isfinite(sum_of_squares(array)))
 
 
 def _count(part: Any, test: Any, field: str) -> int:

@@ -16,6 +16,7 @@ import numpy as np
 
 FEW = 32
 TINY = 1e-280  # the squares of smaller numbers may have vanished
+PIECE = 8192  # elements; BLAS shares longer products out among threads, which take long to wake
 NOISE = 1e-6  # a mean that is this small beside the largest element is rounding error
 
 
@@ -121,8 +122,7 @@ def _figures_of(array: np.ndarray) -> tuple[Any, ...]:
     """Return what `Statistics` is made of."""
     kind = kind_of_shape(array.dtype, array.shape)
     values = array.astype(np.float64).reshape(-1)
-    # If the sum of squares is finite, every number is. (`vdot` warns of nothing, `dot` would.)
-    squares = float(np.vdot(values, values))
+    squares = sum_of_squares(values)  # if it is finite, every number is
     if TINY < squares < math.inf:
         # Of a few numbers Python finds the least sooner than NumPy has begun.
         few = values.tolist() if values.size <= FEW else None
@@ -146,6 +146,21 @@ def figures_with_care(kind: str, values: np.ndarray) -> tuple[Any, ...]:
     return (kind, norm_of(finite), smallest, mean, greatest, nans, infinities)
 
 
+def sum_of_squares(array: np.ndarray) -> float:
+    """Return the sum of the squares of real numbers; `vdot` warns of nothing, `dot` would.
+
+    Examples
+    --------
+    >>> sum_of_squares(np.full((100, 100), 2.0)), sum_of_squares(np.array([1.0, np.nan]))
+    (40000.0, nan)
+    """
+    if array.size <= PIECE:
+        return float(np.vdot(array, array))
+    values = array.reshape(-1)
+    pieces = (values[first : first + PIECE] for first in range(0, values.size, PIECE))
+    return sum(float(np.vdot(piece, piece)) for piece in pieces)
+
+
 def without_noise(mean: float, largest: float) -> float:
     """Return a mean, or 0 where it is rounding error beside the largest element."""
     return 0.0 if abs(mean) < NOISE * largest else mean
@@ -154,7 +169,7 @@ def without_noise(mean: float, largest: float) -> float:
 def norm_of(array: Any) -> float:
     """Return the square root of the sum of squares."""
     values = np.asarray(array, "float64").ravel()
-    squares = float(np.vdot(values, values))
+    squares = sum_of_squares(values)
     if TINY < squares < math.inf:
         return math.sqrt(squares)
     largest = float(np.abs(values).max(initial=0.0))

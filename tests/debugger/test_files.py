@@ -96,5 +96,5 @@ def test_the_command_line_replays_a_tape(tmp_path, capsys):
     text = capsys.readouterr().out
     assert "--Call-- commit" in text
     assert [line.split()[0] for line in said(text, "info tensors")][:4] == ["key", "x", "d1", "d2"]
-    assert main(["replay", str(tmp_path / "other.jsonl")]) == 1
+    assert main(["replay", str(tmp_path / "other.jsonl")]) == 2
     assert "there is no file" in capsys.readouterr().err

@@ -137,5 +137,5 @@ def test_a_damaged_byte_never_gives_another_kind_of_error(recorded, data):
 def test_the_command_line_tells_the_line_of_a_cut(recorded, capsys):
     file = recorded.with_name("short.jsonl")
     file.write_bytes(b"\n".join(recorded.read_bytes().split(b"\n")[:40]))
-    assert main(["replay", str(file)]) == 1
+    assert main(["replay", str(file)]) == 2
     assert "short.jsonl, line 40: the tape ends here" in capsys.readouterr().err

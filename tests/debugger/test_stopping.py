@@ -144,3 +144,13 @@ def test_a_watched_weight_tells_old_new_and_how_much():
 def test_whoever_quits_in_the_past_is_asked_no_more():
     text = piped(fit_toy, "catch ratio>0", "unt commit", "rc", "unt t=200", "b d1")
     assert text.endswith("(Kdb) b d1\nBreakpoint 1 at d1\n(Kdb) q\n")
+
+
+def test_a_watch_whose_names_never_came_says_so_at_the_end():
+    text = piped(
+        fit_toy, "watch tensor_mpa", "watch len(tensor_map)", "watch 1 + 1", "disable 2", "c", "c"
+    )
+    first, second = answers(text, "c")
+    assert "watch 1 of tensor_mpa: it never had a value. Did you mean 'tensor_map'?" in first
+    assert not any(line.startswith(("watch 2", "watch 3")) for line in first)
+    assert not any(line.startswith("watch 1") for line in second)

@@ -5,6 +5,7 @@ import io
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -564,3 +565,21 @@ def test_in_a_terminal_which_is_as_before_afterwards(text, keys, code, tmp_path)
         assert "after" in left[2]
     os.close(ours)
     os.close(theirs)
+
+
+def test_a_program_that_wants_signals_is_told_to_leave_the_screen():
+    plain = signal.signal
+
+    def asks_for_signals():
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+    async def what(seat):
+        await seat.type("c")
+        assert "signal.signal(SIGTERM): on the full screen the program runs" in seat.transcript
+        assert "Debug it without --tui." in " ".join(seat.transcript.split())
+        before = signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # the screen's own thread may
+        signal.signal(signal.SIGUSR1, before)
+
+    _, running = on_screen(what, asks_for_signals)
+    assert running.code == 1
+    assert signal.signal is plain

@@ -223,7 +223,9 @@ def test_a_change_of_a_file_is_seen(tmp_path):
 
 def test_a_chapter_is_read_through_the_lessons(learn, monkeypatch):
     reading = ModuleType("kerascope.lessons.reading")
-    reading.chapter_text = lambda word, language, width, color: f"{word} {language} {width} {color}"
+    reading.chapter_text = lambda word, language, width, color, at: (
+        f"{word} {language} {width} {color}"
+    )
     monkeypatch.setitem(sys.modules, "kerascope.lessons.reading", reading)
     assert learn("read", "7") == (0, "7 en 80 False\n", "")
     assert learn("read", "7", "--lang", "zh")[1] == "7 zh 80 False\n"
@@ -239,7 +241,7 @@ def test_the_first_chapter_can_be_read_in_a_pipe(learn, language, word):
 
 def test_a_chapter_that_is_not_there_is_said(learn):
     code, out, err = learn("read", "99")
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert "no chapter '99'" in err
 
 
@@ -383,3 +385,33 @@ def test_a_narrow_terminal_breaks_no_word(tmp_path):
     assert "Its argument holds the size of the input, then the units" in " ".join(
         " ".join(lines).split()
     )
+
+
+def test_every_line_that_is_printed_for_another_folder_can_be_typed(learn):
+    folder = Path("ann lee")
+    given = " --folder 'ann lee'"
+    out = learn("--folder", folder)[1]
+    assert f"kerascope learn read 0{given})" in out
+    assert f"kerascope learn check{given}\n" in out
+    assert f"kerascope learn hint{given}\n" in out
+    assert out.rstrip().endswith(f"kerascope learn read 1{given}")
+    for _ in FIRST.hints:
+        out = learn("hint", "--folder", folder)[1]
+    assert f"kerascope learn solution {FIRST.name}{given} shows a solution" in out
+    answer(FIRST, folder)
+    out = learn("check", "--folder", folder)[1]
+    assert f"compare: kerascope learn solution {FIRST.name}{given}\n" in out
+    assert f"{SECOND.id}  {SECOND.title.en}  (kerascope learn{given})" in out
+    assert f"kerascope learn 1{given}\n" in learn("read", "1", "--folder", folder)[1]
+    assert f"(kerascope learn list{given} shows" in learn("foo", "--folder", folder)[2]
+    assert f"(kerascope learn list{given} shows" in learn("check", "foo", "--folder", folder)[2]
+    assert not FOLDER.exists()
+
+
+def test_without_a_folder_no_line_names_one(learn):
+    learn()
+    for _ in FIRST.hints:
+        out = learn("hint")[1]
+    answer(FIRST)
+    out += learn("check")[1] + learn("read", "1")[1] + learn("foo")[2]
+    assert "--folder" not in out

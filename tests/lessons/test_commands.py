@@ -133,15 +133,15 @@ def test_a_picture_that_its_block_does_not_write_is_found(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["check", "77"], 1, "no chapter '77'. "),
-        (["check", "01-kindz"], 1, "Did you mean '01-kinds'?"),
+        (["check", "77"], 2, "no chapter '77'. "),
+        (["check", "01-kindz"], 2, "Did you mean '01-kinds'?"),
         (["chek"], 2, "chek"),
         (["build", "--accept", "--check"], 2, "not allowed with"),
         (["build", "--translated", "zh"], 2, "expected --accept with it"),
         (["check", "--jobs", "0"], 2, "expected 1 or more"),
         (["check", "--jobs", "two"], 2, "--jobs: expected 1 or more, got two"),
-        (["html", "-o", "{folder}/01-kinds/lesson.en.md"], 1, "expected a folder, got a file"),
-        (["html", "-o", "{folder}/01-kinds/lesson.en.md/x"], 1, "cannot make the folder"),
+        (["html", "-o", "{folder}/01-kinds/lesson.en.md"], 2, "expected a folder, got a file"),
+        (["html", "-o", "{folder}/01-kinds/lesson.en.md/x"], 2, "cannot make the folder"),
         ([], 2, "required: action"),
     ],
 )
@@ -178,3 +178,15 @@ def test_a_folder_without_chapters_is_refused(tmp_path, capsys):
     assert lessons("check", tmp_path) == 2
     assert "there is no chapter in" in capsys.readouterr().err
     assert lessons("check", tmp_path / "nowhere") == 2
+
+
+def test_signs_that_end_no_line_of_a_file_move_nothing(tmp_path, capsys):
+    odd = "A line\N{LINE SEPARATOR}that goes on\x0c after a form feed."
+    head = f"# T {{#t}}\n\n{odd}\n\n```python {{#a}}\nprint({odd!r}.replace('that', 'this'))\n```\n"
+    write_chapter(tmp_path, f"{head}\n```output\n5\n```\n\nThe end.\n")
+    assert lessons("build", tmp_path, "--accept", "--translated", "both") == 0
+    text = (tmp_path / "01-kinds" / "lesson.en.md").read_text(encoding="utf-8")
+    shown = odd.replace("that", "this")
+    assert text.endswith(f"```output\n{shown}\n```\n\nThe end.\n")
+    assert odd in text
+    assert lessons("check", tmp_path) == 0

@@ -88,3 +88,16 @@ def test_what_is_no_lesson_is_refused_with_its_line(text, line, words):
 def test_the_name_of_the_file_says_the_language(tmp_path):
     with pytest.raises(LessonError, match=r"lesson\.LANGUAGE\.md"):
         read_lesson(tmp_path / "lesson.fr.md")
+
+
+ODD = "A line\N{LINE SEPARATOR}that goes on\x0c after a form feed\x85 and more."
+
+
+def test_a_line_ends_only_where_one_of_the_file_does():
+    lesson = parsed(f"{HEAD}{ODD}\n\n```python {{#a}}\nx = '{ODD}'\n```\n\nThe end.\n")
+    (block,) = lesson.blocks
+    assert (block.line, block.span) == (6, (4, 7))
+    assert [part.text for part in lesson.parts if isinstance(part, Prose)] == [
+        f"{ODD}\n",
+        "The end.\n",
+    ]

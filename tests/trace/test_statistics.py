@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kerascope.trace.statistics import norm_of, statistics_of
+from kerascope.trace.statistics import PIECE, norm_of, statistics_of, sum_of_squares
 
 
 def test_an_array_with_numbers_that_are_none_counts_them_and_describes_the_rest():
@@ -29,3 +29,22 @@ def test_the_norm_of_huge_numbers_does_not_overflow():
 def test_integers_and_booleans_are_described_too():
     assert str(statistics_of(np.array([True, False]))) == "bool[2] |x|=1 min=0 mean=0.5 max=1"
     assert str(statistics_of(7)) == "i64[] 7"
+
+
+@pytest.mark.parametrize("size", [1, PIECE, PIECE + 1, 3 * PIECE + 5])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_squares_of_a_long_array_are_summed_piece_by_piece(size, dtype):
+    array = np.random.default_rng(size).normal(size=(size, 1)).astype(dtype)
+    expected = float(np.square(array.astype("float64")).sum())
+    assert sum_of_squares(array) == pytest.approx(
+        expected, rel=2e-2 if dtype == "float16" else 1e-5
+    )
+    array[-1] = np.nan
+    assert np.isnan(sum_of_squares(array))
+
+
+def test_no_product_is_so_long_that_it_is_shared_out_among_threads(monkeypatch):
+    sizes, plain = [], np.vdot
+    monkeypatch.setattr(np, "vdot", lambda one, other: sizes.append(one.size) or plain(one, other))
+    statistics_of(np.ones(5 * PIECE))
+    assert sizes == [PIECE] * 5

@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import FrameType
+from typing import Any
 
 from kerascope.debugger.tui.app import DebuggerApp
 from kerascope.debugger.tui.bridge import Bridge
 from kerascope.debugger.tui.screen_debugger import ScreenDebugger
+from kerascope.errors import ArgumentError
 
 DONE = 0
+SIGNAL = "signal"  # the function of that name
 STACK = 64 * 2**20  # bytes; a thread has less than the main one on some systems
 
 
@@ -54,7 +57,7 @@ class Program:
     def _run(self) -> None:
         debugger = self._debugger
         try:
-            with _streams(debugger):
+            with _streams(debugger), _clear_words_for_signals():
                 self.code = self._debug(debugger)
         except BaseException as error:
             self.error = error
@@ -79,6 +82,30 @@ def _streams(debugger: ScreenDebugger) -> Iterator[None]:
     finally:
         if (sys.stdin, sys.stdout, sys.stderr) == ours:
             sys.stdin, sys.stdout, sys.stderr = before
+
+
+@contextmanager
+def _clear_words_for_signals() -> Iterator[None]:
+    """Let `signal.signal` say, inside the block, why a program on the screen cannot have it.
+
+    Python takes handlers in its main thread alone, where the screen is. Whoever asks there gets it.
+    """
+    plain = signal.signal
+
+    def answer(number: int, handler: Any) -> Any:
+        if threading.current_thread() is threading.main_thread():
+            return plain(number, handler)
+        raise ArgumentError(
+            f"signal.signal({signal.Signals(number).name}): on the full screen the program runs in "
+            f"a thread of its own, and Python takes signal handlers in the main one alone. Debug "
+            f"it without --tui."
+        )
+
+    setattr(signal, SIGNAL, answer)
+    try:
+        yield
+    finally:
+        setattr(signal, SIGNAL, plain)
 
 
 def on_screen(debug: Callable[[ScreenDebugger], int]) -> int:

@@ -1,0 +1,111 @@
+"""Wrong usage: what cannot be done because of what was typed, or of what it names.
+
+Every command has the same rule. 2: it was called wrongly, or what it was given is not there or
+cannot be read. 1: it ran, and the script or the work failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from kerascope.errors import KerascopeError
+from kerascope.registry import did_you_mean
+
+_CODES = {
+    0: "done",
+    1: "it ran, and the script or the work failed; a script may give a code of its own",
+    2: "it was called wrongly, or what it was given is not there or cannot be read",
+    130: "interrupted",
+}
+
+
+class UsageError(Exception):
+    """The command line makes no sense, or names what cannot be read; the message says why."""
+
+
+def exit_codes(others: Mapping[int, str] | None = None) -> str:
+    """Return the exit codes for a help text.
+
+    Parameters
+    ----------
+    others : mapping of int to str, optional
+        What one command has beside those of all; what it has more for one of them is added to it.
+
+    Examples
+    --------
+    >>> print(exit_codes({2: "or it is too late", 3: "found"}))
+    exit codes:
+      0    done
+      1    it ran, and the script or the work failed; a script may give a code of its own
+      2    it was called wrongly, or what it was given is not there or cannot be read
+           or it is too late
+      3    found
+      130  interrupted
+    """
+    others = others or {}
+    lines = ["exit codes:"]
+    for code in sorted({*_CODES, *others}):
+        first, *more = [words[code] for words in (_CODES, others) if code in words]
+        lines += [f"  {code:<4} {first}", *(f"       {words}" for words in more)]
+    return "\n".join(lines)
+
+
+@contextmanager
+def given(expected: str = "") -> Iterator[None]:
+    """Let an error of the block be wrong usage: the block only reads what a command was given.
+
+    Parameters
+    ----------
+    expected : str
+        A sentence that is said after the error's own words.
+
+    Raises
+    ------
+    UsageError
+        In the place of a `KerascopeError`.
+    """
+    try:
+        yield
+    except KerascopeError as error:
+        raise UsageError(f"{error} {expected}".rstrip()) from None
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that raises `UsageError`, and suggests the word that may have been meant."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the command line."""
+        usage = self.format_usage().strip()
+        raise UsageError(f"{message}\n{usage}\n({self.prog} --help shows examples)")
+
+    def refuse(self, words: list[str]) -> NoReturn:
+        """Refuse words that no option takes, with the option that may have been meant."""
+        wrong = next((word for word in words if word.startswith("-")), "")
+        hint = did_you_mean(wrong.partition("=")[0], self.option_names) if wrong else ""
+        self.error(f"unrecognized arguments: {' '.join(words)}. {hint}".rstrip())
+
+    @property
+    def option_names(self) -> list[str]:
+        """All options: `-o`, `--output`, ..."""
+        return [name for action in self._actions for name in action.option_strings]
+
+    def chosen(self, options: argparse.Namespace) -> Parser:
+        """Return the parser of the innermost command that was typed: that of `lessons check`."""
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                inner: Parser = action.choices[getattr(options, action.dest)]
+                return inner.chosen(options)
+        return self
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a value that is none of the choices, with the one that may have been meant."""
+        if action.choices is None or value in action.choices:
+            return
+        choices = [str(choice) for choice in action.choices]
+        hint = did_you_mean(str(value), choices)
+        raise argparse.ArgumentError(
+            action, f"invalid choice: {value!r}. {hint}Expected one of {', '.join(choices)}."
+        )
