@@ -1,8 +1,8 @@
 """Eager mode: ops compute at once instead of making a graph.
 
 A layer that is called on arrays runs its body in this mode: every K function inside returns a
-tensor whose numbers are known already, so `print(K.get_value(x))` in the middle of a `call` shows
-them. TensorFlow 2 works so by default.
+tensor whose numbers are known already, so `print(x)` in the middle of a `call` shows them, and
+`K.get_value(x)` returns them. TensorFlow 2 works so by default.
 """
 
 from __future__ import annotations

@@ -1,19 +1,21 @@
-"""Arrays of ones that are made once: the weights of samples of which nothing is said.
+"""Arrays of ones that are known as such: the weights of samples of which nothing is said.
 
-A function that is given one of them knows its numbers without looking, and can leave out what
-multiplies by them.
+All of them are views of a few arrays that nobody can write to. So a function that is given one
+knows its numbers without looking, and can leave out what multiplies by them; rows of known ones are
+known ones themselves, however many shapes of batches there are.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from kerascope.backend.tensor import Placeholder
 from kerascope.settings import config
 
-MOST_SHAPES = 64
-MOST_ELEMENTS = 4096  # of an array that is kept
-_kept: dict[tuple[tuple[int, ...], np.dtype], np.ndarray] = {}
+MOST_ELEMENTS = 4096  # of known ones: with more, a function has other work than looking at them
+_sources: dict[tuple[np.dtype, int], np.ndarray] = {}  # by type and size, a power of two
 
 
 def ones_of(shape: tuple[int, ...]) -> np.ndarray:
@@ -21,30 +23,38 @@ def ones_of(shape: tuple[int, ...]) -> np.ndarray:
 
     Examples
     --------
-    >>> ones_of((2,)).tolist(), ones_of((2,)) is ones_of((2,))
-    ([1.0, 1.0], True)
+    >>> ones_of((2, 3)).tolist(), ones_of((2, 3)).flags.writeable
+    ([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]], False)
     """
-    key = (shape, np.dtype(config.floatx))
-    ones = _kept.get(key)
-    if ones is None:
-        if len(_kept) >= MOST_SHAPES:
-            _kept.clear()
-        ones = np.ones(shape, dtype=config.floatx)
-        ones.flags.writeable = False
-        if ones.size <= MOST_ELEMENTS:
-            _kept[key] = ones
-    return ones
+    dtype = np.dtype(config.floatx)
+    size = math.prod(shape)
+    if size > MOST_ELEMENTS:
+        return _made(size, dtype).reshape(shape)
+    key = (dtype, 1 << max(size - 1, 0).bit_length())
+    source = _sources.get(key)
+    if source is None:
+        source = _sources.setdefault(key, _made(key[1], dtype))
+    return source[:size].reshape(shape)
 
 
 def are_known_ones(array: np.ndarray) -> bool:
-    """Tell whether an array is one that `ones_of` keeps.
+    """Tell whether an array is what `ones_of` gave, or rows of it, unless that were too many.
 
     Examples
     --------
-    >>> are_known_ones(ones_of((3,))), are_known_ones(np.ones(3, "float32"))
-    (True, False)
+    >>> are_known_ones(ones_of((3,))), are_known_ones(ones_of((3,))[1:])
+    (True, True)
+    >>> are_known_ones(np.ones(3, "float32"))
+    False
     """
-    return _kept.get((array.shape, array.dtype)) is array
+    source = array.base
+    return type(source) is np.ndarray and _sources.get((array.dtype, source.size)) is source
+
+
+def _made(size: int, dtype: np.dtype) -> np.ndarray:
+    ones = np.ones(size, dtype)
+    ones.flags.writeable = False
+    return ones
 
 
 def are_mostly_ones(tensor: object) -> bool:

@@ -340,7 +340,10 @@ def get_value(x: Any) -> Any:
 def set_value(x: Variable, value: Any) -> None:
     """Replace the numbers of a variable; a wrong shape raises ShapeError and changes nothing."""
     if not isinstance(x, Variable):
-        raise DtypeError(f"K.set_value: {x!r} holds no state; expected a variable.", subject=x)
+        raise DtypeError(
+            f"K.set_value: {getattr(x, 'name', repr(x))} holds no state; expected a variable.",
+            subject=x,
+        )
     x.set_value(value)
 
 

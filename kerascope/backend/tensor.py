@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from kerascope.backend.dtypes import checked_dtype
+from kerascope.backend.numbers_in_words import name_of_numbers, with_few_numbers, with_numbers
 from kerascope.backend.scopes import current_scope
 from kerascope.backend.shapes import Shape, as_shape
 from kerascope.errors import ArgumentError, DtypeError, ShapeError
@@ -217,7 +218,15 @@ class Constant(Tensor):
             )
         array.flags.writeable = False
         self.value = array
-        super().__init__(array.shape, array.dtype.name, name or _short(array))
+        super().__init__(array.shape, array.dtype.name, name or name_of_numbers(array))
+
+    def __str__(self) -> str:
+        """Return name, shape and numbers, as `print` shows them in eager mode."""
+        return with_numbers(self.name, self.value)
+
+    def __repr__(self) -> str:
+        """Return the same on one line, for lists and messages; without numbers if they are many."""
+        return with_few_numbers(self.name, self.value)
 
     def __bool__(self) -> bool:
         """Tell whether a single number is not 0: so `if K.sum(x) > 0` works in eager mode."""
@@ -380,9 +389,3 @@ def placeholder_shape(shape: Iterable[int | None] | None, ndim: int | None) -> S
 def scoped(name: str) -> str:
     """Return `name` behind the names of the open scopes, unless it starts with them."""
     return current_scope().join(name)
-
-
-def _short(array: np.ndarray) -> str:
-    if array.ndim == 0:
-        return f"{array.item():.6g}" if array.dtype.kind == "f" else str(array.item())
-    return f"constant{list(array.shape)}"

@@ -60,6 +60,11 @@ class RunningMeans:
         self._totals[name] = self._totals.get(name, 0.0) + number * weight
         self._weights[name] = self._weights.get(name, 0) + weight
 
+    def add_all(self, names: Iterable[str], values: Iterable[Any], weight: float) -> None:
+        """Take one more value of each quantity into account."""
+        for name, value in zip(names, values, strict=True):
+            self.add(name, value, weight)
+
     def result(self, name: str) -> Any:
         """Return the mean of one quantity so far.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from kerascope.callbacks.averages import RunningMeans
 from kerascope.callbacks.base import HOOKS, Callback, Logs, is_callback, missing_hooks
 from kerascope.callbacks.progress import ProgbarLogger
 from kerascope.callbacks.recording import BaseLogger, History
@@ -148,11 +149,15 @@ class CallbackList:
         """
         own = checked_callbacks(callbacks)
         stateful = list(getattr(model, "stateful_metric_names", ()))
-        ordered: list[Any] = [BaseLogger(stateful_metrics=stateful)]
+        averages = BaseLogger(stateful_metrics=stateful)
+        ordered: list[Any] = [averages]
         if params.get("verbose"):
             ordered.append(ProgbarLogger(count_mode, stateful_metrics=stateful))
+            ordered[-1].means = averages.means
         ordered += [*own, History() if history is None else history]
-        callback_list = cls(ordered)
+        callback_list = cls()
+        callback_list.callbacks = ordered
+        callback_list._find_batch_hooks()
         callback_list.set_model(model)
         callback_list.set_params(params)
         for callback in own:
@@ -235,6 +240,19 @@ class CallbackList:
             type(getattr(hook, "__self__", None)) in own for hook in self._batch_end_hooks
         )
 
+    def averages_of(self, names: list[str]) -> RunningMeans | None:
+        """Return the means to add the figures of a batch to, if nothing else is done with them.
+
+        None if somebody else hears of batches, or other figures than these are averaged.
+        """
+        hooks = self._batch_end_hooks
+        logger = getattr(hooks[0], "__self__", None) if len(hooks) == 1 else None
+        if type(logger) is not BaseLogger or self._batch_begin_hooks:
+            return None
+        wanted = list(logger.params.get("metrics", ()))
+        are_these = wanted[: len(names)] == names and not {"batch", "size"}.intersection(wanted)
+        return logger.means if are_these else None
+
 
 def _written_hooks(callbacks: list[Any], name: str) -> list[Callable[..., None]]:
     """Return the hooks called `name` that differ from the empty one of `Callback`.
@@ -242,11 +260,12 @@ def _written_hooks(callbacks: list[Any], name: str) -> list[Callable[..., None]]
     A callback that has one of Keras 3's name is told by that, which calls the other one or not.
     """
     newer = name.replace("on_", "on_train_")
+    empty, empty_newer = getattr(Callback, name), getattr(Callback, newer)
     found = []
     for callback in callbacks:
         hook = getattr(callback, newer, None)
-        if hook is None or getattr(hook, "__func__", None) is getattr(Callback, newer):
+        if hook is None or getattr(hook, "__func__", None) is empty_newer:
             hook = getattr(callback, name)
-        if getattr(hook, "__func__", None) is not getattr(Callback, name):
+        if getattr(hook, "__func__", None) is not empty:
             found.append(hook)
     return found

@@ -148,6 +148,8 @@ class Progbar:
         Figures that are shown as they come, not averaged.
     epoch, epochs : int, optional
         Number of the epoch, from 1, and of the last one.
+    means : RunningMeans, optional
+        Figures that somebody else keeps; then the bar is given none.
 
     Examples
     --------
@@ -167,6 +169,7 @@ class Progbar:
         *,
         epoch: int | None = None,
         epochs: int | None = None,
+        means: RunningMeans | None = None,
     ) -> None:
         self.target = target
         self.width = width
@@ -176,7 +179,7 @@ class Progbar:
         self.epochs = epochs
         self.seen = 0
         self.finished = False
-        self._means = RunningMeans(stateful_metrics)
+        self._means = RunningMeans(stateful_metrics) if means is None else means
         self._draw = _drawer(verbose)
         self._show("started", {})
 
@@ -258,6 +261,11 @@ class ProgbarLogger(Callback):
     stateful_metrics : iterable of str, optional
         Metrics that average for themselves: they are shown as they come.
 
+    Attributes
+    ----------
+    means : RunningMeans or None
+        In `fit` those that `BaseLogger` keeps, which is told of each batch before; None: its own.
+
     Notes
     -----
     While the epoch runs the figures are means so far; its last line has the figures of the epoch's
@@ -278,6 +286,7 @@ class ProgbarLogger(Callback):
             )
         self.count_mode = count_mode
         self.stateful_metrics = frozenset(stateful_metrics or ())
+        self.means: RunningMeans | None = None
         self.progbar: Progbar | None = None
         self._names: tuple[str, ...] = ()
 
@@ -290,6 +299,7 @@ class ProgbarLogger(Callback):
             stateful_metrics=self.stateful_metrics,
             epoch=epoch + 1,
             epochs=self.params.get("epochs"),
+            means=self.means,
         )
 
     def on_batch_end(self, batch: int, logs: Logs | None = None) -> None:
@@ -297,9 +307,8 @@ class ProgbarLogger(Callback):
         logs = {} if logs is None else logs
         if self.progbar is not None:
             count = logs.get("size", 1) if self.count_mode == "samples" else 1
-            self.progbar.advance(
-                count, [(name, logs[name]) for name in self._names if name in logs]
-            )
+            names = self._names if self.means is None else ()
+            self.progbar.advance(count, [(name, logs[name]) for name in names if name in logs])
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         """Show the final figures, validation among them."""

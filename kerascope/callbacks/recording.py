@@ -53,6 +53,11 @@ class BaseLogger(Callback):
         """Names of the metrics that average for themselves."""
         return self._means.stateful_metrics
 
+    @property
+    def means(self) -> RunningMeans:
+        """The means of this epoch so far."""
+        return self._means
+
     def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
         """Start new means."""
         self._means.restart()

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.known_ones import ones_of
+from kerascope.backend.known_ones import are_known_ones, ones_of
 from kerascope.backend.ops.random import fresh_seed
 from kerascope.engine.nesting import to_list
 from kerascope.errors import ArgumentError, DataError, DtypeError
 from kerascope.settings import config
 
 Batch = tuple[int, list[Any]]
+USUAL_BATCH_SIZE = 32
 
 
 def make_batches(size: int, batch_size: int) -> list[tuple[int, int]]:
@@ -100,8 +101,8 @@ class ArrayFeed:
     Attributes
     ----------
     first_weight : int
-        From which array on they are weights of samples that nobody else holds. Most are ones, and
-        these are the same in any order.
+        From which array on they are weights of samples. Most are ones: then known ones are fed in
+        their place. What they are shuffled with must not change while there is a feed.
 
     Raises
     ------
@@ -122,7 +123,6 @@ class ArrayFeed:
         self.steps = -(-self.samples // self.batch_size)
         self.first_weight = len(self.arrays)
         self._batches = make_batches(self.samples, self.batch_size)
-        self._are_ones: list[bool] | None = None
         self._fetchers: dict[int, list[Callable[[np.ndarray], Any]]] = {}
 
     @property
@@ -140,33 +140,37 @@ class ArrayFeed:
             the next batch of the same size fills anew. In order they are views of the data.
         """
         index_array = self._index_array()
+        is_shuffled = index_array is not None
+        # Where rows come in buffers, one of these holds known ones already.
+        ones = self._ones_among_weights(is_shuffled) if kept or not is_shuffled else []
         for start, end in self._batches:
             if index_array is None:
-                yield end - start, self._in_order(start, end) + self.flags
-                continue
-            batch_ids = index_array[start:end]
-            try:
-                if kept:
-                    ins_batch = slice_arrays(self.arrays, batch_ids)
-                else:
-                    ins_batch = self._gather(batch_ids)
-            except TypeError as error:
-                raise TypeError(
-                    "TypeError while preparing batch. If using HDF5 input data, pass "
-                    'shuffle="batch".'
-                ) from error
-            yield end - start, ins_batch + self.flags
-
-    def _in_order(self, start: int, end: int) -> list[Any]:
-        """Return these rows of each array as views; of weights that are ones, the known ones."""
-        if self._are_ones is None:
-            weights = self.arrays[self.first_weight :]
-            self._are_ones = [_are_ones(array) for array in weights]
-        rows = slice_arrays(self.arrays, start, end)
-        for number, are_ones in enumerate(self._are_ones, self.first_weight):
-            if are_ones:
+                rows = slice_arrays(self.arrays, start, end)
+            else:
+                rows = self._shuffled(index_array[start:end], kept)
+            for number in ones:
                 rows[number] = ones_of(rows[number].shape)
-        return rows
+            yield end - start, rows + self.flags
+
+    def _ones_among_weights(self, is_shuffled: bool) -> list[int]:
+        """Return the numbers of the arrays whose rows are ones, but not known ones by themselves.
+
+        They are looked at for each epoch, since somebody may have changed them.
+        """
+        return [
+            number
+            for number, array in enumerate(self.arrays[self.first_weight :], self.first_weight)
+            if (is_shuffled if are_known_ones(array) else _are_ones(array))
+        ]
+
+    def _shuffled(self, batch_ids: np.ndarray, kept: bool) -> list[Any]:
+        """Return the rows of these numbers of each array."""
+        try:
+            return slice_arrays(self.arrays, batch_ids) if kept else self._gather(batch_ids)
+        except TypeError as error:
+            raise TypeError(
+                'TypeError while preparing batch. If using HDF5 input data, pass shuffle="batch".'
+            ) from error
 
     def _gather(self, batch_ids: np.ndarray) -> list[Any]:
         """Return these rows of each array: in a buffer, where that can be done."""
@@ -191,7 +195,7 @@ class ArrayFeed:
 def _are_ones(array: Any) -> bool:
     """Tell whether an array is what `ones_of` would give."""
     is_float = type(array) is np.ndarray and array.dtype == config.floatx
-    return is_float and bool((array == 1).all())
+    return is_float and (are_known_ones(array) or bool((array == 1).all()))
 
 
 def _fetcher(array: Any, size: int, *, may_be_ones: bool) -> Callable[[np.ndarray], Any]:
@@ -385,7 +389,7 @@ def feed_of(ins: list[Any], batch_size: int | None, steps: int | None, shuffle: 
     """
     has_arrays = bool(ins) and not isinstance(ins[0], float)
     if has_arrays and steps is None:
-        return ArrayFeed(ins, 32 if batch_size is None else batch_size, shuffle)
+        return ArrayFeed(ins, USUAL_BATCH_SIZE if batch_size is None else batch_size, shuffle)
     if steps is None:
         raise ArgumentError(
             "no arrays tell how many batches there are; expected steps_per_epoch (or steps)."

@@ -16,8 +16,9 @@ import numpy as np
 
 from kerascope.backend.function import Function
 from kerascope.backend.graph import Placeholder
-from kerascope.backend.known_ones import ones_of
+from kerascope.backend.known_ones import are_known_ones, ones_of
 from kerascope.backend.state import PHASE, learning_phase
+from kerascope.engine.feeds import USUAL_BATCH_SIZE
 from kerascope.engine.nesting import to_list
 
 MOST_SHAPES = 64
@@ -30,12 +31,12 @@ class Fit(NamedTuple):
     ----------
     columns : tuple of bool, or None
         Which arrays get an axis at their end; None: not one.
-    weights : list of tuple of int
-        Shapes of the weights of samples.
+    weights : list of (array or tuple of int)
+        Weights of samples: known ones, or the shape of ones that are too many to be kept.
     """
 
     columns: tuple[bool, ...] | None
-    weights: list[tuple[int, ...]]
+    weights: list[np.ndarray | tuple[int, ...]]
 
 
 class KnownBatches:
@@ -54,12 +55,13 @@ class KnownBatches:
         self._layers = list(layers)
         self._state = self._state_of_layers()
         self._has_phase = bool(function.inputs) and function.inputs[-1] is PHASE
+        self._demands_size = any(x.ndim and x.shape[0] is not None for x in function.inputs)
         self._fits: dict[Any, Fit] = {}
 
     @property
     def is_current(self) -> bool:
         """False when the `trainable` of a layer, or its weights, are no longer what they were."""
-        return self._state_of_layers() == self._state
+        return not self._layers or self._state_of_layers() == self._state
 
     def arrays(self, x: Any, y: Any, phase: float) -> list[Any] | None:
         """Return what the function takes; None if the data, or the layers, must be looked at."""
@@ -72,12 +74,20 @@ class KnownBatches:
                 array[..., np.newaxis] if is_flat else array
                 for array, is_flat in zip(ins, fit.columns, strict=True)
             ]
-        for shape in fit.weights:
-            ins.append(ones_of(shape))
+        for weights in fit.weights:
+            ins.append(ones_of(weights) if type(weights) is tuple else weights)
         if self._has_phase:
             fixed = learning_phase()
             ins.append(phase if isinstance(fixed, Placeholder) else float(fixed))
         return ins
+
+    def is_one_batch(self, ins: list[Any], batch_size: int | None) -> bool:
+        """Tell whether arrays, as `arrays` returned them, make a single batch, beyond all doubt."""
+        if self._demands_size or not ins or type(ins[0]) is not np.ndarray:
+            return False
+        if batch_size is None:
+            return ins[0].shape[0] <= USUAL_BATCH_SIZE
+        return type(batch_size) is int and batch_size >= ins[0].shape[0]
 
     def note(self, x: Any, y: Any, ins: list[Any]) -> None:
         """Note that `x` and `y` became these arrays, if they hardly had to change for it."""
@@ -89,11 +99,11 @@ class KnownBatches:
         if None in columns:
             return
         if len(self._fits) >= MOST_SHAPES:
-            self._fits.clear()
+            del self._fits[next(iter(self._fits))]  # the oldest
         weights = ins[len(given) : len(ins) - self._has_phase]
         self._fits[look] = Fit(
             tuple(map(bool, columns)) if any(columns) else None,
-            [array.shape for array in weights],
+            [array if are_known_ones(array) else array.shape for array in weights],
         )
 
     def _state_of_layers(self) -> list[Any]:
@@ -104,6 +114,8 @@ def _look_of(x: Any, y: Any) -> Any:
     """Return the types and shapes of the data, as a key; None if there is more than arrays."""
     if type(x) is np.ndarray and type(y) is np.ndarray:
         return x.shape, x.dtype, y.shape, y.dtype
+    if type(x) is np.ndarray and y is None:
+        return x.shape, x.dtype
     looks = _look_of_one(x), _look_of_one(y)
     return None if None in looks else looks
 
@@ -122,6 +134,8 @@ def _flat(x: Any, y: Any) -> list[Any]:
     """Return the arrays of `x`, then those of `y`."""
     if type(x) is np.ndarray and type(y) is np.ndarray:
         return [x, y]
+    if type(x) is np.ndarray and y is None:
+        return [x]
     return [*to_list(x), *to_list(y)]
 
 

@@ -182,9 +182,10 @@ class ArrayTraining(BatchTraining):
             if is_plain and self.train_function is not None:
                 self._note_batch("train_function", x, y, ins)
         ins, val_ins = self._with_validation(ins, validation_data, validation_split)
-        feed = self._feed(ins, batch_size, steps_per_epoch, shuffle)
-        feed.first_weight = len(self._feed_inputs) + len(self._feed_targets)
-        val_feed = self._feed(val_ins, batch_size, validation_steps) if val_ins else None
+        if callbacks:
+            val_ins = self._open_to_callbacks(val_ins)
+        feed = self._labelled_feed(ins, batch_size, steps_per_epoch, shuffle)
+        val_feed = self._labelled_feed(val_ins, batch_size, validation_steps) if val_ins else None
         settings = {
             "epochs": habits().epochs if epochs is None else epochs,
             "batch_size": getattr(feed, "batch_size", batch_size or 32),
@@ -195,6 +196,23 @@ class ArrayTraining(BatchTraining):
         }
         history: History = yield from self._training(feed, val_feed, **settings)
         return history
+
+    def _labelled_feed(
+        self, ins: list[Any], batch_size: int | None, steps: int | None, shuffle: bool | str = False
+    ) -> Any:
+        """Return a feed of inputs, targets and weights of samples, which knows the weights."""
+        feed = self._feed(ins, batch_size, steps, shuffle)
+        feed.first_weight = len(self._feed_inputs) + len(self._feed_targets)
+        return feed
+
+    def _open_to_callbacks(self, ins: list[Any]) -> list[Any]:
+        """Return the arrays of the validation with weights that a callback may write to.
+
+        Callbacks find these arrays in their `validation_data`, and known ones are for reading only.
+        """
+        first = len(self._feed_inputs) + len(self._feed_targets)
+        weights = [w.copy() if isinstance(w, np.ndarray) else w for w in ins[first:]]
+        return ins[:first] + weights
 
     def _with_validation(
         self, ins: list[Any], validation_data: Any, validation_split: float
@@ -285,8 +303,8 @@ class ArrayTraining(BatchTraining):
             self._make_test_function()
             if sample_weight is None:
                 self._note_batch("test_function", x, y, ins)
-        feed = self._feed(ins, batch_size, steps)
-        events = evaluate_events(self._make_test_function(), feed, self, verbose)
+        feed = self._labelled_feed(ins, batch_size, steps)
+        events = evaluate_events(self._make_test_function(), feed, self, verbose, unheard=True)
         return self._told(Stage("evaluate", events, self).run(), return_dict)
 
     def predict(
@@ -302,9 +320,12 @@ class ArrayTraining(BatchTraining):
             self._make_predict_function()
             self._note_batch("predict_function", x, None, ins)
         f = self._make_predict_function()
-        feed = self._feed(ins, batch_size, steps)
-        if feed.steps == 1 and not verbose and not is_watched():
+        known = self._known_batches["predict_function"]
+        is_one = steps is None and known.is_one_batch(ins, batch_size)
+        feed = None if is_one else self._feed(ins, batch_size, steps)
+        if (feed is None or feed.steps == 1) and not verbose and not is_watched():
             outs = f(ins)
-            if all(out.ndim for out in outs):
+            if 0 not in [out.ndim for out in outs]:
                 return unpack_singleton(outs)
-        return Stage("predict", predict_events(f, feed, verbose), self).run()
+        feed = self._feed(ins, batch_size, steps) if feed is None else feed
+        return Stage("predict", predict_events(f, feed, verbose, unheard=True), self).run()

@@ -45,6 +45,13 @@ class BatchTraining(CompiledNetwork):
         where: str = "fit",
     ) -> tuple[list[Any], list[Any], list[Any]]:
         """Return arrays for inputs, targets and sample weights, checked against each other."""
+        x, y, weights = self._standardized(x, y, sample_weight, class_weight, where)
+        return x, y, [array if array.flags.writeable else array.copy() for array in weights]
+
+    def _standardized(
+        self, x: Any, y: Any, sample_weight: Any, class_weight: Any, where: str
+    ) -> tuple[list[Any], list[Any], list[Any]]:
+        """Do the same; of samples that were given no weight, the weights are known ones."""
         output_names, feed_targets = self.output_names, set(self._feed_targets)
         names = [output_names[i] for i in self.trained]
         fed = [k for k, target in enumerate(self.targets) if target in feed_targets]
@@ -70,7 +77,7 @@ class BatchTraining(CompiledNetwork):
     def _ins(
         self, x: Any, y: Any, sample_weight: Any, class_weight: Any, phase: float, where: str
     ) -> list[Any]:
-        x, y, weights = self._standardize_user_data(x, y, sample_weight, class_weight, where)
+        x, y, weights = self._standardized(x, y, sample_weight, class_weight, where)
         return x + y + weights + self._flags(phase)
 
     def _told(self, numbers: list[Any], return_dict: bool) -> Any:
@@ -119,7 +126,12 @@ class BatchTraining(CompiledNetwork):
         ins = self._ready_ins("predict_function", x, None, 0.0)
         if ins is None:
             self._make_ready(x, to_train=False)
-            ins = self._standardize_inputs(x) + self._flags(0.0)
+            arrays = self._standardize_inputs(x)
+            ins = arrays + self._flags(0.0)
+            self._make_predict_function()
+            lengths = {array.shape[0] for array in arrays}
+            if len(lengths) == 1 and 0 not in lengths:  # `predict` would take them too
+                self._note_batch("predict_function", x, None, ins)
         return unpack_singleton(self._make_predict_function()(ins))
 
     def _ready_ins(self, name: str, x: Any, y: Any, phase: float) -> list[Any] | None:
@@ -140,6 +152,12 @@ class BatchTraining(CompiledNetwork):
             known = KnownBatches(function, self._all_layers() if is_to_train else ())
             self._known_batches = {**self._known_batches, name: known}
         known.note(x, y, ins)
+
+    def _check_trainable_weights_consistency(self) -> None:
+        """Warn if `trainable` was changed after `compile`; batches that are known tell quickly."""
+        known = self._known_batches.get("train_function")
+        if known is None or known.function is not self.train_function or not known.is_current:
+            super()._check_trainable_weights_consistency()
 
     def _is_trainable_elsewhere(self) -> bool:
         """Tell whether `trainable` was changed after `compile`."""

@@ -19,7 +19,6 @@ from kerascope.callbacks import History, checked_callbacks
 from kerascope.callers import warn
 from kerascope.engine.feeds import (
     SampleCount,
-    feed_of,
     iterator_of,
     numbers_of_a_pass,
     split_item,
@@ -149,7 +148,8 @@ class GeneratorTraining(ArrayTraining):
                 x, y, *rest = validation_data
                 weights = rest[0] if rest else None
                 val_ins = self._ins(x, y, weights, None, 0.0, "validation_data")
-                val_feed = feed_of(val_ins, None, None, False)
+                val_ins = self._open_to_callbacks(val_ins) if callbacks else val_ins
+                val_feed = self._labelled_feed(val_ins, None, None)
             elif validation_data is not None:
                 val_feed = feeds.enter_context(
                     generator_feed(
@@ -184,7 +184,7 @@ class GeneratorTraining(ArrayTraining):
         f = self._make_test_function()
 
         def loop(feed: Any, verbose: int) -> Any:
-            return evaluate_events(f, feed, self, verbose)
+            return evaluate_events(f, feed, self, verbose, unheard=True)
 
         standardize = self._standardizer(0.0)
         return unpack_singleton(
@@ -213,7 +213,7 @@ class GeneratorTraining(ArrayTraining):
             return self._standardize_inputs(x) + self._flags(0.0)
 
         def loop(feed: Any, verbose: int) -> Any:
-            return predict_events(f, feed, verbose)
+            return predict_events(f, feed, verbose, unheard=True)
 
         return self._over_batches("predict", loop, generator, standardize, hands, **given)
 
@@ -232,9 +232,17 @@ class GeneratorTraining(ArrayTraining):
             return Stage(name, loop(feed, verbose), self).run()
 
     def _standardizer(self, phase: float, class_weight: Any = None) -> Callable[[Any], list[Any]]:
+        name = "train_function" if phase else "test_function"
+
         def standardize(item: Any) -> list[Any]:
             x, y, sample_weight = split_item(item, with_targets=True)
-            return self._ins(x, y, sample_weight, class_weight, phase, "generator")
+            is_plain = sample_weight is None and class_weight is None
+            ins = self._ready_ins(name, x, y, phase) if is_plain else None
+            if ins is None:
+                ins = self._ins(x, y, sample_weight, class_weight, phase, "generator")
+                if is_plain and getattr(self, name) is not None:
+                    self._note_batch(name, x, y, ins)
+            return ins
 
         return standardize
 

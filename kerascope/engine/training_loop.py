@@ -8,7 +8,7 @@ here and no graph is walked; that was done once, when the function was made. Les
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -98,7 +98,7 @@ def fit_events(
             if model.stop_training:
                 break
         if val_f is not None and not model.stop_training:
-            val_outs = yield from evaluate_events(val_f, val_feed, model)
+            val_outs = yield from evaluate_events(val_f, val_feed, model, unheard=unheard)
             epoch_logs.update(
                 ("val_" + label, o) for label, o in zip(out_labels, val_outs, strict=True)
             )
@@ -112,7 +112,7 @@ def fit_events(
 def _train_unheard(
     model: ArrayTraining,
     f: Function,
-    batches: Iterator[Any],
+    batches: Generator[Any, None, None],
     callbacks: CallbackList,
     epoch: int,
     warned: bool,
@@ -123,15 +123,19 @@ def _train_unheard(
     Returns whether a warning was given.
     """
     out_labels = model.metrics_names
+    averages = callbacks.averages_of(out_labels)
     for batch_index, (size, ins_batch) in enumerate(batches):
         outs = f(ins_batch)
         if not warned and not _is_finite(outs[0]):
             warned = _warn_of_loss(outs[0], epoch, batch_index)
-        batch_logs = {"batch": batch_index, "size": size}
-        batch_logs.update(zip(out_labels, outs, strict=True))
-        callbacks.on_batch_end(batch_index, batch_logs)
+        if averages is not None:
+            averages.add_all(out_labels, outs, size)
+        else:
+            batch_logs = {"batch": batch_index, "size": size}
+            batch_logs.update(zip(out_labels, outs, strict=True))
+            callbacks.on_batch_end(batch_index, batch_logs)
         if model.stop_training:
-            break
+            batches.close()  # the caller finds no batch left
     return warned
 
 
@@ -154,11 +158,12 @@ def _warn_of_loss(loss: Any, epoch: int, batch_index: int) -> bool:
 
 
 def evaluate_events(
-    f: Function, feed: Any, model: Any, verbose: int = 0
+    f: Function, feed: Any, model: Any, verbose: int = 0, unheard: bool = False
 ) -> Generator[Any, Any, list[Any]]:
     """Run a model's test function over a feed; return its outputs' means, weighted by batch size.
 
-    Of a metric with a state, which is reset first, the last result counts.
+    Of a metric with a state, which is reset first, the last result counts. Whoever drains this and
+    looks at no event says so by `unheard`: then there is no stage for a batch if nobody watches.
     """
     labels, stateful = model.metrics_names, model.stateful_metric_names
     bar = Progbar(feed.samples or feed.steps, verbose=verbose, stateful_metrics=stateful)
@@ -166,7 +171,7 @@ def evaluate_events(
     model.reset_metrics()
     seen = 0
     for step, (size, ins_batch) in enumerate(feed.epoch()):
-        outs = yield f.stage(ins_batch)
+        outs = f(ins_batch) if unheard and not is_watched() else (yield f.stage(ins_batch))
         for label, out in zip(labels, outs, strict=True):
             means.add(label, out, size)
         seen += size
@@ -175,13 +180,19 @@ def evaluate_events(
     return [means.result(label) for label in labels]
 
 
-def predict_events(f: Function, feed: Any, verbose: int = 0) -> Generator[Any, Any, Any]:
-    """Run a predict function over a feed; return its outputs joined along the samples."""
+def predict_events(
+    f: Function, feed: Any, verbose: int = 0, unheard: bool = False
+) -> Generator[Any, Any, Any]:
+    """Run a predict function over a feed; return its outputs joined along the samples.
+
+    Of `unheard` see `evaluate_events`.
+    """
     bar = Progbar(feed.samples or feed.steps, verbose=verbose)
     rows = Rows(feed.samples)
     seen = 0
     for step, (size, ins_batch) in enumerate(feed.epoch()):
-        rows.add(to_list((yield f.stage(ins_batch))), seen, size)
+        outs = f(ins_batch) if unheard and not is_watched() else (yield f.stage(ins_batch))
+        rows.add(to_list(outs), seen, size)
         seen += size
         if verbose:
             bar.update(seen if feed.samples else step + 1, [])

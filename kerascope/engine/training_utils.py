@@ -118,7 +118,8 @@ def standardize_weights(
 ) -> np.ndarray:
     """Return the weight of each sample of one output; ones if none are given."""
     target = standardize_single_array(np.asarray(y))
-    return weights_of_samples(target, sample_weight, class_weight, sample_weight_mode, "y")
+    weights = weights_of_samples(target, sample_weight, class_weight, sample_weight_mode, "y")
+    return weights if weights.flags.writeable else weights.copy()
 
 
 def check_array_length_consistency(inputs: Any, targets: Any, weights: Any = None) -> None:

@@ -114,3 +114,56 @@ def test_the_remedy_of_a_derivative_works():
         return K.gradients(K.sum(x**2), [x])[0]
 
     assert slope([1.0, 2.0]).tolist() == [2.0, 4.0]
+
+
+# --- what a person sees ---------------------------------------------------------------------------
+
+
+def test_print_in_a_call_shows_name_and_numbers(capsys):
+    class Prints(ks.layers.Layer):
+        def call(self, inputs):
+            total = K.sum(inputs)
+            print(total)
+            print(f"the sum is {total}")
+            print(inputs * 2)
+            return inputs
+
+    Prints()(np.array([[1.0, 2.5], [3.0, 4.0]]))
+    assert capsys.readouterr().out.splitlines() == [
+        "<sum: 10.5>",
+        "the sum is <sum: 10.5>",
+        "<multiply (2, 2): [[2. 5.]",
+        "                   [6. 8.]]>",
+    ]
+
+
+def test_numbers_are_written_in_their_own_precision():
+    assert str(K.constant(0.1, name="rate")) == "<rate: 0.1>"
+    assert str(K.constant([0.1, 0.2])) == "<constant (2,): [0.1 0.2]>"
+    with eager_mode():
+        assert str(K.constant([1.0]) > 0) == "<greater (1,): [ True]>"
+
+
+def test_a_number_without_a_name_is_the_number():
+    assert [str(K.constant(2.5)), repr(K.constant(3))] == ["2.5", "3"]
+
+
+def test_in_a_list_numbers_stand_on_one_line_and_many_are_left_out():
+    few, many = K.constant([[1.0, 2.0], [3.0, 4.0]], name="few"), K.constant(np.zeros((20, 30)))
+    assert repr([few, many]) == "[<few (2, 2): [[1. 2.] [3. 4.]]>, <constant (20, 30)>]"
+
+
+def test_a_long_array_is_printed_as_numpy_prints_it():
+    printed = str(K.constant(np.zeros((100, 100)), name="zeros"))
+    assert printed.startswith("<zeros (100, 100): [[0. 0. 0. ... 0. 0. 0.]")
+    assert printed.count("\n") == 6
+
+
+def test_a_symbol_is_still_printed_by_its_name():
+    x = K.placeholder((None, 3), name="x")
+    assert [str(x), repr(x), str(K.sum(x))] == ["x", "x", "sum"]
+
+
+def test_what_computes_with_constants_is_written_with_their_names():
+    y = K.placeholder((2,), name="x") * K.constant([1.0, 2.0], name="c")
+    assert repr(y.owner) == "multiply(x, c) -> multiply"
