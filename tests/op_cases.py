@@ -278,6 +278,7 @@ SHAPING = [
         (0, 1),
     ),
     one(joining.Tile((2, 1, 3)), (1, 2, 2), lambda x: reference.tile(x, (2, 1, 3))),
+    one(b.Stretch(3), (4,), lambda x: reference.tile(x[None], (3, 1))),
     one(joining.SumTiles((2, 3)), (4, 3), lambda x: reference.sum_tiles(x, (2, 3))),
     one(joining.RepeatElements(2, 1), (2, 3), lambda x: reference.repeat_elements(x, 2, 1)),
     one(joining.SumRepeated(2, 0), (4, 3), lambda x: reference.sum_repeated(x, 2, 0)),

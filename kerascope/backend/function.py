@@ -206,7 +206,7 @@ class Function:
         ArgumentError
             There is no program yet.
         """
-        return Explanation(self._last_program())
+        return Explanation(self._last_program().draft())
 
     def profile(self, inputs: Sequence[Any] | None = None, **options: Any) -> Any:
         """Measure where the time of a call goes; the variables keep their values.

@@ -11,6 +11,7 @@ import numpy as np
 from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.sparse import fed_array
 from kerascope.backend.program.rules import RULES
+from kerascope.backend.program.stacks import RULE as STACKS
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.errors import ArgumentError, DtypeError, ShapeError
 from kerascope.registry import did_you_mean
@@ -36,11 +37,12 @@ def checked_rewrites(names: Sequence[str] | None) -> list[str] | None:
     if names is None:
         return None
     names = [names] if isinstance(names, str) else list(names)
+    known = [*RULES, STACKS]
     for name in names:
-        if name not in RULES:
-            near = did_you_mean(str(name), RULES)
+        if name not in known:
+            near = did_you_mean(str(name), known)
             raise ArgumentError(
-                f"K.function: rewrites has {name!r}. {near}Expected names of {', '.join(RULES)}."
+                f"K.function: rewrites has {name!r}. {near}Expected names of {', '.join(known)}."
             )
     return names
 

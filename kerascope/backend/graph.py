@@ -101,6 +101,7 @@ class Op:
     is_view: ClassVar[bool] = False  # `perform` returns the first input's own memory
     is_pure: ClassVar[bool] = True  # the same inputs give the same output, and nothing else happens
     needs_only_shapes: ClassVar[bool] = False  # of its inputs; their numbers do not matter
+    is_exact: ClassVar[bool] = False  # each element is rounded once, from those at its place
 
     @property
     def name(self) -> str:
@@ -111,6 +112,11 @@ class Op:
     def parameters(self) -> dict[str, Any]:
         """The op's parameters by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def inputs_read_by_shape(self) -> frozenset[int]:
+        """Which inputs, from 0, count by their shape alone: their memory may be used again."""
+        return frozenset()
 
     def infer_shape(self, *inputs: Any) -> Any:
         """Return the output's shape (for several outputs, a tuple of shapes)."""
@@ -161,7 +167,10 @@ class Op:
 
     def __call__(self, *inputs: Any, name: str | None = None) -> Any:
         """Apply the op: make an Apply and return its output tensor (or list of them)."""
-        tensors = [as_tensor(x) for x in inputs]
+        tensors = list(inputs)  # no longer than it must be: a comprehension leaves room at its end
+        for position, x in enumerate(tensors):
+            if not isinstance(x, Tensor):
+                tensors[position] = as_tensor(x)
         evaluate = EAGER.get()
         if evaluate is not None:
             return evaluate(self, tensors)

@@ -7,7 +7,7 @@ slots are fixed once, when the function is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -40,8 +40,6 @@ class Step(NamedTuple):
     ----------
     apply : Apply
         The call in the op graph.
-    perform : callable
-        The op's `perform`.
     inputs, outputs : tuple of int
         Slots.
     last_uses : tuple of int
@@ -52,11 +50,15 @@ class Step(NamedTuple):
     """
 
     apply: Apply
-    perform: Any
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     last_uses: tuple[int, ...]
     guards: Guards = ()
+
+    @property
+    def perform(self) -> Callable[..., Any]:
+        """The op's `perform`."""
+        return self.apply.op.perform
 
     def __repr__(self) -> str:
         return repr(self.apply)
@@ -180,13 +182,15 @@ class Schedule:
         kept = set(self.results)
         kept.update(_slots_of(self.guards_of_followers.values()))
         steps: list[Step] = []
+        equal: dict[tuple[int, ...], tuple[int, ...]] = {}  # one for all, for there are very many
         for apply, own in zip(reversed(applies), reversed(guards), strict=True):
             inputs = tuple(self.slots[x] for x in apply.inputs)
             outputs = tuple(self.slots[y] for y in apply.outputs)
             used = dict.fromkeys((*inputs, *outputs, *_slots_of([own])))
             last = tuple(slot for slot in used if slot not in kept)
             kept.update(last)
-            steps.append(Step(apply, apply.op.perform, inputs, outputs, last, own))
+            inputs, outputs, last = (equal.setdefault(x, x) for x in (inputs, outputs, last))
+            steps.append(Step(apply, inputs, outputs, last, own))
         steps.reverse()
         return steps
 

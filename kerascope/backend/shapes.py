@@ -14,6 +14,10 @@ from kerascope.errors import ArgumentError, ShapeError
 Size = int | None
 Shape = tuple[Size, ...]
 
+# Equal shapes are one tuple: a deep net has thousands of tensors, and few shapes.
+MOST_KNOWN = 4096
+_known: dict[Shape, Shape] = {}
+
 
 def as_shape(shape: Iterable[int | None] | int) -> Shape:
     """Return a shape as a tuple of plain ints and None.
@@ -24,6 +28,12 @@ def as_shape(shape: Iterable[int | None] | int) -> Shape:
         A size is negative or no whole number.
     """
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    try:
+        known = _known.get(sizes)
+    except TypeError:  # a size that cannot be hashed
+        known = None
+    if known is not None:
+        return known
     checked: list[Size] = []
     for size in sizes:
         try:
@@ -35,7 +45,10 @@ def as_shape(shape: Iterable[int | None] | int) -> Shape:
                 f"shape {sizes}: bad size {size!r}; expected a whole number >= 0 or None."
             )
         checked.append(whole)
-    return tuple(checked)
+    if len(_known) >= MOST_KNOWN:
+        _known.clear()
+    found = tuple(checked)
+    return _known.setdefault(found, found)
 
 
 def product(shape: Iterable[Size]) -> Size:

@@ -254,7 +254,7 @@ def test_the_source_is_python_that_a_debugger_can_show():
         _ = function.source
     repeated(function, [np.ones((2, 3), "f4")])
     assert "np.exp(" in function.source
-    code = function.programs[-1].source.scope["my_function"].__code__
+    code = function.programs[-1].draft().source.scope["my_function"].__code__
     assert linecache.getline(code.co_filename, 1).startswith("def my_function(")
 
 
@@ -284,7 +284,7 @@ NETS = {
     "wide": ([784, 512, 512, 10], "adam", "categorical_crossentropy", 128),
     "deep": ([32] * 201, "sgd", "mse", 32),
 }
-NUMPYS_OWN = 40_000  # bytes: its iterators buffer 8,192 elements where shapes or types differ
+NUMPYS_OWN = 64_000  # bytes: its iterators buffer 8,192 elements where shapes or types differ
 
 
 def net(name):
@@ -318,7 +318,7 @@ def test_a_train_step_allocates_nothing(name):
     finally:
         tracemalloc.stop()
     assert after - before < 2_000
-    planned = model.train_function.programs[-1].memory.n_bytes
+    planned = model.train_function.programs[-1].n_bytes
     assert peak - after < min(NUMPYS_OWN, planned / 2)
 
 
@@ -348,7 +348,7 @@ def test_memory_is_used_again():
         y = K.tanh(y) + 1
     function = K.function([x], [y])
     repeated(function, [np.ones((10, 100), "f4")])
-    assert function.programs[-1].memory.n_bytes <= 2 * 4000
+    assert function.programs[-1].n_bytes <= 2 * 4000
 
 
 def test_two_functions_that_write_the_same_variables_take_turns():
@@ -362,9 +362,9 @@ def test_two_functions_that_write_the_same_variables_take_turns():
         expected = (expected + 1) * 0.5
         assert v.get_value().tolist() == [expected] * 4
         assert w.get_value().tolist() == [0.0] * 3
-    sources = [id(function.programs[-1].source) for function in (up, down)]
+    codes = [function.programs[-1]._run for function in (up, down)]
     up([]), down([])
-    assert [id(function.programs[-1].source) for function in (up, down)] == sources
+    assert [function.programs[-1]._run for function in (up, down)] == codes
 
 
 def test_a_borrowed_array_stays_though_two_functions_take_turns():

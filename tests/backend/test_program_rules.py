@@ -5,6 +5,7 @@ import pytest
 
 import kerascope as ks
 from kerascope import backend as K
+from kerascope.backend.ops.nn import ReluSlope
 from kerascope.backend.program.rules import RULES
 from kerascope.layers import Dense
 from kerascope.models import Sequential
@@ -57,6 +58,65 @@ def test_the_slope_of_clip_where_the_size_depends_on_numbers():
     function, found = compiled([K.gradients(K.sum(y * y), x)[0]], [size], [np.int32(5)])
     assert_same_bits(found, [np.array([0, 2, 4, 6, 0], "f4")])
     assert function([np.int32(2)])[0].tolist() == [0.0, 2.0]
+
+
+TINY = np.array([1e-45, -1e-45, 1e-38, -1e-38], "f4")  # below the smallest normal number
+RELUS = [(0, None, 0), (0.1, None, 0), (1, None, 0), (3, None, 0), (0, 1, 0), (0.1, 1, 0)]
+OTHER_RELUS = [(-0.1, None, 0), (0, None, 0.5), (0, None, -0.5), (0.1, 0, 0), (0, 1e-50, 0)]
+
+
+def slope_and_relu(alpha, top, threshold, dtype="float32"):
+    x = K.placeholder((len(ODD) + len(TINY),), dtype=dtype)
+    y = K.relu(x, alpha, top, threshold)
+    return x, [y, K.gradients(K.sum(y * y), x)[0], K.gradients(K.sum(y), x)[0]]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("relu", [*RELUS, *OTHER_RELUS])
+def test_the_slope_of_relu_is_asked_of_its_output(relu, dtype):
+    x, outputs = slope_and_relu(*relu, dtype)
+    with np.errstate(over="ignore"):
+        array = np.concatenate([ODD, TINY]).astype(dtype)
+    function, found = compiled(outputs, [x], [array])
+    _, expected = compiled(outputs, [x], [array], rewrites=())
+    assert_same_bits(found, expected)
+    with K.name_scope("stepped"), ks.trace():
+        assert_same_bits(function([array]), expected)
+
+
+@pytest.mark.parametrize("relu", [*RELUS, *OTHER_RELUS])
+def test_when_the_slope_of_relu_can_be_asked_of_its_output(relu):
+    x, outputs = slope_and_relu(*relu)
+    function, _ = compiled(outputs, [x], [np.concatenate([ODD, TINY])])
+    line = function.programs[-1].draft().plan.bound
+    (slope,) = [one for one in line.lines if one.op.name == "relu_slope"]
+    assert (line.makers.get(slope.inputs[0]) is not None) == (relu in RELUS)
+
+
+def test_the_input_of_relu_is_forgotten_at_once():
+    x, w = K.placeholder((64, 64)), K.variable(np.eye(64))
+    y = x
+    for _ in range(8):
+        y = K.relu(K.dot(y, w))
+    outputs, arrays = [K.gradients(K.sum(y), x)[0]], [np.ones((64, 64), "f4")]
+    others = [name for name in RULES if name != "ask_output_of_relu"]
+    sizes = [
+        compiled(outputs, [x], arrays, rewrites=names)[0].programs[-1].n_bytes
+        for names in (RULES, others)
+    ]
+    assert sizes[0] <= 11 * 64 * 64 * 4
+    assert sizes[0] <= sizes[1]
+
+
+def test_a_relu_that_is_computed_only_now_and_then_is_not_asked():
+    phase, x = K.placeholder(()), K.placeholder((len(ODD),))
+    slope = ReluSlope(0.0, None, 0.0)(x)
+    y = K.switch(K.sum(x[:3]) * phase > 0, K.relu(x), x) + slope
+    for condition in (1.0, 0.0, -1.0):
+        arrays = [np.float32(condition), np.abs(ODD[1:-2]).repeat(2)[: len(ODD)]]
+        _, found = compiled([y], [phase, x], arrays)
+        _, expected = compiled([y], [phase, x], arrays, rewrites=())
+        assert_same_bits(found, expected)
 
 
 def test_adding_what_was_negated_is_subtracting():

@@ -6,6 +6,7 @@ Shapes may hold None, so how far a gradient must be summed is sometimes known on
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,7 +123,16 @@ def is_sum_of_rows(x, axes):
     x : array or Spec
     axes : tuple of int
     """
-    return len(x.shape) == 2 and axes == (0,) and x.dtype in (np.float32, np.float64)
+    return len(x.shape) == 2 and is_sum_of_all_rows(x, axes)
+
+
+def is_sum_of_all_rows(x, axes):
+    """Tell whether a sum is one over all axes but the last: of all rows, in however many axes.
+
+    See `is_sum_of_rows`; the rows of more axes are those of one long matrix.
+    """
+    n = len(x.shape)
+    return n > 1 and axes == tuple(range(n - 1)) and x.dtype in (np.float32, np.float64)
 
 
 class SumTo(Op):
@@ -188,6 +198,25 @@ class BroadcastLike(Op):
 
 
 @dataclass(frozen=True)
+class Stretch(Op):
+    """So many rows that are all `x`: a copy, where `BroadcastLike` is a view."""
+
+    rows: int
+
+    def infer_shape(self, x):
+        return (self.rows, *x.shape)
+
+    def perform(self, x):
+        return np.broadcast_to(x, self.infer_shape(x)).copy()
+
+    def kernel(self, inputs, outputs):
+        return "np.copyto({out}, {0}[..., None, :])"
+
+    def grad(self, inputs, outputs, output_grads):
+        return [Sum((0,))(output_grads[0])]
+
+
+@dataclass(frozen=True)
 class Sum(Op):
     """The sum of `x` over `axes` (sorted, counted from the front), dropped or kept as 1."""
 
@@ -198,13 +227,14 @@ class Sum(Op):
         return reduced_shape(x.shape, self.axes, keepdims=self.keepdims)
 
     def perform(self, x):
-        if not self.keepdims and is_sum_of_rows(x, self.axes):
-            return np.dot(np.ones(len(x), x.dtype), x)
+        if not self.keepdims and is_sum_of_all_rows(x, self.axes):
+            rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+            return np.dot(np.ones(len(rows), x.dtype), rows)
         return x.sum(axis=self.axes, keepdims=self.keepdims, dtype=x.dtype)
 
     def kernel(self, inputs, outputs):
-        if not self.keepdims and is_sum_of_rows(inputs[0], self.axes):
-            return templates.sum_of_rows(inputs[0].shape[0])
+        if not self.keepdims and is_sum_of_all_rows(inputs[0], self.axes):
+            return templates.sum_of_rows(*inputs[0].shape)
         return templates.reduction("np.add", self.axes, self.keepdims)
 
     def grad(self, inputs, outputs, output_grads):

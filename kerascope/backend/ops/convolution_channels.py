@@ -41,7 +41,7 @@ def convolve_channels_into(
     parts = list(blocks(x_shape[0], plan, SHARE * dtype.itemsize * filters))
     frame = Frame(parts, plan, groups, dtype, filters // groups)
     repeated = columns if plan.strides[-1] == 1 else 1
-    weights = np.empty((*plan.kernel_sizes, repeated, filters), dtype)
+    weights_shape = (*plan.kernel_sizes, repeated, filters)
     count = len(plan.sizes)
     inside = [*range(count + 1, 2 * count + 1)]  # the axes of the windows: those of the kernel
     order_out = [*range(count + 1), 2 * count + 1]
@@ -49,6 +49,7 @@ def convolve_channels_into(
     order = [*range(count), *inside, count, 2 * count + 1]
 
     def convolve(out: np.ndarray, x: np.ndarray, kernel: np.ndarray) -> None:
+        weights = shared_room("weights", weights_shape, dtype)
         np.copyto(weights, kernel.reshape(*plan.kernel_sizes, 1, filters))
         source = frame.around(np.ascontiguousarray(x))
         view = windows(source, plan)

@@ -14,7 +14,7 @@ import numpy as np
 from kerascope.backend.graph import OPERATORS, Tensor, as_tensor, is_float
 from kerascope.backend.ops.broadcasting import Elementwise, cast, promoted, unbroadcast
 from kerascope.backend.ops.comparison import greater_equal, less_equal, logical_and
-from kerascope.backend.ops.templates import COPY, number
+from kerascope.backend.ops.templates import COPY, full
 from kerascope.settings import config
 
 __all__ = [
@@ -310,8 +310,8 @@ class Clip(Elementwise):
         return np.minimum(np.maximum(x, self.low), self.high)
 
     def kernel(self, inputs, outputs):
-        raised = f"np.maximum({{0}}, {number(self.low)}, out={{out}})"
-        return f"np.minimum({raised}, {number(self.high)}, out={{out}})"
+        raised = f"np.maximum({{0}}, {full(self.low)}, out={{out}})"
+        return f"np.minimum({raised}, {full(self.high)}, out={{out}})"
 
     def grad(self, inputs, outputs, output_grads):
         inside = logical_and(greater_equal(inputs[0], self.low), less_equal(inputs[0], self.high))

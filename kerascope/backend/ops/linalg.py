@@ -14,6 +14,7 @@ import numpy as np
 
 from kerascope.backend.graph import OPERATORS, Op
 from kerascope.backend.ops.broadcasting import promoted, unbroadcast
+from kerascope.backend.ops.long_products import long_product, product_of_rows, rows_of_a_piece
 from kerascope.backend.ops.shaping import Transpose, expand_dims, transpose
 from kerascope.backend.ops.templates import turned
 from kerascope.backend.shapes import broadcast_shapes, merge_shapes, normalize_axis
@@ -99,10 +100,44 @@ class TensorDot(Contraction):
     """The sum of the products over pairs of axes: NumPy's `tensordot`."""
 
     def perform(self, x, y):
-        return np.tensordot(x, y, (self.x_axes, self.y_axes))
+        kernel = self._long_kernel(x, y)
+        if kernel is None:
+            return np.tensordot(x, y, (self.x_axes, self.y_axes))
+        left, right = (x.shape[a] for a in self.free(x.ndim, self.x_axes)), y.shape[-1:]
+        out = np.empty((*left, *right), x.dtype)
+        kernel(out, x, y)
+        return out
 
     def kernel(self, inputs, outputs):
-        return self.as_product("np.dot", *inputs)
+        return self._long_kernel(*inputs) or self.as_product("np.dot", *inputs)
+
+    def _long_kernel(self, x, y):
+        """Return what computes a product of a long matrix, in pieces; None if this is none.
+
+        Such a product is that of all samples and times with a kernel, and its gradient.
+        """
+        if x.dtype != y.dtype or x.dtype not in (np.float32, np.float64):
+            return None
+        n_left, n_right = len(x.shape), len(y.shape)
+        if min(n_left, n_right) < 2:
+            return None
+        rows = math.prod(x.shape[:-1])
+        inner, columns = x.shape[-1], y.shape[-1]
+        if rows_of_a_piece(rows, inner, columns) >= rows:
+            return None
+        if (self.x_axes, self.y_axes, n_right) == ((n_left - 1,), (0,), 2):
+
+            def kernel(out, x, y):
+                long_product(x.reshape(rows, inner), y, out.reshape(rows, columns))
+
+            return kernel
+        if self.x_axes == self.y_axes == tuple(range(n_left - 1)) and n_left == n_right:
+
+            def kernel_of_gradient(out, x, y):
+                product_of_rows(x.reshape(rows, inner), y.reshape(rows, columns), out)
+
+            return kernel_of_gradient
+        return None
 
 
 class BatchDot(Contraction):
@@ -138,7 +173,7 @@ class Dot(Op):
     def perform(self, x, y):
         if x.ndim <= 2 and y.ndim <= 2:
             return np.dot(x, y)
-        return np.tensordot(x, y, (x.ndim - 1, max(y.ndim - 2, 0)))
+        return TensorDot((x.ndim - 1,), (max(y.ndim - 2, 0),)).perform(x, y)
 
     def kernel(self, inputs, outputs):
         x, y = inputs

@@ -11,7 +11,7 @@ from kerascope.backend.ops.comparison import greater
 from kerascope.backend.ops.control import Where
 from kerascope.backend.ops.elementwise import abs, clip, exp, floating, square
 from kerascope.backend.ops.reduction import room_for_reduced, sum
-from kerascope.backend.ops.templates import number
+from kerascope.backend.ops.templates import full, number
 from kerascope.backend.shapes import normalize_axis
 
 __all__ = [
@@ -52,11 +52,11 @@ class Relu(Activation):
         if self.threshold != 0 or not 0 <= self.alpha <= 1:
             return self._kernel_of_pieces(*inputs)
         slope = number(self.alpha)
-        below = number(0) if self.alpha == 0 else f"np.multiply({{0}}, {slope}, {{out}})"
+        below = full(0) if self.alpha == 0 else f"np.multiply({{0}}, {slope}, {{out}})"
         text = f"np.maximum({{0}}, {below}, out={{out}})"
         if self.max_value is None:
             return text
-        return f"np.minimum({text}, {number(self.max_value)}, out={{out}})"
+        return f"np.minimum({text}, {full(self.max_value)}, out={{out}})"
 
     def _kernel_of_pieces(self, x):
         alpha, threshold, top = self.alpha, self.threshold, self.max_value
@@ -84,6 +84,7 @@ class ReluSlope(Activation):
     alpha: float
     max_value: float | None
     threshold: float
+    is_exact = True
 
     def perform(self, x):
         slope = (x > self.threshold).astype(x.dtype)
@@ -93,12 +94,13 @@ class ReluSlope(Activation):
 
     def kernel(self, inputs, outputs):
         alpha, top = self.alpha, self.max_value
+        is_above = f"np.greater({{0}}, {number(self.threshold)}, {{out}})"  # as a number, 0 or 1
+        if top is None and 0 <= alpha <= 1:
+            if alpha == 0:
+                return is_above
+            return f"np.maximum({is_above}, {number(alpha)}, out={{out}})"
         threshold = np.array(self.threshold, inputs[0].dtype)
         holds = np.empty(inputs[0].shape, bool)
-
-        def compute_steps(out, x):
-            np.greater(x, threshold, holds)
-            np.copyto(out, holds)
 
         def compute(out, x):
             out.fill(alpha)
@@ -108,7 +110,16 @@ class ReluSlope(Activation):
                 np.less(x, top, holds)
                 np.multiply(out, holds, out)
 
-        return compute_steps if alpha == 0 and top is None else compute
+        return compute
+
+    def is_that_of_the_output(self, dtype):
+        """Tell whether the slope at x is also that at `Relu`'s output, bit for bit.
+
+        Where x is above 0 the output is above 0 too, and where it is below `max_value` so is the
+        output. A NaN is neither, and stays a NaN.
+        """
+        is_bounded = self.max_value is None or dtype.type(self.max_value) > 0
+        return self.threshold == 0 and self.alpha >= 0 and is_bounded
 
 
 def relu(x, alpha=0.0, max_value=None, threshold=0.0):

@@ -184,13 +184,13 @@ class RandomBinomial(RandomOp):
         return (generator.random(shape, "float32") < self.p).astype(self.dtype)
 
     def drawing(self, spec):
-        p, uniform = self.p, np.empty(spec.shape, "float32")
-        is_one = np.empty(spec.shape, bool)
+        p = self.p
+        other = None if spec.dtype == np.float32 else np.empty(spec.shape, "float32")
 
         def draw_into(generator, out):
+            uniform = out if other is None else other
             generator.random(None, "float32", uniform)
-            np.less(uniform, p, is_one)
-            np.copyto(out, is_one)
+            np.less(uniform, p, out)
 
         return draw_into
 

@@ -61,6 +61,11 @@ class Scan(Op):
         ]
         return f"Scan({', '.join(facts)})"
 
+    @property
+    def inputs_read_by_shape(self) -> frozenset[int]:
+        """Which inputs, from 0, no step reads but for their shape."""
+        return self.inner.inputs_read_by_shape
+
     def infer_shape(self, *inputs):
         inner = self.inner.fitted(inputs)
         steps = _number_of_steps(inputs[: len(inner.sequences)])

@@ -21,11 +21,9 @@ from typing import NamedTuple
 
 from kerascope.backend.gradient import sweep
 from kerascope.backend.graph import Placeholder, Tensor, is_float
-from kerascope.backend.ops.broadcasting import BroadcastLike, FullLike, SumTo, zeros_like
+from kerascope.backend.ops.broadcasting import FullLike, zeros_like
 from kerascope.backend.ops.elementwise import add
-from kerascope.backend.ops.indexing import PutItem
-from kerascope.backend.ops.scan_graph import InnerGraph, Results, cut_out
-from kerascope.backend.ops.shaping import ReshapeLike
+from kerascope.backend.ops.scan_graph import OF_ONE_SHAPE, InnerGraph, Results, cut_out
 from kerascope.backend.traversal import applies_in_order
 
 
@@ -140,13 +138,9 @@ def kept_for_gradient(inner: InnerGraph) -> list[Tensor]:
     found: dict[Tensor, None] = {}
     for apply in applies_in_order([seeds[x] for x in inner.inputs if x in seeds], fed=fed):
         if own.isdisjoint(apply.outputs):
-            read = apply.inputs[:1] if isinstance(apply.op, _OF_ONE_SHAPE) else apply.inputs
+            read = apply.inputs[:1] if isinstance(apply.op, OF_ONE_SHAPE) else apply.inputs
             found.update((_seen_through(x), None) for x in read)
     return [x for x in found if x in own and x not in inner.results.outputs]
-
-
-# Ops that need of their second input only its shape.
-_OF_ONE_SHAPE = (SumTo, BroadcastLike, FullLike, PutItem, ReshapeLike)
 
 
 def _seen_through(x: Tensor) -> Tensor:

@@ -68,10 +68,10 @@ def run_loop(
 def _perform_step(inner: InnerGraph, values: list[Any]) -> list[Any]:
     """Perform the schedule of one step on the slots `values`; return its results."""
     schedule = inner.schedule
-    for _, perform, inputs, outputs, _, guards in schedule.steps:
+    for apply, inputs, outputs, _, guards in schedule.steps:
         if guards and not is_needed(guards, values):
             continue
-        result = perform(*[values[slot] for slot in inputs])
+        result = apply.op.perform(*[values[slot] for slot in inputs])
         if len(outputs) == 1:
             values[outputs[0]] = result
         else:

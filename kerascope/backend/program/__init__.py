@@ -7,8 +7,10 @@ is written down as a Python function: one NumPy call for each op, into memory th
 - `bound.py` and `rules.py` leave out what these shapes make needless;
 - `kernels.py` says how each op that is left is written;
 - `flat.py` lays the weights of an optimizer one after the other, to update them together;
+- `stacks.py` finds what many equal layers do alike, to do it in one call; `stretched.py` their
+  biases; `order.py` moves what memory gains by;
 - `memory.py` plans the arrays: what dies makes room for what comes;
-- `source.py` writes the text, and `program.py` runs it;
+- `source.py` writes the text, `draft.py` brings all this together, and `program.py` runs it;
 - `loop.py` and its neighbours do all that once more for what is inside of a loop.
 
 What it computes is the same, bit for bit, as what stepping through the schedule computes.

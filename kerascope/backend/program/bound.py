@@ -28,8 +28,11 @@ def is_own(op: Op) -> bool:
 
 def is_pure(op: Op) -> bool:
     """Tell whether an op's result depends on its inputs alone; of others' ops they must say it."""
-    is_said = any("is_pure" in vars(kind) for kind in type(op).__mro__[:-1] if kind is not Op)
-    return op.is_pure and (is_own(op) or is_said)
+    return op.is_pure and (is_own(op) or _says_whether_it_is_pure(type(op)))
+
+
+def _says_whether_it_is_pure(kind: type[Op]) -> bool:
+    return any("is_pure" in vars(base) for base in kind.__mro__[:-1] if base is not Op)
 
 
 class Line:
@@ -98,7 +101,7 @@ class Bound:
         # Steps of the other branch can be left out only where the switch is left out too.
         self._chooses = any(getattr(rule, "__name__", "") == "choose_branch" for rule in rules)
         self._numbers: dict[Any, int] = {}
-        self._tensors: dict[int, Tensor] = {}
+        self._tensors: dict[int | Spec, Tensor] = {}
         self._n_slots = len(schedule.slots)
         self._know_what_is_given(arrays)
         for step in schedule.steps:
@@ -176,13 +179,16 @@ class Bound:
 
     def _tensor(self, slot: int) -> Tensor:
         """Return a tensor of the shape that a slot has here, for an op to infer from."""
-        if slot not in self._tensors:
-            spec = self.facts[slot].spec
-            if slot in self.constants and spec.dtype.kind in "iub":
-                self._tensors[slot] = Constant(self.constants[slot])
-            else:
-                self._tensors[slot] = Tensor(spec.shape, spec.dtype.name, "bound")
-        return self._tensors[slot]
+        spec = self.facts[slot].spec
+        counts = slot in self.constants and spec.dtype.kind in "iub"  # such as a wanted shape
+        key = slot if counts else spec
+        if key not in self._tensors:
+            self._tensors[key] = (
+                Constant(self.constants[slot])
+                if counts
+                else Tensor(spec.shape, spec.dtype.name, "bound")
+            )
+        return self._tensors[key]
 
     # --- what the rules use -----------------------------------------------------------------------
 

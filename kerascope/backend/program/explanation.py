@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
+from kerascope.backend.program.draft import Draft
 from kerascope.backend.program.kernels import Kind
-from kerascope.backend.program.program import Program
 from kerascope.edge import renderer
 
 COLUMNS = ("line", "step", "result", "written as", "memory")
@@ -53,13 +53,13 @@ class Explanation:
         How much memory the program has planned.
     """
 
-    def __init__(self, program: Program) -> None:
-        bound = program.plan.bound
-        self.name = program.name
+    def __init__(self, draft: Draft) -> None:
+        bound = draft.plan.bound
+        self.name = draft.name
         n_inputs = len(bound.schedule.inputs)
         self.shapes = [bound.facts[slot].spec.shape for slot in range(n_inputs)]
-        self.n_bytes = program.memory.n_bytes
-        known = {row_of[0]: row_of[1] for row_of in _rows(program)}
+        self.n_bytes = draft.n_bytes
+        known = {row_of[0]: row_of[1] for row_of in _rows(draft)}
         self.rows: list[Row] = [known[id(step)] for step in bound.schedule.steps]
 
     @property
@@ -98,40 +98,40 @@ def _cell(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _rows(program: Program) -> Iterator[tuple[int, Row]]:
-    plan, text = program.plan, program.source.text.splitlines()
+def _rows(draft: Draft) -> Iterator[tuple[int, Row]]:
+    plan, text = draft.plan, draft.source.text.splitlines()
     bound = plan.bound
     for position, (line, writing) in enumerate(zip(bound.lines, plan.writings, strict=True)):
         slot = line.outputs[0]
-        number = program.source.line_numbers.get(position)
+        number = draft.source.line_numbers.get(position)
         if writing.kind is Kind.CALL:
-            memory = _place(program, slot)
+            memory = _place(draft, slot)
         elif number is None:
             memory = "a view, made once"
         else:
             memory = writing.kind.value
         written = text[number - 1].strip() if number is not None else writing.kind.value
-        yield id(line.step), Row(number, repr(line.step), _result(program, slot), written, memory)
+        yield id(line.step), Row(number, repr(line.step), _result(draft, slot), written, memory)
     for step, rule in bound.taken_out:
-        result = _result(program, step.outputs[0])
+        result = _result(draft, step.outputs[0])
         yield id(step), Row(None, repr(step), result, f"({rule})", "")
-    for number, group in zip(program.source.group_lines, plan.groups, strict=True):
+    for number, group in zip(draft.source.group_lines, plan.groups, strict=True):
         weights = f"with {len(group.parts)} weights, in blocks"
         for part in group.parts:
             for line in part.lines:
-                result = _result(program, line.outputs[0])
+                result = _result(draft, line.outputs[0])
                 yield id(line.step), Row(number, repr(line.step), result, weights, "one flat array")
 
 
-def _place(program: Program, slot: int) -> str:
-    before = program.memory.origin.get(slot)
-    if slot in program.memory.places:
+def _place(draft: Draft, slot: int) -> str:
+    before = draft.memory.origin.get(slot)
+    if slot in draft.memory.places:
         return "beside the others of its kind"
-    return "its own" if before is None else f"that of {program.source.names[before]}"
+    return "its own" if before is None else f"that of {draft.source.names[before]}"
 
 
-def _result(program: Program, slot: int) -> str:
-    fact = program.plan.bound.noted.get(slot)
+def _result(draft: Draft, slot: int) -> str:
+    fact = draft.plan.bound.noted.get(slot)
     if fact is None:
         return ""
     short = re.sub(r"^(f|i|u|b)\w*?(\d*)$", r"\1\2", fact.spec.dtype.name)

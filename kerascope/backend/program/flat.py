@@ -12,6 +12,8 @@ group.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -20,6 +22,7 @@ import numpy as np
 
 from kerascope.backend.graph import Variable
 from kerascope.backend.program.bound import Bound, Line
+from kerascope.backend.program.memory import ALIGNMENT
 
 # Ops whose every element is rounded exactly: no bit depends on where it lies in an array.
 EXACT = (
@@ -114,6 +117,24 @@ def find_groups(
     gone = {id(line) for group in groups for part in group.parts for line in part.lines}
     bound.lines = [line for line in bound.lines if id(line) not in gone]
     return groups
+
+
+def starts_of(shapes: Sequence[tuple[int, ...]], dtype: np.dtype) -> list[int]:
+    """Return where arrays begin that lie one after the other, each from a cache line on.
+
+    Returns
+    -------
+    list of int
+        In numbers, not in bytes; one more than there are shapes: the last is where all end.
+
+    Examples
+    --------
+    >>> starts_of([(3, 2), (2,)], np.dtype("float32"))
+    [0, 16, 32]
+    """
+    line = max(ALIGNMENT // dtype.itemsize, 1)
+    rooms = (-(-math.prod(shape) // line) * line for shape in shapes)
+    return list(itertools.accumulate(rooms, initial=0))
 
 
 def _by_scope(bound: Bound) -> Iterable[list[Line]]:

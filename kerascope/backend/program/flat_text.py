@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from kerascope.backend.graph import Variable
-from kerascope.backend.program.flat import Group, Ref
+from kerascope.backend.program.flat import Group, Ref, starts_of
 from kerascope.backend.program.kernels import call_of
-from kerascope.backend.program.memory import ALIGNMENT, aligned
+from kerascope.backend.program.literals import FASTER_FULL, FULL_SIZES
+from kerascope.backend.program.memory import aligned
 from kerascope.backend.program.names import Names
 
 BLOCK = 1 << 15  # elements: some arrays of 128 KB fit into the cache of a core
@@ -38,14 +40,11 @@ class Flat:
     """
 
     def __init__(self, shapes: Sequence[tuple[int, ...]], dtype: np.dtype) -> None:
-        line = max(ALIGNMENT // dtype.itemsize, 1)
-        sizes = [int(np.prod(shape, dtype=np.int64)) for shape in shapes]
-        rooms = [-(-size // line) * line for size in sizes]
-        self.whole = aligned(sum(rooms) * dtype.itemsize).view(dtype)
-        starts = np.cumsum([0, *rooms]).tolist()
+        *starts, end = starts_of(shapes, dtype)
+        self.whole = aligned(end * dtype.itemsize).view(dtype)
         self.views = [
-            self.whole[start : start + size].reshape(shape)
-            for start, size, shape in zip(starts, sizes, shapes, strict=False)
+            self.whole[start : start + math.prod(shape)].reshape(shape)
+            for start, shape in zip(starts, shapes, strict=True)
         ]
 
 
@@ -86,6 +85,7 @@ class FlatText:
         The shape of a slot.
     placed : set of int
         Slots that another group has placed.
+    constants : dict of int to array
 
     Attributes
     ----------
@@ -100,8 +100,10 @@ class FlatText:
         computed: set[int],
         shape_of: Callable[[int], tuple[int, ...]],
         placed: set[int],
+        constants: Mapping[int, np.ndarray],
     ) -> None:
         self.group = group
+        self._constants = constants
         self.places: dict[int, np.ndarray] = {}
         self.copies: list[tuple[np.ndarray, int]] = []
         self.flats: list[np.ndarray] = []
@@ -142,12 +144,13 @@ class FlatText:
             scope[room] = view
             yield f"np.copyto({room}, {name_of(slot)})"
         words = self._role_words(name_of, names)
-        calls, temporaries = self._calls(words, name_of, names)
+        fulls = self._fulls(name_of, names)
+        calls, temporaries = self._calls(words, fulls, name_of, names)
         blocks = names.free("blocks")
-        scope[blocks] = self._blocks(len(temporaries))
+        scope[blocks] = self._blocks(len(temporaries), [self._constants[slot] for slot in fulls])
         n = len(self.group.parts)
         yield f"# {n} weight{'s' if n > 1 else ''}, {self.size:,} numbers"
-        arrays = [*words, *temporaries]
+        arrays = [*words, *temporaries, *fulls.values()]
         yield f"for {', '.join(arrays)}{',' if len(arrays) == 1 else ''} in {blocks}:"
         for call in calls:
             yield f"    {call}"
@@ -168,8 +171,23 @@ class FlatText:
             words.append(names.free(word))
         return words
 
+    def _fulls(self, name_of: Callable[[int], str], names: Names) -> dict[int, str]:
+        """Name the numbers of which there is a whole block, for it is faster."""
+        part = self.group.parts[0]
+        return {
+            ref.place: names.free(f"all_{name_of(ref.place)}")
+            for line, refs in zip(part.lines, part.refs, strict=True)
+            for ref in refs
+            if line.op.ufunc in FASTER_FULL and ref.kind == "scalar"
+            if ref.place in self._constants and self.size >= FULL_SIZES.start
+        }
+
     def _calls(
-        self, words: Sequence[str], name_of: Callable[[int], str], names: Names
+        self,
+        words: Sequence[str],
+        fulls: Mapping[int, str],
+        name_of: Callable[[int], str],
+        names: Names,
     ) -> tuple[list[str], list[str]]:
         """Return the calls for a block, and the names of the arrays that they need besides."""
         part = self.group.parts[0]
@@ -179,7 +197,8 @@ class FlatText:
         temporaries: list[str] = []
         calls, copies = [], []
         for place, (line, refs) in enumerate(zip(part.lines, part.refs, strict=True)):
-            operands = [_operand(ref, words, held, name_of) for ref in refs]
+            numbers = fulls if line.op.ufunc in FASTER_FULL else {}
+            operands = [_operand(ref, words, held, numbers, name_of) for ref in refs]
             dying = [
                 held[ref.place]
                 for ref in dict.fromkeys(refs)
@@ -210,9 +229,14 @@ class FlatText:
         part = self.group.parts[0]
         return {ref: place for place, refs in enumerate(part.refs) for ref in refs}
 
-    def _blocks(self, n_temporaries: int) -> list[tuple[np.ndarray, ...]]:
+    def _blocks(
+        self, n_temporaries: int, numbers: Sequence[np.ndarray]
+    ) -> list[tuple[np.ndarray, ...]]:
         """Return for each block the parts of all arrays that belong to it."""
-        room = Flat([(min(BLOCK, self.size),)] * n_temporaries, self.group.dtype).views
+        shapes = [(min(BLOCK, self.size),)] * (n_temporaries + len(numbers))
+        room = Flat(shapes, self.group.dtype).views
+        for array, number in zip(room[n_temporaries:], numbers, strict=True):
+            array[...] = number
         starts = range(0, self.size, BLOCK)
         return [
             (
@@ -224,8 +248,14 @@ class FlatText:
 
 
 def _operand(
-    ref: Ref, words: Sequence[str], held: dict[int, str], name_of: Callable[[int], str]
+    ref: Ref,
+    words: Sequence[str],
+    held: Mapping[int, str],
+    numbers: Mapping[int, str],
+    name_of: Callable[[int], str],
 ) -> str:
     if ref.kind == "role":
         return words[ref.place]
+    if ref.kind == "scalar" and ref.place in numbers:
+        return numbers[ref.place]
     return held[ref.place] if ref.kind == "local" else name_of(ref.place)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.graph import Op, Spec
+from kerascope.backend.ops.broadcasting import Elementwise
 from kerascope.backend.ops.shaping import Transpose
 from kerascope.backend.program.bound import Bound, Line, is_own
 from kerascope.backend.program.trial import is_dense, is_in_order
@@ -64,8 +65,13 @@ def writing_of(bound: Bound, line: Line) -> Writing:
     if kernel is None:
         return plain
     if isinstance(kernel, str):
-        return Writing(Kind.CALL, kernel)
+        return Writing(Kind.CALL, kernel, can_overwrite=_reads_once(line.op, kernel))
     return Writing(Kind.CALL, f"{{kernel}}({{out}}, {listed})", kernel)
+
+
+def _reads_once(op: Op, text: str) -> bool:
+    """Tell whether a kernel reads its only input once, element by element, in its first call."""
+    return isinstance(op, Elementwise) and text.count("{0}") == 1 and "{1}" not in text
 
 
 def _text_of_view(op: Op) -> str | None:

@@ -1,29 +1,40 @@
 """Numbers in the text of a call, as arrays that are made once.
 
 NumPy has to make an array of every number that it is given, and to find out its type, at each call
-again. So a kernel's text says "{number:0.5}" for a number of the result's type, and "{ones:32}" for
-a vector of 32 ones; in the program a name stands there.
+again. So a kernel's text says "{number:0.5}" for a number of the result's type, "{ones:32}" for a
+vector of 32 ones, and "{full:0.5}" for a number that may as well be an array of the result's shape;
+in the program a name stands there.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from kerascope.backend.program.memory import aligned
 from kerascope.backend.program.names import Names
+
+# Of two arrays these take half the time that they take of an array and a number.
+FASTER_FULL = (np.maximum, np.minimum)
+# So many numbers: for fewer an array gains nothing, and more would be too much memory.
+FULL_SIZES = range(256, (1 << 14) + 1)
 
 
 class _Place:
     """What `format` asks for the name of one array."""
 
-    def __init__(self, literals: Literals, kind: str, dtype: np.dtype) -> None:
+    def __init__(
+        self, literals: Literals, kind: str, dtype: np.dtype, shape: tuple[int, ...]
+    ) -> None:
         self._literals = literals
         self._kind = kind
         self._dtype = dtype
+        self._shape = shape
 
     def __format__(self, text: str) -> str:
-        return self._literals.name(self._kind, text, self._dtype)
+        return self._literals.name(self._kind, text, self._dtype, self._shape)
 
 
 class Literals:
@@ -50,15 +61,28 @@ class Literals:
         self._scope = scope
         self._known: dict[Any, str] = {}
 
-    def words(self, dtype: np.dtype) -> dict[str, Any]:
-        """Return what stands for `number` and `ones` in a text whose result is of a type."""
-        return {kind: _Place(self, kind, dtype) for kind in ("number", "ones")}
+    def words(self, dtype: np.dtype, shape: tuple[int, ...] = ()) -> dict[str, Any]:
+        """Return what stands for `number`, `full` and `ones` in a text, by its result."""
+        return {kind: _Place(self, kind, dtype, shape) for kind in ("number", "full", "ones")}
 
-    def name(self, kind: str, text: str, dtype: np.dtype) -> str:
+    def name(self, kind: str, text: str, dtype: np.dtype, shape: tuple[int, ...] = ()) -> str:
         """Return the name of what a text asks for."""
         if kind == "ones":
             return self.name_of(np.ones(int(text), dtype), f"ones_{text}", (text, dtype))
-        return self.name_of(np.array(float(text), dtype))
+        number = np.array(float(text), dtype)
+        if kind == "full" and math.prod(shape) in FULL_SIZES:
+            return self.name_of_full(number, shape)
+        return self.name_of(number)
+
+    def name_of_full(self, number: np.ndarray, shape: tuple[int, ...]) -> str:
+        """Return the name of an array that is filled with a number."""
+        wanted = "_".join([number_name(number), "x".join(map(str, shape))])
+        key = ("full", number.tobytes(), number.dtype, shape)
+        if key in self._known:
+            return self._known[key]
+        array = aligned(number.itemsize * math.prod(shape)).view(number.dtype).reshape(shape)
+        array[...] = number
+        return self.name_of(array, wanted, key)
 
     def name_of(self, array: np.ndarray, wanted: str | None = None, key: Any = None) -> str:
         """Return the name of an array that never changes; equal small ones have one name."""

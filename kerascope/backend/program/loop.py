@@ -2,8 +2,9 @@
 
 The loop of `ops/scan_run.py` goes through the schedule of one step again and again, and every op
 makes a new array. Here the step is written down once, as the schedule of a function is, with all
-memory given before: what is the same at each step first, then what can be done for many steps at
-once, then the loop, then what is left to do when all steps are there.
+memory given before: what is the same at each step first; then the loop, which goes through blocks
+of some steps, does at once what it can do for all of a block, and the rest step by step; then what
+is left to do when all steps are there. A block is so short that its arrays stay in the cache.
 """
 
 from __future__ import annotations
@@ -46,10 +47,10 @@ class LoopProgram:
     def __init__(
         self, step: StepCalls, is_backwards: bool, wanted: Collection[int] | None = None
     ) -> None:
+        self.file = f"<kerascope loop {next(_numbers)}>"
         self.plan = LoopPlan(step, is_backwards, wanted)
         self.text = LoopText(self.plan)
         self.source = self.text.source
-        self.file = f"<kerascope loop {next(_numbers)}>"
         self._lock = threading.Lock()
         self._known: list[Any] = []
         self._arguments: tuple[Any, ...] = ()

@@ -2,8 +2,8 @@
 
 A loop is an op whose inside is again a schedule: that of one step. It is bound to shapes like any
 other. Then each call is put into one of three places: what is FIXED needs only what is the same at
-each step; what is GIVEN needs sequences too, and can be done for many steps at once; only the rest
-is left for the loop itself.
+each step; what is GIVEN needs sequences too, and can be done for some steps at once; only the rest
+is left for each step.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ import numpy as np
 from kerascope.backend.graph import Spec
 from kerascope.backend.program.kernels import call_of
 from kerascope.backend.program.loop_calls import FIXED, GIVEN, STEP, Call, Copy, StepCalls
-from kerascope.backend.program.loop_rules import InShape, Join, Reshaped
+from kerascope.backend.program.loop_forms import InShape, Reshaped
+from kerascope.backend.program.loop_rules import Join
 from kerascope.backend.program.memory import aligned
 
 WHOLES = (Join, Reshaped)  # ops whose inputs are computed where their output lies
@@ -30,6 +31,10 @@ class Home(Enum):
     WHOLE = "in an array with all steps"
     BLOCK = "in memory for some steps at once, used again for the next ones"
     STATE = "where the step before has left it"
+
+
+# Homes that are elsewhere at each step.
+MOVING = (Home.WHOLE, Home.STATE, Home.BLOCK)
 
 
 def room(spec: Spec) -> np.ndarray:
@@ -98,7 +103,7 @@ class Places:
         self.inside: dict[int, tuple[int, int]] = {}
         self._find_parts()
         self._roots: dict[int, set[int]] = {}
-        self._free: dict[Spec, list[np.ndarray]] = {}
+        self._free: dict[tuple[int, Spec], list[np.ndarray]] = {}
         for slot in range(len(step.schedule.inputs)):
             home = {FIXED: Home.NAMED, GIVEN: Home.WHOLE, STEP: Home.STATE}
             self.homes[slot] = home[step.place_of[slot]]
@@ -146,13 +151,10 @@ class Places:
         place = self.step.place_of[slot]
         if call.op.is_view:
             self._settle_view(slot, call)
-        elif place == GIVEN:
-            self.homes[slot] = Home.WHOLE if slot in self.wholes else Home.BLOCK
-            if slot not in self.wholes:
-                shape, dtype = self.step.specs[slot]
-                self.arrays[slot] = room(Spec((self.block, *shape), dtype))
         elif slot in self.wholes:
             self.homes[slot] = Home.WHOLE
+        elif place == GIVEN:
+            self._give(slot, place, call)
         elif not isinstance(call.op, WHOLES) and kernel_of(self.step, call) is None:
             self.homes[slot] = Home.NAMED
             self._roots[slot] = set().union(*(self._roots.get(x, set()) for x in call.inputs))
@@ -178,22 +180,34 @@ class Places:
     # --- memory that is used again ----------------------------------------------------------------
 
     def _give(self, slot: int, place: int, call: Call) -> None:
-        spec = self.step.specs[slot]
-        self.homes[slot] = Home.STATIC
+        spec = self._spec_of_array(slot)
+        self.homes[slot] = Home.BLOCK if place == GIVEN else Home.STATIC
         # What lies between the parts of a whole is zero once and for all.
-        is_shared = place == STEP and not (isinstance(call.op, Join) and call.op.has_gaps)
-        free = self._free.get(spec, []) if is_shared else []
+        is_shared = place != FIXED and not (isinstance(call.op, Join) and call.op.has_gaps)
+        free = self._free.get((place, spec), []) if is_shared else []
         self.arrays[slot] = free.pop() if free else room(spec)
         if is_shared:
             self._roots[slot] = {slot}
 
+    def _spec_of_array(self, slot: int) -> Spec:
+        """Return shape and type of the memory of a slot: in blocks, of several steps."""
+        shape, dtype = self.step.specs[slot]
+        is_given = self.step.place_of[slot] == GIVEN
+        return Spec((self.block, *shape) if is_given else shape, dtype)
+
     def _last_readers(self) -> dict[int, int]:
-        """Return for each slot the call, by number, that reads it last; joined parts count too."""
+        """Return for each slot the call, by number, that reads it last; joined parts count too.
+
+        What is computed for some steps at once has to stay until these are done.
+        """
         last: dict[int, int] = {}
+        place_of = self.step.place_of
         for position, call in enumerate(self.step.calls):
             for slot in (*call.inputs, *call.outputs):
-                last[slot] = position
-                last[self.owner(slot)] = position
+                last[slot] = max(position, last.get(slot, 0))
+                last[self.owner(slot)] = last[slot]
+                if place_of[slot] == GIVEN and place_of[call.outputs[0]] == STEP:
+                    last[slot] = len(self.step.calls)
         for slot in self.kept:
             last[slot] = last[self.owner(slot)] = len(self.step.calls)
         return last
@@ -210,7 +224,8 @@ class Places:
                     self._roots_gone(slot)
 
     def _roots_gone(self, slot: int) -> None:
-        self._free.setdefault(self.step.specs[slot], []).append(self.arrays[slot])
+        key = (self.step.place_of[slot], self._spec_of_array(slot))
+        self._free.setdefault(key, []).append(self.arrays[slot])
         self._roots[slot] = set()
 
 

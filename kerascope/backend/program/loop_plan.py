@@ -6,17 +6,18 @@ from collections.abc import Collection
 
 import numpy as np
 
-from kerascope.backend.program.loop_calls import FIXED, GIVEN, STEP, StepCalls
-from kerascope.backend.program.loop_places import Places, can_be_placed
-from kerascope.backend.program.loop_rules import (
-    Rewriter,
+from kerascope.backend.program.loop_calls import FIXED, GIVEN, StepCalls
+from kerascope.backend.program.loop_forms import (
     with_copies,
+    with_dense_copies,
     with_reshaped_views,
     without_unused,
 )
+from kerascope.backend.program.loop_places import Places, can_be_placed
+from kerascope.backend.program.loop_rules import Join, Rewriter
 from kerascope.backend.program.loop_terms import Term, terms_of
 
-BLOCK = 1 << 16  # elements of the largest array of a block of steps
+BLOCK = 1 << 15  # elements of the largest array of a block of steps
 
 
 class LoopPlan:
@@ -38,6 +39,9 @@ class LoopPlan:
         Of these and of the terms.
     terms : list of Term
         Those that are wanted.
+    handed : set of int
+        New states of which nobody reads all steps in one array: each is computed where the next
+        step, or the history, has it.
     places : Places
     """
 
@@ -52,6 +56,7 @@ class LoopPlan:
         if step.rewrites:
             Rewriter(step)
         without_unused(step)
+        with_dense_copies(step)
         with_reshaped_views(step, self._placeable())
         with_copies(step, self._placeable())
         self.results = step.results[:first_term]
@@ -65,6 +70,7 @@ class LoopPlan:
         self._kept = [*outputs, *self.results[n:]]
         step.results = [*self._kept, *(x for term in self.terms for x in term.read)]
         without_unused(step)
+        self.handed = self._handed(set(outputs))
         self.places = self._places()
 
     def _placeable(self) -> set[int]:
@@ -72,15 +78,21 @@ class LoopPlan:
         calls = [call for call in self.step.calls if can_be_placed(self.step, call)]
         return {slot for call in calls for slot in call.outputs}
 
+    def _handed(self, outputs: set[int]) -> set[int]:
+        states = self.results[self.step.layout.outputs :]
+        read = outputs.union(*(term.wholes for term in self.terms))
+        for call in self.step.calls:
+            if isinstance(call.op, Join) and call.op.has_gaps:
+                read.update(call.outputs)
+        return {x for x in states if states.count(x) == 1 and x not in read}
+
     def _places(self) -> Places:
         step = self.step
         summed = {x for term in self.terms for x in term.summed}
         wholes = {x for x in self._kept if step.place_of[x] != FIXED}
         wholes.update(x for term in self.terms for x in term.wholes)
-        wholes.update(x for x in summed if step.place_of[x] == GIVEN)
         for call in reversed(step.calls):
-            slot = call.outputs[0]
-            if step.place_of[slot] == STEP or (call.op.is_view and slot in wholes):
+            if call.op.is_view and call.outputs[0] in wholes:
                 wholes.update(x for x in call.inputs if step.place_of[x] == GIVEN)
         specs = [step.specs[x] for call in step.calls for x in call.outputs]
         largest = max([int(np.prod(spec.shape)) for spec in specs], default=1)

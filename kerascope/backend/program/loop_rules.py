@@ -3,7 +3,8 @@
 The gradient of a loop is linear in what it hands on from step to step, so most of its step is
 products of that with numbers that are known before. The rules gather these:
 
-- (x * a) * b, with a and b known for all steps, is x * (a * b), and a * b is computed before;
+- (x * a) * b, with a and b known for all steps, is x * (a * b), and a * b is computed before; a or
+  b may be one number;
 - parts that are put into zeros and added up are written side by side, and what multiplies the
   whole multiplies its parts;
 - a sum over the steps of products of matrices is one product of long matrices after the loop.
@@ -22,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.graph import Op, Spec
+from kerascope.backend.ops.broadcasting import Cast
 from kerascope.backend.ops.elementwise import Add, Multiply
 from kerascope.backend.ops.indexing import GetItem, PutItem, Span
-from kerascope.backend.ops.shaping import Reshape
-from kerascope.backend.program.loop_calls import STEP, Call, Copy, StepCalls
+from kerascope.backend.program.loop_calls import STEP, Call, StepCalls
 
 
 @dataclass(frozen=True)
@@ -82,49 +83,6 @@ class Join(Op):
         return whole
 
 
-@dataclass(frozen=True)
-class InShape(Op):
-    """The same memory in another shape; it lies row by row."""
-
-    shape: tuple[int, ...]
-    is_view = True
-
-    def infer_shape(self, x: Any) -> Any:
-        """Return the shape."""
-        return self.shape
-
-    def perform(self, x: Any) -> Any:
-        """Return a view."""
-        return x.reshape(self.shape)
-
-
-@dataclass(frozen=True)
-class Reshaped(Op):
-    """An array that is computed in another shape than the one in which it is read.
-
-    Attributes
-    ----------
-    before : tuple of int
-        The shape in which it is computed.
-    after : tuple of int
-    """
-
-    before: tuple[int, ...]
-    after: tuple[int, ...]
-
-    def part(self, whole: np.ndarray, number: int) -> np.ndarray:
-        """Return the same memory in the other shape; it lies row by row."""
-        return whole.reshape(self.before)
-
-    def infer_shape(self, x: Any) -> Any:
-        """Return the shape in which it is read."""
-        return self.after
-
-    def perform(self, x: Any) -> Any:
-        """Return the array in the shape in which it is read."""
-        return np.reshape(x, self.after)
-
-
 class Rewriter:
     """Applies the rules to the calls of a step, in place.
 
@@ -156,12 +114,28 @@ class Rewriter:
 
     def _new(self, op: Op, inputs: Sequence[int], spec: Spec) -> int:
         """Return the slot of a call that is made here; of equal ones there is one."""
+        if isinstance(op, Multiply) and all(map(self._is_known, inputs)):
+            x, a = inputs
+            inputs = [x, self._before_cast(a)] if self.step.specs[x].dtype == spec.dtype else inputs
         key = (op, *inputs)
         if key not in self._seen:
             call = Call(op, list(inputs), (self.step.new_slot(spec, STEP),))
             self._keep(call)
             self._seen[key] = call.outputs[0]
         return self._seen[key]
+
+    def _before_cast(self, a: int) -> int:
+        """Return the booleans that `a` was: a product with them is that with zeros and ones."""
+        maker = self.makers.get(a)
+        if maker is not None and isinstance(maker.op, Cast):
+            source = maker.inputs[0]
+            return source if self.step.specs[source].dtype == bool else a
+        if maker is None or not isinstance(maker.op, GetItem):
+            return a
+        whole = self._before_cast(maker.inputs[0])
+        if whole == maker.inputs[0]:
+            return a
+        return self._new(maker.op, [whole], Spec(self.step.specs[a].shape, np.dtype(bool)))
 
     def _is_known(self, slot: int) -> bool:
         return self.step.place_of[slot] != STEP
@@ -180,28 +154,49 @@ class Rewriter:
                 x, a = a, x
             if not self._is_known(x) and self._is_known(a):
                 spec = self.step.specs[call.outputs[0]]
-                if self.step.specs[x] == spec and self.step.specs[a] == spec:
+                if self.step.specs[x] == spec and self._fits(a, spec):
                     return self._product(x, a)
         return None
 
+    def _fits(self, a: int, spec: Spec) -> bool:
+        """Tell whether `a` is an array of this shape, or one number of this type."""
+        return self.step.specs[a] in (spec, Spec((), spec.dtype))
+
     def _product(self, x: int, a: int) -> int:
-        """Return x * a, where `a` is known before the loop and has the same shape."""
+        """Return x * a, where `a` is known before the loop: of the same shape, or one number."""
         spec = self.step.specs[x]
         maker = self.makers.get(x)
-        if maker is not None and isinstance(maker.op, Multiply):
-            y, b = maker.inputs
-            if self._is_known(y):
-                y, b = b, y
-            specs = self.step.specs
-            if not self._is_known(y) and self._is_known(b) and specs[y] == specs[b] == spec:
-                return self._new(Multiply(), [y, self._new(Multiply(), [b, a], spec)], spec)
-        if maker is not None and isinstance(maker.op, Join):
+        pair = self._by_known(maker)
+        if pair is not None:
+            y, b = pair
+            wide = max(self.step.specs[a], self.step.specs[b], key=lambda one: len(one.shape))
+            return self._new(Multiply(), [y, self._new(Multiply(), [b, a], wide)], spec)
+        if maker is not None and isinstance(maker.op, Join) and self._pays_inside(maker, a):
             parts = []
             for number, part in enumerate(maker.inputs):
-                factor = self._new(maker.op.getter(number), [a], self.step.specs[part])
+                factor = a
+                if self.step.specs[a] == spec:
+                    factor = self._new(maker.op.getter(number), [a], self.step.specs[part])
                 parts.append(self._product(part, factor))
             return self._new(maker.op, parts, spec)
         return self._new(Multiply(), [x, a], spec)
+
+    def _by_known(self, maker: Call | None) -> tuple[int, int] | None:
+        """Return y and b of a product y * b with b known before the loop; None if it is none."""
+        if maker is None or not isinstance(maker.op, Multiply):
+            return None
+        y, b = maker.inputs
+        if self._is_known(y):
+            y, b = b, y
+        spec = self.step.specs[maker.outputs[0]]
+        fits = self.step.specs[y] == spec and self._fits(b, spec)
+        return (y, b) if fits and not self._is_known(y) and self._is_known(b) else None
+
+    def _pays_inside(self, join: Call, a: int) -> bool:
+        """Tell whether to multiply the parts of a whole: by one number if that costs nothing."""
+        if self.step.specs[a].shape:
+            return True
+        return all(self._by_known(self.makers.get(part)) is not None for part in join.inputs)
 
     def _joined_alone(self, call: Call) -> int | None:
         x = call.inputs[0]
@@ -244,54 +239,3 @@ class Rewriter:
             return None
         op = replace(ops[0], bounds=tuple(bound for bound, _ in pairs))
         return self._new(op, [slot for _, slot in pairs], self.step.specs[first])
-
-
-def without_unused(step: StepCalls) -> None:
-    """Take out the calls whose results nobody reads."""
-    used = set(step.results)
-    kept = []
-    for call in reversed(step.calls):
-        if not used.isdisjoint(call.outputs):
-            used.update(call.inputs)
-            kept.append(call)
-    step.calls = kept[::-1]
-
-
-def with_reshaped_views(step: StepCalls, placeable: set[int]) -> None:
-    """Let what is reshaped stay where it is, if it lies row by row; else be copied only once."""
-    views = {call.outputs[0] for call in step.calls if call.op.is_view}
-    calls = []
-    for call in step.calls:
-        if isinstance(call.op, Reshape) and step.place_of[call.outputs[0]] == STEP:
-            before, after = step.specs[call.inputs[0]], step.specs[call.outputs[0]].shape
-            if call.inputs[0] in placeable - views:
-                call.op = InShape(after)
-            else:
-                copied = step.new_slot(before, STEP)
-                calls.append(Call(Copy(), call.inputs, (copied,)))
-                call.op, call.inputs = Reshaped(before.shape, after), [copied]
-        calls.append(call)
-    step.calls = calls
-
-
-def with_copies(step: StepCalls, placeable: set[int]) -> None:
-    """Let each result that comes from inside the loop be computed into memory of its own.
-
-    Parameters
-    ----------
-    step : StepCalls
-    placeable : set of int
-        Slots that can be computed where they are wanted.
-    """
-    copies: dict[int, int] = {}
-    first_term = step.layout.outputs + step.layout.states
-    for number, slot in enumerate(step.results[:first_term]):
-        is_state = number >= step.layout.outputs
-        if step.place_of[slot] != STEP and not is_state:
-            continue
-        if step.place_of[slot] == STEP and slot in placeable:
-            continue
-        if slot not in copies:
-            copies[slot] = step.new_slot(step.specs[slot], STEP)
-            step.calls.append(Call(Copy(), [slot], (copies[slot],)))
-        step.results[number] = copies[slot]

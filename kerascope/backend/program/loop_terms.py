@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from kerascope.backend.graph import Spec
 from kerascope.backend.ops.broadcasting import Sum
 from kerascope.backend.ops.elementwise import Add
 from kerascope.backend.ops.linalg import Dot
+from kerascope.backend.ops.long_products import product_of_rows
 from kerascope.backend.ops.shaping import Transpose
 from kerascope.backend.program.loop_calls import FIXED, STEP, Call, StepCalls
 from kerascope.backend.program.loop_places import room
@@ -53,9 +58,11 @@ class Term:
         is_first = not self.summed
         for a, b in self.products:
             rows, columns = self.spec.shape
-            left = f"{whole(a)}.reshape(-1, {rows}).T"
+            left = f"{whole(a)}.reshape(-1, {rows})"
             right = f"{whole(b)}.reshape(-1, {columns})"
-            yield from self._added(f"np.dot({left}, {right}, {{}})", out, is_first, scope, names)
+            scope["product_of_rows"] = product_of_rows
+            text = f"product_of_rows({left}, {right}, {{}})"
+            yield from self._added(text, out, is_first, scope, names)
             is_first = False
         for x, axes in self.reduced:
             shifted = (0, *(axis + 1 for axis in axes))
@@ -73,6 +80,17 @@ class Term:
         scope[own] = room(self.spec)
         yield text.format(own)
         yield f"np.add({out}, {own}, {out})"
+
+
+def sum_rows(x: np.ndarray, out: np.ndarray) -> None:
+    """Sum an array over all axes but the last; see `is_sum_of_rows` for why it is done so."""
+    rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+    np.dot(_ones(len(rows), x.dtype), rows, out)
+
+
+@lru_cache(maxsize=8)
+def _ones(count: int, dtype: np.dtype) -> np.ndarray:
+    return np.ones(count, dtype)
 
 
 def terms_of(step: StepCalls, first_term: int, placeable: set[int]) -> list[Term]:

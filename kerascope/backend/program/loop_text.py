@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from kerascope.backend.ops.linalg import Dot
-from kerascope.backend.program.literals import Literals
+from kerascope.backend.program.literals import FASTER_FULL, FULL_SIZES, Literals
 from kerascope.backend.program.loop_calls import FIXED, GIVEN, STEP, Call, StepCalls
-from kerascope.backend.program.loop_places import Home, kernel_of, room
+from kerascope.backend.program.loop_forms import Reshaped
+from kerascope.backend.program.loop_places import MOVING, Home, kernel_of, room
 from kerascope.backend.program.loop_plan import LoopPlan
-from kerascope.backend.program.loop_rules import Join, Reshaped
+from kerascope.backend.program.loop_rules import Join
 from kerascope.backend.program.names import TAKEN, Names
 
 INDENT = "    "
@@ -31,9 +33,11 @@ class LoopText:
     scope : dict of str to object
         What the names in the text stand for.
     in_blocks, in_steps : list of int
-        The slots of the loop variables: before the loop, and in it.
+        The slots of the loop variables: of some steps at once, and of each.
     blockwise : list of int
-        Slots that are computed before the loop, for many steps at once.
+        Slots that are computed for some steps at once.
+    has_blocks, has_steps : bool
+        Whether anything is to be done for some steps at once, and at each.
     fixed : list of int
         The inputs that are the same at each step.
     outs : dict of int to str
@@ -48,8 +52,10 @@ class LoopText:
         self.wanted = plan.wanted
         self.results = plan.results
         self.terms = plan.terms
+        self.handed = plan.handed
         self.places = plan.places
-        self.names = Names((*TAKEN, "in_rows", "loop", "blocks", "steps"))
+        helpers = ("in_rows", "product_of_rows", "sum_rows")
+        self.names = Names((*TAKEN, *helpers, "loop", "blocks", "steps"))
         self.scope: dict[str, Any] = {"np": np, "in_rows": in_rows}
         self._literals = Literals(self.names, self.scope)
         self._tensors = {slot: tensor for tensor, slot in self.step.schedule.slots.items()}
@@ -90,11 +96,15 @@ class LoopText:
         self.in_steps = self._loop_variables()
         self.outs = {number: self.names.free(f"out_{number}") for number in sorted(self.wanted)}
         text: list[str] = []
-        text += [INDENT + line for line in [*before, *self._first_totals()]]
-        text += _loop(self.in_blocks, "blocks", blocks, self._name)
-        text += _loop(self.in_steps, "steps", body, self._name)
+        self.has_blocks, self.has_steps = bool(blocks), bool(body)
+        lines = _loop([self._name(x) for x in self.in_steps], "steps", body) if body else []
+        if blocks:
+            variables = [*map(self._name, self.in_blocks), *(["steps"] if body else [])]
+            lines = _loop(variables, "blocks", [*blocks, *lines])
+        text += [INDENT + line for line in [*before, *self._first_totals(), *lines]]
         text += [INDENT + line for line in self._ending()]
-        words = ["blocks", "steps", *self.outs.values(), *map(self._name, self.fixed)]
+        words = ["blocks" if blocks else "steps", *self.outs.values()]
+        words += map(self._name, self.fixed)
         words += self.whole_names.values()
         return "\n".join([f"def loop({', '.join(words)}):", *text]) + "\n"
 
@@ -143,8 +153,9 @@ class LoopText:
             left, right = f"{ins[0]}.reshape(-1, {inner})", ins[1]
             yield f"np.dot({left}, {right}, {out}.reshape(-1, {width}))"
         elif isinstance(kernel, str):
-            literals = self._literals.words(step.specs[call.outputs[0]].dtype)
-            yield kernel.format(*ins, out=out, **literals)
+            shape, dtype = step.specs[call.outputs[0]]
+            words = self._literals.words(dtype, shape if place == STEP else ())
+            yield kernel.format(*self._full(call, place, ins), out=out, **words)
         else:
             word = self.names.free(call.op.name)
             self.scope[word] = call.op.perform if kernel is None else kernel
@@ -152,15 +163,27 @@ class LoopText:
             written = f"{out} = {word}({arguments})"
             yield written if kernel is None else f"{word}({out}, {arguments})"
 
+    def _full(self, call: Call, place: int, ins: list[str]) -> list[str]:
+        """Return the names of the operands; a number of which a maximum is taken becomes many."""
+        shape, dtype = self.step.specs[call.outputs[0]]
+        if place != STEP or call.op.ufunc not in FASTER_FULL or prod(shape) not in FULL_SIZES:
+            return ins
+        names = []
+        for name, slot in zip(ins, call.inputs, strict=True):
+            x = self.step.constants.get(slot)
+            if x is not None and not x.shape and x.dtype == dtype:
+                name = self._literals.name_of_full(x, shape)
+            names.append(name)
+        return names
+
     def _loop_variables(self) -> list[int]:
         """Return the slots that lie elsewhere at each step, if the text of a step names them."""
         found = []
-        moving = (Home.WHOLE, Home.STATE)
         for call in self.step.calls:
             if self.step.place_of[call.outputs[0]] == STEP:
                 found += [*call.inputs, *call.outputs]
         found += [x for term in self.terms for x in term.summed]
-        return [x for x in dict.fromkeys(found) if self.places.homes[x] in moving]
+        return [x for x in dict.fromkeys(found) if self.places.homes[x] in MOVING]
 
     # --- after the loop ---------------------------------------------------------------------------
 
@@ -182,7 +205,8 @@ class LoopText:
             for x in term.wholes:
                 self._whole(x)
         for number, x in enumerate(self.results):
-            is_wanted = number in self.wanted or number >= self.step.layout.outputs
+            is_state = number >= self.step.layout.outputs
+            is_wanted = x not in self.handed if is_state else number in self.wanted
             if is_wanted and self.step.place_of[x] != FIXED:
                 self._whole(x)
 
@@ -202,9 +226,12 @@ class LoopText:
         for k, slot in enumerate(self.results[layout.outputs :]):
             history = self.outs.get(layout.outputs + k)
             end = self.outs.get(layout.outputs + layout.states + k)
-            whole = self._whole(slot)
             if history is not None:
                 yield f"np.copyto({history}[{first}, ...], {self._start_name(k)})"
+            if slot in self.handed:
+                continue
+            whole = self._whole(slot)
+            if history is not None:
                 yield f"np.copyto({history}[{before}], {whole}[{after}])"
             if end is not None:
                 yield f"np.copyto({end}, {whole}[{last}])"
@@ -233,10 +260,8 @@ def _written(index: tuple[Any, ...]) -> str:
     return ", ".join(words)
 
 
-def _loop(slots: list[int], words: str, body: list[str], name: Any) -> list[str]:
-    """Return the text of a loop through tuples of views."""
-    if not body:
-        return []
-    names = ", ".join(name(slot) for slot in slots)
-    head = f"{INDENT}for {names}{',' if len(slots) == 1 else ''} in {words}:"
-    return [head, *(2 * INDENT + line for line in body)]
+def _loop(variables: list[str], words: str, body: list[str]) -> list[str]:
+    """Return the text of a loop through tuples."""
+    names = ", ".join(variables)
+    head = f"for {names}{',' if len(variables) == 1 else ''} in {words}:"
+    return [head, *(INDENT + line for line in body)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from kerascope.backend.graph import Spec
 from kerascope.backend.program.loop_calls import GIVEN, STEP, with_time
-from kerascope.backend.program.loop_places import Home, room, sequences_of
+from kerascope.backend.program.loop_places import MOVING, Home, room, sequences_of
 from kerascope.backend.program.loop_text import LoopText
 
 
@@ -24,6 +24,7 @@ class LoopViews:
     def __init__(self, text: LoopText) -> None:
         self.text = text
         self._rooms: dict[int, np.ndarray] = {}
+        self._spare: dict[int, list[np.ndarray]] = {}
         self._n_steps = -1
 
     def __call__(self, outs: list[np.ndarray], ins: list[np.ndarray]) -> tuple[Any, ...]:
@@ -43,17 +44,20 @@ class LoopViews:
             each[slot] = sequences_of(array)
         for k, slot in enumerate(self.text.results[layout.outputs :]):
             start = ins[layout.sequences + k]
+            if slot in self.text.handed:
+                each[slot] = self._handed(k, own_outs, n_steps)
             after = each[slot]
             each[layout.sequences + k] = (
                 [*after[1:], start] if self.text.is_backwards else [start, *after[:-1]]
             )
         self._fill_steps(each)
-        steps: Any = list(zip(*[each[x] for x in self.text.in_steps], strict=True))
-        blocks = self._blocks(wholes, n_steps)
+        steps: list[Any] = list(zip(*[each[x] for x in self.text.in_steps], strict=True))
+        order = -1 if self.text.is_backwards else 1
+        loop = self._blocks(wholes, n_steps, steps) if self.text.has_blocks else steps
         firsts = {-1 - k: ins[layout.sequences + k] for k in range(layout.states)}
         named = [firsts[x] if x in firsts else wholes[x] for x in self.text.whole_names]
         fixed = [ins[x] for x in self.text.fixed]
-        return (blocks, steps[::-1] if self.text.is_backwards else steps, *outs, *fixed, *named)
+        return (loop[::order], *outs, *fixed, *named)
 
     def forget(self) -> None:
         """Let go of the arrays of all steps."""
@@ -66,6 +70,7 @@ class LoopViews:
             if (
                 self.text.places.homes[slot] != Home.WHOLE
                 or slot in wholes
+                or slot in self.text.handed
                 or slot in self.text.places.inside
             ):
                 continue
@@ -81,15 +86,31 @@ class LoopViews:
                 self._rooms[slot] = room(Spec((n_steps, *shape), dtype))
             wholes[slot] = self._rooms[slot]
 
+    def _handed(self, k: int, outs: dict[int, np.ndarray], n_steps: int) -> list[np.ndarray]:
+        """Return where each step computes a new state: its history, or two places in turn."""
+        layout = self.text.step.layout
+        slot = self.text.results[layout.outputs + k]
+        if slot not in self._spare:
+            self._spare[slot] = [room(self.text.step.specs[slot]) for _ in range(3)]
+        *pair, last = self._spare[slot]
+        history = outs.get(layout.outputs + k)
+        end = outs.get(layout.outputs + layout.states + k, last)
+        before = (pair * n_steps)[:n_steps] if history is None else sequences_of(history)
+        return [end, *before[:-1]] if self.text.is_backwards else [*before[1:], end]
+
     def _fill_steps(self, each: dict[int, Sequence[Any]]) -> None:
         """Add what lies inside of other arrays at each step: parts and views."""
         calls = {call.outputs[0]: call for call in self.text.step.calls}
-        moving = (Home.WHOLE, Home.STATE)
+        n_steps = self._n_steps
 
         def fill(slot: int) -> None:
-            if slot in each or self.text.places.homes[slot] not in moving:
+            if slot in each or self.text.places.homes[slot] not in MOVING:
                 return
             call: Any = calls[slot]
+            if self.text.places.homes[slot] == Home.BLOCK and not call.op.is_view:
+                array = self.text.places.arrays[slot]
+                each[slot] = [array[t % len(array), ...] for t in range(n_steps)]
+                return
             if slot in self.text.places.inside:
                 outer, number = self.text.places.inside[slot]
                 fill(outer)
@@ -105,11 +126,14 @@ class LoopViews:
         for slot in self.text.in_steps:
             fill(slot)
 
-    def _blocks(self, wholes: dict[int, np.ndarray], n_steps: int) -> list[tuple[Any, ...]]:
+    def _blocks(
+        self, wholes: dict[int, np.ndarray], n_steps: int, steps: list[Any]
+    ) -> list[tuple[Any, ...]]:
         size = self.text.places.block
         calls = {call.outputs[0]: call for call in self.text.step.calls}
         blocks = []
-        for start in range(0, n_steps, size) if self.text.blockwise else ():
+        order = -1 if self.text.is_backwards else 1
+        for start in range(0, n_steps, size):
             stop = min(start + size, n_steps)
             views: dict[int, Any] = {}
             for slot in self.text.in_blocks:
@@ -120,5 +144,8 @@ class LoopViews:
                     views[slot] = with_time(calls[slot].op).perform(source)
                 else:
                     views[slot] = self.text.places.arrays[slot][: stop - start]
-            blocks.append(tuple(views[slot] for slot in self.text.in_blocks))
+            own = [views[slot] for slot in self.text.in_blocks]
+            if self.text.has_steps:
+                own.append(steps[start:stop][::order])
+            blocks.append(tuple(own))
         return blocks

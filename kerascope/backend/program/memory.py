@@ -112,7 +112,9 @@ class Memory:
         last: dict[int, int] = {}
         for position, line in enumerate(self.bound.lines):
             guards = [slot for conjunction in line.guards for slot, _ in conjunction]
-            for slot in (*line.inputs, *line.outputs, *guards):
+            by_shape = line.op.inputs_read_by_shape
+            read = [x for number, x in enumerate(line.inputs) if number not in by_shape]
+            for slot in (*read, *line.outputs, *guards):
                 for root in self._roots.get(slot, ()):
                     last[root] = position
         for slot in kept:

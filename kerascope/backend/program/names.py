@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable
 
@@ -59,4 +60,4 @@ class Names:
             name = f"{base}_{number}"
         self._counts[base] = number
         self._taken.add(name)
-        return name
+        return sys.intern(name)  # the compiled text has this very string too

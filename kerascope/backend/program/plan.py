@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kerascope.backend.graph import Variable
-from kerascope.backend.program.bound import Bound
+from kerascope.backend.program.bound import Bound, Line
 from kerascope.backend.program.flat import Group, find_groups
 from kerascope.backend.program.kernels import Kind, Writing, writing_of
+from kerascope.backend.program.order import compute_sooner
 from kerascope.backend.program.rules import rules_named
+from kerascope.backend.program.stacks import RULE, find_stacks
+from kerascope.backend.program.stretched import stretch_rows
 from kerascope.backend.program.trial import Facts
 from kerascope.backend.schedule import Guards, Schedule
 
@@ -53,6 +56,8 @@ class Plan:
     bound : Bound
     groups : list of Group
         Weights that are updated together.
+    stacks : list of list of Line
+        Lines that may be written as one call.
     writings : list of Writing
         How each line of `bound` is written.
     outputs : list of int
@@ -76,6 +81,11 @@ class Plan:
         guards = self._open_guards(new_slots)
         always = {v: slot for v, slot in new_slots.items() if guards.get(v) == ()}
         self.groups: list[Group] = find_groups(bound, always, self.outputs)
+        self.stacks: list[list[Line]] = []
+        if rewrites is None or RULE in rewrites:
+            stretch_rows(bound, self.groups)
+            self.stacks = find_stacks(bound)
+        compute_sooner(bound, self._slots_of_groups, self.stacks)
         self.writings: list[Writing] = [writing_of(bound, line) for line in bound.lines]
         together = {v for group in self.groups for v in group.written}
         self.slot_of = self._slots_of_variables(variables)
@@ -107,6 +117,11 @@ class Plan:
             if v not in slots:
                 slots[v] = self.bound.new_slot()
         return slots
+
+    @property
+    def _slots_of_groups(self) -> set[int]:
+        """The slots that groups read, such as gradients: they lie beside others of their kind."""
+        return {slot for group in self.groups for part in group.parts for slot in part.roles}
 
     @property
     def slots_in_planned_memory(self) -> set[int]:

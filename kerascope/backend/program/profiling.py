@@ -21,8 +21,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kerascope.backend.graph import Variable
-from kerascope.backend.known_ones import are_known_ones, are_mostly_ones
-from kerascope.backend.program.bound import Bound
 from kerascope.backend.program.instrumented import (
     Clock,
     cost_of,
@@ -32,6 +30,7 @@ from kerascope.backend.program.instrumented import (
 )
 from kerascope.backend.program.profiling_lines import MeasuredLine, lines_of
 from kerascope.backend.program.program import Program
+from kerascope.backend.program.source import Source
 from kerascope.backend.subnormals import FLUSHED
 from kerascope.errors import ArgumentError
 
@@ -133,34 +132,32 @@ def measure(
         program = _program_for(function, arrays, put_back)
         program(arrays)  # settles its variables; from here on it stays as it is written
         put_back()
-        times = _Times(program, arrays, put_back, clock)
+        draft = program.draft()
+        times = _Times(draft.source, arrays, put_back, clock)
         fitting = times.calls_in(seconds)  # also warms up
         calls = repeats or fitting
         for _ in range(calls):
             times.measure()
     return Measured(
         name=function.name,
-        lines=tuple(lines_of(program, times.of_statements())),
+        lines=tuple(lines_of(draft, times.of_statements())),
         calls=calls,
         whole=times.whole(),
         python=times.python(),
         inputs=tuple(array.shape for array in arrays),
         are_made_up=are_made_up,
-        planned=program.memory.n_bytes,
+        planned=program.n_bytes,
     )
 
 
 def made_up_inputs(program: Program) -> list[np.ndarray]:
     """Return arrays as a program expects them: numbers from 0 to 1, and 0 where they are whole."""
     rng = np.random.default_rng(0)
-    bound = program.plan.bound
+    trial = program.trial
     arrays = []
-    for slot, _ in enumerate(bound.schedule.inputs):
-        spec = bound.facts[slot].spec
-        if slot in bound.truths:  # it decides about branches
-            arrays.append(np.array(bound.truths[slot], spec.dtype))
-        elif slot in bound.constants:  # known ones
-            arrays.append(bound.constants[slot])
+    for slot, spec in enumerate(trial.specs):
+        if slot in trial.numbers:  # it decides about branches, or is known to be ones
+            arrays.append(trial.numbers[slot])
         elif spec.dtype.kind == "f":
             arrays.append(rng.random(spec.shape).astype(spec.dtype))
         else:
@@ -185,29 +182,15 @@ def _program_for(
 ) -> Program:
     """Return the program for such arrays; if there is none yet, calls make it."""
     for _ in range(4):
-        for program in reversed(function.programs):
-            if _fits(program, arrays):
-                return program
+        program = function._programs.program_for(arrays)
+        if program is not None:
+            return program
         function._programs(arrays)
         put_back()
     raise ArgumentError(
         f"{function.name}: there is no program to profile: with {len(function.schedule.steps):,} "
         f"ops it is too long to be written down."
     )
-
-
-def _fits(program: Program, arrays: Sequence[np.ndarray]) -> bool:
-    bound = program.plan.bound
-    return all(
-        bound.facts[slot].spec.shape == array.shape
-        and (slot not in bound.truths or bound.truths[slot] == bool(array))
-        and (slot in bound.constants) == _is_known(bound, slot, array)
-        for slot, array in enumerate(arrays)
-    )
-
-
-def _is_known(bound: Bound, slot: int, array: np.ndarray) -> bool:
-    return are_mostly_ones(bound.schedule.inputs[slot]) and are_known_ones(array)
 
 
 @contextmanager
@@ -252,12 +235,11 @@ class _Times:
 
     def __init__(
         self,
-        program: Program,
+        source: Source,
         arrays: Sequence[np.ndarray],
         put_back: Callable[[], None],
         clock: Clock,
     ) -> None:
-        source = program.source
         self._arrays = arrays
         self._put_back = put_back
         self._clock = clock

@@ -16,10 +16,10 @@ import numpy as np
 from kerascope.backend.graph import Op, Spec, Variable
 from kerascope.backend.phases import BACKWARD, FORWARD, PHASE_OF_SCOPE, UPDATE
 from kerascope.backend.program.bound import Line
+from kerascope.backend.program.draft import Draft
 from kerascope.backend.program.flat import SCOPE, Group
 from kerascope.backend.program.instrumented import statements_of
 from kerascope.backend.program.kernels import Kind
-from kerascope.backend.program.program import Program
 from kerascope.backend.schedule import Schedule
 
 PHASES = ("forward", "loss", "metrics", "backward", "update", "return")
@@ -95,51 +95,55 @@ def layer_of(scope: str) -> str:
     return "/".join(parts)
 
 
-def lines_of(program: Program, seconds: Sequence[float]) -> Iterator[MeasuredLine]:
+def lines_of(draft: Draft, seconds: Sequence[float]) -> Iterator[MeasuredLine]:
     """Yield what each statement of a program stands for, with its time.
 
     Parameters
     ----------
-    program : Program
+    draft : Draft
+        Of the program.
     seconds : list of float
         Of each statement of its text.
     """
-    yield from _Reading(program).lines(seconds)
+    yield from _Reading(draft).lines(seconds)
 
 
 class _Reading:
     """Reads the text of a program together with its plan."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self.source = program.source
-        self.bound = program.plan.bound
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.source = draft.source
+        self.bound = draft.plan.bound
         self.phases = phases_of(self.bound.schedule)
-        self.positions = {line: at for at, line in self.source.line_numbers.items()}
+        self.positions: dict[int, list[int]] = {}  # several where a stack is one line of the text
+        for at, number in self.source.line_numbers.items():
+            self.positions.setdefault(number, []).append(at)
         self.tensors = {slot: x.name for x, slot in self.bound.schedule.slots.items()}
-        known = [*self.bound.facts, *self.tensors, *program.plan.slot_of.values()]
+        known = [*self.bound.facts, *self.tensors, *draft.plan.slot_of.values()]
         names = self.source.names
         self.slots = {names[slot]: slot for slot in known if slot in names}
-        self.variables = {slot: v for v, slot in program.plan.slot_of.items()}
+        self.variables = {slot: v for v, slot in draft.plan.slot_of.items()}
         steps = self.bound.schedule.steps
         self.has_optimizer = any(step.apply.scope.name.startswith(SCOPE) for step in steps)
 
     def lines(self, seconds: Sequence[float]) -> Iterator[MeasuredLine]:
         """Yield all lines."""
-        groups = dict(zip(self.source.group_lines, self.program.plan.groups, strict=True))
+        groups = dict(zip(self.source.group_lines, self.draft.plan.groups, strict=True))
         for statement, time in zip(statements_of(self.source), seconds, strict=True):
-            position = self._position(statement)
-            if position is not None:
-                yield self._of_op(position, time)
+            positions = self._positions(statement)
+            if positions:
+                for position in positions:
+                    yield self._of_op(position, time / len(positions))
             elif statement.lineno in groups:
                 yield from self._of_group(groups[statement.lineno], statement, time)
             else:
                 yield self._of_end(statement, time)
 
-    def _position(self, statement: ast.stmt) -> int | None:
+    def _positions(self, statement: ast.stmt) -> list[int]:
         numbers = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
         found = [self.positions[number] for number in numbers if number in self.positions]
-        return found[0] if found else None
+        return found[0] if found else []
 
     def _layer(self, scope: str, phase: str) -> str:
         layer = layer_of(scope)
@@ -168,7 +172,7 @@ class _Reading:
         )
 
     def _kind(self, position: int) -> Kind:
-        return self.program.plan.writings[position].kind
+        return self.draft.plan.writings[position].kind
 
     def _specs(self, slots: Sequence[int]) -> tuple[Spec, ...]:
         facts = [self.bound.facts.get(slot) or self.bound.noted.get(slot) for slot in slots]
@@ -178,7 +182,7 @@ class _Reading:
         kind = self._kind(position)
         if kind is not Kind.CALL:
             return "view" if kind is Kind.VIEW else "each call"
-        memory = self.program.memory
+        memory = self.draft.memory
         if line.outputs[0] in memory.places:
             return "beside its kind"
         origin = memory.origin.get(line.outputs[0])
@@ -213,7 +217,7 @@ class _Reading:
         words = [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
         slots = [self.slots[word] for word in words if word in self.slots]
         if isinstance(statement, ast.Assign) and "outputs" in words:
-            specs = self._specs(self.program.plan.outputs)
+            specs = self._specs(self.draft.plan.outputs)
             size = sum(map(_bytes_of, specs))
             return MeasuredLine(
                 "return", "return", "return", "", "", time, statement.lineno,

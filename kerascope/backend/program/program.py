@@ -5,17 +5,20 @@ from __future__ import annotations
 import itertools
 import linecache
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from kerascope.backend.graph import Variable
-from kerascope.backend.program.flat_text import FlatText, Homes
+from kerascope.backend.program.draft import Draft
+from kerascope.backend.program.flat_text import Homes
 from kerascope.backend.program.loop import LoopProgram
-from kerascope.backend.program.memory import Memory
 from kerascope.backend.program.plan import Plan
 from kerascope.backend.program.source import Source
+from kerascope.backend.program.trial import Trial
+from kerascope.backend.schedule import Schedule
+from kerascope.backend.subnormals import FLUSHED
 from kerascope.backend.tensor import LENDING
 
 _numbers = itertools.count(1)
@@ -26,32 +29,52 @@ class Program:
 
     Parameters
     ----------
-    plan : Plan
+    schedule : Schedule
+    variables : list of Variable
+        Those that a call writes, in the order of the schedule's results.
+    trial : Trial
     homes : dict
         Where the variables of the function lie; shared by its programs.
     name : str
         Of the function.
+    rewrites : list of str, optional
+        Names of the rules that may be used; by default all.
 
     Attributes
     ----------
-    plan : Plan
-    memory : Memory
-    source : Source
+    trial : Trial
+        For which inputs it is.
+    text : str
+    n_bytes : int
+        How much memory it has planned.
     """
 
-    def __init__(self, plan: Plan, homes: Homes, name: str) -> None:
-        self.plan = plan
+    def __init__(
+        self,
+        schedule: Schedule,
+        variables: Sequence[Variable],
+        trial: Trial,
+        homes: Homes,
+        name: str,
+        rewrites: Sequence[str] | None = None,
+    ) -> None:
+        self.trial = trial
         self.name = name
+        self._schedule = schedule
+        self._variables = variables
         self._homes = homes
+        self._rewrites = rewrites
         self._moves = -1
-        self._rooms: list[tuple[Variable, np.ndarray]] = []
         self._file = f"<kerascope {name} {next(_numbers)}>"
+        # Of each variable where it lies, and whether it is written.
+        self._rooms: list[tuple[Variable, np.ndarray, bool]]
+        self._writes: bool
         self._run: Callable[..., list[Any]]
         self._write()
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """Compute the outputs and write the new values; the arrays have the program's shapes."""
-        if not self.plan.written:
+        if not self._writes:
             if Variable.moves != self._moves:
                 self._settle()
             return self._run(*arrays)
@@ -70,16 +93,21 @@ class Program:
         """
         loops = [
             f"\n\n# the loop of {name}\n{loop.source.replace('def loop(', f'def {name}_loop(', 1)}"
-            for name, loop in self.source.scope.items()
+            for name, loop in self._run.__globals__.items()
             if isinstance(loop, LoopProgram)
         ]
-        return "".join([self.source.text, *loops])
+        return "".join([self.text, *loops])
 
     def has_begun_to_write(self, error: BaseException) -> bool:
         """Tell whether an error came when some variables had got their new values already."""
         frames = traceback.walk_tb(error.__traceback__)
         lines = [number for frame, number in frames if frame.f_code.co_filename == self._file]
-        return bool(lines) and lines[0] >= self.source.first_writing_line
+        return bool(lines) and lines[0] >= self._first_writing_line
+
+    def draft(self) -> Draft:
+        """Write the program once more, and return all that is known while it is written."""
+        with np.errstate(all="ignore"), FLUSHED, LENDING:  # constants are computed, as in a call
+            return self._write()
 
     def _settle(self) -> None:
         """Bring the variables home that were moved; where that cannot be, write the program anew.
@@ -91,8 +119,7 @@ class Program:
             self._bring_home()
 
     def _bring_home(self) -> None:
-        for v, room in self._rooms:
-            is_written = v in self.plan.written
+        for v, room, is_written in self._rooms:
             if v.room is room and not (is_written and v.is_lent):
                 continue
             if not (is_written and room.flags.writeable) or v.room is room:
@@ -100,40 +127,44 @@ class Program:
                 break
             v.move_to(room)
 
-    def _write(self) -> None:
-        plan = self.plan
-        computed = plan.slots_in_planned_memory
-        flats: list[FlatText] = []
-        placed: set[int] = set()
-        for group in plan.groups:
-            flat = FlatText(group, self._homes, computed, self._shape_of, placed)
-            placed.update(flat.places)
-            flats.append(flat)
-        for commit in plan.commits.values():
-            if commit.variable.is_lent:
-                commit.variable.move_to(np.empty_like(commit.variable.room))
-        places = {slot: v.room for v, slot in plan.slot_of.items()}
-        for flat in flats:
-            places.update(flat.places)
-        self._rooms = [(v, v.room) for v in plan.slot_of]
-        kept = [*plan.outputs, *(commit.new_slot for commit in plan.commits.values())]
-        kept += [slot for flat in flats for _, slot in flat.copies]
-        kept += plan.scalars_of_groups
-        kept += plan.conditions_at_the_end
-        self.memory = Memory(plan.bound, plan.writings, kept, places)
-        self.source = Source(plan, self.memory, flats, self.name)
-        self._compile()
+    def _write(self) -> Draft:
+        arrays, facts = self.trial.arrays, self.trial.facts
+        plan = Plan(self._schedule, self._variables, arrays, facts, self._rewrites)
+        draft = Draft(plan, self._homes, self.name)
+        self._rooms = [(v, v.room, v in plan.written) for v in plan.slot_of]
+        self._writes = bool(plan.written)
+        self.n_bytes = draft.n_bytes
+        self._compile(draft.source)
+        return draft
 
-    def _shape_of(self, slot: int) -> tuple[int, ...]:
-        return self.plan.bound.facts[slot].spec.shape
-
-    def _compile(self) -> None:
-        text = self.source.text
-        code = compile(text, self._file, "exec")
+    def _compile(self, source: Source) -> None:
+        self.text = source.text
+        self._first_writing_line = source.first_writing_line
+        code = compile(source.text, self._file, "exec")
         # As for a file on disk: a debugger shows the lines, and a traceback too.
-        linecache.cache[self._file] = (len(text), None, text.splitlines(keepends=True), self._file)
-        exec(code, self.source.scope)
-        self._run = self.source.scope[self.source.name]
+        lines: Any = _Lines(source.text)
+        linecache.cache[self._file] = (len(source.text), None, lines, self._file)
+        exec(code, source.scope)
+        self._run = source.scope[source.name]
 
     def __del__(self) -> None:
         linecache.cache.pop(getattr(self, "_file", ""), None)
+
+
+class _Lines(Sequence[str]):
+    """The lines of a text, which is cut when somebody looks: that is seldom, and lines are many."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __len__(self) -> int:
+        return len(self._cut())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._cut()[index]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cut())
+
+    def _cut(self) -> list[str]:
+        return self._text.splitlines(keepends=True)

@@ -13,9 +13,8 @@ from kerascope.backend.graph import Variable
 from kerascope.backend.known_ones import are_known_ones, are_mostly_ones
 from kerascope.backend.program.bound import conditions_of
 from kerascope.backend.program.flat_text import Homes
-from kerascope.backend.program.plan import Plan
 from kerascope.backend.program.program import Program
-from kerascope.backend.program.trial import Facts
+from kerascope.backend.program.trial import Facts, Trial
 from kerascope.backend.schedule import Schedule
 
 MOST_PROGRAMS = 16
@@ -79,11 +78,7 @@ class Programs:
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """Return the outputs for these arrays, and write the new values."""
-        key: Any = tuple([array.shape for array in arrays])
-        if self._conditions:
-            key = (key, tuple([bool(arrays[slot]) for slot in self._conditions]))
-        if self._mostly_ones:
-            key = (key, tuple([are_known_ones(arrays[slot]) for slot in self._mostly_ones]))
+        key = self._key(arrays)
         program = self.programs.get(key)
         # The memory of a program is there once: who comes meanwhile, from another thread, computes
         # without it.
@@ -100,6 +95,18 @@ class Programs:
         if program is None and self._is_due(key):
             return self._write_down(key, arrays)
         return self._interpret(arrays, None)
+
+    def program_for(self, arrays: Sequence[np.ndarray]) -> Program | None:
+        """Return the program for such arrays, if there is one."""
+        return self.programs.get(self._key(arrays))
+
+    def _key(self, arrays: Sequence[np.ndarray]) -> Any:
+        key: Any = tuple([array.shape for array in arrays])
+        if self._conditions:
+            key = (key, tuple([bool(arrays[slot]) for slot in self._conditions]))
+        if self._mostly_ones:
+            key = (key, tuple([are_known_ones(arrays[slot]) for slot in self._mostly_ones]))
+        return key
 
     def _step_after(self, failure: Exception, key: Any, arrays: Sequence[np.ndarray]) -> list[Any]:
         """Compute step by step what a program failed at; most often it fails too, and says where.
@@ -131,12 +138,19 @@ class Programs:
         facts: Facts = {}
         outputs = self._interpret(arrays, facts)
         with self._lock:
-            plan = Plan(self._schedule, self._variables, arrays, facts, self._rewrites)
+            trial = Trial(arrays, self._numbers(arrays), facts)
             if len(self.programs) >= MOST_PROGRAMS:
                 # So many shapes take turns that programs may cost more than they save: the next
                 # ones have to be wanted more often.
                 del self.programs[next(iter(self.programs))]
                 self._calls_before *= 2
                 self._counts.clear()
-            self.programs[key] = Program(plan, self._homes, self._name)
+            self.programs[key] = Program(
+                self._schedule, self._variables, trial, self._homes, self._name, self._rewrites
+            )
         return outputs
+
+    def _numbers(self, arrays: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
+        """Return the inputs whose numbers a program may know: conditions, and known ones."""
+        ones = {slot: arrays[slot] for slot in self._mostly_ones if are_known_ones(arrays[slot])}
+        return {slot: arrays[slot].copy() for slot in self._conditions} | ones

@@ -23,8 +23,10 @@ from kerascope.backend.ops.elementwise import (
     StopGradient,
     Subtract,
 )
+from kerascope.backend.ops.nn import Relu, ReluSlope
 from kerascope.backend.ops.shaping import Reshape, ReshapeLike, Transpose
-from kerascope.backend.program.bound import Bound, Line, Rule, is_pure
+from kerascope.backend.program.bound import Bound, Line, Rule, is_own, is_pure
+from kerascope.backend.program.trial import stand_in
 
 # A constant this large is rather computed than kept; ops on a uniform one need one number of it.
 MOST_ELEMENTS = 1 << 20
@@ -51,8 +53,7 @@ def fold_constants(bound: Bound, line: Line) -> str | None:
 def _stand_in(bound: Bound, slot: int) -> np.ndarray:
     if slot in bound.constants:
         return bound.constants[slot]
-    spec = bound.facts[slot].spec
-    return np.broadcast_to(np.zeros((), spec.dtype), spec.shape)
+    return stand_in(bound.facts[slot].spec)
 
 
 def remove_identities(bound: Bound, line: Line) -> str | None:
@@ -127,8 +128,8 @@ class MergeEqual:
         """Replace a line by an earlier one with the same op on the same inputs."""
         if not is_pure(line.op) or line.op.n_outputs != 1 or line.op.lazy:
             return None
-        if len(vars(line.op)) != len(line.op.parameters):  # equal ops could differ in the others
-            return None
+        if not is_own(line.op) and len(vars(line.op)) != len(line.op.parameters):
+            return None  # equal ops could differ in the others
         try:
             # Written out, too: 0.0 equals -0.0, and 1 equals True.
             earlier = self._seen.setdefault((line.op, repr(line.op), *line.inputs), line)
@@ -206,6 +207,34 @@ def _is_number(constant: np.ndarray | None, number: np.generic) -> bool:
     return bool((constant == number).all())
 
 
+class AskOutputOfRelu:
+    """Ask for relu's slope at its output, not at its input; a rule with a memory, for one program.
+
+    The output is read later anyway, so the input can be forgotten at once; the line itself stays.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple, int] = {}
+
+    def __call__(self, bound: Bound, line: Line) -> str | None:
+        """Note what each relu is asked for, and replace the input of its slope."""
+        op = line.op
+        if not isinstance(op, (Relu, ReluSlope)):
+            return None
+        x = line.inputs[0]
+        key = (x, op.alpha, op.max_value, op.threshold)
+        if isinstance(op, Relu):
+            if not line.guards:
+                self._seen[key] = line.outputs[0]
+            return None
+        y, spec = self._seen.get(key), bound.spec(x)
+        if y is None or spec is None or bound.spec(y) != spec:
+            return None
+        if op.is_that_of_the_output(spec.dtype):
+            line.inputs = [y]
+        return None
+
+
 def uniform(bound: Bound, slot: int) -> np.ndarray | None:
     """Return the number of which a constant consists; None if there are several."""
     array = bound.constants.get(slot)
@@ -226,6 +255,7 @@ RULES: dict[str, Callable[[], Rule]] = {
     "merge_equal": MergeEqual,
     "subtract_negative": lambda: subtract_negative,
     "compare_with_clipped": lambda: compare_with_clipped,
+    "ask_output_of_relu": AskOutputOfRelu,
     "shrink_uniform": lambda: shrink_uniform,
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,14 +10,16 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.graph import Tensor
+from kerascope.backend.ops.broadcasting import Stretch
 from kerascope.backend.phases import PHASE_OF_SCOPE
 from kerascope.backend.program.bound import Bound, Line
 from kerascope.backend.program.flat_text import FlatText
 from kerascope.backend.program.kernels import Kind, Writing
-from kerascope.backend.program.literals import Literals
+from kerascope.backend.program.literals import FASTER_FULL, FULL_SIZES, Literals
 from kerascope.backend.program.memory import Memory
 from kerascope.backend.program.names import Names
 from kerascope.backend.program.plan import Commit, Plan
+from kerascope.backend.program.stack_places import Run
 from kerascope.backend.schedule import Guards
 
 INDENT = "    "
@@ -37,6 +40,8 @@ class Source:
     plan : Plan
     memory : Memory
     flats : list of FlatText
+    runs : dict of int to Run
+        Lines that are written as one, by the position of the first.
     name : str
         Of the function.
 
@@ -53,7 +58,14 @@ class Source:
         That of the loop of each group.
     """
 
-    def __init__(self, plan: Plan, memory: Memory, flats: Sequence[FlatText], name: str) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        memory: Memory,
+        flats: Sequence[FlatText],
+        runs: Mapping[int, Run],
+        name: str,
+    ) -> None:
         self.plan = plan
         self.memory = memory
         self.bound: Bound = plan.bound
@@ -70,7 +82,10 @@ class Source:
         self._lines = [f"def {self.name}({', '.join(inputs)}):"]
         self._heading = ""
         for position, line in enumerate(self.bound.lines):
-            self._write_line(position, line, plan.writings[position])
+            if position in runs:
+                self._write_run(position, runs[position])
+            elif position not in self.line_numbers:
+                self._write_line(position, line, plan.writings[position])
         self._write_end(flats)
         self.text = "\n".join(self._lines) + "\n"
 
@@ -82,11 +97,19 @@ class Source:
             if slot in self.bound.constants and array is not None:
                 self.names.set(slot, self._literals.name_of(array))
             else:
-                tensor = self._tensors.get(slot)
-                self.names.add(slot, _short(tensor.name) if tensor is not None else "x")
+                self.names.add(slot, self._wish(slot))
             if array is not None:
                 self.scope[self.names[slot]] = array
         return self.names[slot]
+
+    def _wish(self, slot: int) -> str:
+        """Return the name that a slot would like to have."""
+        tensor, maker = self._tensors.get(slot), self.bound.makers.get(slot)
+        if tensor is not None:
+            return _short(tensor.name)
+        if maker is not None and isinstance(maker.op, Stretch):
+            return f"{self._wish(maker.inputs[0])}_stretched"
+        return "x"
 
     def _guard(self, guards: Guards) -> str:
         several = [
@@ -102,14 +125,8 @@ class Source:
             return  # the view is there already
         self._write_heading(line)
         out = ", ".join(self._name(slot) for slot in line.outputs)
-        words: dict[str, Any] = {"out": out if len(line.outputs) == 1 else f"({out})"}
-        fact = self.bound.facts.get(line.outputs[0])
-        if fact is not None:
-            words |= self._literals.words(fact.spec.dtype)
-        if writing.kernel is not None:
-            words["kernel"] = self.names.free(line.op.name)
-            self.scope[words["kernel"]] = writing.kernel
-        text = writing.text.format(*[self._name(slot) for slot in line.inputs], **words)
+        inputs = [self._operand(line, slot) for slot in line.inputs]
+        text = self._call(line, writing, inputs, out if len(line.outputs) == 1 else f"({out})")
         if writing.kind is not Kind.CALL:
             text = f"{out} = {text}"
         self.line_numbers[position] = len(self._lines) + (2 if line.guards else 1)
@@ -121,13 +138,48 @@ class Source:
             nothing = " = ".join(self._name(slot) for slot in line.outputs)
             self._lines += [f"{INDENT}else:", f"{2 * INDENT}{nothing} = None"]
 
-    def _write_heading(self, line: Line) -> None:
+    def _operand(self, line: Line, slot: int) -> str:
+        array, fact = self.bound.constants.get(slot), self.bound.facts.get(line.outputs[0])
+        if line.op.ufunc not in FASTER_FULL or array is None or array.ndim or fact is None:
+            return self._name(slot)
+        is_worth_it = math.prod(fact.spec.shape) in FULL_SIZES
+        return (
+            self._literals.name_of_full(array, fact.spec.shape) if is_worth_it else self._name(slot)
+        )
+
+    def _call(self, line: Line, writing: Writing, inputs: Sequence[str], out: str) -> str:
+        words: dict[str, Any] = {"out": out}
+        fact = self.bound.facts.get(line.outputs[0])
+        if fact is not None:
+            words |= self._literals.words(fact.spec.dtype, fact.spec.shape)
+        if writing.kernel is not None:
+            words["kernel"] = self.names.free(line.op.name)
+            self.scope[words["kernel"]] = writing.kernel
+        return writing.text.format(*inputs, **words)
+
+    def _write_run(self, position: int, run: Run) -> None:
+        """Write the lines of a stack as one call."""
+        first = run.lines[0]
+        self._write_heading(first, f", and {len(run.lines) - 1} more at once")
+        names = []
+        for slot, array in zip((*first.inputs, *first.outputs), run.arrays, strict=True):
+            names.append(self._name(slot) if array is None else self._name_of_all(slot, array))
+        for at in range(position, position + len(run.lines)):
+            self.line_numbers[at] = len(self._lines) + 1
+        self._lines.append(INDENT + self._call(first, run.writing, names[:-1], names[-1]))
+
+    def _name_of_all(self, slot: int, array: np.ndarray) -> str:
+        name = self.names.free(f"all_{self._wish(slot)}")
+        self.scope[name] = array
+        return name
+
+    def _write_heading(self, line: Line, addition: str = "") -> None:
         """Say in a comment whose ops follow."""
         outer, _, inner = line.step.apply.scope.name.partition("/")
         phase = PHASE_OF_SCOPE.get(outer)
         heading = outer if phase is None else f"{TITLES[phase]}: {inner.split('/')[0] or 'loss'}"
         # Names come from files too: nothing may end the comment.
-        heading = re.sub(r"[^\w /.:-]", "_", heading)
+        heading = re.sub(r"[^\w /.:-]", "_", heading) + addition
         if heading != self._heading:
             self._heading = heading
             self._lines.append(f"{INDENT}# {heading}" if heading else "")

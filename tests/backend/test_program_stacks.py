@@ -1,0 +1,192 @@
+"""Equal lines that are written as one call: when, and that no bit changes."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kerascope import backend as K
+from kerascope.backend.program.runs import FEWEST, LARGEST
+from kerascope.layers import Add, Dense, Input
+from kerascope.models import Model, Sequential
+from kerascope.optimizers import SGD, Adam
+from kerascope.stage import observing
+
+STEPS = 4
+
+
+def chain(layers, width=5, activation="relu", use_bias=True, inputs=3):
+    """Return a chain of equal layers between two that are different."""
+    return Sequential(
+        [
+            Dense(width, activation=activation, input_shape=(inputs,), use_bias=use_bias),
+            *(Dense(width, activation=activation, use_bias=use_bias) for _ in range(layers)),
+            Dense(2),
+        ]
+    )
+
+
+def trained(make, rows, watched=False, optimizer="sgd", steps=STEPS):
+    """Return the model, its losses, and the bytes of all weights after each step."""
+    K.clear_session()
+    np.random.seed(3)
+    model = make()
+    model.compile(optimizer=optimizer, loss="mse")
+    rng = np.random.default_rng(1)
+    told = []
+    for _ in range(steps):
+        x = [rng.normal(size=(rows, *shape[1:])) for shape in [x.shape for x in model.inputs]]
+        y = [rng.normal(size=(rows, *y.shape[1:])) for y in model.outputs]
+        if watched:
+            with observing(lambda stage, event: None):
+                loss = model.train_on_batch(x, y)
+        else:
+            loss = model.train_on_batch(x, y)
+        told.append((np.array(loss).tolist(), [w.get_value().tobytes() for w in model.weights]))
+    return model, told
+
+
+def source_of(make, rows=4, **options):
+    model, _ = trained(make, rows, **options)
+    return model.train_function.source
+
+
+def test_what_equal_layers_do_backward_is_done_at_once():
+    source = source_of(lambda: chain(20))
+    assert source.count("np.matmul(") == 2  # the gradients of kernels, and of biases
+    assert "# backward: dense_2, and 19 more at once" in source
+    assert source.count("np.greater(") <= 2
+
+
+def test_biases_of_equal_layers_are_stretched_at_once():
+    source = source_of(lambda: chain(20))
+    assert source.count("np.copyto(all_dense_1_bias_stretched") == 1
+    assert "np.add(dense_5_dot, dense_5_bias_stretched" in source
+
+
+@pytest.mark.parametrize("layers", [1, FEWEST - 3])
+def test_a_few_layers_are_written_one_by_one(layers):
+    assert "at once" not in source_of(lambda: chain(layers))
+
+
+def test_large_layers_are_written_one_by_one():
+    width = int(LARGEST**0.5) + 8
+    assert "np.matmul(all_" not in source_of(lambda: chain(10, width), rows=2, steps=2)
+
+
+def test_a_function_without_rewrites_has_a_line_for_each_op():
+    model, _ = trained(lambda: chain(20), 4)
+    train = model.train_function
+
+    def source(rewrites):
+        function = K.function(train.inputs, train.outputs, train.updates, rewrites=rewrites)
+        for _ in range(2):
+            function([np.ones(shape) for shape in ((4, 3), (4, 2), (4,))])
+        return function.source
+
+    assert "at once" not in source(())
+    assert "at once" in source(["stack_equal"])
+    assert "at once" in source(None)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    layers=st.integers(FEWEST - 2, 14),
+    width=st.integers(1, 7),
+    rows=st.integers(1, 6),
+    activation=st.sampled_from(["relu", "tanh", "sigmoid", "linear", "elu", "softplus"]),
+    use_bias=st.booleans(),
+    optimizer=st.sampled_from(["sgd", "rmsprop", "adam"]),
+)
+def test_chains_train_the_same_bit_for_bit_stepped_and_run(
+    layers, width, rows, activation, use_bias, optimizer
+):
+    def make():
+        return chain(layers, width, activation, use_bias)
+
+    _, run = trained(make, rows, optimizer=optimizer)
+    _, stepped = trained(make, rows, optimizer=optimizer, watched=True)
+    assert run == stepped
+
+
+def test_layers_that_are_used_several_times_and_branches_train_the_same():
+    def make():
+        x = Input((4,))
+        shared = Dense(4, activation="relu")
+        y, branches = x, []
+        for _ in range(9):
+            y = shared(y)
+        for _ in range(10):
+            branches.append(Dense(4, activation="relu")(y))
+        return Model(x, [Dense(1)(Add()(branches)), branches[0]])
+
+    model, run = trained(make, 5)
+    _, stepped = trained(make, 5, watched=True)
+    assert run == stepped
+    assert "at once" in model.train_function.source
+
+
+def test_weights_that_another_function_moves_are_found_again():
+    def make():
+        return chain(12)
+
+    def both(watched):
+        K.clear_session()
+        np.random.seed(0)
+        model = make()
+        model.compile(optimizer=SGD(0.1), loss="mse")
+        x, y = np.ones((4, 3)), np.ones((4, 2))
+        told = []
+        for turn in range(9):
+            if turn % 3 == 2:  # another function writes the same weights
+                model.compile(optimizer=Adam(0.01), loss="mae")
+            if watched:
+                with observing(lambda stage, event: None):
+                    told.append(model.train_on_batch(x, y))
+            else:
+                told += [model.train_on_batch(x, y)]
+                model.layers[3].set_weights(model.layers[3].get_weights())
+        return told, [w.get_value().tobytes() for w in model.weights]
+
+    assert both(watched=False) == both(watched=True)
+
+
+def test_what_one_call_returned_the_next_one_leaves_alone():
+    xs = [K.placeholder((4, 3)) for _ in range(10)]
+    w = K.variable(np.arange(6).reshape(3, 2))
+    outputs = [K.dot(x, w) for x in xs]
+    function = K.function(xs, outputs)
+    rng = np.random.default_rng(0)
+    kept = []
+    for _ in range(4):
+        arrays = [rng.normal(size=(4, 3)).astype("f4") for _ in xs]
+        found = function(arrays)
+        kept.append((found, [y.copy() for y in found]))
+        for array, y in zip(arrays, found, strict=True):
+            np.testing.assert_array_equal(y, np.dot(array, w.get_value()))
+    for found, copies in kept:
+        np.testing.assert_array_equal(found, copies)
+
+
+def test_every_line_of_a_stack_is_explained_and_measured():
+    model, _ = trained(lambda: chain(20), 4)
+    rows = model.train_function.explain().rows
+    together = [row for row in rows if row.written_as.startswith("np.matmul(all_")]
+    assert len(together) >= 20
+    assert {row.memory for row in together} == {"beside the others of its kind"}
+    profile = model.train_function.profile(repeats=3)
+    layers = {line.layer for line in profile.rows if line.op == "dot" and line.phase == "backward"}
+    assert {f"dense_{i}" for i in range(1, 23)} <= layers
+
+
+def test_the_gradient_of_a_large_weight_is_computed_as_soon_as_it_can_be():
+    def make():
+        return Sequential([Dense(300, input_shape=(300,)), Dense(300), Dense(300), Dense(2)])
+
+    model, run = trained(make, 256)
+    _, stepped = trained(make, 256, watched=True)
+    assert run == stepped
+    lines = [line.strip() for line in model.train_function.source.splitlines()]
+    first = next(i for i, line in enumerate(lines) if line.endswith("d_dense_2_dot)"))
+    gradient = next(i for i, line in enumerate(lines) if line.endswith("d_dense_3_dot_2)"))
+    assert gradient < first
