@@ -1,15 +1,18 @@
 """Equal lines that are written as one call: when, and that no bit changes."""
 
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kerascope import backend as K
+from kerascope.backend.program import programs
 from kerascope.backend.program.runs import FEWEST, LARGEST
-from kerascope.layers import Add, Dense, Input
+from kerascope.layers import Add, BatchNormalization, Dense, Input
 from kerascope.models import Model, Sequential
-from kerascope.optimizers import SGD, Adam
+from kerascope.optimizers import SGD, Adam, RMSprop
 from kerascope.stage import observing
 
 STEPS = 4
@@ -190,3 +193,95 @@ def test_the_gradient_of_a_large_weight_is_computed_as_soon_as_it_can_be():
     first = next(i for i, line in enumerate(lines) if line.endswith("d_dense_2_dot)"))
     gradient = next(i for i, line in enumerate(lines) if line.endswith("d_dense_3_dot_2)"))
     assert gradient < first
+
+
+def assert_run_is_stepped(function, arrays, calls=4):
+    """Check that calls, run and stepped in turns, return the same bits."""
+    for _ in range(calls):
+        run = function(arrays)
+        with observing(lambda stage, event: None):
+            stepped = function(arrays)
+        for one, other in zip(run, stepped, strict=True):
+            assert np.shape(one) == np.shape(other)
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("first", ["small", "large"])
+def test_arrays_that_are_read_in_equal_shapes_may_have_others_themselves(first):
+    rng = np.random.default_rng(0)
+    y, w = K.placeholder((1, 6)), K.placeholder((2, 6))
+    small = [K.tanh(y * K.variable(rng.normal(size=6))) for _ in range(8)]
+    large = [K.tanh(w * K.variable(rng.normal(size=6))) for _ in range(8)]
+    shown = [x[:1] for x in large]
+    together = [*small, *shown] if first == "small" else [*shown, *small]
+    outputs = [*large, *small, *map(K.square, together), *map(K.sum, small)]
+    function = K.function([y, w], outputs)
+    assert_run_is_stepped(function, [rng.normal(size=(1, 6)), rng.normal(size=(2, 6))])
+
+
+def test_a_batch_of_one_with_normalization_and_clipped_gradients():
+    def make():
+        rows = [layer for _ in range(9) for layer in (Dense(8), BatchNormalization())]
+        return Sequential([Dense(8, input_shape=(8,)), *rows])
+
+    run, stepped = (
+        trained(make, 1, watched=watched, optimizer=RMSprop(clipnorm=1.0))[1]
+        for watched in (False, True)
+    )
+    assert run == stepped
+
+
+def test_arrays_that_lie_at_equal_distances_by_chance_are_no_stack():
+    rng = np.random.default_rng(1)
+    shape = (60, 60)
+    x = K.placeholder(shape)
+    first = [K.square(K.tanh(x + K.variable(rng.normal(size=shape)))) for _ in range(24)]
+    folded = [K.exp(K.constant(rng.integers(0, 2, shape).astype("f4"))) for _ in range(24)]
+    products = [y * z for y, z in zip(first, folded, strict=True)]
+    function = K.function([x], [*products, *map(K.sqrt, products)])
+    arrays = [rng.normal(size=shape)]
+    for _ in range(3):
+        assert_run_is_stepped(function, arrays, calls=2)
+        gc.collect()
+        junk = [np.full(shape, 7.7, "f4") for _ in range(100)]
+        del junk
+    texts = {K.function([x], products) for _ in range(2)}
+    for text in texts:
+        text(arrays), text(arrays)
+    assert len({text.source for text in texts}) == 1
+
+
+def test_a_layer_that_is_used_many_times_has_its_bias_stretched_once():
+    def make():
+        x = y = Input((4,))
+        shared = Dense(4)
+        for _ in range(12):
+            y = shared(y)
+        for _ in range(10):
+            y = Dense(4)(y)
+        return Model(x, y)
+
+    source = source_of(make)
+    line = next(line for line in source.splitlines() if "_stretched, all_" in line)
+    names = {
+        operand
+        for line in source.splitlines()
+        for operand in line.replace(")", ",").split(", ")
+        if operand.endswith("_stretched")
+    }
+    assert line
+    assert len([name for name in names if name.startswith("dense")]) == 11
+
+
+def test_a_program_that_cannot_be_written_leaves_the_call_as_it_is(monkeypatch):
+    def fail(*arguments):
+        raise ValueError("no room")
+
+    monkeypatch.setattr(programs, "Program", fail)
+    v = K.variable([1.0])
+    function = K.function([], [v * 2], [(v, v + 1)])
+    assert function([])[0].tolist() == [2.0]
+    with pytest.warns(RuntimeWarning, match="its NumPy program cannot be written .*no room"):
+        assert function([])[0].tolist() == [4.0]
+    assert function([])[0].tolist() == [6.0]
+    assert v.get_value().tolist() == [4.0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kerascope.backend.program.flat_text import FlatText, Homes, settled
 from kerascope.backend.program.memory import Memory
 from kerascope.backend.program.plan import Plan
@@ -28,6 +30,7 @@ class Draft:
     plan : Plan
     memory : Memory
     source : Source
+    name : str
     n_bytes : int
         How much memory is planned.
     """
@@ -49,10 +52,7 @@ class Draft:
         places = {slot: v.room for v, slot in plan.slot_of.items()}
         for flat in flats:
             places.update(flat.places)
-        kept = [*plan.outputs, *(commit.new_slot for commit in plan.commits.values())]
-        kept += [slot for flat in flats for _, slot in flat.copies]
-        kept += plan.scalars_of_groups
-        kept += plan.conditions_at_the_end
+        kept = _slots_read_at_the_end(plan, flats)
         stacked = places_for_stacks(plan, places, kept)
         places.update(stacked)
         self.memory = Memory(plan.bound, plan.writings, kept, places)
@@ -62,3 +62,14 @@ class Draft:
 
     def _shape_of(self, slot: int) -> tuple[int, ...]:
         return self.plan.bound.facts[slot].spec.shape
+
+
+def _slots_read_at_the_end(plan: Plan, flats: Sequence[FlatText]) -> list[int]:
+    """Return the slots that are read after the last line: returned, written, or asked about."""
+    return [
+        *plan.outputs,
+        *(commit.new_slot for commit in plan.commits.values()),
+        *(slot for flat in flats for _, slot in flat.copies),
+        *plan.scalars_of_groups,
+        *plan.conditions_at_the_end,
+    ]

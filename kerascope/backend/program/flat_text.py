@@ -11,7 +11,7 @@ import numpy as np
 from kerascope.backend.graph import Variable
 from kerascope.backend.program.flat import Group, Ref, starts_of
 from kerascope.backend.program.kernels import call_of
-from kerascope.backend.program.literals import FASTER_FULL, FULL_SIZES
+from kerascope.backend.program.literals import is_better_full
 from kerascope.backend.program.memory import aligned
 from kerascope.backend.program.names import Names
 
@@ -173,13 +173,13 @@ class FlatText:
 
     def _fulls(self, name_of: Callable[[int], str], names: Names) -> dict[int, str]:
         """Name the numbers of which there is a whole block, for it is faster."""
-        part = self.group.parts[0]
+        part, size = self.group.parts[0], min(BLOCK, self.size)
         return {
             ref.place: names.free(f"all_{name_of(ref.place)}")
             for line, refs in zip(part.lines, part.refs, strict=True)
             for ref in refs
-            if line.op.ufunc in FASTER_FULL and ref.kind == "scalar"
-            if ref.place in self._constants and self.size >= FULL_SIZES.start
+            if ref.kind == "scalar" and ref.place in self._constants
+            if is_better_full(line.op.ufunc, size)
         }
 
     def _calls(
@@ -197,7 +197,7 @@ class FlatText:
         temporaries: list[str] = []
         calls, copies = [], []
         for place, (line, refs) in enumerate(zip(part.lines, part.refs, strict=True)):
-            numbers = fulls if line.op.ufunc in FASTER_FULL else {}
+            numbers = fulls if is_better_full(line.op.ufunc, min(BLOCK, self.size)) else {}
             operands = [_operand(ref, words, held, numbers, name_of) for ref in refs]
             dying = [
                 held[ref.place]

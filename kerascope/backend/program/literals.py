@@ -16,10 +16,21 @@ import numpy as np
 from kerascope.backend.program.memory import aligned
 from kerascope.backend.program.names import Names
 
-# Of two arrays these take half the time that they take of an array and a number.
-FASTER_FULL = (np.maximum, np.minimum)
-# So many numbers: for fewer an array gains nothing, and more would be too much memory.
-FULL_SIZES = range(256, (1 << 14) + 1)
+FEWEST_FULL, MOST_FULL = 1 << 8, 1 << 15  # fewer gain nothing, more would be too much memory
+
+
+def is_better_full(ufunc: np.ufunc | None, size: int) -> bool:
+    """Tell whether an array of one number is a better operand than the number.
+
+    Of two arrays, maximum and minimum take half the time that they take of an array and a number.
+
+    Parameters
+    ----------
+    ufunc : np.ufunc or None
+    size : int
+        How many numbers the result has.
+    """
+    return ufunc in (np.maximum, np.minimum) and FEWEST_FULL <= size <= MOST_FULL
 
 
 class _Place:
@@ -70,7 +81,7 @@ class Literals:
         if kind == "ones":
             return self.name_of(np.ones(int(text), dtype), f"ones_{text}", (text, dtype))
         number = np.array(float(text), dtype)
-        if kind == "full" and math.prod(shape) in FULL_SIZES:
+        if kind == "full" and is_better_full(np.maximum, math.prod(shape)):
             return self.name_of_full(number, shape)
         return self.name_of(number)
 

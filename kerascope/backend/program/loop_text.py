@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.ops.linalg import Dot
-from kerascope.backend.program.literals import FASTER_FULL, FULL_SIZES, Literals
+from kerascope.backend.program.literals import Literals, is_better_full
 from kerascope.backend.program.loop_calls import FIXED, GIVEN, STEP, Call, StepCalls
 from kerascope.backend.program.loop_forms import Reshaped
 from kerascope.backend.program.loop_places import MOVING, Home, kernel_of, room
@@ -166,7 +166,7 @@ class LoopText:
     def _full(self, call: Call, place: int, ins: list[str]) -> list[str]:
         """Return the names of the operands; a number of which a maximum is taken becomes many."""
         shape, dtype = self.step.specs[call.outputs[0]]
-        if place != STEP or call.op.ufunc not in FASTER_FULL or prod(shape) not in FULL_SIZES:
+        if place != STEP or not is_better_full(call.op.ufunc, prod(shape)):
             return ins
         names = []
         for name, slot in zip(ins, call.inputs, strict=True):

@@ -114,15 +114,19 @@ class Programs:
         Nothing was written yet.
         """
         outputs = self._interpret(arrays, None)
+        self._refuse(key, "failed where its steps do not", failure)
+        return outputs
+
+    def _refuse(self, key: Any, what: str, failure: Exception) -> None:
+        """Do without a program from now on, and say so."""
         self.programs.pop(key, None)
         self._refused.add(key)
         warnings.warn(
-            f"{self._name}: its NumPy program failed ({type(failure).__name__}: {failure}) where "
-            f"its steps do not; from now on it is computed step by step. Please report this.",
+            f"{self._name}: its NumPy program {what} ({type(failure).__name__}: {failure}); "
+            f"from now on it is computed step by step. Please report this.",
             RuntimeWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
-        return outputs
 
     def _is_due(self, key: Any) -> bool:
         """Tell whether arrays of these shapes have come often enough."""
@@ -145,9 +149,12 @@ class Programs:
                 del self.programs[next(iter(self.programs))]
                 self._calls_before *= 2
                 self._counts.clear()
-            self.programs[key] = Program(
-                self._schedule, self._variables, trial, self._homes, self._name, self._rewrites
-            )
+            try:
+                self.programs[key] = Program(
+                    self._schedule, self._variables, trial, self._homes, self._name, self._rewrites
+                )
+            except Exception as failure:  # the call itself is done, and has written its values
+                self._refuse(key, "cannot be written", failure)
         return outputs
 
     def _numbers(self, arrays: Sequence[np.ndarray]) -> dict[int, np.ndarray]:

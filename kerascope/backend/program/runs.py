@@ -15,7 +15,7 @@ def longest_run(gaps: Iterable[Any]) -> tuple[int, int]:
 
     Examples
     --------
-    >>> longest_run([5, 2, 2, 2, None, None, None, None])  # None: no gap of any size
+    >>> longest_run([5, 2, 2, 2, None, None, None, None])  # None: there is no such gap
     (1, 4)
     >>> longest_run([])
     (0, 0)

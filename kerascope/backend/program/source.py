@@ -15,7 +15,7 @@ from kerascope.backend.phases import PHASE_OF_SCOPE
 from kerascope.backend.program.bound import Bound, Line
 from kerascope.backend.program.flat_text import FlatText
 from kerascope.backend.program.kernels import Kind, Writing
-from kerascope.backend.program.literals import FASTER_FULL, FULL_SIZES, Literals
+from kerascope.backend.program.literals import Literals, is_better_full
 from kerascope.backend.program.memory import Memory
 from kerascope.backend.program.names import Names
 from kerascope.backend.program.plan import Commit, Plan
@@ -140,9 +140,9 @@ class Source:
 
     def _operand(self, line: Line, slot: int) -> str:
         array, fact = self.bound.constants.get(slot), self.bound.facts.get(line.outputs[0])
-        if line.op.ufunc not in FASTER_FULL or array is None or array.ndim or fact is None:
+        if array is None or array.ndim or fact is None:
             return self._name(slot)
-        is_worth_it = math.prod(fact.spec.shape) in FULL_SIZES
+        is_worth_it = is_better_full(line.op.ufunc, math.prod(fact.spec.shape))
         return (
             self._literals.name_of_full(array, fact.spec.shape) if is_worth_it else self._name(slot)
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -12,9 +13,10 @@ from numpy.lib.stride_tricks import as_strided
 from kerascope.backend.program.bound import Bound, Line
 from kerascope.backend.program.kernels import Kind, Writing
 from kerascope.backend.program.memory import ALIGNMENT, Memory, aligned
+from kerascope.backend.program.order import origin
 from kerascope.backend.program.plan import Plan
 from kerascope.backend.program.runs import FEWEST, longest_run
-from kerascope.backend.program.stacks import origin, writing_of_stack
+from kerascope.backend.program.stacks import writing_of_stack
 from kerascope.backend.program.trial import is_in_order
 
 Places = dict[int, np.ndarray]
@@ -41,12 +43,24 @@ class Run(NamedTuple):
 
 
 def places_for_stacks(plan: Plan, taken: Mapping[int, np.ndarray], kept: Iterable[int]) -> Places:
-    """Return places for the slots that stacks read and write; those in `taken` have theirs."""
+    """Return places for the slots that stacks read and write.
+
+    Parameters
+    ----------
+    plan : Plan
+    taken : dict of int to array
+        The places of slots that have one already.
+    kept : iterable of int
+        Slots that are read after the last line.
+    """
     return _Placing(plan, taken, set(kept)).places
 
 
 class _Placing:
-    """Gives places, operand by operand of each stack."""
+    """Gives places, operand by operand of each stack.
+
+    A view lies where its origin lies. So it is origins that get places, each in its own shape.
+    """
 
     def __init__(self, plan: Plan, taken: Mapping[int, np.ndarray], kept: set[int]) -> None:
         self.bound: Bound = plan.bound
@@ -61,46 +75,46 @@ class _Placing:
                 self.readers.setdefault(origin(self.bound, slot), []).append(line)
         for stack in plan.stacks:
             operands = [[origin(self.bound, x) for x in several] for several in _operands(stack)]
-            if all(self._can_be_regular(slots) for slots in operands):
-                for slots in operands:
-                    self._place(self._in_order_of_memory(slots, operands))
+            if all(self._can_be_regular(origins) for origins in operands):
+                for origins in operands:
+                    self._place(self._in_order_of_memory(origins, operands))
 
-    def _can_be_regular(self, slots: Sequence[int]) -> bool:
+    def _can_be_regular(self, origins: Sequence[int]) -> bool:
         """Tell whether enough of an operand's arrays lie at equal distances, or could."""
-        if len(set(slots)) == 1 or sum(map(self._is_free, slots)) >= FEWEST:
+        if len(set(origins)) == 1 or sum(map(self._has_no_place, origins)) >= FEWEST:
             return True
-        placed = [[self.places.get(slot, self.taken.get(slot))] for slot in slots]
+        placed = [[self.places.get(slot, self.taken.get(slot))] for slot in origins]
         return _longest_regular(placed)[1] >= FEWEST
 
     def _in_order_of_memory(
-        self, slots: Sequence[int], operands: Iterable[Sequence[int]]
+        self, origins: Sequence[int], operands: Iterable[Sequence[int]]
     ) -> Iterable[int]:
-        """Return slots, each once, in the order in which another operand of theirs lies already.
+        """Return origins, each once, in the order in which another operand of theirs lies already.
 
         NumPy goes through arrays of which one ascends and one descends with a detour.
         """
         for others in operands:
             places = [self.places.get(other) for other in others]
-            known = {x: _address(y) for x, y in zip(slots, places, strict=True) if y is not None}
+            known = {x: _address(y) for x, y in zip(origins, places, strict=True) if y is not None}
             if len(known) >= FEWEST:
-                return sorted(dict.fromkeys(slots), key=lambda slot: known.get(slot, 0))
-        return dict.fromkeys(slots)
+                return sorted(dict.fromkeys(origins), key=lambda slot: known.get(slot, 0))
+        return dict.fromkeys(origins)
 
-    def _place(self, slots: Iterable[int]) -> None:
-        free = [slot for slot in slots if self._is_free(slot)]
-        over = [self._overwritten(slot) for slot in free]
-        if sum(bool(way) for way in over) >= FEWEST:
-            for way in over:
-                self.places.update(dict.fromkeys(way[:-1], self.places[way[-1]]) if way else {})
-        elif len(free) >= FEWEST:
-            self.places.update(self._room(free))
+    def _place(self, origins: Iterable[int]) -> None:
+        waiting = [slot for slot in origins if self._has_no_place(slot)]
+        found = [way for way in map(self._way_to_a_place, waiting) if way]
+        if len(found) >= FEWEST:
+            for *slots, last in found:
+                self.places.update(dict.fromkeys(slots, self.places[last]))
+        elif len(waiting) >= FEWEST:
+            self.places.update(self._room(waiting))
 
-    def _is_free(self, slot: int) -> bool:
+    def _has_no_place(self, slot: int) -> bool:
         if slot not in self.computed or slot in self.taken or slot in self.places:
             return False
         return is_in_order(self.bound.facts[slot])
 
-    def _overwritten(self, slot: int) -> list[int]:
+    def _way_to_a_place(self, slot: int) -> list[int]:
         """Return the slots from this one back to one with a place, if each may lie over the next.
 
         A line may write over what nobody reads after it.
@@ -115,7 +129,7 @@ class _Placing:
         return way
 
     def _dies_with(self, maker: Line, x: int) -> bool:
-        is_ours = x in self.places or self._is_free(x)
+        is_ours = x in self.places or self._has_no_place(x)
         if not is_ours or x in self.kept or self.readers[x][-1] is not maker:
             return False
         # What is no call may have kept a view of it.
@@ -123,14 +137,14 @@ class _Placing:
         return kinds == {Kind.CALL} and self.bound.facts[x] == self.bound.facts[maker.outputs[0]]
 
     def _room(self, slots: Sequence[int]) -> Places:
-        """Return neighbouring places, each from the beginning of a cache line on."""
-        spec = self.bound.facts[slots[0]].spec
-        size = int(np.prod(spec.shape, dtype=np.int64)) * spec.dtype.itemsize
-        distance = -(-size // ALIGNMENT) * ALIGNMENT
+        """Return neighbouring places, each in its slot's shape, from the start of a cache line."""
+        specs = [self.bound.facts[slot].spec for slot in slots]
+        sizes = [math.prod(spec.shape) * spec.dtype.itemsize for spec in specs]
+        distance = -(-max(sizes) // ALIGNMENT) * ALIGNMENT
         block = aligned(distance * len(slots))
         return {
-            slot: block[start : start + size].view(spec.dtype).reshape(spec.shape)
-            for slot, start in zip(slots, range(0, len(block), distance), strict=True)
+            slot: block[at * distance :][:size].view(spec.dtype).reshape(spec.shape)
+            for at, (slot, spec, size) in enumerate(zip(slots, specs, sizes, strict=True))
         }
 
 
@@ -149,7 +163,7 @@ def runs_of(plan: Plan, memory: Memory) -> dict[int, Run]:
         writing = writing_of_stack(plan.bound, stack[start], count) if count >= FEWEST else None
         if writing is not None:
             lines = stack[start : start + count]
-            found = iter(_stacked(rows[start], rows[start + 1], count))
+            found = iter(_arrays_of_all(rows[start], rows[start + 1], count))
             arrays = [next(found) if len(set(slots)) > 1 else None for slots in operands]
             runs[positions[id(lines[0])]] = Run(lines, writing, arrays)
     return runs
@@ -168,15 +182,27 @@ def _longest_regular(rows: Sequence[Sequence[np.ndarray | None]]) -> tuple[int, 
 def _gap(
     before: Sequence[np.ndarray | None], after: Sequence[np.ndarray | None]
 ) -> tuple[int, ...] | None:
-    """Return how many bytes each array lies after that of the row before; None if it varies."""
+    """Return how many bytes each array lies after that of the row before; None if it varies.
+
+    Only parts of one array count: others may lie at equal distances by chance, and do not keep each
+    other alive.
+    """
     gap = []
     for one, other in zip(before, after, strict=True):
         if one is None or other is None or one.ndim == 0 or one.strides != other.strides:
             return None
-        if not (one.flags.c_contiguous or one.flags.f_contiguous):
+        is_dense = one.flags.c_contiguous or one.flags.f_contiguous
+        if one.shape != other.shape or not is_dense or _owner(one) is not _owner(other):
             return None
         gap.append(_address(other) - _address(one))
     return tuple(gap) if all(gap) else None
+
+
+def _owner(array: np.ndarray) -> np.ndarray:
+    """Return the array whose memory this one shows a part of."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def _address(array: np.ndarray) -> int:
@@ -184,10 +210,10 @@ def _address(array: np.ndarray) -> int:
     return address
 
 
-def _stacked(
+def _arrays_of_all(
     first: Sequence[np.ndarray | None], second: Sequence[np.ndarray | None], count: int
 ) -> list[np.ndarray]:
-    """Return for each operand an array of all lines' arrays."""
+    """Return for each operand an array of all lines' arrays, from those of the first two lines."""
     pairs = [
         (one, _address(other) - _address(one))
         for one, other in zip(first, second, strict=True)

@@ -12,6 +12,7 @@ Here the stacks are found; `stack_places.py` lets their arrays lie at equal dist
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from kerascope.backend.ops.linalg import Dot
 from kerascope.backend.program.bound import Bound, Line
 from kerascope.backend.program.flat import EXACT
 from kerascope.backend.program.kernels import Kind, Writing, writing_of
+from kerascope.backend.program.order import positions_of_makers, ready_at, reordered
 from kerascope.backend.program.runs import FEWEST, LARGEST
 
 RULE = "stack_equal"
@@ -28,23 +30,23 @@ RULE = "stack_equal"
 
 def find_stacks(bound: Bound) -> list[list[Line]]:
     """Return the stacks among the lines, each brought together to where its first line stands."""
-    made_at = {slot: at for at, line in enumerate(bound.lines) for slot in line.outputs}
     alike: dict[Any, list[int]] = {}
     for position, line in enumerate(bound.lines):
         likeness = _likeness(bound, line)
         if likeness is not None:
             alike.setdefault(likeness, []).append(position)
+    made_at = positions_of_makers(bound)
     stacks = []
-    # In the order of the first lines, so that what comes after a stack knows where that is made.
     for positions in alike.values():
-        for stack in _independent(bound, positions, made_at) if len(positions) >= FEWEST else ():
+        for stack in _ready_together(bound, positions, made_at) if len(positions) >= FEWEST else ():
             stacks.append(stack)
+            # What needs the results of the stack, and is looked at later, may follow at once.
             made_at.update({bound.lines[at].outputs[0]: stack[0] for at in stack})
     stacks.sort()
     found = [[bound.lines[position] for position in stack] for stack in stacks]
     if found:
-        firsts = {position: (stack[0], 0) for stack in stacks for position in stack}
-        bound.lines = moved(bound, made_at, firsts)
+        earlier = {position: (stack[0], 0) for stack in stacks for position in stack}
+        bound.lines = reordered(bound, made_at, earlier)
     return found
 
 
@@ -54,7 +56,8 @@ def _likeness(bound: Bound, line: Line) -> Any:
     known = [spec for spec in specs if spec is not None]
     if line.guards or len(line.outputs) != 1 or len(known) < len(specs):
         return None
-    if max(map(_size, known)) > LARGEST or not _can_be_stacked(line, known):
+    sizes = [math.prod(spec.shape) for spec in known]
+    if max(sizes) > LARGEST or not min(sizes) or not _can_be_stacked(line, known):
         return None
     return type(line.op), repr(line.op), tuple(known)
 
@@ -74,17 +77,10 @@ def _can_be_stacked(line: Line, specs: Sequence[Spec]) -> bool:
     return False
 
 
-def _size(spec: Spec) -> int:
-    size = 1
-    for length in spec.shape:
-        size *= length
-    return size
-
-
-def _independent(
+def _ready_together(
     bound: Bound, positions: Iterable[int], made_at: Mapping[int, int]
 ) -> Iterator[list[int]]:
-    """Yield runs of equal lines whose inputs are all there before the first of the run."""
+    """Yield stacks of equal lines: the inputs of all are there before the first."""
     stack: list[int] = []
     for position in positions:
         if stack and ready_at(bound, bound.lines[position], made_at) >= stack[0]:
@@ -96,51 +92,6 @@ def _independent(
         yield stack
 
 
-def ready_at(bound: Bound, line: Line, made_at: Mapping[int, int]) -> int:
-    """Return the position after which the inputs of a line are there; -1 if before all lines.
-
-    A view of what is fed is there where its line stands, any other where its array is made.
-    """
-    sources = ((slot, origin(bound, slot)) for slot in line.inputs)
-    return max((made_at.get(x, made_at.get(slot, -1)) for slot, x in sources), default=-1)
-
-
-def origin(bound: Bound, slot: int) -> int:
-    """Return the slot whose memory a slot shows: itself, or that of which it is a view."""
-    while True:
-        maker = bound.makers.get(slot)
-        if maker is None or not _is_plain_view(maker):
-            return slot
-        slot = maker.inputs[0]
-
-
-def _is_plain_view(line: Line) -> bool:
-    return line.op.is_view and len(line.inputs) == 1 and not line.guards
-
-
-def moved(
-    bound: Bound, made_at: Mapping[int, int], places: Mapping[int, tuple[int, int]]
-) -> list[Line]:
-    """Return the lines in a new order, in which some are earlier, and views where they can be.
-
-    Parameters
-    ----------
-    bound : Bound
-    made_at : dict of int to int
-        The position of the line that makes a slot.
-    places : dict of int to (int, int)
-        From a line's position to its new one: (p, 0) is that of the line at p, (p, 2) after it.
-    """
-
-    def place(position: int) -> tuple[int, int, int]:
-        line = bound.lines[position]
-        if _is_plain_view(line):
-            return made_at.get(origin(bound, line.inputs[0]), position), 1, position
-        return *places.get(position, (position, 0)), position
-
-    return [bound.lines[position] for position in sorted(range(len(bound.lines)), key=place)]
-
-
 def writing_of_stack(bound: Bound, line: Line, count: int) -> Writing | None:
     """Return how so many lines like this one are written as one; None if they cannot be."""
     plain = writing_of(bound, line)
@@ -148,13 +99,9 @@ def writing_of_stack(bound: Bound, line: Line, count: int) -> Writing | None:
         return None
     if plain.kernel is None:
         return plain._replace(text=plain.text.replace("np.dot(", "np.matmul(", 1))
-    inputs, outputs = (
-        [_stacked(bound, slot, count) for slot in slots] for slots in (line.inputs, line.outputs)
-    )
-    kernel = line.op.kernel(inputs, outputs)
+    specs = [
+        Spec((count, *spec.shape), spec.dtype)
+        for spec in (bound.facts[slot].spec for slot in (*line.inputs, *line.outputs))
+    ]
+    kernel = line.op.kernel(specs[:-1], specs[-1:])
     return plain._replace(kernel=kernel) if callable(kernel) else None
-
-
-def _stacked(bound: Bound, slot: int, count: int) -> Spec:
-    spec = bound.facts[slot].spec
-    return Spec((count, *spec.shape), spec.dtype)

@@ -28,22 +28,20 @@ def stretch_rows(bound: Bound, groups: Sequence[Group]) -> None:
     """
     starts = {v: (at, start) for at, v, start in _starts(groups)}
     variables = dict(bound.schedule.variables)
-    alike: dict[Any, list[tuple[int, Line, int]]] = {}
+    alike: dict[Any, dict[int, list[tuple[Line, int]]]] = {}  # by what is alike, then by start
     for line in bound.lines:
         for position, slot in enumerate(line.inputs):
             variable = variables.get(slot)
             if variable in starts and _adds_rows(bound, line, slot):
                 room, start = starts[variable]
                 key = room, bound.spec(slot), bound.spec(line.outputs[0])
-                alike.setdefault(key, []).append((start, line, position))
+                alike.setdefault(key, {}).setdefault(start, []).append((line, position))
     copies = []
-    for several in alike.values():
-        gaps = [after[0] - before[0] for before, after in itertools.pairwise(several)]
-        first, count = longest_run(gaps)
+    for readers_of in alike.values():
+        begins = list(readers_of)
+        first, count = longest_run([after - one for one, after in itertools.pairwise(begins)])
         if count >= FEWEST:
-            copies += [
-                _stretched(bound, line, at) for _, line, at in several[first : first + count]
-            ]
+            copies += [_stretched(bound, readers_of[x]) for x in begins[first : first + count]]
     bound.lines = [*copies, *bound.lines]
 
 
@@ -51,8 +49,8 @@ def _starts(groups: Sequence[Group]) -> Iterator[tuple[Any, Any, int]]:
     """Yield for each weight in which array it lies, itself, and at which number it begins."""
     for number, group in enumerate(groups):
         for role, several in group.variables.items():
-            starts = starts_of([v.room.shape for v in several], group.dtype)
-            for v, start in zip(several, starts, strict=False):
+            *starts, _ = starts_of([v.room.shape for v in several], group.dtype)
+            for v, start in zip(several, starts, strict=True):
                 yield (number, role), v, start
 
 
@@ -65,8 +63,12 @@ def _adds_rows(bound: Bound, line: Line, slot: int) -> bool:
     return is_row and whole.shape[0] > 1 and whole.shape[0] * whole.shape[1] <= LARGEST
 
 
-def _stretched(bound: Bound, line: Line, position: int) -> Line:
-    """Return the line that stretches an operand of another one, which reads it from now on."""
+def _stretched(bound: Bound, readers: Sequence[tuple[Line, int]]) -> Line:
+    """Return the line that stretches an operand of lines, which read it from now on.
+
+    It has the step of the first one, so a table of all steps has no row for it.
+    """
+    line, position = readers[0]
     whole = bound.facts[line.outputs[0]].spec
     slot = bound.new_slot()
     copy = Line(line.step, [line.inputs[position]], ())
@@ -74,5 +76,6 @@ def _stretched(bound: Bound, line: Line, position: int) -> Line:
     size = whole.dtype.itemsize
     bound.facts[slot] = Fact(whole, (whole.shape[1] * size, size))
     bound.makers[slot] = copy
-    line.inputs[position] = slot
+    for reader, place in readers:
+        reader.inputs[place] = slot
     return copy
