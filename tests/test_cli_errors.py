@@ -57,9 +57,9 @@ def test_a_file_that_holds_no_model_is_refused_with_how_to_write_one(
 
 
 def test_a_layer_of_ones_own_in_a_file_needs_a_script(capsys):
-    write("m.json", '{"class_name": "Mine", "config": {}}')
+    write("m.json", '{"class_name": "NobodysOwn", "config": {}}')
     error = error_of(capsys, "draw", "m.json")
-    assert "Unknown layer 'Mine'" in error
+    assert "Unknown layer 'NobodysOwn'" in error
     assert "write a script that loads it with custom_objects" in error
 
 
