@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 import numpy as np
 
@@ -63,9 +63,30 @@ class Spec(NamedTuple):
 
 
 Kernel = str | Callable[..., None]
+_Kind = TypeVar("_Kind")
 
 
-@dataclass(frozen=True)
+@dataclass_transform(frozen_default=True)
+def parametric(kind: type[_Kind]) -> type[_Kind]:
+    """Make a class of ops with parameters a frozen dataclass; a decorator for our own ops.
+
+    How they are compared and written stands in `Op` once. To make these methods anew for each of
+    some sixty classes would take a good part of the time of the first import.
+    """
+    return dataclass(frozen=True, eq=False, repr=False)(kind)
+
+
+_parameters_of: dict[type, tuple[str, ...]] = {}
+
+
+def _parameter_names(op: Op) -> tuple[str, ...]:
+    names = _parameters_of.get(type(op))
+    if names is None:
+        names = _parameters_of[type(op)] = tuple([field.name for field in fields(op)])
+    return names
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Op:
     """The definition of a function on tensors.
 
@@ -111,7 +132,19 @@ class Op:
     @property
     def parameters(self) -> dict[str, Any]:
         """The op's parameters by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: getattr(self, name) for name in _parameter_names(self)}
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(getattr(self, x) == getattr(other, x) for x in _parameter_names(self))
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self.parameters.values()))
+
+    def __repr__(self) -> str:
+        listed = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+        return f"{type(self).__qualname__}({listed})"
 
     @property
     def inputs_read_by_shape(self) -> frozenset[int]:

@@ -28,7 +28,7 @@ def _library() -> Any:
     if platform.machine() not in ("x86_64", "AMD64") or platform.libc_ver()[0] != "glibc":
         return None
     try:
-        library = ctypes.CDLL("libm.so.6")
+        library = ctypes.PyDLL("libm.so.6")  # so short a call need not give up Python's lock
         return library if hasattr(library, "fesetenv") else None
     except OSError:
         return None
@@ -46,18 +46,7 @@ class _Switch(threading.local):
             library.fegetenv(self.outside)
         self.inside = (ctypes.c_uint32 * 8).from_buffer_copy(self.outside)
         self.inside[MXCSR] |= FLUSH
-
-    def enter(self) -> None:
-        """Flush from here on."""
-        if not self.depth:
-            self.set(self.inside)
-        self.depth += 1
-
-    def leave(self) -> None:
-        """Compute as when this thread entered first."""
-        self.depth -= 1
-        if not self.depth:
-            self.set(self.outside)
+        self.to_inside, self.to_outside = map(ctypes.byref, (self.inside, self.outside))
 
 
 _switch = _Switch()
@@ -79,7 +68,10 @@ class Flushed:
     __slots__ = ()
 
     def __enter__(self) -> None:
-        _switch.enter()
+        switch = _switch
+        if not switch.depth:
+            switch.set(switch.to_inside)
+        switch.depth += 1
 
     def __exit__(
         self,
@@ -87,7 +79,10 @@ class Flushed:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _switch.leave()
+        switch = _switch
+        switch.depth -= 1
+        if not switch.depth:
+            switch.set(switch.to_outside)
 
 
 FLUSHED = Flushed()

@@ -7,11 +7,18 @@ Shapes may hold None, so how far a gradient must be summed is sometimes known on
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
-from kerascope.backend.graph import Op, Tensor, as_tensor, checked_dtype, common_dtype, is_float
+from kerascope.backend.graph import (
+    Op,
+    Tensor,
+    as_tensor,
+    checked_dtype,
+    common_dtype,
+    is_float,
+    parametric,
+)
 from kerascope.backend.ops import templates
 from kerascope.backend.shapes import broadcast_shapes, reduced_shape
 
@@ -33,7 +40,7 @@ class Elementwise(Op):
         return self.ufunc(*arrays)
 
 
-@dataclass(frozen=True)
+@parametric
 class Cast(Op):
     """Convert `x` to another element type."""
 
@@ -81,7 +88,7 @@ def promoted(*values):
     return [cast(x, dtype) for x in tensors]
 
 
-@dataclass(frozen=True)
+@parametric
 class FullLike(Op):
     """A tensor of one repeated value, with the shape of `x`."""
 
@@ -171,7 +178,7 @@ def _stretched_axes(shape, original):
     return (*range(extra), *longer)
 
 
-@dataclass(frozen=True)
+@parametric
 class BroadcastLike(Op):
     """Stretch `x` to the shape of `like`, after putting back the `axes` that a reduction dropped.
 
@@ -197,7 +204,7 @@ class BroadcastLike(Op):
         return [Sum(self.axes)(output_grads[0]), None]
 
 
-@dataclass(frozen=True)
+@parametric
 class Stretch(Op):
     """So many rows that are all `x`: a copy, where `BroadcastLike` is a view."""
 
@@ -216,7 +223,7 @@ class Stretch(Op):
         return [Sum((0,))(output_grads[0])]
 
 
-@dataclass(frozen=True)
+@parametric
 class Sum(Op):
     """The sum of `x` over `axes` (sorted, counted from the front), dropped or kept as 1."""
 

@@ -18,12 +18,11 @@ Who calls it: the layers of convolution. Theano has the same three as `AbstractC
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from kerascope.backend.graph import Op
+from kerascope.backend.graph import Op, parametric
 from kerascope.backend.ops import convolution_arrays as arrays
 from kerascope.backend.ops import convolution_channels as by_channel
 from kerascope.backend.ops.broadcasting import promoted
@@ -45,7 +44,7 @@ from kerascope.errors import ShapeError
 __all__ = ["conv1d", "conv2d", "conv3d"]
 
 
-@dataclass(frozen=True)
+@parametric
 class Convolution(Op):
     """What the three ops have in common: how the kernel moves.
 

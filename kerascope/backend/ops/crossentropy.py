@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
-from kerascope.backend.graph import Op, as_tensor
+from kerascope.backend.graph import Op, as_tensor, parametric
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.elementwise import abs, clip, floating, log, maximum
 from kerascope.backend.ops.gathering import are_places
@@ -84,7 +83,7 @@ def categorical_crossentropy(target, output, from_logits=False, axis=-1):
     return -sum(target * log(p), axis)
 
 
-@dataclass(frozen=True)
+@parametric
 class Pick(Op):
     """The one element of each row along `axis` of `x` that `places` names."""
 
@@ -139,7 +138,7 @@ def _along(shape, axis):
     return row + row // max(step, 1) * (shape[axis] - 1) * step, step
 
 
-@dataclass(frozen=True)
+@parametric
 class PutPicked(Op):
     """Zeros with the shape of `like`; in each row along `axis` an element of `x` at its place."""
 

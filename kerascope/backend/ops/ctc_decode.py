@@ -5,11 +5,9 @@ Both drop blanks and merge repeats of a path: see `ctc.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from kerascope.backend.graph import Op, as_tensor
+from kerascope.backend.graph import Op, as_tensor, parametric
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.comparison import less, not_equal
 from kerascope.backend.ops.ctc import CtcCost, ctc_log_probabilities, lengths_of
@@ -48,7 +46,7 @@ class CtcBestPath(Op):
         return labels
 
 
-@dataclass(frozen=True)
+@parametric
 class CtcBeamSearch(Op):
     """The `top_paths` labels that a search with `beam_width` beams finds, the best one first.
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from kerascope.backend.graph import Op
+from kerascope.backend.graph import Op, parametric
 
 __all__: list[str] = []
 
 
-@dataclass(frozen=True)
+@parametric
 class CumulativeSum(Op):
     """At each place along `axis` the sum up to it, or, from the end, the sum from it on."""
 
@@ -36,7 +34,7 @@ class CumulativeSum(Op):
         return [CumulativeSum(self.axis, not self.from_end)(output_grads[0])]
 
 
-@dataclass(frozen=True)
+@parametric
 class CumulativeProduct(Op):
     """At each place along `axis` the product up to it; its gradient wants elements other than 0."""
 

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 
-from kerascope.backend.graph import Op
+from kerascope.backend.graph import Op, parametric
 from kerascope.backend.ops.broadcasting import ones_like, promoted
 from kerascope.backend.ops.templates import turned
 from kerascope.backend.shapes import merge_shapes
@@ -24,7 +23,7 @@ from kerascope.errors import ArgumentError, ShapeError
 __all__ = ["einsum"]
 
 
-@dataclass(frozen=True)
+@parametric
 class Einsum(Op):
     """The sum over the letters of `operands` that `result` lacks of the product of the inputs.
 

@@ -7,11 +7,9 @@ a `Cast` in the graph.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from kerascope.backend.graph import OPERATORS, Tensor, as_tensor, is_float
+from kerascope.backend.graph import OPERATORS, Tensor, as_tensor, is_float, parametric
 from kerascope.backend.ops.broadcasting import Elementwise, cast, promoted, unbroadcast
 from kerascope.backend.ops.comparison import greater_equal, less_equal, logical_and
 from kerascope.backend.ops.templates import COPY, full
@@ -299,7 +297,7 @@ def cos(x):
     return Cos()(floating(x))
 
 
-@dataclass(frozen=True)
+@parametric
 class Clip(Elementwise):
     """`x` brought into [low, high]; outside it no gradient flows."""
 

@@ -7,11 +7,10 @@ states of a recurrent network for a batch of any size, is the output of an op.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from kerascope.backend.graph import Op, Tensor, Variable, checked_dtype
+from kerascope.backend.graph import Op, Tensor, Variable, checked_dtype, parametric
 from kerascope.backend.ops.shaping import shape_vector
 from kerascope.backend.ops.sizes import known_values
 from kerascope.backend.ops.templates import number
@@ -23,7 +22,7 @@ __all__ = ["eye", "ones", "zeros"]
 Sizes = int | Sequence[int | Tensor] | Tensor
 
 
-@dataclass(frozen=True)
+@parametric
 class Full(Op):
     """One repeated value in the shape that the input, a vector of ints, says."""
 

@@ -6,11 +6,10 @@ The gradient of `gather` is `AddRows`: one row may be taken many times, and its 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
-from kerascope.backend.graph import Constant, Op, Tensor, as_tensor, checked_dtype
+from kerascope.backend.graph import Constant, Op, Tensor, as_tensor, checked_dtype, parametric
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.sizes import known_values
 from kerascope.backend.shapes import merge_shapes
@@ -125,7 +124,7 @@ def gather(reference, indices):
     return Gather()(reference, indices)
 
 
-@dataclass(frozen=True)
+@parametric
 class OneHot(Op):
     """For each index a row of zeros with a 1 at that place; no 1 if the place does not exist."""
 
@@ -171,7 +170,7 @@ def one_hot(indices, num_classes):
     return OneHot(int(num_classes), config.floatx)(indices)
 
 
-@dataclass(frozen=True)
+@parametric
 class InTopK(Op):
     """Whether fewer than `k` predictions of a row exceed that of its target; ties count as in.
 
@@ -216,7 +215,7 @@ def in_top_k(predictions, targets, k):
     return InTopK(int(k))(predictions, cast(targets, "int64"))
 
 
-@dataclass(frozen=True)
+@parametric
 class Arange(Op):
     """Numbers from `start` up to, but without, `stop`."""
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import builtins
 import operator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import OPERATORS, Op, Tensor, as_tensor
+from kerascope.backend.graph import OPERATORS, Op, Tensor, as_tensor, parametric
 from kerascope.backend.ops.gathering import gather
 from kerascope.backend.ops.sizes import known_values
 from kerascope.errors import ArgumentError, DtypeError, ShapeError
@@ -43,7 +42,7 @@ def _numpy_index(index):
     return tuple(builtins.slice(*i) if isinstance(i, Span) else i for i in index)
 
 
-@dataclass(frozen=True)
+@parametric
 class GetItem(Op):
     """`x[index]`: for each axis of `x` an int or a `Span`; None makes a new axis."""
 
@@ -73,7 +72,7 @@ class GetItem(Op):
         return None if values is None else values[_numpy_index(self.index)[0]]
 
 
-@dataclass(frozen=True)
+@parametric
 class PutItem(Op):
     """Zeros with the shape of `like`, and `x` at `index`."""
 

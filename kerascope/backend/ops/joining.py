@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from kerascope.backend.graph import OPERATORS, Op, Tensor, as_tensor
+from kerascope.backend.graph import OPERATORS, Op, Tensor, as_tensor, parametric
 from kerascope.backend.ops.broadcasting import promoted, zeros_like
 from kerascope.backend.ops.indexing import GetItem, Span
 from kerascope.backend.ops.sizes import known_values
@@ -17,7 +15,7 @@ from kerascope.errors import ArgumentError, ShapeError
 __all__ = ["concatenate", "repeat", "repeat_elements", "stack", "tile"]
 
 
-@dataclass(frozen=True)
+@parametric
 class Concatenate(Op):
     """Tensors one after the other along `axis`."""
 
@@ -41,7 +39,7 @@ class Concatenate(Op):
         return None if None in parts else tuple(value for part in parts for value in part)
 
 
-@dataclass(frozen=True)
+@parametric
 class Part(Op):
     """The part of `whole` where input number `position` of a concatenation along `axis` lies."""
 
@@ -88,7 +86,7 @@ def _listed(where, tensors):
     return tensors
 
 
-@dataclass(frozen=True)
+@parametric
 class Stack(Op):
     """Tensors of one shape, side by side along a new axis."""
 
@@ -133,7 +131,7 @@ def stack(x, axis=0):
     return Stack(normalize_axis(axis, tensors[0].ndim + 1, "K.stack"))(*tensors)
 
 
-@dataclass(frozen=True)
+@parametric
 class Tile(Op):
     """`x` laid out `repeats[axis]` times along each axis."""
 
@@ -154,7 +152,7 @@ class Tile(Op):
         return [SumTiles(self.repeats)(output_grads[0])]
 
 
-@dataclass(frozen=True)
+@parametric
 class SumTiles(Op):
     """The sum of the tiles that `x` consists of."""
 
@@ -296,7 +294,7 @@ def repeat(x, n):
     return tile(x[:, None], (1, n, 1))
 
 
-@dataclass(frozen=True)
+@parametric
 class RepeatElements(Op):
     """Each element along `axis` `times` times, one after the other."""
 
@@ -321,7 +319,7 @@ class RepeatElements(Op):
         return [SumRepeated(self.times, self.axis)(output_grads[0])]
 
 
-@dataclass(frozen=True)
+@parametric
 class SumRepeated(Op):
     """The sum of each `times` neighbours along `axis`."""
 

@@ -7,12 +7,11 @@ contraction again.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from kerascope.backend.graph import OPERATORS, Op
+from kerascope.backend.graph import OPERATORS, Op, parametric
 from kerascope.backend.ops.broadcasting import promoted, unbroadcast
 from kerascope.backend.ops.long_products import long_product, product_of_rows, rows_of_a_piece
 from kerascope.backend.ops.shaping import Transpose, expand_dims, transpose
@@ -33,7 +32,7 @@ def _check_inner(where, x, y, x_size, y_size):
     )
 
 
-@dataclass(frozen=True)
+@parametric
 class Contraction(Op):
     """The sum of the products over pairs of axes of `x` and `y`.
 

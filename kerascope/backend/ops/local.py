@@ -6,11 +6,9 @@ of two matrices, rows by kernel, which `BatchDot` computes with the places as it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from kerascope.backend.graph import Op
+from kerascope.backend.graph import Op, parametric
 from kerascope.backend.ops.broadcasting import promoted
 from kerascope.backend.ops.convolution_shapes import sizes_along_axes
 from kerascope.backend.ops.linalg import BatchDot
@@ -23,7 +21,7 @@ from kerascope.errors import ShapeError
 __all__ = ["local_conv1d", "local_conv2d"]
 
 
-@dataclass(frozen=True)
+@parametric
 class PatchOp(Op):
     """An op on the windows of images (batch, places..., channels)."""
 

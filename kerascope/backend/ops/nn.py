@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from kerascope.backend.graph import parametric
 from kerascope.backend.ops.broadcasting import Elementwise
 from kerascope.backend.ops.comparison import greater
 from kerascope.backend.ops.control import Where
@@ -31,7 +30,7 @@ class Activation(Elementwise):
     """A function of one tensor of floats that keeps its shape."""
 
 
-@dataclass(frozen=True)
+@parametric
 class Relu(Activation):
     """`max_value` from there on, `x` from `threshold` on, below it `alpha * (x - threshold)`."""
 
@@ -77,7 +76,7 @@ class Relu(Activation):
         return [output_grads[0] * slope]
 
 
-@dataclass(frozen=True)
+@parametric
 class ReluSlope(Activation):
     """The slope of `Relu`: 0, 1 or `alpha`; at a corner that on its left, at `max_value` 0."""
 
@@ -145,7 +144,7 @@ def relu(x, alpha=0.0, max_value=None, threshold=0.0):
     return Relu(float(alpha), top, float(threshold))(floating(x))
 
 
-@dataclass(frozen=True)
+@parametric
 class Elu(Activation):
     """`x` above 0, `alpha * (exp(x) - 1)` below."""
 
@@ -278,7 +277,7 @@ def tanh(x):
     return Tanh()(floating(x))
 
 
-@dataclass(frozen=True)
+@parametric
 class Softmax(Activation):
     """`exp(x)` divided by its sum along `axis`."""
 
@@ -317,7 +316,7 @@ def softmax(x, axis=-1):
     return Softmax(normalize_axis(axis, x.ndim, "K.softmax"))(x)
 
 
-@dataclass(frozen=True)
+@parametric
 class LogSoftmax(Activation):
     """The logarithm of the softmax along `axis`, without the detour through tiny numbers."""
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from kerascope.backend.graph import Op, as_tensor
+from kerascope.backend.graph import Op, as_tensor, parametric
 from kerascope.backend.ops.convolution_shapes import is_whole
 from kerascope.backend.ops.indexing import GetItem, Span
 from kerascope.backend.ops.normalization import normalize_data_format
@@ -15,7 +13,7 @@ from kerascope.errors import ArgumentError, ShapeError
 __all__ = ["spatial_2d_padding", "spatial_3d_padding", "temporal_padding"]
 
 
-@dataclass(frozen=True)
+@parametric
 class Pad(Op):
     """`x` with zeros around it: `padding` has for each axis how many before and after."""
 

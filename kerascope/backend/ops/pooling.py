@@ -10,11 +10,9 @@ Where the windows lie is worked out in `pooling_windows.py`; the numbers are mad
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from kerascope.backend.graph import Op
+from kerascope.backend.graph import Op, parametric
 from kerascope.backend.ops import pooling_kernels as kernels
 from kerascope.backend.ops.convolution_shapes import checked_padding, sizes_along_axes
 from kerascope.backend.ops.elementwise import floating
@@ -25,7 +23,7 @@ from kerascope.errors import ArgumentError, ShapeError
 __all__ = ["pool1d", "pool2d", "pool3d"]
 
 
-@dataclass(frozen=True)
+@parametric
 class WindowOp(Op):
     """An op on the windows over the axes of `x` from `axis` on."""
 

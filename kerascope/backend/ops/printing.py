@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 
-from kerascope.backend.graph import Op, as_tensor
+from kerascope.backend.graph import Op, as_tensor, parametric
 
 __all__ = ["print_tensor"]
 
 
-@dataclass(frozen=True)
+@parametric
 class PrintTensor(Op):
     """`x` itself; each time it is computed a line with the message and the numbers is printed."""
 

@@ -16,7 +16,6 @@ References
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from kerascope.backend.graph import (
     as_tensor,
     checked_dtype,
     is_float,
+    parametric,
     scoped,
 )
 from kerascope.backend.ops.elementwise import Add
@@ -54,7 +54,7 @@ def fresh_seed():
     return int(np.random.randint(2**31 - 1))  # noqa: NPY002
 
 
-@dataclass(frozen=True)
+@parametric
 class RandomOp(Op):
     """Random numbers of a given shape; `draws` counts the calls before."""
 
@@ -118,7 +118,7 @@ def _normal(generator, shape, dtype):
     return generator.standard_normal(shape, dtype)
 
 
-@dataclass(frozen=True)
+@parametric
 class RandomUniform(RandomOp):
     """Numbers spread evenly over [low, high)."""
 
@@ -139,7 +139,7 @@ class RandomUniform(RandomOp):
         return None if self.dtype == "float16" else draw_into
 
 
-@dataclass(frozen=True)
+@parametric
 class RandomNormal(RandomOp):
     """Normally distributed numbers."""
 
@@ -160,7 +160,7 @@ class RandomNormal(RandomOp):
         return None if self.dtype == "float16" else draw_into
 
 
-@dataclass(frozen=True)
+@parametric
 class TruncatedNormal(RandomOp):
     """Normally distributed numbers; those beyond two standard deviations are drawn again."""
 
@@ -174,7 +174,7 @@ class TruncatedNormal(RandomOp):
         return z * self.stddev + self.mean
 
 
-@dataclass(frozen=True)
+@parametric
 class RandomBinomial(RandomOp):
     """1 with probability `p`, else 0."""
 

@@ -7,12 +7,11 @@ stay, with size 1.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from kerascope.backend.graph import Op, as_tensor
+from kerascope.backend.graph import Op, as_tensor, parametric
 from kerascope.backend.ops.broadcasting import BroadcastLike, Sum, cast
 from kerascope.backend.ops.comparison import equal
 from kerascope.backend.ops.cumulative import CumulativeProduct, CumulativeSum
@@ -38,7 +37,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@parametric
 class Reduction(Op):
     """A function that makes one number of those along `axes` (sorted, counted from the front).
 
@@ -96,7 +95,7 @@ def sum(x, axis=None, keepdims=False):
     return _reduce(Sum, countable(x), axis, keepdims)
 
 
-@dataclass(frozen=True)
+@parametric
 class CountOver(Op):
     """How many elements of `x` lie along `axes`, as a scalar."""
 
@@ -171,7 +170,7 @@ class Prod(Reduction):
         return [self.spread(output_grads[0], x) * ProductOfOthers(self.axes)(x)]
 
 
-@dataclass(frozen=True)
+@parametric
 class ProductOfOthers(Op):
     """For each element the product of all others along `axes`: right for zeros too.
 
@@ -306,7 +305,7 @@ def logsumexp(x, axis=None, keepdims=False):
     return _reduce(LogSumExp, floating(x), axis, keepdims)
 
 
-@dataclass(frozen=True)
+@parametric
 class ArgExtreme(Op):
     """Place of the greatest or least element along `axis`, the first of equal ones; no gradient."""
 

@@ -9,11 +9,10 @@ into the corner, which moved the image by half a place).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
-from kerascope.backend.graph import Op, as_tensor
+from kerascope.backend.graph import Op, as_tensor, parametric
 from kerascope.backend.ops.convolution_shapes import sizes_along_axes
 from kerascope.backend.ops.elementwise import floating
 from kerascope.backend.ops.joining import repeat_elements
@@ -42,7 +41,7 @@ def _shares(size: int, factor: int) -> Iterator[tuple[float, slice, slice]]:
             yield share, slice(last, last + 1), slice(size - 1, size)
 
 
-@dataclass(frozen=True)
+@parametric
 class Interpolate(Op):
     """`x` stretched by `factor` along `axis`, with straight lines between the centres."""
 
@@ -72,7 +71,7 @@ class Interpolate(Op):
         return [SumInterpolated(self.factor, self.axis)(output_grads[0])]
 
 
-@dataclass(frozen=True)
+@parametric
 class SumInterpolated(Op):
     """For each place that `Interpolate` stretched, the sum of `x` weighted by its share in it."""
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from kerascope.backend.graph import Op, Tensor, as_tensor
+from kerascope.backend.graph import Op, Tensor, as_tensor, parametric
 from kerascope.backend.ops.joining import stack
 from kerascope.backend.ops.sizes import known_values
 from kerascope.backend.shapes import normalize_axes, normalize_axis, product, reshaped_shape
@@ -24,7 +22,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@parametric
 class Reshape(Op):
     """The numbers of `x`, in order, in another shape; one size may be -1, "what is left"."""
 
@@ -152,7 +150,7 @@ def flatten(x):
     return Reshape((-1,))(x)
 
 
-@dataclass(frozen=True)
+@parametric
 class ExpandDims(Op):
     """`x` with new axes of size 1, at these places of the result."""
 
@@ -178,7 +176,7 @@ def expand_dims(x, axis=-1):
     return ExpandDims((normalize_axis(axis, x.ndim + 1, "K.expand_dims"),))(x)
 
 
-@dataclass(frozen=True)
+@parametric
 class Squeeze(Op):
     """`x` without these axes, whose size is 1."""
 
@@ -211,7 +209,7 @@ def squeeze(x, axis):
     return Squeeze((normalize_axis(axis, x.ndim, "K.squeeze"),))(x)
 
 
-@dataclass(frozen=True)
+@parametric
 class Reverse(Op):
     """`x` back to front along `axes`."""
 
@@ -234,7 +232,7 @@ def reverse(x, axes):
     return Reverse(normalize_axes(axes, x.ndim, "K.reverse"))(x)
 
 
-@dataclass(frozen=True)
+@parametric
 class Transpose(Op):
     """`x` with its axes in the order of `pattern`."""
 

@@ -5,17 +5,16 @@ Here no number changes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kerascope.backend.graph import Op
+from kerascope.backend.graph import Op, parametric
 from kerascope.backend.ops.shaping import Reshape, Transpose
 from kerascope.backend.program.loop_calls import STEP, Call, Copy, StepCalls
 
 
-@dataclass(frozen=True)
+@parametric
 class InShape(Op):
     """The same memory in another shape; it lies row by row."""
 
@@ -31,7 +30,7 @@ class InShape(Op):
         return x.reshape(self.shape)
 
 
-@dataclass(frozen=True)
+@parametric
 class Reshaped(Op):
     """An array that is computed in another shape than the one in which it is read.
 

@@ -16,20 +16,20 @@ it stands. It runs the same way whether it is stepped or not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from kerascope.backend.graph import Op, Spec
+from kerascope.backend.graph import Op, Spec, parametric
 from kerascope.backend.ops.broadcasting import Cast
 from kerascope.backend.ops.elementwise import Add, Multiply
 from kerascope.backend.ops.indexing import GetItem, PutItem, Span
 from kerascope.backend.program.loop_calls import STEP, Call, StepCalls
 
 
-@dataclass(frozen=True)
+@parametric
 class Join(Op):
     """Parts side by side along an axis, zeros where there is none.
 
