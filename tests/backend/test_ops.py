@@ -15,6 +15,8 @@ from kerascope import backend as K
 from kerascope.backend import ops
 from kerascope.backend.eager import eager_mode
 from kerascope.backend.graph import Constant, Op, Placeholder
+from kerascope.backend.ops.elementwise import Exp, Log
+from kerascope.backend.ops.nn import Relu
 from kerascope.backend.shapes import merge_shapes
 
 STEP = 1e-5  # of the central differences
@@ -173,7 +175,7 @@ def test_op_is_a_value(case):
     assert op.parameters == {f.name: getattr(op, f.name) for f in dataclasses.fields(op)}
     assert type(op)(**op.parameters) == op
     for name in op.parameters:
-        with pytest.raises(dataclasses.FrozenInstanceError):
+        with pytest.raises(dataclasses.dataclasses.FrozenInstanceError):
             setattr(op, name, None)
 
 
@@ -277,3 +279,32 @@ def test_the_tests_of_gradients_can_fail():
     wrong = Case(WrongSquare(), lambda d: [d.normal(3)], np.square, (0,))
     with pytest.raises(AssertionError):
         test_gradient_agrees_with_finite_differences(wrong)
+
+
+# --- ops as values --------------------------------------------------------------------------------
+
+
+def test_ops_are_equal_if_class_and_parameters_are():
+    assert Relu(0.5) == Relu(0.5, None, 0.0)
+    assert hash(Relu(0.5)) == hash(Relu(0.5, None, 0.0))
+    assert Relu(0.5) != Relu(0.25)
+    assert Exp() == Exp() != Log()
+    assert Exp() != "exp"
+    assert len({Relu(), Relu(), Exp(), Exp(), Log()}) == 3
+
+
+def test_an_op_is_written_with_its_parameters_and_cannot_be_changed():
+    assert repr(Relu(0.5)) == "Relu(alpha=0.5, max_value=None, threshold=0.0)"
+    assert repr(Exp()) == "Exp()"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Relu().alpha = 1.0
+
+
+def test_an_op_of_ones_own_is_a_value_too():
+    @dataclasses.dataclass(frozen=True)
+    class Shift(Op):
+        by: float
+
+    assert Shift(1.0) == Shift(1.0) != Shift(2.0)
+    assert repr(Shift(1.0)).endswith("Shift(by=1.0)")
+    assert Shift(1.0).parameters == {"by": 1.0}
