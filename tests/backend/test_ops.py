@@ -175,7 +175,7 @@ def test_op_is_a_value(case):
     assert op.parameters == {f.name: getattr(op, f.name) for f in dataclasses.fields(op)}
     assert type(op)(**op.parameters) == op
     for name in op.parameters:
-        with pytest.raises(dataclasses.dataclasses.FrozenInstanceError):
+        with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(op, name, None)
 
 
