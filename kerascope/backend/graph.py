@@ -10,6 +10,7 @@ Lessons: chapters 3 (data types) and 13 (symbolic differentiation).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
@@ -61,9 +62,20 @@ class Spec(NamedTuple):
     shape: tuple[int, ...]
     dtype: np.dtype
 
+    @property
+    def size(self) -> int:
+        """How many numbers it has."""
+        return math.prod(self.shape)
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory they take."""
+        return self.size * self.dtype.itemsize
+
 
 Kernel = str | Callable[..., None]
 _Kind = TypeVar("_Kind")
+_Input = TypeVar("_Input")
 
 
 @dataclass_transform(frozen_default=True)
@@ -151,6 +163,11 @@ class Op:
         """Which inputs, from 0, count by their shape alone: their memory may be used again."""
         return frozenset()
 
+    def numbers_read(self, inputs: Sequence[_Input]) -> list[_Input]:
+        """Return those of the inputs, be they tensors or slots, whose numbers count."""
+        by_shape = self.inputs_read_by_shape
+        return [x for number, x in enumerate(inputs) if number not in by_shape]
+
     def infer_shape(self, *inputs: Any) -> Any:
         """Return the output's shape (for several outputs, a tuple of shapes)."""
         raise NotImplementedError(f"op {type(self).__name__} does not define infer_shape")
@@ -200,10 +217,7 @@ class Op:
 
     def __call__(self, *inputs: Any, name: str | None = None) -> Any:
         """Apply the op: make an Apply and return its output tensor (or list of them)."""
-        tensors = list(inputs)  # no longer than it must be: a comprehension leaves room at its end
-        for position, x in enumerate(tensors):
-            if not isinstance(x, Tensor):
-                tensors[position] = as_tensor(x)
+        tensors = [as_tensor(x) for x in inputs]
         evaluate = EAGER.get()
         if evaluate is not None:
             return evaluate(self, tensors)

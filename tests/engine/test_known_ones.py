@@ -2,24 +2,13 @@
 
 import numpy as np
 import pytest
+from small_model import LABELS, ROWS, small_model
 
 from kerascope.backend.known_ones import MOST_ELEMENTS, are_known_ones, ones_of
 from kerascope.callbacks import Callback, LambdaCallback
 from kerascope.engine.feeds import ArrayFeed
 from kerascope.engine.training_utils import standardize_weights
-from kerascope.layers import Dense
-from kerascope.models import Sequential
 from kerascope.settings import config
-
-ROWS = np.random.default_rng(1).random((50, 4)).astype("float32")
-LABELS = (ROWS.sum(axis=1, keepdims=True) > 2).astype("float32")
-
-
-def small_model():
-    np.random.seed(3)
-    model = Sequential([Dense(8, activation="relu", input_shape=(4,)), Dense(1)])
-    model.compile("rmsprop", "mse", metrics=["mae"])
-    return model
 
 
 def weights_fed(function, work):

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from small_model import LABELS, ROWS, small_model
 
 from kerascope import callbacks as all_callbacks
 from kerascope import edge
@@ -14,19 +15,9 @@ from kerascope.engine.known_batches import KnownBatches
 from kerascope.engine.training_batches import BatchTraining
 from kerascope.errors import ArgumentError, DataError, KerascopeWarning
 from kerascope.layers import Dense, Input
-from kerascope.models import Model, Sequential
+from kerascope.models import Model
 from kerascope.stage import Stage, observing
 from kerascope.viz.progress import TerminalProgress
-
-ROWS = np.random.default_rng(1).random((50, 4)).astype("float32")
-LABELS = (ROWS.sum(axis=1, keepdims=True) > 2).astype("float32")
-
-
-def small_model():
-    np.random.seed(3)
-    model = Sequential([Dense(8, activation="relu", input_shape=(4,)), Dense(1)])
-    model.compile("rmsprop", "mse", metrics=["mae"])
-    return model
 
 
 def count_calls(monkeypatch, owner, name):

@@ -145,6 +145,8 @@ def is_sum_of_all_rows(x, axes):
 class SumTo(Op):
     """Sum `x` over the axes along which `like` was broadcast, down to the shape of `like`."""
 
+    inputs_read_by_shape = frozenset({1})
+
     def infer_shape(self, x, like):
         return like.shape
 
@@ -187,6 +189,7 @@ class BroadcastLike(Op):
 
     axes: tuple[int, ...] | None
     is_view = True
+    inputs_read_by_shape = frozenset({1})
 
     def infer_shape(self, x, like):
         return like.shape

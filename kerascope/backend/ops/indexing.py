@@ -77,6 +77,7 @@ class PutItem(Op):
     """Zeros with the shape of `like`, and `x` at `index`."""
 
     index: tuple[Any, ...]
+    inputs_read_by_shape = frozenset({1})
 
     def infer_shape(self, x, like):
         return like.shape

@@ -23,7 +23,7 @@ from kerascope.backend.gradient import sweep
 from kerascope.backend.graph import Placeholder, Tensor, is_float
 from kerascope.backend.ops.broadcasting import FullLike, zeros_like
 from kerascope.backend.ops.elementwise import add
-from kerascope.backend.ops.scan_graph import OF_ONE_SHAPE, InnerGraph, Results, cut_out
+from kerascope.backend.ops.scan_graph import InnerGraph, Results, cut_out
 from kerascope.backend.traversal import applies_in_order
 
 
@@ -138,7 +138,7 @@ def kept_for_gradient(inner: InnerGraph) -> list[Tensor]:
     found: dict[Tensor, None] = {}
     for apply in applies_in_order([seeds[x] for x in inner.inputs if x in seeds], fed=fed):
         if own.isdisjoint(apply.outputs):
-            read = apply.inputs[:1] if isinstance(apply.op, OF_ONE_SHAPE) else apply.inputs
+            read = apply.op.numbers_read(apply.inputs)
             found.update((_seen_through(x), None) for x in read)
     return [x for x in found if x in own and x not in inner.results.outputs]
 

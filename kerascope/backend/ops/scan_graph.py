@@ -18,16 +18,10 @@ from typing import Any, NamedTuple
 
 from kerascope.backend.eager import graph_mode
 from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor
-from kerascope.backend.ops.broadcasting import BroadcastLike, FullLike, SumTo
-from kerascope.backend.ops.indexing import PutItem
 from kerascope.backend.ops.scan_random import StepDraws, StepNumbers, counts_of_draws
-from kerascope.backend.ops.shaping import ReshapeLike
 from kerascope.backend.schedule import Schedule
 from kerascope.backend.scopes import current_scope, name_scope, root_scope
 from kerascope.backend.traversal import applies_in_order
-
-# Ops that need of their second input only its shape.
-OF_ONE_SHAPE = (SumTo, BroadcastLike, FullLike, PutItem, ReshapeLike)
 
 
 class Results(NamedTuple):
@@ -99,7 +93,7 @@ class InnerGraph:
             op = apply.op
             if op.needs_only_shapes or (op.is_pure and read.isdisjoint(apply.outputs)):
                 continue
-            read.update(apply.inputs[:1] if isinstance(op, OF_ONE_SHAPE) else apply.inputs)
+            read.update(op.numbers_read(apply.inputs))
         return frozenset(number for number, x in enumerate(self.inputs) if x not in read)
 
     def with_outputs(self, further: Iterable[Tensor]) -> InnerGraph:

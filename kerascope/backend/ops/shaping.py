@@ -67,6 +67,8 @@ class ReshapeTo(Op):
 class ReshapeLike(Op):
     """The numbers of `x` in the shape of `like`."""
 
+    inputs_read_by_shape = frozenset({1})
+
     def infer_shape(self, x, like):
         return like.shape
 

@@ -15,20 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.graph import Op, Spec
-from kerascope.backend.ops.broadcasting import BroadcastLike, Cast, SumTo
+from kerascope.backend.ops.broadcasting import Cast
 from kerascope.backend.ops.elementwise import Clip
-from kerascope.backend.ops.indexing import GetItem, PutItem, Span
+from kerascope.backend.ops.indexing import GetItem, Span
 from kerascope.backend.ops.linalg import Dot
 from kerascope.backend.ops.nn import Sigmoid
 from kerascope.backend.ops.shaping import ExpandDims, Reshape, ReshapeLike
 from kerascope.backend.program.bound import Bound
 from kerascope.backend.program.rules import rules_named
-from kerascope.backend.program.trial import Facts, note
+from kerascope.backend.program.trial import Facts, note, stand_in
 from kerascope.backend.schedule import Schedule
 
 FIXED, GIVEN, STEP = range(3)
-# Ops that need of their second input only its shape.
-OF_ONE_SHAPE = (SumTo, BroadcastLike, PutItem)
 OWN_OPS = "kerascope.backend.ops."
 
 
@@ -126,8 +124,8 @@ class StepCalls:
             if isinstance(call.op, ReshapeLike) and call.outputs[0] in self.specs:
                 call.op = Reshape(self.specs[call.outputs[0]].shape)
                 call.inputs = call.inputs[:1]
-            elif isinstance(call.op, OF_ONE_SHAPE) and len(call.inputs) == 2:
-                call.inputs[1] = self._stand_in(call.inputs[1])
+            for number in call.op.inputs_read_by_shape:
+                call.inputs[number] = self._stand_in(call.inputs[number])
         for slot in range(len(inputs)):
             is_state = layout.sequences <= slot < layout.sequences + layout.states
             self.place_of[slot] = GIVEN if slot < layout.sequences else STEP if is_state else FIXED
@@ -138,8 +136,7 @@ class StepCalls:
         """Return a constant of the shape that a slot has: of some inputs only that counts."""
         if slot not in self.specs:
             return slot
-        shape, dtype = self.specs[slot]
-        constant = self.bound.new_constant(np.broadcast_to(np.zeros((), dtype), shape))
+        constant = self.bound.new_constant(stand_in(self.specs[slot]))
         self.specs[constant], self.place_of[constant] = self.specs[slot], FIXED
         return constant
 

@@ -19,6 +19,7 @@ from kerascope.backend.program.loop_calls import FIXED, GIVEN, STEP, Call, Copy,
 from kerascope.backend.program.loop_forms import InShape, Reshaped
 from kerascope.backend.program.loop_rules import Join
 from kerascope.backend.program.memory import aligned
+from kerascope.backend.program.trial import stand_in
 
 WHOLES = (Join, Reshaped)  # ops whose inputs are computed where their output lies
 
@@ -39,8 +40,7 @@ MOVING = (Home.WHOLE, Home.STATE, Home.BLOCK)
 
 def room(spec: Spec) -> np.ndarray:
     """Return an array, from a cache line on."""
-    n_bytes = spec.dtype.itemsize * int(np.prod(spec.shape, dtype=np.int64))
-    return np.ndarray(spec.shape, spec.dtype, buffer=aligned(max(n_bytes, 1)).data)
+    return np.ndarray(spec.shape, spec.dtype, buffer=aligned(max(spec.n_bytes, 1)).data)
 
 
 def kernel_of(step: StepCalls, call: Call) -> Any:
@@ -175,7 +175,7 @@ class Places:
     def stand_ins(self, call: Call, first: Any) -> list[Any]:
         """Return the inputs of a view: the first as given, of the others only the shapes."""
         specs = [self.step.specs[slot] for slot in call.inputs[1:]]
-        return [first, *(np.broadcast_to(np.zeros((), dtype), shape) for shape, dtype in specs)]
+        return [first, *map(stand_in, specs)]
 
     # --- memory that is used again ----------------------------------------------------------------
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from kerascope.backend.program.bound import Bound, Line, is_own
 from kerascope.backend.program.kernels import Kind, Writing
-from kerascope.backend.program.trial import Fact
+from kerascope.backend.program.trial import Fact, stand_in
 
 ALIGNMENT = 64  # bytes; NumPy's vector loops are fastest on whole cache lines
 
@@ -112,9 +112,7 @@ class Memory:
         last: dict[int, int] = {}
         for position, line in enumerate(self.bound.lines):
             guards = [slot for conjunction in line.guards for slot, _ in conjunction]
-            by_shape = line.op.inputs_read_by_shape
-            read = [x for number, x in enumerate(line.inputs) if number not in by_shape]
-            for slot in (*read, *line.outputs, *guards):
+            for slot in (*line.op.numbers_read(line.inputs), *line.outputs, *guards):
                 for root in self._roots.get(slot, ()):
                     last[root] = position
         for slot in kept:
@@ -142,15 +140,11 @@ class Memory:
     def _view(self, line: Line, inputs: list[np.ndarray | None]) -> np.ndarray:
         """Return the view that the op makes; of its other inputs it reads the shapes alone."""
         arrays = [
-            self._stand_in(slot) if array is None else array
+            stand_in(self.bound.facts[slot].spec) if array is None else array
             for slot, array in zip(line.inputs, inputs, strict=True)
         ]
         view: np.ndarray = line.op.perform(*arrays)
         return view
-
-    def _stand_in(self, slot: int) -> np.ndarray:
-        spec = self.bound.facts[slot].spec
-        return np.broadcast_to(np.zeros((), spec.dtype), spec.shape)
 
     def _give(self, slot: int, line: Line, writing: Writing, dying: list[int]) -> None:
         fact = self.bound.facts[slot]
@@ -160,7 +154,7 @@ class Memory:
                     dying.remove(x)
                     self._take(slot, self._blocks[x], fact, x)
                     return
-        n_bytes = fact.spec.dtype.itemsize * int(np.prod(fact.spec.shape, dtype=np.int64))
+        n_bytes = fact.spec.n_bytes
         size = min((n for n in self._free if n_bytes <= n <= 2 * n_bytes + 1024), default=None)
         if size is None:
             self.n_bytes += n_bytes

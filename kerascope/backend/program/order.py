@@ -7,7 +7,6 @@ line moves to where the last of its inputs is made. No result depends on it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 
 from kerascope.backend.program.bound import Bound, Line, is_pure
@@ -38,15 +37,11 @@ def compute_sooner(bound: Bound, placed: Collection[int], stacks: Sequence[Seque
         if can_move and set(line.outputs).issubset(placed):
             read = {origin(bound, slot) for slot in line.inputs}
             freed = [slot for slot in read if slot in made_at and last_read[slot] == position]
-            if sum(_bytes_of(bound, slot) for slot in freed) >= LEAST:
+            specs = [bound.spec(slot) for slot in freed]
+            if sum(spec.n_bytes for spec in specs if spec is not None) >= LEAST:
                 earlier[position] = ready_at(bound, line, made_at), 2
     if earlier:
         bound.lines = reordered(bound, made_at, earlier)
-
-
-def _bytes_of(bound: Bound, slot: int) -> int:
-    spec = bound.spec(slot)
-    return 0 if spec is None else math.prod(spec.shape) * spec.dtype.itemsize
 
 
 # --- what may come earlier ------------------------------------------------------------------------

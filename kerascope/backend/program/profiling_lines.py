@@ -11,8 +11,6 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from kerascope.backend.graph import Op, Spec, Variable
 from kerascope.backend.phases import BACKWARD, FORWARD, PHASE_OF_SCOPE, UPDATE
 from kerascope.backend.program.bound import Line
@@ -72,7 +70,7 @@ class MeasuredLine:
         """Bytes that are read and written; a view touches none."""
         if self.memory == "view":
             return 0
-        return sum(map(_bytes_of, (*self.inputs, *self.outputs)))
+        return sum(spec.n_bytes for spec in (*self.inputs, *self.outputs))
 
 
 def layer_of(scope: str) -> str:
@@ -156,6 +154,7 @@ class _Reading:
         scope = line.step.apply.scope.name
         phase = phase_of(scope, self.phases[line.step.outputs[0]])
         outputs = self._specs(line.outputs)
+        is_view = self._kind(position) is Kind.VIEW
         return MeasuredLine(
             op=line.op.name,
             name=line.step.apply.name,
@@ -166,7 +165,7 @@ class _Reading:
             line=self.source.line_numbers[position],
             inputs=self._specs(line.inputs),
             outputs=outputs,
-            n_bytes=0 if self._kind(position) is Kind.VIEW else sum(map(_bytes_of, outputs)),
+            n_bytes=0 if is_view else sum(spec.n_bytes for spec in outputs),
             memory=self._memory(position, line),
             definition=line.op,
         )
@@ -195,7 +194,7 @@ class _Reading:
     def _of_group(self, group: Group, loop: ast.stmt, time: float) -> Iterator[MeasuredLine]:
         """Yield each weight's share of a loop: by its size, since numbers all cost the same."""
         sizes = [self._specs(part.roles[:1])[0] for part in group.parts]
-        total = sum(map(_bytes_of, sizes)) or 1
+        total = sum(spec.n_bytes for spec in sizes) or 1
         for part, spec in zip(group.parts, sizes, strict=True):
             scope = part.lines[0].step.apply.scope.name
             written = [self._specs([part.roles[role]])[0] for role in part.targets.values()]
@@ -205,7 +204,7 @@ class _Reading:
                 phase="update",
                 scope=scope,
                 layer=self._layer(scope, "update"),
-                seconds=time * _bytes_of(spec) / total,
+                seconds=time * spec.n_bytes / total,
                 line=loop.lineno,
                 inputs=self._specs(part.roles),
                 outputs=tuple(written),
@@ -218,7 +217,7 @@ class _Reading:
         slots = [self.slots[word] for word in words if word in self.slots]
         if isinstance(statement, ast.Assign) and "outputs" in words:
             specs = self._specs(self.draft.plan.outputs)
-            size = sum(map(_bytes_of, specs))
+            size = sum(spec.n_bytes for spec in specs)
             return MeasuredLine(
                 "return", "return", "return", "", "", time, statement.lineno,
                 specs, specs, size, "each call",
@@ -277,7 +276,3 @@ def phase_of(scope: str, phase: int) -> str:
     if parts[-1].endswith("_regularizer") or parts[0] == "loss" or parts[0].endswith("_loss"):
         return "loss"
     return "metrics" if parts[0].endswith("_metrics") else "forward"
-
-
-def _bytes_of(spec: Spec) -> int:
-    return spec.dtype.itemsize * int(np.prod(spec.shape, dtype=np.int64))

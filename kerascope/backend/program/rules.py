@@ -34,11 +34,9 @@ MOST_ELEMENTS = 1 << 20
 
 def fold_constants(bound: Bound, line: Line) -> str | None:
     """Compute at once what depends on constants, or only on shapes."""
-    is_stretch = isinstance(line.op, BroadcastLike) and line.inputs[1] in bound.facts
-    read = line.inputs[:1] if is_stretch else line.inputs  # of the second only the shape counts
-    known = all(slot in bound.constants for slot in read)
-    shapes_suffice = line.op.needs_only_shapes and all(s in bound.facts for s in line.inputs)
-    if not is_pure(line.op) or not (known or shapes_suffice):
+    read = [] if line.op.needs_only_shapes else line.op.numbers_read(line.inputs)
+    are_known = all(slot in bound.constants for slot in read)
+    if not are_known or not is_pure(line.op) or any(s not in bound.facts for s in line.inputs):
         return None
     facts = [bound.facts.get(slot) for slot in line.outputs]
     if any(fact is None or np.prod(fact.spec.shape) > MOST_ELEMENTS for fact in facts):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -139,12 +138,11 @@ class _Placing:
     def _room(self, slots: Sequence[int]) -> Places:
         """Return neighbouring places, each in its slot's shape, from the start of a cache line."""
         specs = [self.bound.facts[slot].spec for slot in slots]
-        sizes = [math.prod(spec.shape) * spec.dtype.itemsize for spec in specs]
-        distance = -(-max(sizes) // ALIGNMENT) * ALIGNMENT
+        distance = -(-max(spec.n_bytes for spec in specs) // ALIGNMENT) * ALIGNMENT
         block = aligned(distance * len(slots))
         return {
-            slot: block[at * distance :][:size].view(spec.dtype).reshape(spec.shape)
-            for at, (slot, spec, size) in enumerate(zip(slots, specs, sizes, strict=True))
+            slot: block[at * distance :][: spec.n_bytes].view(spec.dtype).reshape(spec.shape)
+            for at, (slot, spec) in enumerate(zip(slots, specs, strict=True))
         }
 
 

@@ -12,7 +12,6 @@ Here the stacks are found; `stack_places.py` lets their arrays lie at equal dist
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -56,7 +55,7 @@ def _likeness(bound: Bound, line: Line) -> Any:
     known = [spec for spec in specs if spec is not None]
     if line.guards or len(line.outputs) != 1 or len(known) < len(specs):
         return None
-    sizes = [math.prod(spec.shape) for spec in known]
+    sizes = [spec.size for spec in known]
     if max(sizes) > LARGEST or not min(sizes) or not _can_be_stacked(line, known):
         return None
     return type(line.op), repr(line.op), tuple(known)

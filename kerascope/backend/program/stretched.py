@@ -60,7 +60,7 @@ def _adds_rows(bound: Bound, line: Line, slot: int) -> bool:
     if row is None or whole is None or line.op.ufunc not in EXACT or line.guards:
         return False
     is_row = len(whole.shape) == 2 and row.shape == whole.shape[1:] and row.dtype == whole.dtype
-    return is_row and whole.shape[0] > 1 and whole.shape[0] * whole.shape[1] <= LARGEST
+    return is_row and whole.shape[0] > 1 and whole.size <= LARGEST
 
 
 def _stretched(bound: Bound, readers: Sequence[tuple[Line, int]]) -> Line:
