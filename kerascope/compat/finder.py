@@ -87,6 +87,9 @@ class KerasFinder:
     def _say_what_was_meant(self, fullname: str, package: str, name: str) -> None:
         parent = fullname.rpartition(".")[0]
         known = list(getattr(sys.modules.get(parent), "__all__", []))
+        if name in known:
+            hint = f"Write: from {parent} import {name}."
+            raise ImportError(f"{name!r} in {parent} is not a module. {hint}", name=fullname)
         hint = nearest(package, name, known)
         if hint:
             raise ImportError(f"there is no {name!r} in {parent}. {hint}".rstrip(), name=fullname)
