@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from kerascope.compat.finder import KerasFinder
+
 HEAVY = ["rich", "networkx", "pygraphviz", "h5py", "tarfile", "shutil", "difflib"]
 
 
@@ -26,3 +28,9 @@ def test_the_engine_loads_no_picture_table_archive_or_file_library():
 def test_a_picture_loads_what_it_needs_when_it_is_drawn():
     model = "k.Sequential([k.layers.Dense(1, input_shape=(2,))])"
     assert "networkx" in loaded_by(f"import kerascope as k; k.to_networkx({model})")
+
+
+def test_our_finder_leaves_modules_that_are_there_to_python():
+    finder = next(x for x in sys.meta_path if isinstance(x, KerasFinder))
+    for name in ("trace", "viz"):
+        assert finder.find_spec(f"kerascope.{name}") is None

@@ -1,4 +1,4 @@
-"""The phases of a training step: forward and loss, then backward, then the update.
+"""The phases of a training step: forward, loss, metrics, then backward, then the update.
 
 A search from the results backward would compute one weight's gradient, then its new value, then the
 next weight's gradient. That gives the same numbers, but it is not how the algorithm is told, and
@@ -8,24 +8,92 @@ the new values of many small weights could not be computed together.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from enum import IntEnum
 
 from kerascope.backend.graph import Apply, Tensor
-
-FORWARD, BACKWARD, UPDATE = range(3)
-PHASE_OF_SCOPE = {"gradients": BACKWARD, "clip": BACKWARD, "update": UPDATE}
+from kerascope.backend.traversal import applies_in_order
 
 
-def in_phases(applies: Sequence[Apply], outputs: Iterable[Tensor]) -> list[Apply]:
-    """Return the calls with all of one phase together, each still after those that it needs.
+class Phase(IntEnum):
+    """A phase, in the order in which they are run.
 
-    What only new values need, such as the moving averages of a layer, belongs to the update.
+    Examples
+    --------
+    >>> Phase.LOSS < Phase.CLIP, Phase.LOSS.word, Phase.CLIP.word
+    (True, 'loss', 'backward')
+    """
+
+    FORWARD = 0
+    LOSS = 1
+    METRICS = 2
+    BACKWARD = 3
+    CLIP = 4
+    UPDATE = 5
+
+    @property
+    def word(self) -> str:
+        """How readers call it: gradients are clipped in the backward phase."""
+        return "backward" if self is Phase.CLIP else self.name.lower()
+
+
+PHASE_OF_SCOPE = {
+    "gradients": Phase.BACKWARD,
+    "clip": Phase.CLIP,
+    "update": Phase.UPDATE,
+    "loss": Phase.LOSS,
+}
+
+
+def phase_of_scope(scope: str) -> Phase:
+    """Return the phase that a scope names; what names none is forward.
+
+    Examples
+    --------
+    >>> phase_of_scope("dense_1"), phase_of_scope("dense_1_loss"), phase_of_scope("gradients/x")
+    (<Phase.FORWARD: 0>, <Phase.LOSS: 1>, <Phase.BACKWARD: 3>)
+    """
+    outer = scope.partition("/")[0]
+    if outer in PHASE_OF_SCOPE:
+        return PHASE_OF_SCOPE[outer]
+    if outer.endswith("_metrics"):
+        return Phase.METRICS
+    is_loss = outer.endswith("_loss") or "_regularizer" in scope
+    return Phase.LOSS if is_loss else Phase.FORWARD
+
+
+def phases_of(applies: Sequence[Apply], outputs: Iterable[Tensor]) -> dict[Apply, Phase]:
+    """Return the phase of each call: no call's is earlier than one that it needs.
+
+    What only new values need belongs to the update, such as the moving averages of a layer, but not
+    gradients.
 
     Parameters
     ----------
     applies : list of Apply
-        In an order in which they can be computed; it is kept inside a phase.
+        In an order in which they can be computed.
     outputs : list of Tensor
         What the function returns.
+    """
+    needed = {tensor.owner for tensor in outputs}
+    own: dict[Apply, Phase] = {}
+    for apply in reversed(applies):
+        own[apply] = phase_of_scope(apply.scope.name)
+        if apply in needed or own[apply] in (Phase.BACKWARD, Phase.CLIP):
+            needed.update(x.owner for x in apply.inputs)
+        else:
+            own[apply] = Phase.UPDATE
+    phases: dict[Apply, Phase] = {}
+    for apply in applies:
+        before = [phases[x.owner] for x in apply.inputs if x.owner in phases]
+        phases[apply] = max([own[apply], *before])
+    return phases
+
+
+def in_phases(applies: Sequence[Apply], phases: dict[Apply, Phase]) -> list[Apply]:
+    """Return the calls with all of one phase together, each still after those that it needs.
+
+    Backward, the last layer is first, with all of its gradients, as in the sweep that made them. In
+    the other phases the order stays as it was.
 
     Examples
     --------
@@ -36,18 +104,22 @@ def in_phases(applies: Sequence[Apply], outputs: Iterable[Tensor]) -> list[Apply
     >>> slopes = K.gradients(loss, [x, y])
     >>> with K.name_scope("update"):
     ...     moved = [v - g for v, g in zip([x, y], slopes)]
-    >>> order = in_phases(applies_in_order([loss, *moved]), [loss])
+    >>> applies = applies_in_order([loss, *moved])
+    >>> order = in_phases(applies, phases_of(applies, [loss]))
     >>> [apply.scope.name.partition("/")[0] or apply.op.name for apply in order]
     ['multiply', 'square', 'gradients', ..., 'gradients', 'update', 'update']
     """
-    phases: dict[Apply, int] = {}
+    parts: dict[Phase, list[Apply]] = {phase: [] for phase in Phase}
     for apply in applies:
-        own = PHASE_OF_SCOPE.get(apply.scope.name.partition("/")[0], FORWARD)
-        phases[apply] = max([own, *(phases.get(x.owner, FORWARD) for x in apply.inputs if x.owner)])
-    needed = {tensor.owner for tensor in outputs}
-    for apply in reversed(applies):
-        if apply in needed or phases[apply] == BACKWARD:
-            needed.update(x.owner for x in apply.inputs)
-        else:
-            phases[apply] = UPDATE
-    return sorted(applies, key=phases.__getitem__)
+        parts[phases[apply]].append(apply)
+    parts[Phase.BACKWARD] = _last_first(parts[Phase.BACKWARD])
+    return [apply for part in parts.values() for apply in part]
+
+
+def _last_first(applies: Sequence[Apply]) -> list[Apply]:
+    """Return calls in the order of a search that begins at the last of their results."""
+    own = set(applies)
+    read = {x for apply in applies for x in apply.inputs}
+    fed = [x for x in read if x.owner not in own]
+    results = [y for apply in reversed(applies) for y in apply.outputs if y not in read]
+    return applies_in_order(results, fed)

@@ -15,7 +15,7 @@ import numpy as np
 
 from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, Variable
 from kerascope.backend.needs import ALWAYS, NEVER, Need, known_before, needs_of, simplified
-from kerascope.backend.phases import in_phases
+from kerascope.backend.phases import Phase, in_phases, phases_of
 from kerascope.backend.traversal import applies_in_order
 from kerascope.errors import ArgumentError, DisconnectedGraphError
 
@@ -47,6 +47,7 @@ class Step(NamedTuple):
     guards : tuple
         When the step is needed: any of these conjunctions, each of pairs (slot of a condition, what
         it must be). Empty: always.
+    phase : Phase
     """
 
     apply: Apply
@@ -54,6 +55,7 @@ class Step(NamedTuple):
     outputs: tuple[int, ...]
     last_uses: tuple[int, ...]
     guards: Guards = ()
+    phase: Phase = Phase.FORWARD
 
     @property
     def perform(self) -> Callable[..., Any]:
@@ -111,7 +113,9 @@ class Schedule:
             self._slot(tensor)
         self.variables: list[tuple[int, Variable]] = []
         self.fixed: list[tuple[int, np.ndarray]] = []
-        applies = in_phases(applies_in_order(results, fed=inputs), results[: self.n_outputs])
+        applies = applies_in_order(results, fed=inputs)
+        phases = phases_of(applies, results[: self.n_outputs])
+        applies = in_phases(applies, phases)
         for apply in applies:
             for x in apply.inputs:
                 self._admit(x, apply)
@@ -123,7 +127,7 @@ class Schedule:
         self.guards_of_followers = self._guard_followers(followers, applies, results)
         needs = needs_of(applies, results)
         applies = [apply for apply in applies if needs[apply] != NEVER]
-        self.steps = self._with_last_uses(applies, self._guards(applies, needs))
+        self.steps = self._with_last_uses(applies, self._guards(applies, needs), phases)
 
     def _slot(self, tensor: Tensor) -> int:
         return self.slots.setdefault(tensor, len(self.slots))
@@ -178,7 +182,12 @@ class Schedule:
                     read[x] |= needs[apply]
         return {v: self._in_slots(simplified(need)) for v, need in read.items()}
 
-    def _with_last_uses(self, applies: Sequence[Apply], guards: Sequence[Guards]) -> list[Step]:
+    def _with_last_uses(
+        self,
+        applies: Sequence[Apply],
+        guards: Sequence[Guards],
+        phases: Mapping[Apply, Phase],
+    ) -> list[Step]:
         kept = set(self.results)
         kept.update(_slots_of(self.guards_of_followers.values()))
         steps: list[Step] = []
@@ -190,7 +199,7 @@ class Schedule:
             last = tuple(slot for slot in used if slot not in kept)
             kept.update(last)
             inputs, outputs, last = (equal.setdefault(x, x) for x in (inputs, outputs, last))
-            steps.append(Step(apply, inputs, outputs, last, own))
+            steps.append(Step(apply, inputs, outputs, last, own, phases[apply]))
         steps.reverse()
         return steps
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
@@ -88,6 +88,8 @@ class KerasFinder:
         parent = fullname.rpartition(".")[0]
         known = list(getattr(sys.modules.get(parent), "__all__", []))
         if name in known:
+            if _is_module(name, parent):
+                return
             hint = f"Write: from {parent} import {name}."
             raise ImportError(f"{name!r} in {parent} is not a module. {hint}", name=fullname)
         hint = nearest(package, name, known)
@@ -100,6 +102,12 @@ class KerasFinder:
 
     def exec_module(self, module: StandIn) -> None:
         """Do nothing: a stand-in looks its names up when they are asked for."""
+
+
+def _is_module(name: str, parent: str) -> bool:
+    """Tell whether a name that Python did not find here is a module all the same."""
+    folders = getattr(sys.modules.get(parent), "__path__", [])
+    return PathFinder.find_spec(f"{parent}.{name}", folders) is not None
 
 
 class TensorFlowFinder(KerasFinder):

@@ -16,6 +16,7 @@ from typing import Any
 from kerascope.backend.function import Function
 from kerascope.backend.graph import Apply, Tensor, Variable
 from kerascope.backend.ops.random import RandomOp
+from kerascope.backend.phases import Phase
 from kerascope.backend.schedule import Step
 from kerascope.backend.traversal import applies_in_order
 from kerascope.engine.node import Node
@@ -92,7 +93,7 @@ class PlannedStep:
         self.phase = phase
         self.where = self.where_done = where
         self.op = Delta("op", None, step.apply.op.name)
-        self.deltas = (self.op,)
+        self.deltas: tuple[Delta, ...] = (self.op,)
         self.is_plain = False
         self.group: Group | None = None
         self.brings: list[tuple[str, Any, int]] = []
@@ -125,8 +126,6 @@ class Plan:
         self.slots = function.schedule.slots
         self._swept = memory.swept_of.get(function, {})
         self._new_values = {update.new_value: update.variable for update in function.updates}
-        outputs = applies_in_order(function.outputs, fed=function.inputs)
-        self._for_outputs = set(outputs)
         self._only_for_loss = self._ops_of_added_losses()
         if self.facts is not None:
             self._find_keys(self.facts)
@@ -137,7 +136,7 @@ class Plan:
             taken[name] = None
             user = step.apply.scope.made_at or ("", 0)
             where = Where(file, 0, "_events", *user)
-            self.steps.append(PlannedStep(step, name, self._phase_of(step.apply), where))
+            self.steps.append(PlannedStep(step, name, self._phase_of(step), where))
         self._group()
         brings = self._brings()
         masks = {slot: key for key, slot in self.masks.items()}
@@ -162,21 +161,13 @@ class Plan:
 
     # --- phases and groups ------------------------------------------------------------------------
 
-    def _phase_of(self, apply: Apply) -> str:
-        scope = apply.scope.name.partition("/")[0]
-        if scope in ("gradients", "clip"):
-            return "backward"
-        if scope == "update" or apply not in self._for_outputs:
-            return "update"
-        if self.facts is not None and apply in self.facts.calls:
+    def _phase_of(self, step: Step) -> str:
+        """Return the step's phase; the model knows best which ops are its layers'."""
+        if self.facts is None or step.phase >= Phase.BACKWARD:
+            return step.phase.word
+        if step.apply in self.facts.calls:
             return "forward"
-        if scope.endswith("_metrics"):
-            return "metrics"
-        if scope == "loss" or scope.endswith("_loss") or "_regularizer" in apply.scope.name:
-            return "loss"
-        if apply in self._only_for_loss:
-            return "loss"
-        return "forward"
+        return "loss" if step.apply in self._only_for_loss else step.phase.word
 
     def _group(self) -> None:
         """Give each op its group, where the schedule keeps the ops of a call together."""

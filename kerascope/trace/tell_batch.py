@@ -16,6 +16,7 @@ import numpy as np
 
 from kerascope.backend.function import Function, Update
 from kerascope.backend.graph import Tensor, Variable
+from kerascope.backend.phases import Phase
 from kerascope.backend.schedule import Step
 from kerascope.stage import Stage
 from kerascope.trace.records import Record, counted, listed
@@ -120,16 +121,8 @@ class BatchTeller(Teller):
         self.tell("op", 3, step.apply.name, *cells, phase=phase, alarm=not statistics.is_sound)
 
     def _phase_of(self, step: Step) -> str:
-        scope = step.apply.scope.name.partition("/")[0]
-        if scope in ("gradients", "clip"):
-            return "backward"
-        if scope == "update" or step.apply.outputs[0] in self._new_value_of:
-            return "update"
-        if step.apply in self.facts.calls:
-            return "forward"
-        if scope.endswith("_metrics"):
-            return "metrics"
-        return "loss" if scope == "loss" or scope.endswith("_loss") else "forward"
+        is_of_layer = step.phase < Phase.BACKWARD and step.apply in self.facts.calls
+        return "forward" if is_of_layer else step.phase.word
 
     def _tell_computed(self) -> None:
         """Tell all that was computed, phase by phase."""

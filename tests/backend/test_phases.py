@@ -1,10 +1,17 @@
 """The order of a function's ops: forward, backward, update, each after what it needs."""
 
+import itertools
+
 import numpy as np
 import pytest
 from zoo import ZOO
 
+from kerascope import backend as K
 from kerascope.backend.function import Function
+from kerascope.backend.phases import Phase
+from kerascope.layers import Dense, Input
+from kerascope.models import Model
+from kerascope.optimizers import SGD
 from kerascope.trace.tape import trace
 
 
@@ -40,3 +47,53 @@ def test_every_op_comes_after_those_that_it_needs(name):
         computed = [tensor for tensor in step.apply.inputs if tensor.owner is not None]
         assert all(tensor in known for tensor in computed)
         known.update(step.apply.outputs)
+
+
+# --- the order inside of a phase ------------------------------------------------------------------
+
+
+def layers_backward(model):
+    """Return the layers in the order of their backward ops, each as often as it has its turn."""
+    scopes = [
+        step.apply.scope.name.split("/")[1]
+        for step in model.train_function.schedule.steps
+        if step.phase is Phase.BACKWARD and "/" in step.apply.scope.name
+    ]
+    return [name for name, _ in itertools.groupby(scopes)]
+
+
+@pytest.mark.parametrize("options", [{}, {"clipnorm": 1.0}, {"clipvalue": 0.5}])
+@pytest.mark.parametrize("activation", [None, "relu"])
+def test_backward_the_last_layer_is_first_with_all_of_its_gradients(activation, options):
+    x = Input((4,))
+    y = x
+    for name in ("first", "second", "third"):
+        y = Dense(3, activation=activation, name=name)(y)
+    model = Model(x, y)
+    model.compile(SGD(**options), "mse")
+    model.train_on_batch(np.ones((2, 4)), np.ones((2, 3)))
+    assert layers_backward(model) == ["loss", "third_loss", "third", "second", "first"]
+
+
+def test_all_outputs_are_computed_before_the_first_loss():
+    x = Input((4,))
+    model = Model(x, [Dense(2, name="one")(x), Dense(3, name="other")(x)])
+    model.compile("sgd", "mse", metrics=["mae"])
+    model.train_on_batch(np.ones((2, 4)), [np.ones((2, 2)), np.ones((2, 3))])
+    phases = [step.phase.word for step in model.train_function.schedule.steps]
+    assert [phase for phase, _ in itertools.groupby(phases)] == [
+        *("forward", "loss", "metrics", "backward", "update"),
+    ]
+
+
+def test_what_only_a_new_value_needs_is_of_the_update_even_if_it_reads_gradients():
+    x, w = K.placeholder((1,)), K.variable([2.0])
+    loss = K.sum(K.square(x * w))
+    slope = K.gradients(loss, [w])[0]
+    penalty = loss + K.sum(K.square(slope))
+    second = K.gradients(penalty, [w])[0]
+    function = K.function([x], [penalty], [(w, w - 0.1 * second)])
+    words = {step.apply.name: step.phase.word for step in function.schedule.steps}
+    assert words["subtract"] == "update"
+    assert [word for word, _ in itertools.groupby(words.values())][-1] == "update"
+    assert "backward" in words.values()

@@ -6,37 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from two_roads import CALLS, same_stepped_and_run
 
 from kerascope import backend as K
 from kerascope.backend.graph import Op
-from kerascope.backend.program.programs import CALLS_BEFORE, MOST_PROGRAMS
+from kerascope.backend.program.programs import MOST_PROGRAMS
 from kerascope.layers import Dense
 from kerascope.models import Sequential, model_from_json
-from kerascope.stage import observing
-
-CALLS = CALLS_BEFORE + 4
-
-
-def same_stepped_and_run(make, calls=None):
-    """Call what `make` makes, run and stepped; check that both tell the same."""
-    calls = [[]] * CALLS if calls is None else calls
-    told = []
-    for watched in (False, True):
-        K.clear_session()
-        function, variables = make()
-        rows = []
-        for arrays in calls:
-            if watched:
-                with observing(lambda stage, event: None):
-                    outputs = function(arrays)
-            else:
-                outputs = function(arrays)
-            rows.append([np.array(y).tolist() for y in outputs])
-            rows[-1] += [v.get_value().tolist() for v in variables]
-        told.append(rows)
-        assert watched or function.programs
-    assert told[0] == told[1]
-    return told[0]
 
 
 def test_an_input_that_is_a_condition_is_also_a_number():

@@ -268,7 +268,8 @@ class LogSumExp(Reduction):
     def perform(self, x):
         top = x.max(axis=self.axes, keepdims=True)
         top = np.where(np.isfinite(top), top, np.zeros_like(top))
-        total = np.exp(x - top).sum(axis=self.axes, keepdims=True)
+        powers = np.exp(np.subtract(x, top, order="C"))  # by its order they are added
+        total = powers.sum(axis=self.axes, keepdims=True)
         result = np.log(total) + top
         return result if self.keepdims else np.squeeze(result, self.axes)
 

@@ -87,8 +87,11 @@ class InnerGraph:
 
     @cached_property
     def inputs_read_by_shape(self) -> frozenset[int]:
-        """Which inputs, by number, no step reads but for their shape."""
-        read = set(self.results.all())
+        """Which inputs, by number, no step reads but for their shape.
+
+        A state is read even where there is no step: it is the last one, too.
+        """
+        read = {*self.results.all(), *self.states}
         for apply in reversed(self.applies):
             op = apply.op
             if op.needs_only_shapes or (op.is_pure and read.isdisjoint(apply.outputs)):

@@ -68,14 +68,14 @@ def run_loop(
 def _perform_step(inner: InnerGraph, values: list[Any]) -> list[Any]:
     """Perform the schedule of one step on the slots `values`; return its results."""
     schedule = inner.schedule
-    for apply, inputs, outputs, _, guards in schedule.steps:
-        if guards and not is_needed(guards, values):
+    for step in schedule.steps:
+        if step.guards and not is_needed(step.guards, values):
             continue
-        result = apply.op.perform(*[values[slot] for slot in inputs])
-        if len(outputs) == 1:
-            values[outputs[0]] = result
+        result = step.perform(*[values[slot] for slot in step.inputs])
+        if len(step.outputs) == 1:
+            values[step.outputs[0]] = result
         else:
-            for slot, array in zip(outputs, result, strict=True):
+            for slot, array in zip(step.outputs, result, strict=True):
                 values[slot] = array
     return [values[slot] for slot in schedule.results]
 

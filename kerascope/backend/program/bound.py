@@ -123,7 +123,10 @@ class Bound:
 
     def _know_constant(self, slot: int, array: Any) -> None:
         """Note a constant; of equal numbers there is one for all."""
-        array = self.constants[slot] = np.asarray(array, order="C")  # a stretched one is filled
+        array = np.asarray(array)
+        if 0 in array.strides:
+            array = np.ascontiguousarray(array)  # a stretched one is filled
+        self.constants[slot] = array
         if array.size == 1 and slot >= len(self.schedule.inputs):
             first = self._numbers.setdefault((array.dtype, array.shape, array.tobytes()), slot)
             if first != slot:
@@ -233,6 +236,10 @@ class Bound:
         """Return shape and type of a slot, if they are known."""
         fact = self.facts.get(slot)
         return None if fact is None else fact.spec
+
+    def has(self, slot: int) -> bool:
+        """Tell whether a slot is ever filled: not that of a branch that no call can take."""
+        return slot in self.facts or slot in self.makers
 
     # --- the end ----------------------------------------------------------------------------------
 

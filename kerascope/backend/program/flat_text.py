@@ -127,10 +127,19 @@ class FlatText:
         """How many numbers are updated, with the gaps between weights."""
         return len(self.flats[0])
 
+    def copy(
+        self, name_of: Callable[[int], str], names: Names, scope: dict[str, Any]
+    ) -> Iterator[str]:
+        """Yield the lines that bring here what lies elsewhere; see `write`."""
+        for view, slot in self.copies:
+            room = names.free(f"flat_{name_of(slot)}")
+            scope[room] = view
+            yield f"np.copyto({room}, {name_of(slot)})"
+
     def write(
         self, name_of: Callable[[int], str], names: Names, scope: dict[str, Any]
     ) -> Iterator[str]:
-        """Yield the lines of text, and put what they name into the scope.
+        """Yield the lines of the loop, and put what they name into the scope.
 
         Parameters
         ----------
@@ -139,10 +148,6 @@ class FlatText:
         names : Names
         scope : dict
         """
-        for view, slot in self.copies:
-            room = names.free(f"flat_{name_of(slot)}")
-            scope[room] = view
-            yield f"np.copyto({room}, {name_of(slot)})"
         words = self._role_words(name_of, names)
         fulls = self._fulls(name_of, names)
         calls, temporaries = self._calls(words, fulls, name_of, names)

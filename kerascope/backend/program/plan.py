@@ -9,7 +9,6 @@ from kerascope.backend.graph import Variable
 from kerascope.backend.program.bound import Bound, Line
 from kerascope.backend.program.flat import Group, find_groups
 from kerascope.backend.program.kernels import Kind, Writing, writing_of
-from kerascope.backend.program.order import compute_sooner
 from kerascope.backend.program.rules import rules_named
 from kerascope.backend.program.stacks import RULE, find_stacks
 from kerascope.backend.program.stretched import stretch_rows
@@ -85,7 +84,6 @@ class Plan:
         if rewrites is None or RULE in rewrites:
             stretch_rows(bound, self.groups)
             self.stacks = find_stacks(bound)
-        compute_sooner(bound, self._slots_of_groups, self.stacks)
         self.writings: list[Writing] = [writing_of(bound, line) for line in bound.lines]
         together = {v for group in self.groups for v in group.written}
         self.slot_of = self._slots_of_variables(variables)
@@ -119,11 +117,6 @@ class Plan:
         return slots
 
     @property
-    def _slots_of_groups(self) -> set[int]:
-        """The slots that groups read, such as gradients: they lie beside others of their kind."""
-        return {slot for group in self.groups for part in group.parts for slot in part.roles}
-
-    @property
     def slots_in_planned_memory(self) -> set[int]:
         """The slots that a line computes into memory that can be chosen."""
         lines = zip(self.bound.lines, self.writings, strict=True)
@@ -141,3 +134,11 @@ class Plan:
         """The slots by which it is decided whether a variable is written."""
         guards = [commit.guards for commit in self.commits.values()]
         return [slot for several in guards for own in several for slot, _ in own]
+
+    def is_at_risk(self, slot: int) -> bool:
+        """Tell whether what a slot holds may change while the variables are written."""
+        is_fed = slot < len(self.bound.schedule.inputs)
+        if is_fed or slot in self.bound.constants or slot in self.slots_in_planned_memory:
+            return False
+        variable = next((v for v, own in self.slot_of.items() if own == slot), None)
+        return variable is None or variable in self.written

@@ -12,13 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kerascope.backend.graph import Op, Spec, Variable
-from kerascope.backend.phases import BACKWARD, FORWARD, PHASE_OF_SCOPE, UPDATE
 from kerascope.backend.program.bound import Line
 from kerascope.backend.program.draft import Draft
 from kerascope.backend.program.flat import SCOPE, Group
 from kerascope.backend.program.instrumented import statements_of
 from kerascope.backend.program.kernels import Kind
-from kerascope.backend.schedule import Schedule
 
 PHASES = ("forward", "loss", "metrics", "backward", "update", "return")
 OPTIMIZER = "optimizer"  # whose ops belong to no layer
@@ -113,7 +111,6 @@ class _Reading:
         self.draft = draft
         self.source = draft.source
         self.bound = draft.plan.bound
-        self.phases = phases_of(self.bound.schedule)
         self.positions: dict[int, list[int]] = {}  # several where a stack is one line of the text
         for at, number in self.source.line_numbers.items():
             self.positions.setdefault(number, []).append(at)
@@ -152,7 +149,7 @@ class _Reading:
     def _of_op(self, position: int, time: float) -> MeasuredLine:
         line = self.bound.lines[position]
         scope = line.step.apply.scope.name
-        phase = phase_of(scope, self.phases[line.step.outputs[0]])
+        phase = line.step.phase.word
         outputs = self._specs(line.outputs)
         is_view = self._kind(position) is Kind.VIEW
         return MeasuredLine(
@@ -241,38 +238,3 @@ class _Reading:
             "commit", variable.name, "update", scope, layer, time, statement.lineno,
             (spec,), (spec,), memory="in place",
         )  # fmt: skip
-
-
-# --- phases ---------------------------------------------------------------------------------------
-
-
-def phases_of(schedule: Schedule) -> dict[int, int]:
-    """Return the phase of each step, by its first output slot; see `backend.phases`."""
-    phases: dict[int, int] = {}
-    for step in schedule.steps:
-        own = PHASE_OF_SCOPE.get(step.apply.scope.name.partition("/")[0], FORWARD)
-        own = max([own, *(phases.get(slot, FORWARD) for slot in step.inputs)])
-        phases.update(dict.fromkeys(step.outputs, own))
-    needed = set(schedule.results[: schedule.n_outputs])
-    for step in reversed(schedule.steps):
-        if not needed.isdisjoint(step.outputs) or phases[step.outputs[0]] == BACKWARD:
-            needed.update(step.inputs)
-        else:
-            phases.update(dict.fromkeys(step.outputs, UPDATE))
-    return phases
-
-
-def phase_of(scope: str, phase: int) -> str:
-    """Return a phase in words; the loss and the metrics are told from the model.
-
-    Examples
-    --------
-    >>> phase_of("dense_1", FORWARD), phase_of("dense_2_loss", FORWARD), phase_of("x", UPDATE)
-    ('forward', 'loss', 'update')
-    """
-    if phase != FORWARD:
-        return "backward" if phase == BACKWARD else "update"
-    parts = scope.split("/")
-    if parts[-1].endswith("_regularizer") or parts[0] == "loss" or parts[0].endswith("_loss"):
-        return "loss"
-    return "metrics" if parts[0].endswith("_metrics") else "forward"

@@ -82,7 +82,10 @@ class Program:
         with LENDING:
             if Variable.moves != self._moves:
                 self._settle()
-            return self._run(*arrays)
+            outputs = self._run(*arrays)
+            if Variable.moves != self._moves:
+                self._write_again()
+            return outputs
 
     @property
     def listing(self) -> str:
@@ -126,6 +129,12 @@ class Program:
                 self._write()
                 break
             v.move_to(room)
+
+    def _write_again(self) -> None:
+        """Give the variables their new values where an op moved them by calling a function."""
+        for v, room, is_written in self._rooms:
+            if is_written and v.room is not room:
+                v.set_value(room)
 
     def _write(self) -> Draft:
         arrays, facts = self.trial.arrays, self.trial.facts

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from kerascope.backend.ops.broadcasting import BroadcastLike, Cast, SumTo
+from kerascope.backend.ops.broadcasting import BroadcastLike, Cast, Sum, SumTo
 from kerascope.backend.ops.comparison import Equal, GreaterEqual, LessEqual, LogicalAnd
 from kerascope.backend.ops.control import Switch
 from kerascope.backend.ops.elementwise import (
@@ -24,6 +24,7 @@ from kerascope.backend.ops.elementwise import (
     Subtract,
 )
 from kerascope.backend.ops.nn import Relu, ReluSlope
+from kerascope.backend.ops.reduction import Mean
 from kerascope.backend.ops.shaping import Reshape, ReshapeLike, Transpose
 from kerascope.backend.program.bound import Bound, Line, Rule, is_own, is_pure
 from kerascope.backend.program.trial import stand_in
@@ -85,12 +86,25 @@ def multiply_by_one(bound: Bound, line: Line) -> str | None:
     wanted = bound.spec(line.outputs[0])
     for position in (1, 0) if isinstance(line.op, Multiply) else (1,):
         other = line.inputs[1 - position]
-        if wanted is not None and bound.spec(other) == wanted:
+        if wanted is not None and bound.spec(other) == wanted and _is_rounded(bound, other):
             number = uniform(bound, line.inputs[position])
             if number is not None and number == 1:
                 bound.replace(line, other)
                 return "times one"
     return None
+
+
+def _is_rounded(bound: Bound, slot: int) -> bool:
+    """Tell whether no number of a slot can be subnormal: a product would make 0 of it."""
+    line = bound.makers.get(slot)
+    while line is not None and isinstance(line.op, Negative):
+        line = bound.makers.get(line.inputs[0])
+    if line is None:
+        return False
+    if isinstance(line.op, Sum):  # of one number it is that number
+        before, after = bound.spec(line.inputs[0]), bound.spec(line.outputs[0])
+        return before is not None and after is not None and before.size > after.size
+    return isinstance(line.op, (Mean, Add, Subtract, Multiply, Divide))
 
 
 def choose_branch(bound: Bound, line: Line) -> str | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.broadcasting import Stretch
-from kerascope.backend.phases import PHASE_OF_SCOPE
+from kerascope.backend.phases import Phase, phase_of_scope
 from kerascope.backend.program.bound import Bound, Line
 from kerascope.backend.program.flat_text import FlatText
 from kerascope.backend.program.kernels import Kind, Writing
@@ -23,7 +23,6 @@ from kerascope.backend.program.stack_places import Run
 from kerascope.backend.schedule import Guards
 
 INDENT = "    "
-TITLES = ("forward", "backward", "update")
 
 
 def given(value: Any) -> Any:
@@ -139,6 +138,8 @@ class Source:
             self._lines += [f"{INDENT}else:", f"{2 * INDENT}{nothing} = None"]
 
     def _operand(self, line: Line, slot: int) -> str:
+        if not self.bound.has(slot):
+            return "None"
         array, fact = self.bound.constants.get(slot), self.bound.facts.get(line.outputs[0])
         if array is None or array.ndim or fact is None:
             return self._name(slot)
@@ -176,8 +177,9 @@ class Source:
     def _write_heading(self, line: Line, addition: str = "") -> None:
         """Say in a comment whose ops follow."""
         outer, _, inner = line.step.apply.scope.name.partition("/")
-        phase = PHASE_OF_SCOPE.get(outer)
-        heading = outer if phase is None else f"{TITLES[phase]}: {inner.split('/')[0] or 'loss'}"
+        phase = phase_of_scope(outer)
+        is_outer = phase < Phase.BACKWARD
+        heading = outer if is_outer else f"{phase.word}: {inner.split('/')[0] or 'loss'}"
         # Names come from files too: nothing may end the comment.
         heading = re.sub(r"[^\w /.:-]", "_", heading) + addition
         if heading != self._heading:
@@ -187,16 +189,23 @@ class Source:
     def _write_end(self, flats: Sequence[FlatText]) -> None:
         outputs = [self._output(slot) for slot in self.plan.outputs]
         self._lines += [f"{INDENT}# what is returned", f"{INDENT}outputs = [{', '.join(outputs)}]"]
-        waiting = list(self._new_values())
-        self.first_writing_line = len(self._lines) + 1
-        if flats or waiting:
+        if flats or self.plan.commits:
             self._lines.append(f"{INDENT}# new values")
+        targets = [self._name(slot) for slot in self.plan.commits]
+        # What could change meanwhile is copied before the first of them is written.
+        copies = [text for flat in flats for text in flat.copy(self._name, self.names, self.scope)]
+        self._lines += [INDENT + text for text in (*copies, *self._copy_at_risk())]
+        values = [self._copy_new_value(commit) for commit in self.plan.commits.values()]
+        self.first_writing_line = len(self._lines) + 1
         for flat in flats:
             texts = list(flat.write(self._name, self.names, self.scope))
             start = next(i for i, text in enumerate(texts) if text.startswith("for "))
             self.group_lines.append(len(self._lines) + start + 1)
             self._lines += [INDENT + text for text in texts]
-        self._lines += waiting
+        commits = self.plan.commits.values()
+        for commit, target, value in zip(commits, targets, values, strict=True):
+            condition = f"if {self._guard(commit.guards)}: " if commit.guards else ""
+            self._lines.append(f"{INDENT}{condition}np.copyto({target}, {value})")
         self._lines.append(f"{INDENT}return outputs")
 
     def _output(self, slot: int) -> str:
@@ -205,19 +214,23 @@ class Source:
             return f"given({name})"
         return f"{name}.copy()" if array.ndim else f"{name}[()]"
 
-    def _new_values(self) -> Iterator[str]:
-        """Write what commits the other new values; what could change meanwhile is copied first."""
-        several: Mapping[int, Commit] = self.plan.commits
-        for slot, commit in several.items():
-            value = self._name(commit.new_slot)
-            if commit.is_at_risk:
-                copied = self.names.free(f"new_{value}")
-                self._lines.append(f"{INDENT}{copied} = given({value})")
-                value = copied
-            text = f"np.copyto({self._name(slot)}, {value})"
-            if commit.guards:
-                text = f"if {self._guard(commit.guards)}: {text}"
-            yield INDENT + text
+    def _copy_at_risk(self) -> Iterator[str]:
+        """Write what keeps the numbers and conditions that are read while variables change."""
+        read = (*self.plan.scalars_of_groups, *self.plan.conditions_at_the_end)
+        for slot in dict.fromkeys(read):
+            if self.plan.is_at_risk(slot):
+                value = self._name(slot)
+                self.names.set(slot, self.names.free(f"old_{value}"))
+                yield f"{self._name(slot)} = given({value})"
+
+    def _copy_new_value(self, commit: Commit) -> str:
+        """Return how a new value is called, after a line that copies it if it must."""
+        value = self._name(commit.new_slot)
+        if not commit.is_at_risk:
+            return value
+        copied = self.names.free(f"new_{value}")
+        self._lines.append(f"{INDENT}{copied} = given({value})")
+        return copied
 
 
 def _short(name: str) -> str:

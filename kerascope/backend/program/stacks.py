@@ -12,7 +12,7 @@ Here the stacks are found; `stack_places.py` lets their arrays lie at equal dist
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kerascope.backend.graph import Spec
@@ -21,32 +21,93 @@ from kerascope.backend.ops.linalg import Dot
 from kerascope.backend.program.bound import Bound, Line
 from kerascope.backend.program.flat import EXACT
 from kerascope.backend.program.kernels import Kind, Writing, writing_of
-from kerascope.backend.program.order import positions_of_makers, ready_at, reordered
+from kerascope.backend.program.order import (
+    origin,
+    positions_of_makers,
+    positions_of_readers,
+    ready_at,
+    reordered,
+)
 from kerascope.backend.program.runs import FEWEST, LARGEST
 
 RULE = "stack_equal"
 
 
 def find_stacks(bound: Bound) -> list[list[Line]]:
-    """Return the stacks among the lines, each brought together to where its first line stands."""
+    """Return the stacks among the lines, each brought together."""
     alike: dict[Any, list[int]] = {}
     for position, line in enumerate(bound.lines):
         likeness = _likeness(bound, line)
         if likeness is not None:
             alike.setdefault(likeness, []).append(position)
-    made_at = positions_of_makers(bound)
-    stacks = []
+    finding = _Finding(bound)
     for positions in alike.values():
-        for stack in _ready_together(bound, positions, made_at) if len(positions) >= FEWEST else ():
-            stacks.append(stack)
-            # What needs the results of the stack, and is looked at later, may follow at once.
-            made_at.update({bound.lines[at].outputs[0]: stack[0] for at in stack})
-    stacks.sort()
-    found = [[bound.lines[position] for position in stack] for stack in stacks]
+        if len(positions) >= FEWEST:
+            finding.look_at(positions)
+    found = [[bound.lines[position] for position in stack] for stack in sorted(finding.stacks)]
     if found:
-        earlier = {position: (stack[0], 0) for stack in stacks for position in stack}
-        bound.lines = reordered(bound, made_at, earlier)
+        bound.lines = reordered(bound, finding.made_at, finding.moved)
     return found
+
+
+class _Finding:
+    """Finds stacks, and where their lines can stand together.
+
+    That is where the first line stands, if the inputs of all are there by then; or where the last
+    one does, if nothing reads their results until then.
+
+    Attributes
+    ----------
+    stacks : list of list of int
+        Positions of lines.
+    moved : dict of int to int
+        From the position of a line to that of the line beside which it shall stand.
+    made_at, read_at : dict of int to int
+        After which position a slot is there, and at which it is read first.
+    """
+
+    def __init__(self, bound: Bound) -> None:
+        self.bound = bound
+        self.stacks: list[list[int]] = []
+        self.moved: dict[int, int] = {}
+        self.made_at = positions_of_makers(bound)
+        self.read_at = positions_of_readers(bound)
+
+    def look_at(self, positions: Sequence[int]) -> None:
+        """Find the stacks among lines that are alike."""
+        for stack in self._ready_together(positions):
+            self._move(stack, stack[0])
+        waiting = [position for position in positions if position not in self.moved]
+        stack = [position for position in waiting if not self._is_read(position, waiting[-1])]
+        if len(stack) >= FEWEST:
+            self._move(stack, stack[-1])
+
+    def _ready_together(self, positions: Iterable[int]) -> Iterator[list[int]]:
+        """Yield stacks of lines whose inputs are there before the first one."""
+        stack: list[int] = []
+        for position in positions:
+            line = self.bound.lines[position]
+            if stack and ready_at(self.bound, line, self.made_at) >= stack[0]:
+                if len(stack) >= FEWEST:
+                    yield stack
+                stack = []
+            stack.append(position)
+        if len(stack) >= FEWEST:
+            yield stack
+
+    def _is_read(self, position: int, until: int) -> bool:
+        slot = self.bound.lines[position].outputs[0]
+        return slot in self.read_at and self.read_at[slot] <= until
+
+    def _move(self, stack: list[int], place: int) -> None:
+        self.stacks.append(stack)
+        for position in stack:
+            self.moved[position] = place
+            # Lines that are looked at later heed where this one stands now.
+            line = self.bound.lines[position]
+            self.made_at[line.outputs[0]] = place
+            for slot in (origin(self.bound, x) for x in line.inputs):
+                self.read_at[slot] = min(self.read_at[slot], place)
 
 
 def _likeness(bound: Bound, line: Line) -> Any:
@@ -56,7 +117,10 @@ def _likeness(bound: Bound, line: Line) -> Any:
     if line.guards or len(line.outputs) != 1 or len(known) < len(specs):
         return None
     sizes = [spec.size for spec in known]
-    if max(sizes) > LARGEST or not min(sizes) or not _can_be_stacked(line, known):
+    # Single numbers gain little; and of some that lie apart, np.negative of NumPy 2.4 reads others.
+    if max(sizes) > LARGEST or not min(sizes) or sizes[-1] == 1:
+        return None
+    if not _can_be_stacked(line, known):
         return None
     return type(line.op), repr(line.op), tuple(known)
 
@@ -74,21 +138,6 @@ def _can_be_stacked(line: Line, specs: Sequence[Spec]) -> bool:
     if isinstance(line.op, Sum) and not line.op.keepdims:
         return is_sum_of_rows(inputs[0], line.op.axes) and min(inputs[0].shape) > 1
     return False
-
-
-def _ready_together(
-    bound: Bound, positions: Iterable[int], made_at: Mapping[int, int]
-) -> Iterator[list[int]]:
-    """Yield stacks of equal lines: the inputs of all are there before the first."""
-    stack: list[int] = []
-    for position in positions:
-        if stack and ready_at(bound, bound.lines[position], made_at) >= stack[0]:
-            if len(stack) >= FEWEST:
-                yield stack
-            stack = []
-        stack.append(position)
-    if len(stack) >= FEWEST:
-        yield stack
 
 
 def writing_of_stack(bound: Bound, line: Line, count: int) -> Writing | None:
