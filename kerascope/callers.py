@@ -17,6 +17,12 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 def line_outside_the_package() -> tuple[str, int] | None:
     """Return file and line of the innermost caller outside kerascope."""
+    frame = frame_outside_the_package()
+    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+def frame_outside_the_package() -> FrameType | None:
+    """Return the innermost caller outside kerascope."""
     return _outside()[0]
 
 
@@ -25,12 +31,11 @@ def warn(message: str, category: type[Warning] = KerascopeWarning) -> None:
     warnings.warn(message, category, stacklevel=_outside()[1])
 
 
-def _outside() -> tuple[tuple[str, int] | None, int]:
+def _outside() -> tuple[FrameType | None, int]:
     frame: FrameType | None = sys._getframe(2)
     level = 2
     while frame is not None:
-        path = frame.f_code.co_filename
-        if not path.startswith((_PACKAGE, "<frozen")):
-            return (path, frame.f_lineno), level
+        if not frame.f_code.co_filename.startswith((_PACKAGE, "<frozen")):
+            return frame, level
         frame, level = frame.f_back, level + 1
     return None, 2

@@ -90,8 +90,9 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         help="run on without asking, and write every stop of this grain: act, phase, node (the "
         "default), op or detail; = and the grain follow without a space")  # fmt: skip
     add("--until", metavar="SEL",
-        help="run without asking to the first event that SEL names, as `tbreak` and `until` take "
-        "it: dense_2, dense_2:bwd, 'depth 2', phase:commit, 'batch 17', t=61")  # fmt: skip
+        help="run without asking to the first event that SEL names: as `tbreak` takes it "
+        "(dense_2, dense_2:bwd, phase:commit, 'batch 17') or as `until` does (backward, 2, "
+        "t=61)")  # fmt: skip
     add("--format", metavar="FORMAT",
         help="run on without asking, and write text, md, jsonl, html or svg to standard "
         "output")  # fmt: skip

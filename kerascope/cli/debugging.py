@@ -90,7 +90,7 @@ def _run_asking(
             orders = orders._replace(until=None)
         except Quitting:
             missed = orders.until is not None and orders.until.was_missed
-            return FAILED if session.has_failed else USAGE if missed else DONE
+            return USAGE if missed and not session.has_failed else _code_at_the_end(session)
         except Found:
             return FOUND
         except ReaderGone:
@@ -100,7 +100,7 @@ def _run_asking(
 
 
 def _code_at_the_end(session: Session) -> int:
-    """Return the exit code of a program that ended while nobody was asked, as after `detach`."""
+    """Return the exit code of a program; what it failed with is told, if it was not yet."""
     failure = session.failure_to_show()
     if failure is not None:
         print(failure.text, end="", file=sys.stderr)
@@ -119,7 +119,7 @@ def _ask(debugger: ModelDebugger, orders: Orders, stop: Stop) -> Order | None:
 def _asked(debugger: ModelDebugger, orders: Orders, stop: Stop) -> Order | None:
     """Ask the debugger; with `--fail-on`, end at what it names, and ask no more at the end."""
     until = orders.until
-    if until is not None and stop.reason is Reason.BEGIN and stop.event is None:
+    if until is not None and stop.reason is Reason.BEGIN and not len(debugger.session.tape):
         return until.go
     if orders.conditions and stop.reason is Reason.SET_TRACE:
         return Stepper.continue_

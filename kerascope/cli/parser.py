@@ -167,7 +167,7 @@ def _parsers() -> tuple[Parser, dict[str, Parser]]:
     common = Parser(add_help=False)
     common.add_argument(
         "--dialect", choices=DIALECTS,
-        help="whose names of weights, layers and logs (default: $KERASCOPE_DIALECT, or 2.2)",
+        help="whose names, defaults and formulas (default: $KERASCOPE_DIALECT, or 2.2)",
     )  # fmt: skip
     parser = Parser(
         prog="kerascope",

@@ -7,9 +7,10 @@ import pdb
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import Any
 
+from kerascope.debugger.evaluating import EXITS
 from kerascope.debugger.failing import frames_of_failure
 from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
@@ -23,16 +24,16 @@ class AsideCommands(Shell):
         self.aliases: dict[str, str] = {}
 
     def do_interact(self, words: str) -> None:
-        """Open a Python prompt over the names at the stop; Ctrl-D comes back.
+        """Open a Python prompt over the names at the stop; Ctrl-D or exit() comes back.
 
         Usage: interact
         Example: interact
         """
-        names = self.names()
-        console = code.InteractiveConsole(names)
+        console = code.InteractiveConsole({**EXITS, **self.names()})
         if not self.is_terminal:
             console.raw_input = self._line_of_python  # type: ignore[method-assign]
-        with redirect_stdout(self.stdout), redirect_stderr(self.stdout), _python_prompts():
+        out = self.stdout
+        with suppress(SystemExit), redirect_stdout(out), redirect_stderr(out), _python_prompts():
             console.interact(banner="*interactive*", exitmsg="")
 
     def _line_of_python(self, prompt: str = "") -> str:

@@ -12,10 +12,13 @@ from kerascope.engine.node_ids import calls_in
 from kerascope.errors import KerascopeError
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
 from kerascope.trace.expressions import value_of_event
+from kerascope.trace.sources import before, begin_of
 from kerascope.trace.statistics import Statistics
 from kerascope.trace.train_facts import quietly
 
-RUNS = ("function", "run_internal_graph", "gradients", "build_map", "build")
+FUNCTION, INNER_RUN = "function", "run_internal_graph"
+RUNS = (FUNCTION, INNER_RUN, "gradients", "build_map", "build")
+BATCH_BEGINS = ("batch", BEGIN)
 _NODE = re.compile(r"_ib-\d+$")
 
 
@@ -25,51 +28,102 @@ def calls_at(session: Session, event: Event) -> list[tuple[str, str]]:
     The states are names of `theme.STATES`: done, current, pending, nan, gradient,
     failed.
     """
-    spans = session.tape.spans_at(event.t)
-    if event.ph == END:
-        spans = [*spans, event]
-    runs = [span for span in spans if span.kind in RUNS]
-    run = runs[-1] if runs else None
     names = _names_of_calls(session, event)
+    states = dict(_states(session, _run_around(session, event), names, event))
+    run = _inner_run(session, event)
+    if run is not None:
+        rows = value_of_event(run, "nodes_by_depth") or {}
+        inside = {node.layer for nodes in rows.values() for node in nodes}
+        found = _states(session, run, [name for name in names if name in inside], event)
+        states.update(found)
+    return list(states.items())
+
+
+def calls_in_picture(session: Session, event: Event) -> list[tuple[str, str]]:
+    """Return (call, state) for the calls of the living model, also while it is built into another.
+
+    The glyph row shows then the layers of the one that is built, and so no two calls of one.
+    """
+    run = _inner_run(session, event)
+    if run is None or run.name != session.model.name:
+        return calls_at(session, event)
+    return _states(session, run, calls_of(session.model), event)
+
+
+def _inner_run(session: Session, event: Event) -> Event | None:
+    """Return the begin of the run of a model that is built into another one; None outside."""
+    if event.act != "build":
+        return None
+    spans = [span for span in session.tape.spans_at(event.t) if span.kind == INNER_RUN]
+    if event.ph == END and event.kind == INNER_RUN:
+        return begin_of(event, session.tape)
+    return spans[-1] if spans else None
+
+
+def _states(
+    session: Session, run: Event | None, names: list[str], event: Event
+) -> list[tuple[str, str]]:
+    """Return the states that the events of a run give to some calls, up to an event."""
     if run is None or not names:
         return []
-    if event.kind == FORGOTTEN:
-        return _states_left(session, event, names)
-    before = "done" if run.kind == "gradients" else "pending"
-    states = dict.fromkeys(names, before)
-    start = run.t if run.ph == BEGIN else _begin_of(session, run)
+    states = dict.fromkeys(names, "done" if run.kind == "gradients" else "pending")
+    begin = begin_of(run, session.tape) if run.ph == END else run
+    t = event.t if begin is None else begin.t
     bad: set[str] = set()  # what a NaN came out of stays so, until the next call of the function
-    for t in range(start, event.t + 1):
-        _put_states(states, session.tape[t])
+    while t <= event.t:
+        other = session.tape[t]
+        t = other.t + 1  # behind a forgotten stretch, if that is what it tells of
+        if other.kind == FORGOTTEN:
+            states = _states_left(session, other, names)
+        _put_states(states, other)
         for name in bad & states.keys():
             states[name] = "nan" if states[name] in ("done", "gradient") else states[name]
         bad.update(name for name in states if states[name] == "nan")
     return list(states.items())
 
 
-def _states_left(session: Session, mark: Event, names: list[str]) -> list[tuple[str, str]]:
-    """Return the states behind a forgotten stretch, as far as `tensor_map` tells them."""
-    left = session.tape.names_at(mark.t).get("tensor_map") or {}
-    states = []
+def _run_around(session: Session, event: Event) -> Event | None:
+    """Return the span whose events tell the states at an event; None if nothing runs there.
+
+    While the callbacks of a batch are called, that is the function that the batch has called.
+    """
+    spans = session.tape.spans_at(event.t)
+    if event.ph == END:
+        spans = [*spans, event]
+    # A model that is built into another runs inside of the call of one layer: `_inner_run`.
+    runs = [s for s in spans if s.kind in RUNS and (s.act, s.kind) != ("build", INNER_RUN)]
+    if runs:
+        return runs[-1]
+    if not any(span.kind == "batch" for span in spans) or (event.kind, event.ph) == BATCH_BEGINS:
+        return None
+    for other in before(session.tape, event.t):
+        if other.kind in (FUNCTION, "batch", FORGOTTEN):
+            return other if other.kind == FUNCTION else None
+    return None
+
+
+def _states_left(session: Session, mark: Event, names: list[str]) -> dict[str, str]:
+    """Return the states behind a forgotten stretch, as far as the names there tell them."""
+    left = session.tape.names_at(mark.t)
+    values, gradients = left.get("tensor_map") or {}, left.get("grads") or {}
+    states = {}
     for name in names:
-        value = left.get(name)
+        value = values.get(name)
         array = value[0] if isinstance(value, tuple) and value else value
-        state = "pending" if name not in left else "done" if _is_sound(array) else "nan"
-        states.append((name, state))
+        state = "pending" if name not in values else "done" if _is_sound(array) else "nan"
+        is_swept = name in gradients and mark.phase != "backward"
+        of_weights = f"{name.partition('@')[0]}/"  # these come when it has been gone through
+        if state == "done" and (is_swept or any(key.startswith(of_weights) for key in gradients)):
+            state = "gradient"
+        states[name] = state
+    for span in session.tape.spans_at(mark.t):
+        _put_states(states, span)
     return states
-
-
-def _begin_of(session: Session, end: Event) -> int:
-    for t in range(end.t - 1, -1, -1):
-        other = session.tape[t]
-        if other.depth == end.depth and other.kind == end.kind and other.ph == BEGIN:
-            return t
-    return end.t
 
 
 def _names_of_calls(session: Session, event: Event) -> list[str]:
     if event.act != "build" and session.model is not None:
-        of_model = _of_model(session.model)
+        of_model = calls_of(session.model)
         if of_model:
             return of_model
     found: list[str] = []
@@ -81,7 +135,8 @@ def _names_of_calls(session: Session, event: Event) -> list[str]:
     return found
 
 
-def _of_model(model: Any) -> list[str]:
+def calls_of(model: Any) -> list[str]:
+    """Return the names of the calls of a model; none of one that has no graph."""
     try:
         return [call.id for call in quietly(calls_in, model)]
     except (KerascopeError, AttributeError):
@@ -94,7 +149,7 @@ def _put_states(states: dict[str, str], event: Event) -> None:
         fed = value_of_event(event, "tensor_map") or {}
         states.update((key, "done") for key in fed if key in states)
         return
-    if event.kind == "node.create" and event.ph != BEGIN:
+    if event.kind in ("node.create", "tmap.set") and event.ph != BEGIN:
         name = _NODE.sub("", event.name)
         if states.get(name) == "pending":
             states[name] = "done"
@@ -105,6 +160,7 @@ def _put_states(states: dict[str, str], event: Event) -> None:
     if event.kind not in ("node", "layer.call", "map.visit", "grad.node"):
         return
     name = _NODE.sub("", event.name)
+    name = name if name in states else name.partition("@")[0]
     if name not in states:
         return
     if event.ph == BEGIN:

@@ -15,11 +15,13 @@ from kerascope.debugger.rendering import short_text
 from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.events import Event
+from kerascope.trace.events import END, Event
 from kerascope.trace.recorder import Recorder
+from kerascope.trace.records import listed
 from kerascope.trace.reruns import Call, call_at, override, rerun
 from kerascope.trace.slot_names import fitted, name_of, slot_of
 from kerascope.trace.sources import EventSource, Recording
+from kerascope.trace.tape_budget import LEAST_FOR_EVENTS
 from kerascope.trace.tape_difference import difference
 from kerascope.trace.tape_store import Tape
 from kerascope.trace.timelines import Override, Timeline, TimelineDifference
@@ -73,7 +75,10 @@ class ChangingCommands(Shell):
         if value:
             tape.history = bytes_of(value)
         limit = "no limit" if tape.history is None else f"{tape.history:,} bytes"
-        self.say(f"history {limit}, of events and arrays; {tape.held:,} are held")
+        least = ""
+        if tape.history is not None and tape.held > tape.history:
+            least = f" (events are kept up to {LEAST_FOR_EVENTS:,} bytes, however small it is)"
+        self.say_text(f"history {limit}, of events and arrays; {tape.held:,} are held{least}")
 
     def _here(self) -> Event:
         event = self.session.stepper.event
@@ -97,7 +102,7 @@ class ChangingCommands(Shell):
         if is_live and change is not None and self._set_weight(recorder, change):
             return
         call = call_at(recorder, tape, event.t)
-        shown = ""
+        shown, slot = "", -1
         if change is not None:
             slot = slot_of(call.plan, name, event)
             shown = name_of(call.plan, slot)
@@ -106,9 +111,13 @@ class ChangingCommands(Shell):
             made = self._change_live(recorder, call, change)
         else:
             made = self._fork(recorder, call, change)
+        readers = _readers(tape, call, slot, event.t) if shown else []
         before = "overridden " + shown + (" @" if self.ascii_only else " ◆") if shown else "again"
         parent = made.parent.number if made.parent else 1
         self.say(f"{before}  timeline {made.number} starts at t={event.t}, timeline {parent} kept")
+        if readers:
+            names = listed(readers, 3)
+            self.say(f"   read before by {names}; only what comes later reads the new one")
         if self._is_running() and made.tape is not recorder.tape:
             live = next(x.number for x in self.session.timelines if x.tape is recorder.tape)
             self.say(f"   the program waits: `timeline {live}` goes back to it")
@@ -235,6 +244,13 @@ class ChangingCommands(Shell):
         if found:
             for timeline, value in zip((one, other), found.found.values, strict=True):
                 self.say(f"   {timeline.number}: {short_text(value)}")
+
+
+def _readers(tape: Tape, call: Call, slot: int, t: int) -> list[str]:
+    """Return the ops of a call that have read a slot until a time."""
+    names = {planned.name for planned in call.plan.steps if slot in planned.step.inputs}
+    past: list[Event] = tape[call.begin : t + 1]
+    return [e.name for e in past if e.kind == "op" and e.ph == END and e.name in names]
 
 
 def difference_of(one: Timeline, other: Timeline) -> TimelineDifference:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections import Counter
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import IO, Any
@@ -15,11 +16,25 @@ from kerascope.backend.traversal import leaves
 from kerascope.debugger.names import alive, hint_for
 from kerascope.debugger.session import Session
 from kerascope.errors import ArgumentError
-from kerascope.trace.events import BEGIN
+from kerascope.trace.events import BEGIN, FORGOTTEN
 from kerascope.trace.expressions import names_of_event, value_of_event
 from kerascope.trace.reruns import recalled
 from kerascope.trace.snapshots import TensorRef
 from kerascope.trace.statistics import Statistics
+from kerascope.trace.tape_forgetting import told_of
+
+
+class _Exit:
+    """`exit` at our prompts: Python's own closes standard input, from which we still read."""
+
+    def __repr__(self) -> str:
+        return "Use exit() or Ctrl-D (i.e. EOF) to come back"
+
+    def __call__(self, code: Any = None) -> None:
+        raise SystemExit(code)
+
+
+EXITS = {"exit": _Exit(), "quit": _Exit()}
 
 
 def value_of(text: str, names: dict[str, Any], command: str) -> Any:
@@ -133,13 +148,13 @@ def _printing(code: Any, space: dict[str, Any], out: IO[str]) -> Any:
 
 
 def _with_builtins(names: dict[str, Any]) -> dict[str, Any]:
-    return {**names, "__builtins__": builtins}
+    return {**EXITS, **names, "__builtins__": builtins}
 
 
 # --- pv -------------------------------------------------------------------------------------------
 
 
-def probe(session: Session, value: Any, t: int) -> Any:
+def probe(session: Session, value: Any, t: int, say: Callable[[str], None]) -> Any:
     """Return the value of a symbolic tensor on the last batch that was fed; others as they are.
 
     Parameters
@@ -148,34 +163,73 @@ def probe(session: Session, value: Any, t: int) -> Any:
     value : object
         A tensor, or a list of some.
     t : int
-        The batch is the last one that was fed until then. The weights are those of the present.
+        The batch is the last one that was fed until then, and the weights are those of then.
+    say : callable
+        Is told if the tape has not their numbers; then they are those of the present.
 
     Raises
     ------
     ArgumentError
-        Nothing was fed yet that the tensor needs.
+        Nothing was fed yet that the tensor needs, or it is not on the tape any more.
     """
     if type(value) in (list, tuple):
-        return type(value)(probe(session, item, t) for item in value)
+        return type(value)(probe(session, item, t, say) for item in value)
     if isinstance(value, TensorRef):
         raise ArgumentError(f"pv: {value.name} is only told of here; the tensor itself is gone.")
     if not isinstance(value, Tensor):
         return value
     needed = [x for x in leaves([value]) if not isinstance(x, Variable | Constant)]
     fed = _fed(session, t)
-    missing = [x.name for x in needed if x not in fed]
+    missing = [x.name for x in needed if not isinstance(fed.get(x), np.ndarray)]
     if missing:
-        raise ArgumentError(
-            f"pv: {value.name} needs {', '.join(missing)}; no batch was fed to it up to here. "
-            "Go on to the first batch: `unt forward`."
-        )
-    return _computed(value, {x: fed[x] for x in needed})
+        why = _why_missing(session, t, any(x in fed for x in needed))
+        raise ArgumentError(f"pv: {value.name} needs {', '.join(missing)}; {why}")
+    variables = [x for x in leaves([value]) if isinstance(x, Variable)]
+    then = _values_then(session, variables, t)
+    if len(then) < len(variables):
+        say(f"with the weights of the present: the tape has not all numbers of those at t={t}")
+        then = {}
+    return _computed(value, {x: fed[x] for x in needed}, then)
 
 
-def _computed(tensor: Tensor, fed: dict[Tensor, np.ndarray]) -> Any:
+def _why_missing(session: Session, t: int, was_fed: bool) -> str:
+    """Return why there is no batch for a tensor."""
+    if was_fed:
+        return "only figures are left of what was fed. To keep more, begin with `set history 1GB`."
+    marks = [event for event in session.tape[: t + 1] if event.kind == FORGOTTEN]
+    if marks:
+        return f"{told_of(marks[-1])}."
+    return "no batch was fed to it up to here. Go on to the first batch: `unt forward`."
+
+
+def _values_then(session: Session, variables: list[Variable], t: int) -> dict[Variable, np.ndarray]:
+    """Return the values of variables at a time, as far as the tape has their numbers.
+
+    At the last event of a program they are those that live, and so is that of a variable of which
+    the program never told. Of two variables with one name the tape has only one.
+    """
+    recorder = session.recorder
+    if recorder is None or (session.tape is recorder.tape and t >= len(session.tape) - 1):
+        return {v: v.get_value(borrow=True) for v in variables}
+    weights = session.tape.names_at(t).get("weights", {})
+    told = recorder.memory.values
+    counts = Counter(v.name for v in told)
+    found = {
+        v: weights.get(v.name) if v in told else v.get_value(borrow=True)
+        for v in variables
+        if counts[v.name] < 2
+    }
+    return {v: np.asarray(a) for v, a in found.items() if isinstance(a, np.ndarray | np.generic)}
+
+
+def _computed(
+    tensor: Tensor, fed: dict[Tensor, np.ndarray], then: dict[Variable, np.ndarray]
+) -> Any:
     """Return the value of a tensor; unlike a function's call this advances no draw of dropout."""
     schedule = Schedule(list(fed), [tensor])
     values = schedule.start(list(fed.values()))
+    for slot, variable in schedule.variables:
+        values[slot] = then.get(variable, values[slot])
     for step in schedule.steps:
         if step.guards and not is_needed(step.guards, values):
             continue
@@ -186,15 +240,12 @@ def _computed(tensor: Tensor, fed: dict[Tensor, np.ndarray]) -> Any:
     return values[schedule.results[0]]
 
 
-def _fed(session: Session, t: int) -> dict[Tensor, np.ndarray]:
-    """Return what was fed at the calls of functions up to a time, the last call first."""
-    fed: dict[Tensor, np.ndarray] = {}
+def _fed(session: Session, t: int) -> dict[Tensor, Any]:
+    """Return what was fed at the last call of a function up to a time: arrays, or figures."""
     for event in reversed(session.tape[: t + 1]):
         if event.kind == "function" and event.ph == BEGIN and event.name in session.functions:
             arrays = value_of_event(event, "inputs") or ()
             tensors = session.functions[event.name].inputs
             if len(arrays) == len(tensors):
-                found = zip(tensors, arrays, strict=True)
-                fed.update((x, a) for x, a in found if isinstance(a, np.ndarray))
-                return fed
-    return fed
+                return dict(zip(tensors, arrays, strict=True))
+    return {}

@@ -10,13 +10,15 @@ import sysconfig
 from types import FrameType, TracebackType
 from typing import Any
 
-from kerascope.debugger.places import HOME
+from kerascope.debugger.places import HOME, where_of
 from kerascope.debugger.session import Session
+from kerascope.trace.events import Where
 
 _LIBRARIES = tuple(
     {path + os.sep for path in map(sysconfig.get_path, ("stdlib", "purelib", "platlib")) if path}
 )
 _OURS = str(HOME / "kerascope") + os.sep
+_COMMANDS = _OURS + "cli" + os.sep
 
 
 def frames_of_failure(session: Session) -> TracebackType | None:
@@ -27,6 +29,25 @@ def frames_of_failure(session: Session) -> TracebackType | None:
     while frames is not None and frames.tb_frame.f_code.co_filename != str(session.script):
         frames = frames.tb_next
     return whole if frames is None else frames
+
+
+def places_of_failure(session: Session) -> tuple[list[Where], list[Where]]:
+    """Return the user's lines in which the program failed, the outermost first.
+
+    The first list holds those that led to the engine, the second those that the engine called: of a
+    callback, of a layer's `call`.
+    """
+    callers: list[Where] = []
+    called: list[Where] = []
+    frames, is_in_engine = frames_of_failure(session), False
+    while frames is not None:
+        frame = frames.tb_frame
+        if _is_of_the_user(frame):
+            place = where_of(frame)._replace(line=frames.tb_lineno)
+            (called if is_in_engine else callers).append(place)
+        is_in_engine = is_in_engine or frame.f_code.co_filename.startswith(_OURS)
+        frames = frames.tb_next
+    return callers, called
 
 
 def names_of_failure(session: Session) -> dict[str, Any]:
@@ -46,7 +67,8 @@ def names_of_failure(session: Session) -> dict[str, Any]:
 def frames_of_program(session: Session, frame: FrameType | None) -> list[FrameType]:
     """Return the program's own frames that lead to a frame, the outermost first.
 
-    They begin with the script's first, and end where the program calls the engine.
+    They begin with the script's first, which may itself be run by one of our commands, and end
+    where the program calls the engine.
     """
     if session.script is None and not session.began_inside:
         return []
@@ -60,6 +82,8 @@ def frames_of_program(session: Session, frame: FrameType | None) -> list[FrameTy
         is_first = script is None or each.f_code.co_filename == script
         if _is_of_the_user(each) and (found or is_first):
             found.append(each)
+        elif each.f_code.co_filename.startswith(_COMMANDS):
+            found.clear()  # what has started us is none of the program
         elif found and each.f_code.co_filename.startswith(_OURS):
             break
     return found

@@ -67,7 +67,7 @@ class ModelDebugger(
         else:
             self._say_stop(stop)
         self.say_never_came(stop)
-        if stop.reason is Reason.END and self.session.is_over:
+        if stop.reason is Reason.END and not self._is_running():
             self.say_never_matched()
         self.show_displays()
         self.cmdqueue[:0] = commands

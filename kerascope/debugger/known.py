@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kerascope.debugger.calls import calls_at
+from kerascope.debugger.calls import calls_of
 from kerascope.debugger.session import Session
 from kerascope.trace.events import Event
 from kerascope.trace.selectors import (
@@ -20,14 +20,21 @@ def known_names(session: Session) -> KnownNames:
 
     Before a function was called, models may still be built: then nothing is known for certain.
     """
-    events: list[Event] = list(session.recorder.tape if session.recorder else session.tape)
-    if not session.is_over and not any(event.kind == "batch" for event in events):
-        return NOTHING_KNOWN
+    is_all = session.is_over or any(event.kind == "batch" for event in _events(session))
+    return names_so_far(session) if is_all else NOTHING_KNOWN
+
+
+def _events(session: Session) -> list[Event]:
+    return list(session.recorder.tape if session.recorder else session.tape)
+
+
+def names_so_far(session: Session) -> KnownNames:
+    """Return the names that exist up to now; others may still come."""
     layers: dict[str, None] = {}
     ops: dict[str, None] = {}
     tensors: dict[str, None] = {}
     weights: dict[str, None] = {}
-    for event in events:
+    for event in _events(session):
         if event.kind in OP_KINDS:
             tensors[event.name] = None
             ops[op_name(event)] = None
@@ -35,9 +42,8 @@ def known_names(session: Session) -> KnownNames:
             weights[event.name] = None
         elif event.kind in FORWARD_KINDS or event.kind == "layer.init":
             layers[event.name] = None
-    layers.update(
-        dict.fromkeys(name for name, _ in calls_at(session, events[-1])) if events else ()
-    )
+    if session.model is not None:
+        layers.update(dict.fromkeys(calls_of(session.model)))
     if session.recorder is not None:
         for plan in session.recorder.memory.plans.values():
             tensors.update((planned.name, None) for planned in plan.steps)

@@ -23,6 +23,19 @@ def number_in(words: str, command: str, default: int = 1) -> int:
         ) from None
 
 
+def whole_number(text: str, command: str, what: str) -> int:
+    """Return a number that a user typed.
+
+    Raises
+    ------
+    ArgumentError
+        It is none.
+    """
+    if not text.strip().isdigit():
+        raise ArgumentError(f"{command}: got {text.strip()!r}; expected {what}: {command} 1.")
+    return int(text)
+
+
 def split_commands(line: str) -> list[str]:
     """Return the commands that `;;` divides, as in pdb; inside quotes it divides nothing.
 

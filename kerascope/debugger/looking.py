@@ -17,6 +17,7 @@ from kerascope.trace.expressions import told
 from kerascope.trace.snapshots import REFS, Describer, same
 from kerascope.trace.statistics import Statistics, kind_of
 
+WENT = {"ins": "went in", "out": "came out"}
 FEW_NUMBERS = 12  # of an array; p shows them all
 MOST_NUMBERS = 100  # of an array; pp shows that many
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -46,7 +47,11 @@ class LookingCommands(Shell):
         Usage: p EXPR
         Example: p tensor_map["dense_1"]
         """
-        self.say_value(self._value_of(words, "p"))
+        value = self._value_of(words, "p")
+        if value is None and words.strip() in ("ins", "out"):
+            self.say(f"None: the tape has no array that {WENT[words.strip()]} here")
+            return
+        self.say_value(value)
 
     def _value_of(self, words: str, command: str) -> Any:
         """Return a value with numbers; where only figures are left, say why."""
@@ -80,12 +85,12 @@ class LookingCommands(Shell):
         """Print the value of a symbolic tensor on the last batch that was fed.
 
         Usage: pv EXPR
-        The weights are those of the present. Nothing of it is recorded.
+        The weights are those of the stop. Nothing of it is recorded.
         Example: pv model.output
         """
         value = self._value_of(words, "pv")
         t = self.stop.t if self.stop is not None else -1
-        self.say_value(probe(self.session, value, t))
+        self.say_value(probe(self.session, value, t, self.say_text))
 
     def do_whatis(self, words: str) -> None:
         """Tell what kind of thing a value is.

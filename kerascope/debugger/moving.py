@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kerascope.debugger.lines import number_in
 from kerascope.debugger.origins import origin_at
 from kerascope.debugger.rendering import sentence, span_labels
@@ -25,7 +27,8 @@ def target_in(words: str, command: str) -> tuple[int | str | None, int | None]:
         return words, None  # the stepper tells which phases there are
     raise ArgumentError(
         f"{command}: got {words!r}; expected nothing, a network depth (`{command} 2`), a phase "
-        f"(`{command} backward`) or a time (`{command} t=61`)."
+        f"(`{command} backward`) or a time (`{command} t=61`). To all else: `tbreak {words}`, then "
+        f"`{'rc' if command == 'ru' else 'c'}`."
     )
 
 
@@ -71,6 +74,12 @@ class MovingCommands(Shell):
         """
         target, t = target_in(words, "until")
         return self.move(lambda stepper: stepper.until(target, t=t))
+
+    def complete_until(self, text: str, *places: Any) -> list[str]:
+        """Return the phases and acts whose names begin with a text."""
+        return [name for name in (*PHASES, *ACTS) if name.startswith(text)]
+
+    complete_unt = complete_ru = complete_until
 
     def do_return(self, words: str) -> bool:
         """Go to the end of the enclosing span, and see its value.

@@ -2,7 +2,9 @@
 
 Inner ones hide outer ones of the same name::
 
-    script's globals < model, K, np, norm, has_nan < names of the tape at t < e, t, ins, out < own
+    script's globals < K, np, norm, has_nan < names of the tape at t < e, t, ins, out < model < own
+
+Conditions and watches know them too; there a name of the tape or the event hides your own.
 
 Where a program failed, the local variables of the script's frame come after its globals. At a line
 of the program itself, where `set_trace` stands, its names hide all others but the user's own.
@@ -10,7 +12,8 @@ of the program itself, where `set_trace` stands, its names hide all others but t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import ChainMap
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 import numpy as np
@@ -51,9 +54,15 @@ def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> d
     Where a living layer, tensor or node is known, it stands for its description. Arrays are views
     that cannot be written into: to change one is what `set` is for.
     """
-    session.stepper.extra_names = extra_names(session)
+    extra = session.stepper.extra_names = extra_names(session, own)
     found = session.stepper.names(None if stop is None else stop.t)
-    names = {name: alive(session, value) for name, value in found.items()}
+    names: dict[str, Any] = {
+        name: value if value is extra.get(name) else alive(session, value)
+        for name, value in found.items()
+    }
+    unheard = written_unheard(session)
+    if unheard and "weights" in names:
+        names["weights"] = {**names["weights"], **alive(session, unheard)}
     if session.model is not None:
         names["model"] = session.model
     if stop is not None and session.has_failed and session.time_of_failure() in (None, stop.t):
@@ -65,10 +74,24 @@ def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> d
     return {**session.script_names, **names, **own}
 
 
-def extra_names(session: Session) -> dict[str, Any]:
-    """Return the names that are the same at all times: for conditions too."""
+def written_unheard(session: Session) -> dict[str, np.ndarray]:
+    """Return the weights that were written since the last event, as `K.set_value` does.
+
+    The tape will tell of them when the next call of a function begins.
+    """
+    recorder = session.recorder
+    if recorder is None or session.tape is not recorder.tape:
+        return {}
+    if session.stepper.now < len(recorder.tape) - 1:
+        return {}
+    told = recorder.memory.values.items()
+    return {v.name: now for v, was in told if (now := v.get_value(borrow=True)) is not was}
+
+
+def extra_names(session: Session, own: dict[str, Any]) -> MutableMapping[str, Any]:
+    """Return the names that are there at all times, for conditions and watches too; live."""
     model = {} if session.model is None else {"model": session.model}
-    return {"K": K, "np": np, **model}
+    return ChainMap({"K": K, "np": np, **model}, own, session.script_names)
 
 
 def alive(session: Session, value: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.debugger.calls import calls_at
+from kerascope.debugger.calls import calls_in_picture
 from kerascope.debugger.session import Session
 from kerascope.debugger.shell import Shell
 from kerascope.debugger.tape_graph import graph_of_tape, states_on_tape
@@ -50,7 +50,7 @@ def graph_at(session: Session, with_numbers: bool = False) -> Graph:
     else:
         graph = quietly(_graph_of, session.model)
         boxes = known_ids(graph)
-        states = {name: state for name, state in calls_at(session, event) if name in boxes}
+        states = {name: state for name, state in calls_in_picture(session, event) if name in boxes}
     known = known_ids(graph)
     if with_numbers:
         graph = with_values(graph, _values_at(session, event, known))

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import FrameType
 
 from kerascope.trace.events import Where
+from kerascope.trace.selectors import is_file
 
 HOME = Path(__file__).resolve().parents[2]
 CELLS: list[Callable[[str], str | None]] = []  # a notebook puts here what names its cells
@@ -43,6 +44,13 @@ def source_line(file: str, line: int) -> str:
     return linecache.getline(path_of(file), line).strip() if line else ""
 
 
+def file_meant(name: str, script: Path | None) -> str:
+    """Return the file that a name means: the script, or one that is there; "" if none is."""
+    if script is not None and is_file(str(script), name):
+        return str(script)
+    return name if os.path.isfile(path_of(name)) else ""
+
+
 def first_line(script: Path) -> int:
     """Return the line at which pdb would stop first in a script."""
     try:
@@ -62,8 +70,16 @@ def functions_in(script: Path | None) -> dict[str, int]:
     return {node.name: node.lineno for node in body if isinstance(node, kinds)}
 
 
+def walked(where: Where) -> Where:
+    """Return the line that is walked through: the engine's, or else the script's own."""
+    if where.file or not where.user_line:
+        return where
+    return Where(where.user_file, where.user_line, where.function)
+
+
 def pdb_lines(where: Where, kind: str) -> list[str]:
     """Return the two lines with which pdb shows a place; `kind` stands where there is none."""
+    where = walked(where)
     if not where.file:
         return [f"> <{kind}>(0){kind}()", "-> (no line of source)"]
     source = source_line(where.file, where.line)

@@ -128,12 +128,13 @@ def lines_of_stop(
     if stop.reason is Reason.END:
         return [row for line in _end_lines(session) for row in page.wrapped(line)]
     if event is None:
-        return _fitted_pdb_lines(_begin_lines(session, stop), page)
-    where = event.where if event.where.file else session.places.get(event.t, event.where)
-    lines = _fitted_pdb_lines(pdb_lines(where, event.kind), page)
+        is_back = stop.reason is Reason.BEGIN and len(session.tape)
+        told = ["--- the beginning: nothing was recorded before"] if is_back else []
+        return [*_fitted_pdb_lines(_begin_lines(session, stop), page), *told]
+    lines = _fitted_pdb_lines(pdb_lines(event.where, event.kind), page)
     path = " > ".join(span_labels(session, event))
     lines += halves(f"   {path}", f"t={event.t}", page)
-    if event.where.user_line:
+    if event.where.file and event.where.user_line:
         user = event.where
         made = source_line(user.user_file, user.user_line)
         lines.append(page.cut(f"   {shown_file(user.user_file)}:{user.user_line}  {made}"))
@@ -160,7 +161,7 @@ def _begin_lines(session: Session, stop: Stop) -> list[str]:
     if session.started_at.file:
         return pdb_lines(session.started_at, "")
     if session.script is None:
-        return ["--- before the first event"]
+        return [] if len(session.tape) else ["--- before the first event"]
     line = first_line(session.script)
     file = shown_file(str(session.script))
     source = source_line(str(session.script), line)
@@ -173,7 +174,11 @@ def _end_lines(session: Session) -> list[str]:
     if session.recorder is not None and session.tape is not session.recorder.tape:
         what = f"timeline {session.timelines.current.number} ends here"
     back = "rs, rc or goto T go back in time, q ends" if count else "nothing was recorded; q ends"
-    return [f"--- {what}: {count} events. {back}."]
+    lines = [f"--- {what}: {count} events. {back}."]
+    if isinstance(session.error, SystemExit):  # in the words of pdb
+        status = 0 if session.error.code is None else session.error.code
+        lines.insert(0, f"The program exited via sys.exit(). Exit status: {status}")
+    return lines
 
 
 def _glyph_lines(session: Session, event: Event, page: Page) -> list[str]:
@@ -221,6 +226,11 @@ def last_value(session: Session, event: Event) -> str:
             value = value_of_event(other, "result")
             if isinstance(value, np.ndarray | np.generic | Statistics):
                 return f"{other.name} {short_text(value)}"
+            if isinstance(value, tuple):  # of several the one that is a layer's output
+                brought = [d for d in other.deltas if d.name == "tensor_map"]
+                if len(brought) == 1:
+                    return f"{brought[0].key} {short_text(brought[0].value[0])}"
+                return f"{other.name} {len(value)} arrays"
     return ""
 
 
@@ -297,8 +307,6 @@ def _reason_lines(stop: Stop) -> list[str]:
     lines = []
     if stop.reason is Reason.INTERRUPT:
         lines.append("interrupted")
-    if stop.reason is Reason.BEGIN:
-        lines.append("--- the beginning: nothing was recorded before")
     if stop.reason is Reason.FORGOTTEN:
         lines.append("what is known here are the names as they were at the end of that stretch")
     if stop.breakpoint is not None:

@@ -12,12 +12,13 @@ debugged.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any, ClassVar, NamedTuple
@@ -26,7 +27,7 @@ from kerascope.backend.function import Function
 from kerascope.engine.network import Network
 from kerascope.stage import Stage, observing
 from kerascope.trace.drivers import LiveDriver, Prompt, ask
-from kerascope.trace.events import END, NOWHERE, Event, Where
+from kerascope.trace.events import END, NOWHERE
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.sources import Recording, Running
 from kerascope.trace.stepper import Stepper
@@ -35,7 +36,9 @@ from kerascope.trace.tape import last_tape
 from kerascope.trace.tape_store import Tape
 from kerascope.trace.timelines import Timelines
 
-MOST_PLACES = 10_000  # lines that are kept for the last events that have none of the engine
+INTERRUPTED = (
+    b"\n--- it stops at the next event; Ctrl-C again raises KeyboardInterrupt in the script\n"
+)
 
 
 class Quitting(BaseException):
@@ -78,8 +81,6 @@ class Session:
         The living model of which an event spoke last.
     started_at : Where
         The line of the program at which it was opened, if it was not at the script's first.
-    places : dict of int to Where
-        Lines of the script for events of which the engine has none.
     watching : ExitStack
         Ends the watching of the program.
     functions : dict of str to Function
@@ -113,7 +114,6 @@ class Session:
         self.began_inside = False
         self._standing: tuple[Stop, FrameType] | None = None
         self.watching = ExitStack()
-        self.places: dict[int, Where] = {}
         self.functions: dict[str, Function] = {}
         self._is_paused = False
         self._was_interrupted_at = -1
@@ -123,7 +123,7 @@ class Session:
             self.recorder = Recorder()
             self.stepper = Stepper(Running(self.recorder.tape))
             self.driver = LiveDriver(self.stepper, self._ask)
-            self.recorder.listeners += [self._note_place, self.driver]
+            self.recorder.listeners.append(self.driver)
         else:
             self.stepper = Stepper(Recording(tape))
         self.timelines = Timelines(self.tape)
@@ -232,19 +232,6 @@ class Session:
             self.recorder.close()
             self.driver.finish()
 
-    def _note_place(self, event: Event) -> None:
-        """Note the script's line at an event for which the engine has no line of its own."""
-        frame = None if event.where.file else sys._getframe()
-        while frame is not None and (
-            self.script is None or frame.f_code.co_filename != str(self.script)
-        ):
-            frame = frame.f_back
-        if frame is not None:
-            code = frame.f_code
-            self.places[event.t] = Where(code.co_filename, frame.f_lineno, code.co_name)
-            if len(self.places) > MOST_PLACES:
-                self.places.pop(next(iter(self.places)))
-
     def time_of_failure(self) -> int | None:
         """Return when the innermost span ended that an error ended; None if none did."""
         found = None
@@ -290,13 +277,20 @@ class Session:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = signal.signal(signal.SIGINT, self.interrupt)
+        before = signal.signal(signal.SIGINT, self._pressed)
         try:
             yield
         finally:
             signal.signal(signal.SIGINT, before)
 
-    def interrupt(self, number: int = signal.SIGINT, frame: FrameType | None = None) -> None:
+    def _pressed(self, number: int, frame: FrameType | None) -> None:
+        """Hear Ctrl-C, and say so: in code that is not ours the next event may be far."""
+        self.interrupt()
+        with suppress(AttributeError, OSError, ValueError):
+            # What is printing when the signal comes must not be entered again.
+            os.write(sys.__stderr__.fileno(), INTERRUPTED)  # type: ignore[union-attr]
+
+    def interrupt(self) -> None:
         """Stop at the next event; what Ctrl-C does.
 
         Raises

@@ -11,9 +11,9 @@ import builtins
 import cmd
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, reduce
 from types import BuiltinFunctionType
 from typing import IO, Any
 
@@ -23,7 +23,7 @@ from kerascope.debugger.fitting import Page
 from kerascope.debugger.history import History
 from kerascope.debugger.lines import split_commands
 from kerascope.debugger.names import names_at_stop
-from kerascope.debugger.places import first_line, where_of
+from kerascope.debugger.places import first_line, walked, where_of
 from kerascope.debugger.session import Quitting, Restarting, Session
 from kerascope.errors import KerascopeError
 from kerascope.trace.events import Where
@@ -153,6 +153,14 @@ class Shell(cmd.Cmd):
             return session.started_at if session.started_at.file else None
         return Where(str(session.script), first_line(session.script), "<module>")
 
+    def place_of_building(self) -> Where | None:
+        """Return the line of the script where the act of building begins or ends, if we are there.
+
+        No line of the engine is walked through then.
+        """
+        event = self.session.stepper.event
+        return None if event is None or event.where.file else walked(event.where)
+
     # --- moving -----------------------------------------------------------------------------------
 
     def move(self, order: Callable[[Stepper], Stop | None] | None) -> bool:
@@ -241,10 +249,11 @@ class Shell(cmd.Cmd):
         return [*commands, *self.completedefault(text, text, 0, len(text))]
 
     def completedefault(self, text: str, line: str, begidx: int, endidx: int) -> list[str]:
-        """Return names of Python, layers and tensors that begin with a text."""
+        """Return names of Python, their attributes, layers and tensors that begin with a text."""
         events = self.session.tape[:]
         told_of = (event.name for event in events if event.kind in NAMED)
-        names = dict.fromkeys([*self.names(), *told_of])
+        known = self.names()
+        names = dict.fromkeys([*known, *told_of, *_attributes(text, known)])
         return sorted(name for name in names if name.startswith(text))
 
     # --- reading ----------------------------------------------------------------------------------
@@ -344,6 +353,17 @@ class Shell(cmd.Cmd):
         """Tell what went wrong, in a line that begins with ***."""
         text = str(error) if isinstance(error, KerascopeError) else told(error)
         self.say_text(f"*** {text}")
+
+
+def _attributes(text: str, names: Mapping[str, Any]) -> list[str]:
+    """Return "model.layers" and all others for "model.la"; private ones only if they are meant."""
+    owner, _, start = text.rpartition(".")
+    first, *rest = owner.split(".")
+    try:
+        found = dir(reduce(getattr, rest, names[first]))
+    except Exception:  # what cannot be read has nothing to offer
+        return []
+    return [f"{owner}.{name}" for name in found if start[:1] == "_" or name[:1] != "_"]
 
 
 def _is_terminal(stream: Any) -> bool:

@@ -6,18 +6,24 @@ import ast
 import linecache
 import re
 import sys
-from types import FrameType
 
-from kerascope.debugger.failing import frames_of_program
+from kerascope.debugger.failing import frames_of_program, places_of_failure
 from kerascope.debugger.lines import number_in
-from kerascope.debugger.places import path_of, pdb_lines, shown_file, source_line, where_of
+from kerascope.debugger.places import (
+    path_of,
+    pdb_lines,
+    shown_file,
+    source_line,
+    walked,
+    where_of,
+)
 from kerascope.debugger.rendering import label, text_of_value
 from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.events import BEGIN, END, Event
+from kerascope.trace.events import BEGIN, END, Event, Where
 from kerascope.trace.sources import begin_of
-from kerascope.trace.stops import Stop
+from kerascope.trace.stops import Reason, Stop
 
 AROUND = 5  # lines before and after the current one
 
@@ -63,26 +69,41 @@ class SourceCommands(Shell):
         """
         spans = self.spans()
         here = self.place_of_program()
-        for caller in map(where_of, self._callers()):
-            said = f"  {shown_file(caller.file)}({caller.line}){caller.function}()"
-            self.say_line(f"{said}  {source_line(caller.file, caller.line)}")
-        if not spans and here is None:
+        callers, called = self._places_around()
+        for caller in callers:
+            self._say_place(caller)
+        if not spans and here is None and not callers:
             self.here()
         width = max((len(label(span)) for span in spans), default=0)
         for place, span in enumerate(spans):
             is_chosen = here is None and place == len(spans) - 1 - self.level
             self.say_line(_line_of_span(span, is_chosen, width))
+        for caller in called:
+            self._say_place(caller)
         if here is not None:
             for line in pdb_lines(here, ""):
                 self.say(line)
 
-    def _callers(self) -> list[FrameType]:
-        """Return the program's own frames around the spans; they are there only in the present."""
-        session = self.session
-        if session.is_over or session.stepper.now < len(session.tape) - 1:
-            return []
+    def _say_place(self, place: Where) -> None:
+        said = f"  {shown_file(place.file)}({place.line}){place.function}()"
+        self.say_line(f"{said}  {source_line(place.file, place.line)}")
+
+    def _places_around(self) -> tuple[list[Where], list[Where]]:
+        """Return the program's own lines around the spans, and those inside of them.
+
+        They are there only in the present, and where the program has failed.
+        """
+        session, now = self.session, self.session.stepper.now
+        if session.is_over:
+            failed_at = session.time_of_failure() if session.has_failed else None
+            is_here = self.stop is not None and self.stop.reason is Reason.END
+            is_here = now >= failed_at if failed_at is not None else is_here
+            return places_of_failure(session) if session.has_failed and is_here else ([], [])
+        if now < len(session.tape) - 1:
+            return [], []
         here = session.frame_at(self.stop)
-        return [frame for frame in frames_of_program(session, sys._getframe()) if frame is not here]
+        frames = frames_of_program(session, sys._getframe())
+        return [where_of(frame) for frame in frames if frame is not here], []
 
     def do_up(self, words: str) -> None:
         """Look at the span around.
@@ -144,7 +165,7 @@ class SourceCommands(Shell):
         asked = re.fullmatch(r"(\d+)\s*(?:,\s*(\d+))?", words)
         if words not in ("", ".") and not asked:
             raise ArgumentError(f"list: got {words!r}; expected nothing, `user`, 10 or 1,5.")
-        where = self.place_of_program() or self.here().where
+        where = self.place_of_program() or walked(self.here().where)
         if not where.file:
             raise ArgumentError("list: this span has no line of source.")
         middle = int(asked[1]) if asked else where.line
@@ -160,7 +181,7 @@ class SourceCommands(Shell):
         Usage: ll, longlist
         Example: ll
         """
-        where = self.place_of_program() or self.here().where
+        where = self.place_of_program() or walked(self.here().where)
         if not where.file:
             raise ArgumentError("ll: this span has no line of source.")
         first, last = _function_around(path_of(where.file), where.line)

@@ -1,7 +1,4 @@
-"""Break, condition, ignore, commands, catch, watch.
-
-        Usage: commands that say where to stop
-
+"""Break, condition, ignore, commands, catch, watch: commands that say where to stop.
 
 Words and messages are those of pdb. Breakpoints and watches share their numbers, so `disable 3` and
 `clear 3` need not be told which of them is meant.
@@ -13,16 +10,17 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from kerascope.debugger.known import known_names
+from kerascope.debugger.known import known_names, names_so_far
 from kerascope.debugger.line_breaks import stop_once_a_line
-from kerascope.debugger.places import functions_in, shown_file, source_line
+from kerascope.debugger.lines import whole_number
+from kerascope.debugger.places import file_meant, functions_in, shown_file, source_line
 from kerascope.debugger.rendering import short_text
 from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.breakpoints import Breakpoint, BreakpointRow
 from kerascope.trace.conditions import DEFAULTS
-from kerascope.trace.selectors import KnownNames, guess, parse_selector
+from kerascope.trace.selectors import KnownNames, guess, may_be_known, parse_selector
 from kerascope.trace.watches import Unknown, Watch, WatchRow
 
 HEADER = "Num Type         Disp Enb   Where"
@@ -74,6 +72,10 @@ class StoppingCommands(Shell):
         made = breakpoints.add(words, known, temporary=temporary)
         stop_once_a_line(made)
         self.say(f"Breakpoint {made.number} at {made.selector.text}")
+        so_far = names_so_far(self.session)
+        if not may_be_known(made.selector, so_far):
+            near = guess(made.selector, so_far)
+            self.say_text(f"   no {made.selector.what} of this name so far. {near}".rstrip())
 
     def _line_or_layer(self, words: str, known: KnownNames, command: str) -> str:
         """Return what a breakpoint is at: a bare number is a line, as in pdb, if we stand in it.
@@ -84,14 +86,20 @@ class StoppingCommands(Shell):
             It names a function of the script, which pdb would know; or what a layer gives.
         """
         chosen, comma, condition = words.partition(",")
-        chosen, place = chosen.strip(), self.place_of_program()
-        if chosen.isdigit() and place is not None:
-            if not source_line(place.file, int(chosen)).partition("#")[0].strip():
-                raise ArgumentError(f"{command}: line {chosen} is blank, or there is none.")
-            return f"{shown_file(place.file)}:{chosen}{comma}{condition}"
+        chosen, place = chosen.strip(), self.place_of_program() or self.place_of_building()
+        is_bare = chosen.isdigit() and place is not None
+        named = re.fullmatch(r"(.*\S) ?: ?([0-9]{1,9})", chosen.removesuffix(":ret"))
+        script, file, number = self.session.script, "", 0
+        if is_bare and place is not None:
+            file, number = place.file, int(chosen)
+        elif named:
+            file, number = file_meant(named[1], script), int(named[2])
+        if file and not source_line(file, number).partition("#")[0].strip():
+            raise ArgumentError(f"{command}: line {number} is blank, or there is none.")
+        if is_bare:
+            return f"{shown_file(file)}:{chosen}{comma}{condition}"
         if chosen in known.layers:
             return words
-        script = self.session.script
         line = functions_in(script).get(chosen)
         if line is not None:
             file = shown_file(str(script))
@@ -257,8 +265,10 @@ class StoppingCommands(Shell):
             return breakpoints, watches
         numbers = [whole_number(word, command, "the number of a breakpoint") for word in asked]
         for number in numbers:
-            if number not in watches:
-                stepper.breakpoints.get(number, command)
+            if number not in (*breakpoints, *watches):
+                there = ", ".join(map(str, sorted([*breakpoints, *watches])))
+                there = f"there are {there}" if there else "there are none yet"
+                raise ArgumentError(f"{command}: no breakpoint or watch {number}; {there}.")
         return [n for n in numbers if n in breakpoints], [n for n in numbers if n in watches]
 
     def _breakpoint(self, word: str, command: str) -> Breakpoint:
@@ -328,7 +338,8 @@ class StoppingCommands(Shell):
                 self.say(line)
             return
         t = self.stop.t if self.stop is not None else -1
-        watch = stepper.watches.add(words, lambda: stepper.names(t))
+        self.names()  # so that the stepper knows our own
+        watch = stepper.watches.add(words, lambda expression: stepper.names_for(expression, t))
         self.say(f"Watch {watch.number}: {watch.text}" + _value_now(watch))
 
     do_b = do_break
@@ -344,19 +355,6 @@ def told(thing: Breakpoint | Watch) -> str:
     if isinstance(thing, Breakpoint):
         return f"breakpoint {thing.number} at {thing.selector.text}"
     return f"watch {thing.number} of {thing.text}"
-
-
-def whole_number(text: str, command: str, what: str) -> int:
-    """Return a number that a user typed.
-
-    Raises
-    ------
-    ArgumentError
-        It is none.
-    """
-    if not text.strip().isdigit():
-        raise ArgumentError(f"{command}: got {text.strip()!r}; expected {what}: {command} 1.")
-    return int(text)
 
 
 def table_of_breaks(

@@ -11,6 +11,7 @@ import numpy as np
 
 from kerascope.debugger.calls import calls_at
 from kerascope.debugger.fitting import DOTS, columns_of, padded
+from kerascope.debugger.names import written_unheard
 from kerascope.debugger.pictures import picture_of, say_picture
 from kerascope.debugger.rendering import text_of_value
 from kerascope.debugger.stopping import StoppingCommands
@@ -185,7 +186,7 @@ class TableCommands(StoppingCommands):
         self._say_table(("variable", "new value"), _rows_of(found), "there are no updates yet")
 
     def _info_weights(self) -> None:
-        found = self._found("weights") or {}
+        found = {**(self._found("weights") or {}), **written_unheard(self.session)}
         before = self._weights_before()
         rows: Rows = []
         for name, value in found.items():

@@ -1,7 +1,8 @@
 """Conditions by name, for `catch`: what goes wrong in training, found where it begins.
 
 =====================  ============================================================================
-`nan`, `inf`           stops at the producer: this value comes out, and did not go in
+`nan`, `inf`           stops at the producer: this value comes out, and did not go in; or where it
+                       comes from outside: with data, a variable or a constant
 `exception`            something failed
 `dead`                 a ReLU gives 0 for the whole batch
 `vanishing<1e-3`       a gradient's norm is below this part of the greatest of this backward pass
@@ -9,7 +10,7 @@
                        the pass before
 `stuck<1e-7`           a commit changed a weight by less than this, relatively, or
 `stuck>10`             the loss has not changed over more than so many batches
-`ratio>0.1`            ‖update‖ / ‖weight‖ at a commit is above this
+`ratio>0.1`            a weight's relative change at a commit, ‖update‖ / ‖weight‖, is above this
 =====================  ============================================================================
 
 The numbers are what is meant where none is given; `stuck` asks both questions.

@@ -106,14 +106,16 @@ def has_nan(value: Any) -> bool:
 
 
 def norm(value: Any) -> float:
-    """Return the square root of the sum of squares of all that is in a value.
+    """Return the square root of the sum of squares of all that is in a value; of nothing, NaN.
+
+    A symbol has no norm. NaN is neither above nor below a number, so no condition holds there.
 
     Examples
     --------
-    >>> norm([np.array([3.0, 0.0]), 4.0])
-    5.0
+    >>> norm([np.array([3.0, 0.0]), 4.0]), norm(None)
+    (5.0, nan)
     """
-    norms = [_norm(part) for part in parts(value)]
+    norms = [_norm(part) for part in parts(value)] or [math.nan]
     return norms[0] if len(norms) == 1 else math.hypot(*norms)
 
 
@@ -125,20 +127,22 @@ def _norm(part: Any) -> float:
 
 
 def relative_change(old: Any, new: Any) -> float | None:
-    """Return ‖new - old‖ beside the greater of ‖old‖ and ‖new‖; None where that has no meaning.
+    """Return ‖new - old‖ / ‖old‖; None where that has no meaning.
+
+    Where all was 0 it is 1 if anything has changed: all that is there is new.
 
     Examples
     --------
     >>> relative_change(np.array([2.0, 0.0]), np.array([1.0, 0.0]))
     0.5
-    >>> relative_change(0.0, 0.0), relative_change([1], [1, 2])
-    (0.0, None)
+    >>> relative_change(0.0, 3.0), relative_change(0.0, 0.0), relative_change([1], [1, 2])
+    (1.0, 0.0, None)
     """
     numbers = (np.ndarray, np.number, int, float)
     if not (isinstance(old, numbers) and isinstance(new, numbers)):
         return None
     if np.shape(old) != np.shape(new):
         return None
-    greater = max(norm_of(old), norm_of(new))
+    before = norm_of(old)
     change = norm_of(np.subtract(new, old, dtype="float64"))
-    return change / greater if greater else change
+    return change / before if before else float(change > 0)

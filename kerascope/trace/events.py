@@ -53,6 +53,7 @@ class Where(NamedTuple):
         Of the engine.
     line : int
     function : str
+        The engine's; of the act of building, through which no line of the engine leads, the user's.
     user_file : str
         Of the user's script; "" if nothing of it is concerned.
     user_line : int

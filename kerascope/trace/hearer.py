@@ -53,6 +53,10 @@ class Hearer:
         self.stage = stage
         self.level_of_spans = len(recorder.spans)
 
+    def first_made_at(self) -> tuple[str, int] | None:
+        """Return the line of the script that made what is told first; None if it stands there."""
+        return None
+
     def started(self) -> None:
         """Hear that the stage starts: nothing of it has run."""
         name = str(getattr(self.stage.subject, "name", self.stage.name))

@@ -24,8 +24,9 @@ other.
 A span that fails, or is abandoned, still ends: its "E" has the name `error`. So a tape is balanced
 when the recorder is closed, whatever happened.
 
-What the engine does not tell and so is on no tape: calls of layers inside another layer's `call`,
-a callback's own begin and end, and `set_value` itself (`weight.set` is told at the next call of a
+What the engine does not tell and so is on no tape: calls of layers inside another layer's `call`
+while symbols are built (of a function's ops the scopes tell them, see `recorder_inner.py`), a
+callback's own begin and end, and `set_value` itself (`weight.set` is told at the next call of a
 function that reads the variable).
 
 Lesson: chapter 12.
@@ -46,8 +47,8 @@ from kerascope.trace.recorder_function import FunctionHearer
 from kerascope.trace.recorder_memory import Memory
 from kerascope.trace.recorder_override import override
 from kerascope.trace.recorder_stages import hearer_of
-from kerascope.trace.recorder_where import where_of
-from kerascope.trace.snapshots import ErrorRef, error_ref
+from kerascope.trace.recorder_where import place_in_script, place_of_failure, where_of
+from kerascope.trace.snapshots import error_ref
 from kerascope.trace.tape_names import OF_THE_END
 from kerascope.trace.tape_store import HISTORY, Tape
 
@@ -134,40 +135,41 @@ class Recorder:
         hearer = kind(self, stage)
         self.hearers.append(hearer)
         try:
-            self._open_act(kind.builds)
+            self._open_act(hearer)
             hearer.level_of_spans = len(self.spans)
             hearer.started()
         except BaseException as error:  # a listener stopped the program: the stage will say nothing
-            self._give_up(hearer, error_ref(error))
+            self._give_up(hearer, error)
             raise
 
-    def _open_act(self, builds: bool) -> None:
+    def _open_act(self, hearer: Hearer) -> None:
         """Open the act "build" if a stage of it begins at the top; close it if another does."""
-        if builds and not self.spans:
-            self.begin("build", "build", Where())
-        elif not builds and len(self.spans) == 1 and self.spans[0][0] == "build":
-            self.end()
+        if hearer.builds and not self.spans:
+            self.begin("build", "build", place_in_script(hearer.first_made_at()))
+        elif not hearer.builds and len(self.spans) == 1 and self.spans[0][0] == "build":
+            self.end(where=place_in_script(None))
 
     def _leave(self, stage: Stage, mark: Mark) -> None:
         if all(hearer.stage is not stage for hearer in self.hearers):
             return
         while self.hearers[-1].stage is not stage:
-            self._give_up(self.hearers[-1], error_ref(None))
+            self._give_up(self.hearers[-1], None)
         hearer = self.hearers[-1]
         if mark is Mark.finished:
             hearer.finished()
             self.hearers.remove(hearer)
         else:
-            self._give_up(hearer, error_ref(sys.exc_info()[1]))
+            self._give_up(hearer, sys.exc_info()[1])
 
-    def _give_up(self, hearer: Hearer, error: ErrorRef) -> None:
+    def _give_up(self, hearer: Hearer, error: BaseException | None) -> None:
         """Close all spans of a hearer whose stage failed, even if a listener raises meanwhile."""
         self.memory.figures.settle()
         self.hearers.remove(hearer)
         raised: BaseException | None = None
         while len(self.spans) > hearer.level_of_spans:
             try:
-                self.end((Delta("error", None, error),))
+                where = place_of_failure(self.spans[-1][2], error)
+                self.end((Delta("error", None, error_ref(error)),), where)
             except BaseException as new:
                 raised = new
         if raised is not None:

@@ -13,12 +13,14 @@ from kerascope.backend.traversal import applies_in_order
 from kerascope.callers import line_outside_the_package
 from kerascope.engine.calling import LayerBuilt
 from kerascope.engine.input_layer import InputLayer
+from kerascope.engine.layer_type import LayerType
 from kerascope.engine.node import Node, NodeCreated
 from kerascope.engine.node_ids import call_ids
 from kerascope.engine.running import InputFed, NodeComputed
-from kerascope.trace.events import Delta
+from kerascope.trace.events import Delta, Where
 from kerascope.trace.hearer import Hearer, name_is
 from kerascope.trace.recorder_memory import keys_by_node
+from kerascope.trace.recorder_where import place_of
 from kerascope.trace.train_facts import quietly
 
 
@@ -39,18 +41,21 @@ class LayerCallHearer(Hearer):
 
     builds = True
 
+    def first_made_at(self) -> tuple[str, int] | None:
+        """Return the line of the first layer that will be introduced."""
+        seen = self.recorder.memory.seen_layers
+        layers = (*(node.outbound_layer for node in self._given()), self.stage.subject)
+        return next((layer.made_at for layer in layers if layer not in seen), None)
+
     def started(self) -> None:
         """Begin the call; tell of the layers that were made for it."""
         self.called_at = line_outside_the_package()
-        layer, names = self.stage.subject, self.stage.names
-        call, apply = names.get("call"), names.get("apply")
-        inputs = call.tensors if call is not None else apply.inputs if apply is not None else []
-        for x in inputs:
-            if x._keras_history is not None and isinstance(x._keras_history.layer, InputLayer):
-                self._introduce(x._keras_history.layer, x._keras_history.node)
+        layer = self.stage.subject
+        for node in self._given():
+            self._introduce(node.outbound_layer, node)
         self._introduce(layer)
         ref = self.recorder.describer.ref
-        described = [ref(x) for x in inputs]
+        described = [ref(x) for x in self._inputs()]
         deltas = (name_is("layer", ref(layer)), name_is("inputs", described))
         self.begin("layer.call", layer.name, *deltas, made_at=self.called_at)
 
@@ -60,7 +65,7 @@ class LayerCallHearer(Hearer):
             tell_built(self, event, self.called_at)
         elif isinstance(event, NodeCreated):
             self._tell_ops(event.node)
-            self._tell_node(event.node, self.called_at)
+            self._tell_node(event.node, self.recorder.where(self.stage, self.called_at))
 
     def finished(self) -> None:
         """End the call with what came out."""
@@ -69,16 +74,28 @@ class LayerCallHearer(Hearer):
             result = result.output_tensors[0]
         self.end_all(name_is("result", self.recorder.describer.snapshot(result)))
 
+    def _inputs(self) -> list[Tensor]:
+        names = self.stage.names
+        call, apply = names.get("call"), names.get("apply")
+        return call.tensors if call is not None else apply.inputs if apply is not None else []
+
+    def _given(self) -> list[Node]:
+        """Return the nodes of the inputs with which a model begins."""
+        histories = [x._keras_history for x in self._inputs() if x._keras_history is not None]
+        return [history.node for history in histories if isinstance(history.layer, InputLayer)]
+
     def _introduce(self, layer: Any, node: Node | None = None) -> None:
         """Tell of a layer when it is first met: its making is no stage."""
         memory = self.recorder.memory
         if layer in memory.seen_layers:
             return
         memory.seen_layers.add(layer)
-        ref = memory.describer.ref(layer)
-        self.tell("layer.init", layer.name, name_is("layer", ref), made_at=layer.made_at)
+        described = name_is("layer", memory.describer.ref(layer))
+        where = place_of(LayerType.__call__, "layer.__init__(", layer.made_at)
+        self.recorder.tell("layer.init", layer.name, where, (described,))
         if node is not None:
-            self._tell_node(node, layer.made_at)
+            begun = place_of(InputLayer.__init__, "begins=True", layer.made_at)
+            self._tell_node(node, begun)
 
     def _tell_ops(self, node: Node) -> None:
         ref = self.recorder.describer.ref
@@ -86,7 +103,7 @@ class LayerCallHearer(Hearer):
             deltas = (name_is("op", apply.op.name), name_is("result", _refs(ref, apply.outputs)))
             self.tell("op.create", apply.name, *deltas, made_at=self.called_at)
 
-    def _tell_node(self, node: Node, line: tuple[str, int] | None) -> None:
+    def _tell_node(self, node: Node, where: Where) -> None:
         describer = self.recorder.describer
         ref = describer.ref
         histories = (
@@ -94,15 +111,13 @@ class LayerCallHearer(Hearer):
             for y in node.output_tensors
             if (h := y._keras_history) is not None
         )
-        self.tell(
-            "node.create",
-            node.name,
+        deltas = (
             name_is("node", ref(node)),
             name_is("node_index", node.node_index),
             name_is("outputs", [ref(y) for y in node.output_tensors]),
             *histories,
-            made_at=line,
         )
+        self.recorder.tell("node.create", node.name, where, deltas)
 
 
 def _refs(ref: Any, tensors: list[Tensor]) -> Any:

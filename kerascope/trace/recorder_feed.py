@@ -11,6 +11,7 @@ from kerascope.backend.graph import Variable
 from kerascope.backend.ops.sparse import fed_array
 from kerascope.backend.schedule import Schedule
 from kerascope.stage import Stage
+from kerascope.trace.contents import count_inf, count_nan
 from kerascope.trace.events import Delta, new_delta
 from kerascope.trace.hearer import name_is
 from kerascope.trace.recorder_memory import Memory
@@ -55,6 +56,7 @@ def names_at_start(
     """Return the names of a call: empty containers that will fill, and what is known already."""
     payload = memory.payload
     names: dict[str, Any] = {"inputs": [payload(x) for x in copies.values()]}
+    names["feed_names"] = tuple([x.name for x in plan.function.schedule.inputs])
     facts = plan.facts
     if facts is None:
         return names
@@ -75,12 +77,35 @@ def names_at_start(
     return names
 
 
-def names_of_group(group: Group, gradients: dict[str, Any], memory: Memory) -> tuple[Delta, ...]:
+def tell_spoilt_constants(plan: Plan, memory: Memory) -> None:
+    """Let an op begin with the constants that it reads and that are not finite, by their names.
+
+    Nothing else tells of a constant, and so nothing else says that a NaN comes in with it.
+    """
+    schedule = plan.function.schedule
+    spoilt = {slot: x for slot, x in schedule.fixed if count_nan(x) or count_inf(x)}
+    tensors = {slot: tensor for tensor, slot in schedule.slots.items() if slot in spoilt}
+    for planned in plan.steps if spoilt else ():
+        own = [slot for slot in planned.step.inputs if slot in spoilt]
+        constants = {tensors[slot].name: memory.payload(spoilt[slot]) for slot in own}
+        if constants:
+            told: tuple[Delta, ...] = (*planned.deltas, name_is("constants", constants))
+            planned.deltas = told
+
+
+def names_of_group(
+    group: Group, gradients: dict[str, Any], arrays: dict[str, Any], plan: Plan, memory: Memory
+) -> tuple[Delta, ...]:
     """Return the names with which the ops of a call, or of a parameter's update, begin."""
     if group.deltas is None:
         group.deltas = _always_of(group, memory)
     if group.variable is None:
-        return group.deltas
+        if group.node is None or group.depth is None:
+            return group.deltas
+        inputs = tuple([arrays.get(plan.keys.get(x, "")) for x in group.node.input_tensors])
+        if not inputs or any(x is None for x in inputs):
+            return group.deltas
+        return (*group.deltas, name_is("inputs", inputs))
     payload = memory.payload
     names = {"p": payload(group.variable.get_value(borrow=True))}
     if group.name in gradients:

@@ -18,7 +18,14 @@ from kerascope.backend.schedule import Step, is_needed
 from kerascope.stage import Stage
 from kerascope.trace.events import Delta, Where, new_delta
 from kerascope.trace.hearer import Hearer, name_is
-from kerascope.trace.recorder_feed import fed_copies, names_at_start, names_of_group, variables_set
+from kerascope.trace.recorder_feed import (
+    fed_copies,
+    names_at_start,
+    names_of_group,
+    tell_spoilt_constants,
+    variables_set,
+)
+from kerascope.trace.recorder_inner import NO_CALLS, Path, inner_calls
 from kerascope.trace.recorder_plan import Group, Plan, PlannedStep
 from kerascope.trace.recorder_run import FitHearer
 from kerascope.trace.recorder_where import FILE, line_of
@@ -39,7 +46,11 @@ class FunctionHearer(Hearer):
             plan = memory.plans[self.function] = Plan(self.function, memory, FILE)
             for planned in plan.steps:
                 planned.set_lines(line_of("step.perform("), line_of("yield step"))
+            tell_spoilt_constants(plan, memory)
+            memory.inner_calls[self.function] = inner_calls(plan)
         self.plan: Plan = plan
+        self._inner: list[Path] = memory.inner_calls[self.function]  # by place in the schedule
+        self._inside = NO_CALLS  # those that are open
         self._keeps_arrays = not memory.statistics_only
         self._figures_of = memory.figures.of
         self._kept = self._kept_array if self._keeps_arrays else self._kept_figures
@@ -58,6 +69,7 @@ class FunctionHearer(Hearer):
         self._written: dict[Variable, Delta] = {}  # by variable, after the commit
         self._line_of_updates = Where()
         self._new: Any = None
+        self._total_loss: Any = None
 
     # --- start ------------------------------------------------------------------------------------
 
@@ -164,6 +176,8 @@ class FunctionHearer(Hearer):
             return Delta("mask", None, array)
         if name == "grads":
             self._gradients[key] = array
+        elif name == "total_loss":
+            self._total_loss = array
         elif name == "updates" and self._group is not None and self._group.name == key:
             self._new = array
         return new_delta((name, key, array))
@@ -212,12 +226,14 @@ class FunctionHearer(Hearer):
             self._leave_group()
             if planned.group is not None:
                 self._enter_group(planned.group, planned.where)
+        if self._inner[self._index] is not self._inside:
+            self._enter_inner(self._inner[self._index], planned.where)
         if not self._tells_ops:
             return
         if self._keeps_arrays:
             values, copies = self._values, self._copies
             arrays = tuple([copies[s] if s in copies else values[s] for s in planned.step.inputs])
-            deltas = (planned.op, new_delta(("inputs", None, arrays)))
+            deltas = (*planned.deltas, new_delta(("inputs", None, arrays)))
             self.recorder.begin_op(planned.name, planned.where, deltas)
         else:
             self.recorder.begin_op(planned.name, planned.where, planned.deltas)
@@ -247,6 +263,7 @@ class FunctionHearer(Hearer):
         """Put another array into a slot of the call that is paused."""
         old = self._values[slot]
         self._new = array if self._new is old else self._new
+        self._total_loss = array if self._total_loss is old else self._total_loss
         self._gradients = {k: array if g is old else g for k, g in self._gradients.items()}
         self._values[slot] = array
         if slot in self._copies:
@@ -265,10 +282,30 @@ class FunctionHearer(Hearer):
             self._leave_depth()
             self._depth = group.depth
             recorder.begin("depth", f"depth {group.depth}", where, (name_is("depth", group.depth),))
-        names = names_of_group(group, self._gradients, recorder.memory)
+        arrays, memory = self._arrays, recorder.memory
+        names = names_of_group(group, self._gradients, arrays, self.plan, memory)
         recorder.begin(group.kind, group.name, where, names)
 
+    def _enter_inner(self, path: Path, where: Where) -> None:
+        """Leave the calls inside the node that are over, and enter those that begin."""
+        inside, self._inside = self._inside, path
+        same = sum(one is other for one, other in zip(inside, path, strict=False))
+        recorder, memory = self.recorder, self.recorder.memory
+        for call in reversed(inside[same:]):
+            array = None if call.slot is None else self.current(call.slot)
+            recorder.end(() if array is None else (name_is("result", memory.payload(array)),))
+        for call in path[same:]:
+            layer = call.layer
+            user_file, user_line = layer.made_at or ("", 0)
+            made = where._replace(user_file=user_file, user_line=user_line)
+            arrays = [self._copies.get(slot, self._values[slot]) for slot in call.inputs]
+            inputs = tuple([memory.payload(array) for array in arrays])
+            ref = memory.describer.ref(layer)
+            deltas = (name_is("layer", ref), name_is("inputs", inputs))
+            recorder.begin("node", layer.name, made, deltas)
+
     def _leave_group(self) -> None:
+        self._enter_inner(NO_CALLS, Where())
         group, self._group = self._group, None
         if group is None:
             return
@@ -291,8 +328,21 @@ class FunctionHearer(Hearer):
         self._leave_group()
         self._leave_depth()
         if self._phase and self._phase != "commit":
+            result = self._result_of_phase()
             self._phase = ""
-            self.recorder.end()
+            self.recorder.end(() if result is None else (name_is("result", result),))
+
+    def _result_of_phase(self) -> Any:
+        """Return what a pass comes to: forward the model's outputs, then the loss."""
+        if self._phase == "loss":
+            return self._total_loss
+        if self._phase != "forward" or self.plan.facts is None:
+            return None
+        keys = [self.plan.keys.get(y, "") for y in self.plan.facts.model.outputs]
+        outs = [self._arrays.get(key) for key in keys]
+        if any(out is None for out in outs):
+            return None
+        return outs[0] if len(outs) == 1 else tuple(outs)
 
     # --- commit and end ---------------------------------------------------------------------------
 

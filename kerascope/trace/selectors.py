@@ -178,13 +178,15 @@ def _is_counted(selector: Selector, event: Event, events: History) -> bool:
 
 def _is_line(selector: Selector, event: Event, events: History) -> bool:
     where, number = event.where, selector.number
-    if where.line == number and _is_file(where.file, selector.pattern):
+    if where.line == number and is_file(where.file, selector.pattern):
         return True
-    is_made_there = where.user_line == number and _is_file(where.user_file, selector.pattern)
-    return is_made_there and event.grain not in ("op", "detail")
+    is_made_there = where.user_line == number and is_file(where.user_file, selector.pattern)
+    is_of_a_layer = event.grain not in ("op", "detail") and event.kind != "build"
+    return is_made_there and is_of_a_layer
 
 
-def _is_file(path: str, pattern: str) -> bool:
+def is_file(path: str, pattern: str) -> bool:
+    """Return whether a path is meant by its end: "example.py" or "examples/example.py"."""
     return path == pattern or path.replace("\\", "/").endswith("/" + pattern.replace("\\", "/"))
 
 
@@ -290,12 +292,20 @@ def _what_is_wrong(text: str, prefix: str, name: str) -> str:
     return f"cannot read {text!r}. {near}Expected {EXAMPLES}."
 
 
-def _check_name(selector: Selector, known: KnownNames, where: str) -> None:
+def may_be_known(selector: Selector, known: KnownNames) -> bool:
+    """Return whether a name exists; a glob does, and any where none of its kind is known."""
     there, name = names_for(selector, known), selector.pattern
     if not there or any(sign in name for sign in "*?["):
+        return True
+    return name in there or (
+        selector.what == "layer" and name in {other.partition("@")[0] for other in there}
+    )
+
+
+def _check_name(selector: Selector, known: KnownNames, where: str) -> None:
+    if may_be_known(selector, known):
         return
-    if name in there or (selector.what == "layer" and name in {n.partition("@")[0] for n in there}):
-        return
+    there, name = names_for(selector, known), selector.pattern
     listed = ", ".join(sorted(there)[:12]) + (", ..." if len(there) > 12 else ".")
     near = guess(selector, known)
     raise ArgumentError(

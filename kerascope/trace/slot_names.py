@@ -116,7 +116,10 @@ def fitted(value: Any, tensor: Tensor, current: Any, where: str = "set") -> np.n
         The value does not fit.
     """
     try:
-        array = np.asarray(value, dtype=tensor.dtype)
+        array = np.asarray(value)
+        if array.dtype.kind not in "biuf":  # NumPy would take None for NaN
+            raise TypeError
+        array = array.astype(tensor.dtype)
         return np.array(np.broadcast_to(array, np.shape(current)))
     except (TypeError, ValueError):
         shape = getattr(value, "shape", None)

@@ -17,6 +17,7 @@ At the begin of a span (`--Call--`) we stand both at the line that calls and in 
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -40,7 +41,7 @@ from kerascope.trace.plans import (
     return_from,
 )
 from kerascope.trace.selectors import ACTS, PHASES, network_depth_of
-from kerascope.trace.sources import Events, EventSource, before
+from kerascope.trace.sources import Events, EventSource, before, begin_of
 from kerascope.trace.stops import Reason, Stop
 from kerascope.trace.tape_forgetting import told_of
 from kerascope.trace.watches import Change, Watches
@@ -66,8 +67,8 @@ class Stepper:
     watches : Watches
     plan : Plan
         What the movement under way stops at; `continue` while nothing else is asked.
-    extra_names : dict
-        Names for conditions, besides those of the tape and of the event: `model`, `K`.
+    extra_names : mapping
+        Names for expressions, besides those of the tape and of the event: `model`, `K`.
 
     Notes
     -----
@@ -83,7 +84,7 @@ class Stepper:
         self.watches = Watches(numbers)
         self.catches = Catches()
         self.plan: Plan = CONTINUE
-        self.extra_names: dict[str, Any] = {}
+        self.extra_names: MutableMapping[str, Any] = {}
         self._place = start
         self._interrupted = False
 
@@ -121,14 +122,19 @@ class Stepper:
         t = self.now if t is None else t
         if not 0 <= t < len(self.tape):
             return {**self.extra_names, **names_of_event(None)}
-        names = {**self.extra_names, **self.tape.names_at(t), **names_of_event(self.tape[t])}
-        if names["ins"] is None:
-            names["ins"] = names.get("inputs")  # they came with the begin of the span
+        event = self.tape[t]
+        names = {**self.extra_names, **self.tape.names_at(t), **names_of_event(event)}
+        if "model" in self.extra_names:
+            names["model"] = self.extra_names["model"]  # itself, not what the tape tells of it
+        if names["ins"] is None and event.ph == END:
+            names["ins"] = names_of_event(begin_of(event, self.tape))["ins"]
         return names
 
-    def _names_for(self, event: Event, expression: Expression) -> dict[str, Any]:
+    def names_for(self, expression: Expression, t: int) -> dict[str, Any]:
         """Return the names for an expression; to rebuild those of the tape takes time."""
-        return names_of_event(event) if expression.is_of_the_event else self.names(event.t)
+        if expression.is_of_the_event:
+            return names_of_event(self.tape[t] if 0 <= t < len(self.tape) else None)
+        return self.names(t)
 
     # --- forward ----------------------------------------------------------------------------------
 
@@ -289,11 +295,12 @@ class Stepper:
         findings: tuple[Finding, ...] = ()
         changes: tuple[Change, ...] = ()
         if len(self.breakpoints):
-            hit = self.breakpoints.hit(event, partial(self._names_for, event), tape)
+            hit = self.breakpoints.hit(event, partial(self.names_for, t=event.t), tape)
         if len(self.catches):
             findings = tuple(self.catches.findings(event, tape))
         if len(self.watches):
-            before, now = partial(self.names, event.t - 1), partial(self.names, event.t)
+            before = partial(self.names_for, t=event.t - 1)
+            now = partial(self.names_for, t=event.t)
             changes = tuple(self.watches.changes(event, before, now))
         if hit is not None:
             reason = Reason.BREAKPOINT
@@ -323,8 +330,8 @@ class Stepper:
             stop = self.should_stop(event)
             if stop is not None:
                 return stop
-        self._place = -1
-        return self._stop(Reason.BEGIN)
+        self._place, self.plan = -1, CONTINUE
+        return Stop(-1, Reason.BEGIN, None)
 
     def _at_end(self) -> Stop:
         self._place = len(self.tape)
@@ -344,6 +351,9 @@ class Stepper:
 
     def _until(self, target: int | str | None, t: int | None, backward: bool) -> Plan:
         if t is not None:
+            if t >= self._place if backward else t <= self._place:
+                way = "ru: t={} is not before" if backward else "until: t={} is not after"
+                raise ArgumentError(f"{way.format(t)} t={self.now}. Jump there: `goto {t}`.")
             return UntilTime(backward, t=t)
         if isinstance(target, str):
             if target not in (*PHASES, *ACTS):

@@ -33,11 +33,11 @@ class Stop:
     Attributes
     ----------
     t : int
-        When; -1 if nothing has happened yet.
+        When; -1 before the first event.
     reason : Reason
         The first that holds of breakpoint, catch, watch and step.
     event : Event or None
-        Where. At the begin or end of history the first or last event.
+        Where. At the end of history the last event; at its begin none.
     breakpoint : Breakpoint or None
         That was hit.
     findings : tuple of Finding

@@ -4,12 +4,15 @@ A symptom is looked for at one event and, where it must, at those before it; how
 plays no part. So it is found forward, backward and in a replay. It is read from these deltas:
 
 - `inputs` (arrays) and `out` or `result` (an array or several), of an op or a node; `inputs` may
-  stand at the begin of the span. `inputs` at the begin of a function is what is fed;
+  stand at the begin of the span. `inputs` at the begin of a function is what is fed, under the
+  names `feed_names`;
+- `constants`, a dict, at the begin of an op that reads some which are not finite;
 - `op`, the op's name, at an op or its begin;
 - `grads`, an array with the tensor's name as the key, or a dict of them, where gradients arrive;
 - `old` and `new`, arrays, at kind "update.apply"; `params`, the names of what is trained, at the
   begin of the function;
-- `weights`, an array with the weight's name as the key, where it is created or set;
+- `weights`, an array with the weight's name as the key, where it is created or set, and at the
+  begin of the first function that reads it;
 - `total_loss`, a number, where it has been computed;
 - `error`, an `ErrorRef`, at the end of what failed.
 
@@ -38,6 +41,7 @@ from kerascope.trace.contents import (
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
 from kerascope.trace.expressions import OF_THE_OUTPUT, value_of_event
 from kerascope.trace.landmarks import landmarks_of, last_before
+from kerascope.trace.records import listed
 from kerascope.trace.selectors import op_name
 from kerascope.trace.snapshots import ErrorRef
 from kerascope.trace.sources import History, before, begin_of
@@ -55,12 +59,13 @@ def _inside(event: Event, events: History) -> Iterator[Event]:
         yield earlier
 
 
-def _inputs(event: Event, events: History) -> Any:
-    inputs = value_of_event(event, "inputs")
-    if inputs is None and event.ph == END:
+def _went_in(event: Event, events: History, name: str = "inputs") -> Any:
+    """Return what the begin of a span, or an instant, tells of what went in."""
+    told = value_of_event(event, name)
+    if told is None and event.ph == END:
         begin = begin_of(event, events)
-        inputs = value_of_event(begin, "inputs") if begin else None
-    return inputs
+        told = value_of_event(begin, name) if begin else None
+    return told
 
 
 def _gradients(event: Event) -> list[tuple[str, float]]:
@@ -134,10 +139,29 @@ def _inf(event: Event, events: History, below: float, above: float) -> str:
 def _comes(event: Event) -> Any:
     """Return the value that comes into being at an event."""
     if event.ph == BEGIN:
-        return value_of_event(event, "inputs") if event.kind == "function" else None
+        is_call = event.kind == "function"
+        return [*_fed(event).values(), *_variables(event).values()] if is_call else None
     if event.kind in WEIGHT_KINDS:
-        return [delta.value for delta in event.deltas if delta.name == "weights"]
+        return list(_variables(event).values())
     return value_of_event(event, *OF_THE_OUTPUT)
+
+
+def _fed(event: Event) -> dict[str, Any]:
+    """Return the arrays that a function is fed, under their names or else their places."""
+    arrays = value_of_event(event, "inputs") or ()
+    names = value_of_event(event, "feed_names") or [f"input {i}" for i in range(len(arrays))]
+    return dict(zip(names, arrays, strict=False))
+
+
+def _variables(event: Event) -> dict[str, Any]:
+    """Return the variables of which an event tells, a function's begin those not yet told."""
+    return {str(d.key): d.value for d in event.deltas if d.name == "weights"}
+
+
+def _was_told(event: Event, events: History) -> bool:
+    """Return whether a function has begun with the weight that is set here."""
+    earlier = next((e for e in before(events, event.t) if e.kind != "weight.set"), None)
+    return event.kind == "weight.set" and earlier is not None and event.name in _variables(earlier)
 
 
 def _in_this_call(event: Event, events: History) -> Iterator[Event]:
@@ -166,18 +190,46 @@ def _produced(event: Event, events: History, count: Callable[[Any], int], word: 
     out = _comes(event)
     if out is None or not count(out):
         return ""
-    inputs = _inputs(event, events) if event.ph != BEGIN else None
+    if event.ph == BEGIN:
+        return _comes_in(event, count, word)
+    inputs = _went_in(event, events)
+    constants = (_went_in(event, events, "constants") or {}) if count(inputs) else {}
+    spoilt = [name for name, constant in constants.items() if count(constant)]
+    if spoilt:  # of a constant nothing was told before
+        origin = f"{word} comes in with the constant {', '.join(spoilt)}"
+        return f"{_how_many(out, count)} {word} in {event.name}; {origin}"
     if count(inputs) or any(count(_comes(inner)) for inner in _inside(event, events)):
         return ""  # it came in, or was made by something inside that was found already
     if inputs is None and any(count(_comes(earlier)) for earlier in _in_this_call(event, events)):
         return ""  # what went in is not known, but there is a likelier producer
-    sizes = sum(np.size(part) for part in parts(out) if not isinstance(part, Statistics))
-    of_how_many = f" of {sizes}" if sizes else ""
+    if _was_told(event, events):
+        return ""
     origin = "it comes from outside" if inputs is None else "none went in"
     if word == "NaN" and inputs is not None and count_inf(inputs):
         origin = "infinite numbers went in; catch inf finds them"
-    place = f"what {event.name} is fed" if event.ph == BEGIN else event.name
-    return f"{count(out)}{of_how_many} {word} in {place}; {origin}"
+    return f"{_how_many(out, count)} {word} in {event.name}; {origin}"
+
+
+def _how_many(value: Any, count: Callable[[Any], int]) -> str:
+    """Return "1 of 32"; where only figures are left, "1"."""
+    sizes = sum(np.size(part) for part in parts(value) if not isinstance(part, Statistics))
+    return f"{count(value)} of {sizes}" if sizes else f"{count(value)}"
+
+
+def _comes_in(event: Event, count: Callable[[Any], int], word: str) -> str:
+    """Return with which arrays such numbers come in where a function begins, and in which rows."""
+    found = []
+    for name, value in _fed(event).items():
+        if count(value):
+            told = f"{name}, which {event.name} is fed: {_how_many(value, count)}"
+            if isinstance(value, np.ndarray) and value.ndim:
+                rows = [row for row, numbers in enumerate(value) if count(numbers)]
+                told += f", row{'' if len(rows) == 1 else 's'} {listed(rows, 4)} of the batch"
+            found.append(told)
+    for name, value in _variables(event).items():
+        if count(value):
+            found.append(f"the variable {name}: {_how_many(value, count)}")
+    return f"{word} comes in with {'; and with '.join(found)}"
 
 
 def _exception(event: Event, events: History, below: float, above: float) -> str:
@@ -271,12 +323,11 @@ def _ratio(event: Event, events: History, below: float, above: float) -> str:
     change = _change(event, events)
     if change is None or not all(isinstance(x, np.ndarray | np.generic) for x in change):
         return ""
-    old, new = change
-    weight = norm(old)  # a weight that is 0 everywhere, as a fresh bias, has no ratio
-    update = norm(np.subtract(new, old, dtype="float64")) if np.shape(old) == np.shape(new) else 0.0
-    if not weight or not update > above * weight:
+    relative = relative_change(*change)
+    # A weight that was 0 everywhere, as a fresh bias, has no ratio.
+    if relative is None or not relative > above or not norm(change[0]):
         return ""
-    return f"|update| / |weight| of {event.name} is {figure(update / weight)}"
+    return f"the relative change of {event.name}, |update| / |weight|, is {figure(relative)}"
 
 
 Symptom = Callable[[Event, History, float, float], str]

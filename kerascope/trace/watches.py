@@ -33,7 +33,7 @@ from kerascope.trace.snapshots import same
 WEIGHT = "weight:"
 OF_TYPE = "of type "
 CHANGING_KINDS = ("update.apply", "weight.set")
-Names = Callable[[], Mapping[str, Any]]
+Names = Callable[[Expression], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Change(NamedTuple):
     old, new : object
         `Unknown` where there was or is no value.
     relative : float or None
-        ‖new - old‖ beside the greater norm, for numbers and arrays.
+        ‖new - old‖ / ‖old‖, for numbers and arrays.
     added, removed : tuple
         Keys of a dict, or elements of a list or a set.
     error : str
@@ -145,7 +145,7 @@ class Watch:
 def value_of(expression: Expression, names: Names) -> Any:
     """Return an expression's value; `Unknown` if it has none, or one that is no data."""
     try:
-        value = expression.value(names())
+        value = expression.value(names(expression))
     except NameError:
         return NOTHING
     except Exception as error:
@@ -189,14 +189,15 @@ class Watches:
     def __len__(self) -> int:
         return len(self._watches)
 
-    def add(self, text: str, names: Names = dict) -> Watch:
+    def add(self, text: str, names: Names = lambda expression: {}) -> Watch:
         """Watch "EXPR", "EXPR, condition" or "weight:GLOB".
 
         Parameters
         ----------
         text : str
         names : callable
-            Gives the names now. The value may be missing yet; it is reported when it comes.
+            Gives the names now that an expression asks for. The value may be missing yet; it is
+            reported when it comes.
 
         Raises
         ------
@@ -265,7 +266,7 @@ class Watches:
         ----------
         event : Event
         before, now : callable
-            Give the names at the event before, and at this one.
+            Give the names at the event before, and at this one, that an expression asks for.
         """
         found = []
         for watch in self._watches.values():
@@ -285,6 +286,7 @@ def _asked(change: Change, now: Names) -> Change | None:
         return change
     told_of = {"old": change.old, "new": change.new, "relative": change.relative}
     try:
-        return change if change.watch.condition.value({**now(), **told_of}) else None
+        names = {**now(change.watch.condition), **told_of}
+        return change if change.watch.condition.value(names) else None
     except Exception as error:
         return change._replace(error=told(error))

@@ -66,7 +66,8 @@ def test_the_line_itself_is_stopped_at_with_its_names(debug, monkeypatch, stop):
     assert code == 0
     assert answer(out, "c") == ["> script.py(10)go()", f"-> {stop}"]
     assert answer(out, "p secret, a") == ["(5, in_1)"]
-    where = ["  script.py(17)<module>()  go()", "  build", "> script.py(10)go()", f"-> {stop}"]
+    begun = '  build    script.py:8  a = Input((3,), name="in_1")'
+    where = ["  script.py(17)<module>()  go()", begun, "> script.py(10)go()", f"-> {stop}"]
     assert answer(out, "w") == where
     assert f"  10 ->     {stop}" in answer(out, "l 5")
     assert answer(out, "rs")[-1].startswith("--Return-- layer.call dense_1")
@@ -79,6 +80,27 @@ def test_what_follows_is_stepped_from_there(debug):
     line = '  script.py(11)go()  y = Dense(1, activation="sigmoid", name="dense_2")(x)'
     assert answer(out, "w")[:2] == ["  script.py(17)<module>()  go()", line]
     assert "the program has ended" in answer(out, "c")[0] or "script.py(10)" in out
+
+
+def test_under_kerascope_run_the_callers_are_those_of_the_script(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT.replace("STOP", "kerascope.set_trace()"))
+    command = "import sys; sys.argv[0] = 'kerascope'; from kerascope.cli import main; main()"
+    (tmp_path / "command.py").write_text(command)  # as the one that is installed: a user's file
+    words = [sys.executable, "command.py", "run", str(path)]
+    asked = {"input": "w\ndetach\n", "capture_output": True, "text": True, "check": True}
+    out = subprocess.run(words, cwd=tmp_path, **asked).stdout
+    assert answer(out, "w")[0] == "  script.py(17)<module>()  go()"
+
+
+def test_at_the_line_that_begins_to_build_it_is_listed_and_a_number_is_one_of_its_lines(debug):
+    _, out = debug("s", "p t", "l 8", "b 11", "c", "w", "q")
+    first = ["> script.py(8)go()", '-> a = Input((3,), name="in_1")']
+    assert answer(out, "s")[:2] == first
+    assert answer(out, "l 8")[5] == '   8 ->     a = Input((3,), name="in_1")'
+    assert answer(out, "b 11") == ["Breakpoint 1 at script.py:11"]
+    assert answer(out, "w")[0] == "  script.py(17)<module>()  go()"
+    assert answer(out, "w")[1].startswith("  script.py(11)go()")
 
 
 def test_where_nobody_is_asked_set_trace_is_passed(debug):
@@ -174,6 +196,16 @@ def test_a_bare_number_is_a_line_of_the_script_while_we_stand_in_it(debug):
     assert answer(out, "b 11")[0].startswith("*** break: got the number 11; a line is named with")
 
 
+def test_a_line_of_a_file_that_is_there_must_have_something_in_it(debug):
+    lines = ["b script.py:99", "b script.py:14:ret", "b script.py:9", "b other.py:99"]
+    _, out = debug(*lines, "c", "b script.py:99, e.t", "b 9999", "q")
+    for line in ("b script.py:99", "b script.py:99, e.t"):
+        assert answer(out, line) == ["*** break: line 99 is blank, or there is none."]
+    assert answer(out, "b script.py:14:ret") == ["*** break: line 14 is blank, or there is none."]
+    assert answer(out, "b script.py:9") == ["Breakpoint 1 at script.py:9"]
+    assert answer(out, "b other.py:99") == ["Breakpoint 2 at other.py:99"]
+
+
 def test_a_function_of_the_script_is_no_layer(debug):
     _, out = debug("b go", "b layer:go", "b dense_2/sigmoid", "q")
     assert answer(out, "b go")[0].startswith("*** break: 'go' is a function of the script; ")
@@ -241,16 +273,12 @@ def test_the_begin_and_the_end_of_time_are_told():
     assert answer(text, "goto 99999")[-1] == told
 
 
-def test_behind_a_forgotten_stretch_the_states_are_those_that_are_known():
-    lines = ["set history 60KB", "c", "rc", "info tensors", "q"]
+def test_at_a_forgotten_stretch_it_is_said_what_is_known():
+    lines = ["set history 60KB", "c", "rc", "q"]
     text, _, _ = transcript(lambda: fit_two_layers(epochs=40), *lines)
     stop = answer(text, "rc")
     assert "are forgotten: the history was full" in "".join(stop)
     assert stop[-1] == "what is known here are the names as they were at the end of that stretch"
-    keys = [line.split()[0] for line in answer(text, "info tensors")[1:]]
-    (row,) = [line for line in stop if "a_input  " in line]
-    assert keys
-    assert all(f"● {key}" in row for key in keys)
 
 
 # --- what is shown --------------------------------------------------------------------------------

@@ -75,6 +75,17 @@ def test_a_change_in_the_past_leaves_the_program_alone():
         assert same(one, other)
 
 
+def test_a_timeline_that_ends_before_a_breakpoint_leaves_what_never_came_for_the_program_s_end():
+    text = piped(
+        fit_toy, "b batch 99", "unt commit", "tbreak d2:ret", "rc", "set d2 = 0", "c", "timeline 1",
+        "c",
+    )  # fmt: skip
+    aside, end = answers(text, "c")
+    assert aside[0].startswith("--- timeline 2 ends here: ")
+    assert len(aside) == 1
+    assert end[-1] == "breakpoint 1 at batch 99: no such batch came."
+
+
 def test_weights_can_be_changed_at_the_begin_of_a_call_and_between_calls():
     text = piped(
         fit_toy, "tbreak event:function", "c", "tbreak batch 0", "c", "set d1/kernel = 0",
@@ -100,6 +111,8 @@ def test_unset_goes_to_the_timeline_without_the_change():
     [
         ("set dropp = 0", "Did you mean 'drop'?"),
         ("set out", "Expected NAME = EXPR"),
+        ("set out = None", "of shape (4, 8); got None"),
+        ("set out = [None] * 8", "of shape (4, 8); got [None"),
         ("set out = np.zeros(5)", "of shape (4, 8); got shape (5,)"),
         ("set last = 0", "not computed yet"),
         ("set grain opp", "Did you mean 'op'?"),
@@ -116,13 +129,25 @@ def test_mistakes_are_told_and_make_no_timeline(command, words):
     assert len(said(text, "timeline")) == 1
 
 
+def test_who_has_read_the_old_array_already_is_told():
+    text = piped(fit_toy, "unt forward", "tbreak last:ret", "c", "set d1 = 0", "set out = 0")
+    _, readers = said(text, "set d1 = 0")
+    assert readers == "   read before by d2/dot, sum/add; only what comes later reads the new one"
+    assert len(said(text, "set out = 0")) == 1
+
+
 def test_outside_of_functions_there_is_nothing_to_change():
     text = piped(fit_toy, "s", "set out = 1")
     assert "no function is being called" in said(text, "set out = 1")[0]
 
 
 def test_settings():
-    text = piped(fit_toy, "set grain op", "set history 1KB", "unt commit", "set again")
+    text = piped(
+        fit_toy, "set grain op", "set history 1KB", "unt commit", "set again", "set history"
+    )
+    assert said(text, "set history")[0].endswith(
+        " are held (events are kept up to 4,194,304 bytes, however small it is)"
+    )
     assert said(text, "set grain op") == ["grain op"]
     assert said(text, "set history 1KB")[0].startswith(
         "history 1,024 bytes, of events and arrays; "
@@ -136,9 +161,9 @@ def test_settings():
 def test_a_changed_gradient_reaches_the_weight():
     command = 'set grads["last/kernel"] = 0'
     change = "p float(norm(e.deltas[-1].value - old))"
-    at_gradient = ["unt backward", "tbreak tensor:gradients/last/dot~2:ret", "c"]
+    at_gradient = ["unt backward", "tbreak tensor:gradients/last/dot:ret", "c"]
     text = piped(fit_toy, *at_gradient, command, "unt commit", "b weight:last/kernel", "c", change)
-    assert said(text, command)[0].startswith("overridden gradients/last/dot~2 ◆")
+    assert said(text, command)[0].startswith("overridden gradients/last/dot ◆")
     assert said(text, change) == ["0.0"]
 
 

@@ -79,7 +79,7 @@ def test_a_script_is_stepped_through_forward_and_back(name):
     assert said(text, "p e.kind") == ["'compile'"]  # gone back to from the first commit
     assert len(said(text, "info depths")) >= 3
     assert len(said(text, "draw")) >= 3
-    assert len(said(text, "info tensors")) >= 3
+    assert len(said(text, "info tensors")) >= 2  # inside of a nested model its outputs are to come
     assert said(text, "p norm(ins[0]) >= 0") == ["True"]
     assert len(said(text, "w")) >= 4
     assert any(" |x|=" in line for line in said(text, "info grads"))

@@ -157,6 +157,17 @@ def test_interact_is_python_over_the_names():
     assert ">>> t + 41\n41\n" in text
 
 
+@pytest.mark.parametrize("line", ["exit()", "quit(3)", "raise SystemExit(3)"])
+def test_exit_of_the_inner_prompt_is_the_way_back_from_it(line, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO())  # Python's own `exit` closes it
+    text, _, _ = transcript(fit_two_layers, "interact", "exit", line, "p 40 + 1", "!exit()", "p 42")
+    assert ">>> exit\nUse exit() or Ctrl-D (i.e. EOF) to come back\n" in text
+    assert f">>> {line}\n(Kdb) p 40 + 1\n41\n" in text
+    assert not sys.stdin.closed
+    assert answer(text, "!exit()") == ["*** SystemExit: None"]
+    assert answer(text, "p 42") == ["42"]
+
+
 # --- help -----------------------------------------------------------------------------------------
 
 
@@ -230,7 +241,11 @@ def test_exit_codes(monkeypatch, capsys, script):
         "> script.py(1)<module>()\n-> print('ran')\n(Kdb) q\n",
     )
     assert debug_script(monkeypatch, capsys, script(broken), "c", "q")[0] == 1
-    assert debug_script(monkeypatch, capsys, script("import sys; sys.exit(5)\n"), "c", "q")[0] == 0
+    exits = script("import sys; sys.exit(5)\n")
+    code, out = debug_script(monkeypatch, capsys, exits, "c", "q")
+    assert code == 5
+    assert "\nThe program exited via sys.exit(). Exit status: 5\n--- the program has ended" in out
+    assert debug_script(monkeypatch, capsys, exits, "q")[0] == 0
     assert main(["debug", "missing.py"]) == 2
     assert main(["debug", "--fail-on", "nun", str(script(fine))]) == 2
     assert "Did you mean 'nan'?" in capsys.readouterr().err

@@ -74,6 +74,39 @@ def test_pv_before_the_first_batch_says_what_to_do():
     assert "needs x; no batch was fed to it up to here" in line
 
 
+def test_pv_in_the_past_has_the_weights_of_then():
+    lines = ["tbreak a:ret", "c", "tbreak batch 1", "c", "tbreak a:ret", "rc", "p out"]
+    text, _, _ = transcript(fit_two_layers, *lines, "pv model.layers[0].output")
+    assert answer(text, "pv model.layers[0].output") == answer(text, "p out")
+    text, _, _ = transcript(fit_two_layers, *lines, "pv model.layers[0].output * K.variable(0.0)")
+    assert answer(text, "pv model.layers[0].output * K.variable(0.0)")[0].startswith(
+        "f32[2,3] |x|=0"
+    )
+
+
+def test_pv_says_why_what_was_fed_is_not_here_and_when_weights_are_those_of_the_present():
+    def program():
+        return fit_two_layers(epochs=40)
+
+    pv = "pv model.layers[0].output"
+    text, _, _ = transcript(program, "set history 60KB", "c", "rc", pv)
+    (line,) = answer(text, pv)
+    assert "needs a_input; t=" in line
+    assert "are forgotten: the history was full." in line
+
+    text, _, _ = transcript(fit_two_layers, "set history 1KB", "unt commit", "goto 150", pv)
+    assert answer(text, pv)[0].endswith(
+        "needs a_input; only figures are left of what was fed. To keep more, begin with "
+        "`set history 1GB`."
+    )
+    pv = "pv K.sum(model.layers[0].kernel)"
+    text, _, _ = transcript(fit_two_layers, "set history 1KB", "unt commit", "goto 150", pv)
+    told, _ = answer(text, pv)
+    assert told == (
+        "with the weights of the present: the tape has not all numbers of those at t=150"
+    )
+
+
 def test_whatis():
     assert told("unt forward", "s", "whatis layer")[0].startswith("<class")
     assert told("unt forward", "whatis tensor_map") == ["dict of 1"]
@@ -108,6 +141,22 @@ def test_retval_and_args():
     assert answer(text, "retval")[0].startswith("f32[2,3] |x|=")
     assert answer(text, "a")[0] == "depth = 1"
     assert "layer = <Dense a>" in answer(text, "a")
+
+
+def test_ins_is_what_went_into_this_very_call():
+    shapes = "p [x.shape for x in ins]"
+    at_a = ("unt forward", "tbreak a:ret", "c")
+    assert told(*at_a, shapes) == ["[(2, 2)]"]
+    assert told(*at_a, "rr", shapes) == ["[(2, 2)]"]
+    assert told("unt forward", "p ins") == ["None: the tape has no array that went in here"]
+    assert told("unt backward", "p out") == ["None: the tape has no array that came out here"]
+
+
+def test_forward_and_loss_end_with_their_values():
+    text, _, _ = transcript(fit_two_layers, "unt forward", "r", "retval", "unt loss", "r", "rv")
+    assert answer(text, "retval")[0].startswith("f32[2,1] ")
+    assert answer(text, "rv")[0].startswith("f32[] ")
+    assert "--Return-- loss -> f32[] " in text
 
 
 def test_retval_where_nothing_ends():

@@ -43,6 +43,30 @@ def test_until_goes_to_the_next_network_depth_and_back():
     ] or found[2][1:] == ("depth", "B", "depth 0")
 
 
+def test_back_past_the_first_event_is_the_begin_where_the_next_step_is_the_first():
+    for commands in (("s 3", "rc"), ("s", "rs"), ("s", "rs", "rs")):
+        text, _, _ = transcript(fit_two_layers, *commands, "when", "p e", "s", "p e.t")
+        assert answer(text, "when") == ["before the first event"]
+        assert answer(text, "p e") == ["None"]
+        assert answer(text, "p e.t") == ["0"]
+
+
+def test_until_refuses_a_time_that_does_not_lie_ahead_and_ru_one_that_does():
+    text, _, _ = transcript(
+        fit_two_layers, "goto 40", "unt t=7", "unt t=40", "ru t=41", "p t", "ru t=7", "p e.t"
+    )
+    assert answer(text, "unt t=7") == ["*** until: t=7 is not after t=40. Jump there: `goto 7`."]
+    assert answer(text, "unt t=40")[0].startswith("*** until: t=40 is not after t=40.")
+    assert answer(text, "ru t=41")[0].startswith("*** ru: t=41 is not before t=40.")
+    assert (answer(text, "p t"), answer(text, "p e.t")) == (["40"], ["7"])
+
+
+def test_until_names_the_command_that_takes_what_it_does_not():
+    text, _, _ = transcript(fit_two_layers, "until batch 3", "ru batch 3")
+    assert answer(text, "until batch 3")[0].endswith("`tbreak batch 3`, then `c`.")
+    assert answer(text, "ru batch 3")[0].endswith("`tbreak batch 3`, then `rc`.")
+
+
 def test_return_goes_to_the_end_and_rr_to_the_begin():
     found, _ = places("unt forward", "r", "rr")
     assert found[1][1:] == ("forward", "E", "forward")

@@ -142,7 +142,7 @@ def test_fail_on_asks_nothing_and_fails_the_cell(notebook):
     result, text = notebook("%%kdb --fail-on nan\nmodel.fit(x * np.nan, y, verbose=0)\nafter = 1")
     assert not result.success
     assert "caught nan" in text
-    assert "UsageError: kdb --fail-on nan: train_function: 8 of 16 NaN" in text
+    assert "UsageError: kdb --fail-on nan: train_function: NaN comes in with " in text
     assert "after" not in notebook.shell.user_ns
     result, text = notebook("%%kdb --fail-on nan\nmodel.fit(x, y, verbose=0)\nafter = 1")
     assert result.success

@@ -129,8 +129,11 @@ def test_a_failure_lands_in_post_mortem_with_the_journal_kept(text, monkeypatch,
     assert len(answer(out, "info weights")) >= 3
     assert len(answer(out, "draw")) >= 3
     assert not any(line.startswith("***") for line in answer(out, "l"))
+    callers, called = answer(out, "w")[0], answer(out, "w")[-1]
+    assert "<module>()  fit(" in callers
+    assert ("script.py(" in called) == ("reshape" not in last_line)  # an op is in no user's frame
     assert answer(out, "s")[-1] == answer(out, "c")[-1] or place.startswith("--Return-- op")
-    assert answer(out, "p t") == ["0"]  # `rc` goes back to the beginning
+    assert answer(out, "p t") == ["-1"]  # `rc` goes back to the beginning
 
 
 def test_what_failed_before_any_model_is_looked_at_too(monkeypatch, capsys, script):
@@ -139,7 +142,7 @@ def test_what_failed_before_any_model_is_looked_at_too(monkeypatch, capsys, scri
     assert code == 1
     assert "ZeroDivisionError: division by zero" in answer(out, "c")
     assert answer(out, "p n") == ["0"]
-    assert answer(out, "w")[0].startswith("*** here is no event")
+    assert answer(out, "w")[0].endswith("script.py(16)<module>()  half(0)")
     assert "-> return 1 / n" in out.split("(Kdb) pdb\n")[1]
 
 
@@ -153,7 +156,7 @@ def test_data_that_do_not_fit_fail_between_two_runs(monkeypatch, capsys, script)
     assert answer(out, "rs")[-1].startswith("--Return-- fit")
     assert answer(out, "w")[-1].startswith("> fit")
     assert len(answer(out, "info weights")) > 4
-    assert answer(out, "p t") == ["0"]
+    assert answer(out, "p t") == ["-1"]
 
 
 def test_pdb_opens_the_frame_that_failed(monkeypatch, capsys, script):

@@ -1,4 +1,12 @@
+import numpy as np
+import pytest
 from piped import answers, fit_toy, piped
+
+from kerascope import backend as K
+from kerascope.layers import LSTM, Dense, Input, Lambda
+from kerascope.models import Model, Sequential
+from kerascope.optimizers import SGD
+from kerascope.regularizers import l2
 
 FIT = "unt forward"
 
@@ -68,6 +76,23 @@ def test_misspelt_names_are_found_when_a_batch_has_begun():
     assert "Did you mean 'relu'?" in said(text, "b op:rellu")[0]
     assert "Did you mean 'd1/relu'?" in said(text, "b tensor:d1/reluu")[0]
     assert "Did you mean 'commit'?" in said(text, "b phase:comit")[0]
+
+
+def test_before_all_is_known_a_name_that_is_not_there_is_told_and_waited_for():
+    text = piped(fit_toy, "unt compile", "b dd2", "b d2", "b tensor:d1/reluu", "b d*")
+    assert said(text, "b dd2") == [
+        "Breakpoint 1 at dd2",
+        "   no layer of this name so far. Did you mean 'd2'?",
+    ]
+    assert said(text, "b d2") == ["Breakpoint 2 at d2"]
+    assert said(text, "b tensor:d1/reluu")[1].endswith("so far. Did you mean 'd1/relu'?")
+    assert said(text, "b d*") == ["Breakpoint 4 at d*"]
+
+
+def test_a_number_that_is_none_is_told_with_those_of_watches_too():
+    text = piped(fit_toy, "clear 5", "watch t", "watch e", "disable 5")
+    assert said(text, "clear 5") == ["*** clear: no breakpoint or watch 5; there are none yet."]
+    assert said(text, "disable 5") == ["*** disable: no breakpoint or watch 5; there are 1, 2."]
 
 
 def test_commands_are_done_at_the_breakpoint():
@@ -144,6 +169,69 @@ def test_a_watched_weight_tells_old_new_and_how_much():
 def test_whoever_quits_in_the_past_is_asked_no_more():
     text = piped(fit_toy, "catch ratio>0", "unt commit", "rc", "unt t=200", "b d1")
     assert text.endswith("(Kdb) b d1\nBreakpoint 1 at d1\n(Kdb) q\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "rate", "penalty", "told"),
+    [
+        (lambda x: x, np.nan, 0.0, "train_function: NaN comes in with the variable lr: 1 of 1"),
+        (lambda x: x, 0.1, np.nan, "NaN comes in with the constant nan"),
+        (lambda x: x * np.nan, 0.1, 0.0, "NaN comes in with the constant nan"),
+        (lambda x: x + K.constant([np.nan]), 0.1, 0.0, "NaN comes in with the constant constant"),
+        (lambda x: x + K.variable([np.nan], name="v"), 0.1, 0.0, "with the variable v: 1 of 1"),
+    ],
+)
+def test_a_nan_that_comes_in_with_a_constant_or_a_variable_is_caught(change, rate, penalty, told):
+    def program():
+        x = Input(shape=(3,), name="x")
+        h = Lambda(change, name="change")(x)
+        model = Model(x, Dense(1, kernel_regularizer=l2(penalty), name="last")(h))
+        model.compile(SGD(lr=rate), "mse")
+        model.fit(np.ones((4, 3)), np.ones((4, 1)), verbose=0)
+
+    caught = said(piped(program, "catch nan", "c"), "c")[-1]
+    assert caught.startswith("caught nan: ")
+    assert told in caught
+
+
+def test_where_nothing_came_out_no_condition_on_its_norm_holds():
+    text = piped(fit_toy, FIT, "b *, norm(out) < 1e9", "c", "p norm(out) < 1e9")
+    assert said(text, "p norm(out) < 1e9") == ["True"]
+    assert "--Return-- op " in text
+    text = piped(fit_toy, "b *, norm(out) < 1e9", "c", "p e.kind")
+    assert said(text, "p e.kind") == ["'op'"]  # symbols have no norm
+
+
+def test_what_a_condition_asks_of_a_layer_s_inputs_is_asked_of_this_layer():
+    text = piped(fit_toy, FIT, "b last:fwd:ret, ins[0].shape == (4, 8)", "c", "p e.name")
+    assert said(text, "p e.name") == ["'last'"]
+
+
+def test_a_watch_knows_the_names_of_the_user_and_the_living_model():
+    text = piped(fit_toy, FIT, "!foo = 3", "watch foo", "watch model.loss", "watch bar")
+    assert said(text, "watch foo") == ["Watch 1: foo = 3"]
+    assert said(text, "watch model.loss") == ["Watch 2: model.loss = 'mse'"]
+    assert said(text, "watch bar") == ["Watch 3: bar = <no value yet>"]
+    text = piped(fit_toy, FIT, "!foo = 3", "b *, e.grain == 'op' and t > foo", "c", "p e.grain")
+    assert said(text, "p e.grain") == ["'op'"]
+
+
+def test_after_an_op_with_several_outputs_the_last_value_is_the_layer_s():
+    def program():
+        model = Sequential([LSTM(3, input_shape=(4, 2), name="lstm_1"), Dense(1)])
+        model.compile("sgd", "mse")
+        model.fit(np.ones((2, 4, 2)), np.ones((2, 1)), verbose=0)
+
+    text = piped(program, FIT, "tbreak lstm_1:ret", "c", "n")
+    for command in ("c", "n"):
+        assert any("last: lstm_1 f32[2,3] |x|=" in line for line in said(text, command))
+
+
+def test_a_change_has_one_size_whoever_tells_it():
+    text = piped(fit_toy, FIT, "catch ratio>0", "c")
+    told = said(text, "c")
+    size = told[-1].rpartition(" is ")[2]
+    assert any(line.endswith(f"relative change {size}") for line in told)
 
 
 def test_a_watch_whose_names_never_came_says_so_at_the_end():

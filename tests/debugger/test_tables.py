@@ -65,6 +65,19 @@ def test_weights_say_how_much_they_have_changed():
     assert 0 < float(kernel.split()[-1]) < 1
 
 
+def test_a_weight_that_is_written_at_the_prompt_is_seen_at_once_and_not_in_the_past():
+    at = ("tbreak batch 1", "c")
+    write = "!K.set_value(model.get_layer('d1').kernel, np.zeros((3, 8)))"
+    table, value = "info weights", "p float(norm(weights['d1/kernel']))"
+    text = piped(fit_toy, *at, write, table, value, "rs", value, "s", "set d1/bias = 3", table)
+    kernel = said(text, table)[1].split()
+    assert kernel[:3] == ["d1/kernel", "f32[3,8]", "|x|=0"]
+    assert said(text, value) == ["0.0"]
+    assert answers(text, value)[1] != ["0.0"]
+    bias = answers(text, table)[1][2].split()
+    assert bias[:3] == ["d1/bias", "f32[8]", "|x|=8.485"]
+
+
 def test_counts_tell_how_far_it_is():
     text = piped(fit_toy, *AT_D2, "info counts", "info breaks")
     assert said(text, "info counts")[0].split() == ["grain", "kind", "until", "here", "in", "all"]

@@ -135,6 +135,40 @@ def test_ctrl_c_while_the_program_runs_stops_at_the_next_event(tmp_path):
     assert terminal.wait() == 0
 
 
+def test_ctrl_c_outside_of_the_engine_says_what_it_does(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import time\nimport kerascope\nprint('loading')\ntry:\n    time.sleep(300)\n"
+        "except KeyboardInterrupt:\n    print('the script heard it')\n"
+    )
+    terminal = Terminal("debug", str(script), home=tmp_path)
+    terminal.read_until("(Kdb) ")
+    terminal.send("c\n")
+    terminal.read_until("loading")
+    time.sleep(0.5)
+    terminal.send("\x03")
+    terminal.read_until("stops at the next event; Ctrl-C again raises KeyboardInterrupt")
+    terminal.press_ctrl_c(until="the script heard it")
+    terminal.read_until("(Kdb) ")
+    terminal.send("q\n")
+    assert terminal.wait() == 0
+
+
+def test_exit_of_the_python_prompt_comes_back_and_leaves_the_terminal_to_the_session(tmp_path):
+    terminal = Terminal("debug", "examples/example.py", home=tmp_path)
+    terminal.read_until("(Kdb) ")
+    for way_back in ("exit()\n", "\x04", "quit()\n"):
+        terminal.send("interact\n")
+        terminal.read_until(">>> ")
+        terminal.send(way_back)
+        terminal.read_until("(Kdb) ")
+    for command, said in (("!exit()", "*** SystemExit: None"), ("p 40 + 1", "41")):
+        terminal.send(f"{command}\n")
+        assert said in terminal.read_until("(Kdb) ")
+    terminal.send("q\n")
+    assert terminal.wait() == 0
+
+
 # --- what the prompt survives ---------------------------------------------------------------------
 
 FAILING = """\
@@ -204,6 +238,10 @@ def test_the_tab_key_completes_commands_layers_and_tables(tmp_path):
     terminal.read_until("(Kdb) ")
     terminal.send("origin dense_2/r\t\n")
     assert "op.create dense_2/relu: " in terminal.read_until("(Kdb) ")
+    terminal.send("p model.output_sh\t[-1]\n")
+    assert "\n1\n" in terminal.read_until("(Kdb) ")
+    terminal.send("unt back\t\n")
+    assert "--Call-- backward" in terminal.read_until("(Kdb) ")
     terminal.send("info wei\t\n")
     assert "dense_1/kernel" in terminal.read_until("(Kdb) ")
     terminal.send("unali\t x\n")

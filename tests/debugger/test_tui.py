@@ -171,12 +171,35 @@ def test_keys_that_are_no_commands_begin_one():
     async def what(seat):
         await seat.press("i", "n", "f", "o", "space", "d", "e", "p", "enter")
         assert "(Kdb) info dep\n" in seat.transcript
-        await seat.press("w", "h", "e", "n", "enter")  # letters are letters until escape
+        await seat.press("colon", "w", "h", "e", "n", "enter")  # letters are letters until enter
         assert seat.transcript.endswith("(Kdb) when\nbefore the first event\n")
-        await seat.press("escape", "s")
-        assert "(Kdb) s\n" in seat.transcript
-        await seat.press("b", "a", "enter", "escape")
+        await seat.press("s", "enter")  # an empty line does the last command again
+        assert re.findall(r"^\(Kdb\) (.*)$", seat.transcript, re.M)[-2:] == ["s", ""]
+        assert "t=1" in str(seat.app.query_one("#time").render())
+        await seat.press("b", "a", "escape", "w", "b", "a", "enter")
+        assert seat.transcript.count("(Kdb) w\n") == 1
         assert "(Kdb) b a\n" in seat.transcript
+
+    on_screen(what)
+
+
+def test_after_a_command_was_typed_the_keys_are_commands_again():
+    async def what(seat):
+        await seat.press("colon", *"p", "space", *"1", "enter", "5", "4")
+        assert seat.app.chosen == "grads"
+        assert seat.app.query_one(Prompt).value == ""
+        await seat.press("colon", "colon", *"p", "space", *"2", "enter")  # one colon too many
+        assert seat.transcript.endswith("(Kdb) p 2\n2\n")
+
+    on_screen(what)
+
+
+def test_the_lines_of_an_answer_are_typed_one_after_the_other():
+    async def what(seat):
+        await seat.type("b phase:forward")
+        await seat.press("colon", *"commands", "enter", *"silent", "enter", *"end", "enter", "z")
+        assert "\n(com) silent\n(com) end\n" in seat.transcript
+        assert seat.app.screen.has_class("zoomed")
 
     on_screen(what)
 
@@ -563,6 +586,8 @@ def test_in_a_terminal_which_is_as_before_afterwards(text, keys, code, tmp_path)
     assert left[1]
     if "after" in text:
         assert "after" in left[2]
+    if code == 1:
+        assert re.search(r'  File ".*script.py", line 1.*\n.*1 / 0(.*\n)+ZeroDivision', left[2])
     os.close(ours)
     os.close(theirs)
 

@@ -242,8 +242,8 @@ def test_boxes_are_to_do_then_now_then_done_and_at_last_have_their_gradient(trai
     for name, phase, before, inside, after in (
         ("h", "forward", "2000", "2100", "2200"),
         ("y", "forward", "2220", "2221", "2222"),
-        ("both", "backward", "2222", "2212", "2232"),
-        ("y", "backward", "2332", "2331", "2333"),
+        ("y", "backward", "2222", "2221", "2223"),
+        ("both", "backward", "2223", "2213", "2233"),
     ):
         begin, end = node[name, "B", phase], node[name, "E", phase]
         assert states_at(player, begin - 1, begin, end) == [before, inside, after]

@@ -76,6 +76,39 @@ def test_nan_in_a_weight_is_found_where_it_is_set():
     assert times(found("nan", is_set, *op("a", [GOOD, BAD], BAD))) == [0]
 
 
+def test_a_nan_that_comes_in_with_a_constant_is_news_for_nobody_told_of_it():
+    given = {"inputs": [GOOD, BAD], "constants": {"void": BAD}}
+    begin = event(ph="B", name="minus", deltas=given)
+    end = event(ph="E", name="minus", deltas={"result": BAD})
+    assert found("nan", begin, end, *op("mean", [BAD], BAD)) == [
+        (1, "nan", "2 of 4 NaN in minus; NaN comes in with the constant void")
+    ]
+
+
+def test_a_nan_in_a_variable_is_found_once_where_the_first_call_reads_it():
+    weights = (Delta("weights", "rate", BAD), Delta("weights", "w", GOOD))
+    call = event(kind="function", ph="B", grain="act", name="train", deltas=weights)
+    is_set = event(kind="weight.set", grain="detail", name="rate", depth=1, deltas=weights[:1])
+    again = event(kind="function", ph="B", grain="act", name="train")
+    life = (call, is_set, *op("a", [GOOD, BAD], BAD), again, *op("a", [GOOD, BAD], BAD))
+    assert found("nan", *life) == [(0, "nan", "NaN comes in with the variable rate: 2 of 4")]
+
+
+def test_what_is_fed_is_told_by_its_name_and_rows():
+    def fed(*arrays):
+        deltas = {"inputs": [*arrays], "feed_names": ("x", "y")}
+        return found("nan", event(kind="function", ph="B", name="train", deltas=deltas))[0][2]
+
+    ones, nan = np.ones(3), np.array([1.0, np.nan, np.nan])
+    assert fed(nan, ones) == (
+        "NaN comes in with x, which train is fed: 2 of 3, rows 1, 2 of the batch"
+    )
+    assert fed(BAD[:1], nan[:2]) == (
+        "NaN comes in with x, which train is fed: 1 of 2, row 0 of the batch; "
+        "and with y, which train is fed: 1 of 2, row 1 of the batch"
+    )
+
+
 def test_a_node_whose_inputs_are_not_known_is_the_producer_if_none_came_before():
     call = event(kind="function", ph="B", grain="act")
     nodes = [event(kind="node", ph="E", depth=1, deltas={"result": x}) for x in (GOOD, BAD, BAD)]
@@ -174,7 +207,7 @@ def test_a_loss_that_does_not_move_is_stuck():
 def test_a_ratio_of_update_to_weight_is_too_great():
     assert found("ratio>0.1", update([1.0, 0.0], [1.05, 0.0])) == []
     assert found("ratio>0.1", update([3.0, 4.0], [3.0, 3.0])) == [
-        (0, "ratio", "|update| / |weight| of w is 0.2")
+        (0, "ratio", "the relative change of w, |update| / |weight|, is 0.2")
     ]
     assert found("ratio", update([0.0], [1.0])) == []  # a fresh bias
 

@@ -1,5 +1,6 @@
 import runpy
 import warnings
+from linecache import getline
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,8 @@ from kerascope.trace.hearer import GRAIN_OF
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.statistics import Statistics
 from kerascope.trace.tape import Tape, trace
+
+HOME = Path(ks.__file__).parents[1]
 
 # --- watching changes nothing ---------------------------------------------------------------------
 
@@ -71,11 +74,29 @@ def test_the_spans_of_every_model_are_balanced(name):
     first = tape.filter(kind="function", name="train_function", ph="B")[0]
     end = next(e for e in tape[first.t :] if e.kind == "commit")
     keys = tape.names_at(end.t)["tensor_map"]
-    calls = [
-        e.name for e in tape[first.t : end.t] if (e.kind, e.phase, e.ph) == ("node", "forward", "B")
+    forward = [
+        e for e in tape[first.t : end.t] if (e.kind, e.phase, e.ph) == ("node", "forward", "B")
     ]
+    calls = [e.name for e in forward if any(d.name == "node" for d in e.deltas)]  # not those inside
     assert len(calls) == len(set(calls))
     assert set(calls) <= {name for key in keys for name in (key, key.rpartition(":")[0])}
+
+
+def test_what_builds_begins_at_the_line_of_its_first_layer_and_tells_where_layers_are_made():
+    def build():
+        x = Input((3,), name="x")
+        return Dense(2, name="d")(x)
+
+    tape = recorded(build).tape
+    first = build.__code__.co_firstlineno + 1
+    begun = tape[0].where
+    assert (begun.file, begun.function) == ("", "build")
+    assert (begun.user_file, begun.user_line) == (__file__, first)
+    made = [getline(str(HOME / e.where.file), e.where.line) for e in tape.filter("layer.init")]
+    assert ["layer.__init__(" in line for line in made] == [True, True]
+    (node, _) = tape.filter("node.create")
+    assert "Node(self" in getline(str(HOME / node.where.file), node.where.line)
+    assert (tape[-1].kind, tape[-1].where.user_line) == ("build", first)
 
 
 # --- kinds and levels -----------------------------------------------------------------------------

@@ -1,9 +1,12 @@
+from linecache import getline
+
 import numpy as np
 import pytest
 from recorded import assert_balanced, fit, recorded, regression
 
 from kerascope import backend as K
 from kerascope.callbacks import Callback
+from kerascope.engine import calling, training_loop
 from kerascope.errors import KerascopeError
 from kerascope.layers import Dense, Input, Layer
 from kerascope.models import Model
@@ -40,6 +43,18 @@ def test_a_failure_in_the_call_of_a_layer_ends_its_span_with_the_error():
     tape = failed(lambda: Failing(name="f")(Input((3,))), ValueError())
     ended = tape.filter(kind="layer.call", name="f", ph="E")[0]
     assert [(d.name, str(d.value)) for d in ended.deltas] == [("error", "ValueError: not today")]
+
+
+def test_a_span_that_fails_ends_at_the_line_through_which_the_error_went():
+    tape = failed(lambda: Failing(name="f")(Input((3,))), ValueError())
+    ended = tape.filter(kind="layer.call", name="f", ph="E")[0].where
+    assert "run_body(" in getline(calling.__file__, ended.line)
+    error = RuntimeError()
+    stopping = [Stopping("on_batch_end", error)]
+    model = regression()
+    tape = failed(lambda: fit(model, callbacks=stopping), error)
+    lines = {e.kind: getline(training_loop.__file__, e.where.line) for e in tape.filter(ph="E")}
+    assert all("callbacks.on_batch_end(" in lines[kind] for kind in ("callbacks", "batch", "epoch"))
 
 
 def test_a_failure_in_a_nested_model_on_numbers_ends_all_spans():

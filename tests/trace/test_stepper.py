@@ -69,7 +69,7 @@ def test_a_step_back_undoes_a_step(events, grain, data):
     assert stop.t == (later[0] if later else events[-1].t)
     back = stepper.step_back()
     seen = [e.t for e in events[: t + 1] if is_seen(e, grain)]
-    assert (back.t, back.reason) == ((seen[-1], "step") if seen else (0, "begin of history"))
+    assert (back.t, back.reason) == ((seen[-1], "step") if seen else (-1, "begin of history"))
     assert back.t == t or not is_seen(events[t], grain)
 
 
@@ -184,7 +184,7 @@ def test_continue_without_breakpoints_reaches_the_end(events, data):
     assert (stop.reason, stop.t) == (Reason.END, len(events) - 1)
     assert stepper.continue_() == stop
     back = stepper.continue_back()
-    assert (back.reason, back.t) == (Reason.BEGIN, 0)
+    assert (back.reason, back.t, back.event) == (Reason.BEGIN, -1, None)
     assert stepper.continue_back() == back
 
 

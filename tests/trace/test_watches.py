@@ -125,7 +125,7 @@ def test_numbers_are_shared_with_breakpoints():
 def test_a_watch_that_makes_no_sense_is_not_made(text, said):
     watches = Watches()
     with pytest.raises(ArgumentError) as raised:
-        watches.add(text, lambda: {"live": object()})
+        watches.add(text, lambda expression: {"live": object()})
     assert said in str(raised.value)
     assert len(watches) == 0
 
@@ -143,7 +143,7 @@ def test_a_watch_that_is_not_enabled_says_nothing():
 def test_watches_are_removed_by_number_or_all():
     watches = Watches()
     watches.add("a")
-    watches.add("max(b, c), b > 1", lambda: {"b": 1, "c": 2})
+    watches.add("max(b, c), b > 1", lambda expression: {"b": 1, "c": 2})
     assert [(watch.text, watch.first) for watch in watches] == [("a", NOTHING), ("max(b, c)", 2)]
     with pytest.raises(ArgumentError, match="no watch 5; there are: 1, 2"):
         watches.remove(1, 5)

@@ -36,7 +36,7 @@ PANES = {
 
 BACK = "SNRCT"
 COMMANDS = {"S": "rs", "N": "rn", "R": "rr", "C": "rc", "t": "unt", "T": "ru"}
-FOR_THE_PROMPT = {"b": "b ", "p": "p ", "colon": "", "enter": ""}  # what they begin
+FOR_THE_PROMPT = {"b": "b ", "p": "p ", "colon": ""}  # what they begin
 SINGLE_KEYS = ("line", "type", "pane", "zoom", "quit")  # actions; at the prompt they are letters
 
 
@@ -53,6 +53,7 @@ def _keys() -> Iterator[BindingType]:
         yield _key(key, f"line('{key}')")
     yield _key("question_mark", "line('help')", "help", "?")
     yield _key("h", "line('help')")
+    yield _key("enter", "line('')")
     for key, beginning in FOR_THE_PROMPT.items():
         yield _key(key, f"type('{beginning}')", "type" if key == "colon" else "", ":")
     yield _key("q", "quit", "quit")
@@ -202,6 +203,8 @@ class DebuggerApp(App[None]):
             prompt = self.query_one(Prompt)
             self._choices = prompt.take(news.completed)
             self._chosen_from = prompt.value
+        if news.asking not in (None, PROMPT):  # an answer is asked for, and no command
+            self.query_one(Prompt).focus()
         told = self._choices or (unfinished if is_running else "")
         hint.update(told)
         hint.display = bool(told)
@@ -222,8 +225,10 @@ class DebuggerApp(App[None]):
             self.query_one("#hint").display = False
 
     def on_prompt_line(self, message: Prompt.Line) -> None:
-        """Do a command that was typed."""
-        self.bridge.send(message.line)
+        """Do a command that was typed; the next key is one by itself again."""
+        is_command = self.bridge.asking == PROMPT
+        self.bridge.send(message.line.lstrip(" :") if is_command else message.line)
+        self.screen.set_focus(None)
 
     def action_type(self, beginning: str) -> None:
         """Let a command be typed."""

@@ -142,7 +142,18 @@ def on_screen(debug: Callable[[ScreenDebugger], int]) -> int:
     if not bridge.is_over:  # left while it ran
         return DONE
     program.thread.join()
+    if not bridge.is_detached:
+        sys.stderr.write(_last_words(debugger))
     return program.result()
+
+
+def _last_words(debugger: ScreenDebugger) -> str:
+    """Return the last lines of the traceback with which the program ended: the screen has gone."""
+    session = debugger.session
+    if session.error is None or not session.has_failed:
+        return ""
+    before, place, rest = session.traceback_of(session.error).rpartition("\n  File ")
+    return f"{place[1:]}{rest}" if before else rest
 
 
 @contextmanager

@@ -99,8 +99,6 @@ def _engine_source(debugger: ScreenDebugger, size: Size) -> Text:
     """Return the lines around that of the engine, as `l` does, as many as there is room for."""
     event = debugger.session.stepper.event
     where = None if event is None else debugger.here().where
-    if event is not None and (where is None or not where.file):
-        where = debugger.session.places.get(event.t, where)
     if where is None or not where.file:
         return _user_source(debugger, size)
     return source_text(path_of(where.file), where.line, size.height)
