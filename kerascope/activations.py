@@ -14,8 +14,10 @@ from typing import Any
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import normalize_axis
+from kerascope.callers import warn
 from kerascope.errors import ShapeError
 from kerascope.registry import Registry
+from kerascope.spellings import habits
 
 _registry = Registry("activation")
 
@@ -146,9 +148,21 @@ def hard_sigmoid(x: Tensor) -> Tensor:
 
     Notes
     -----
-    Keras 3 draws the middle line as `x / 6 + 0.5`.
+    Keras 3 draws the middle line as `x / 6 + 0.5`; that is `hard_sigmoid_of_keras_3` here.
     """
     return K.hard_sigmoid(x)
+
+
+@_registry.register
+def hard_sigmoid_of_keras_3(x: Tensor) -> Tensor:
+    """Return `x / 6 + 0.5` cut off at 0 and 1.
+
+    Examples
+    --------
+    >>> K.eval(hard_sigmoid_of_keras_3(K.constant([-4.0, 0.0, 1.5, 4.0]))).tolist()
+    [0.0, 0.5, 0.75, 1.0]
+    """
+    return K.clip(x / 6.0 + 0.5, 0.0, 1.0)
 
 
 @_registry.register
@@ -304,6 +318,8 @@ def deserialize(name: Any, custom_objects: dict[str, Any] | None = None) -> Acti
 def get(identifier: Any) -> Activation:
     """Return an activation by name; None is `linear`, and a callable is itself.
 
+    The name "hard_sigmoid" is Keras 2's in every dialect; dialect "3" warns.
+
     Raises
     ------
     UnknownNameError
@@ -314,4 +330,9 @@ def get(identifier: Any) -> Activation:
     >>> get(None).__name__, get("relu").__name__
     ('linear', 'relu')
     """
+    if isinstance(identifier, str) and identifier == "hard_sigmoid" and habits().has_other_slope:
+        warn(
+            "activation 'hard_sigmoid' is Keras 2's, with 0.2 x + 0.5 in the middle. For Keras "
+            "3's, x / 6 + 0.5, write 'hard_sigmoid_of_keras_3'."
+        )
     return linear if identifier is None else _registry.get(identifier)

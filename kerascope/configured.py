@@ -97,7 +97,7 @@ def takes_any_keyword(cls: type) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON knows it: variables and arrays become numbers and lists.
+    """Return a value as JSON knows it: variables and arrays, in lists too, become plain numbers.
 
     A float32 becomes the shortest number that reads back as the same float32: 0.01, not
     0.009999999776482582.
@@ -107,6 +107,10 @@ def plain(value: Any) -> Any:
     >>> plain(np.float32(0.01)), plain(np.array([1, 2]))
     (0.01, [1, 2])
     """
+    if isinstance(value, dict):
+        return {name: plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(plain, value))
     if hasattr(value, "get_value"):
         value = value.get_value()
     if isinstance(value, np.ndarray) and value.ndim:

@@ -6,6 +6,7 @@ working::
     KerascopeError
     ├── ShapeError (ValueError)             a tensor or array has the wrong shape
     ├── DtypeError (TypeError)              a value has the wrong type
+    │   └── PhaseAskedError                 `if training:` in a graph that serves both phases
     ├── ArgumentError (ValueError)          an argument makes no sense
     │   └── UnknownNameError                a name that no registry holds
     ├── GraphError (ValueError)             the graph itself is wrong
@@ -63,6 +64,13 @@ class DtypeError(KerascopeError, TypeError):
     """A value has the wrong type.
 
     Cause: a layer is called on a string. Fix: call it on a tensor or an array.
+    """
+
+
+class PhaseAskedError(DtypeError):
+    """A `call` says `if training:`, but the graph that is being made serves both phases.
+
+    Cause: `return a if training else b`. Fix: `return K.in_train_phase(a, b, training)`.
     """
 
 

@@ -45,6 +45,33 @@ OTHER_ARGUMENTS: dict[str, str] = {
     "keras.utils.generic_utils.Progbar": "interval=0.1: a bar is drawn at most ten times a second.",
 }
 
+_LOSS_INSTEAD = (
+    "Instead of it give compile a function as its loss or metric, or call add_loss(tensor) in "
+    "`call`; for an update of your own write an Optimizer, or a loop around train_on_batch."
+)
+_TEST_INSTEAD = "Instead of it give compile a function as its loss or metric."
+_PREDICT_INSTEAD = "Instead of it make a second Model of the outputs that you want."
+
+# Function of a model -> methods of Keras 3 that make or run it there, and what to do instead.
+UNCALLED_METHODS: dict[str, dict[str, str]] = {
+    "train_function": {
+        "train_step": _LOSS_INSTEAD,
+        "make_train_function": _LOSS_INSTEAD,
+        "compute_loss": _LOSS_INSTEAD,
+        "compute_metrics": _TEST_INSTEAD,
+    },
+    "test_function": {
+        "test_step": _TEST_INSTEAD,
+        "make_test_function": _TEST_INSTEAD,
+        "compute_loss": _TEST_INSTEAD,
+        "compute_metrics": _TEST_INSTEAD,
+    },
+    "predict_function": {
+        "predict_step": _PREDICT_INSTEAD,
+        "make_predict_function": _PREDICT_INSTEAD,
+    },
+}
+
 
 class Refused:
     """Base of the stand-ins for refused names; nothing can be made of them."""

@@ -83,6 +83,8 @@ class Registry:
         Names that are understood elsewhere; suggested for a near miss, but never found here.
     home : str, optional
         Module that enters the objects when it is imported; done at the first name that is missing.
+    words_for : callable, optional
+        Gives what to say of a name of Keras that is not here yet; None for any other name.
 
     Examples
     --------
@@ -95,10 +97,17 @@ class Registry:
     kerascope.errors.UnknownNameError: Unknown activation 'rellu'. Did you mean 'relu'? Known: relu.
     """
 
-    def __init__(self, kind: str, words: tuple[str, ...] = (), home: str | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        words: tuple[str, ...] = (),
+        home: str | None = None,
+        words_for: Callable[[str], str | None] = lambda name: None,
+    ) -> None:
         self.kind = kind
         self.words = words
         self.home = home
+        self.words_for = words_for
         self._objects: dict[str, Any] = {}
         self._aliases: dict[str, str] = {}
 
@@ -136,6 +145,9 @@ class Registry:
         if self.home is not None and self.home not in sys.modules:
             importlib.import_module(self.home)
             return self.lookup(name, custom_objects)
+        not_yet = self.words_for(name)
+        if not_yet is not None:
+            raise UnknownNameError(not_yet)
         known = self.names()
         words = [word for word in self.words if word != name]
         own = [*(custom_objects or {}), *_custom_objects.get()]

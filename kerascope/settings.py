@@ -33,8 +33,9 @@ class Config:
     image_data_format : {"channels_last", "channels_first"}
         Default "channels_last".
     dialect : {"1.2", "2.2", "3"}
-        Which Keras generation decides the names of weights, layers and logs. Default "2.2", or
-        the environment variable KERASCOPE_DIALECT.
+        Which Keras generation decides the names of weights, layers and logs, and the defaults and
+        formulas in which Keras 3 differs. Default "2.2", or the environment variable
+        KERASCOPE_DIALECT.
 
     Examples
     --------

@@ -4,13 +4,16 @@ Two kinds of difference, two kinds of table:
 
 - *Spellings* can be told from the call (`nb_epoch=10` can only mean `epochs=10`). They are always
   accepted; `translate` renames them and warns with today's word.
-- *Habits* cannot be told from the call (is the first Dense `dense_1` or `dense`?). They follow
-  `config.dialect`, read from `HABITS`; no layer and no engine file asks which dialect it is.
+- *Habits* cannot be told from the call (is the first Dense `dense_1` or `dense`, are the gates of
+  `LSTM(3)` sigmoids or `hard_sigmoid`s?). They follow `config.dialect`, read from `HABITS`; no
+  layer and no engine file asks which dialect it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
@@ -237,6 +240,25 @@ class Habits(NamedTuple):
         Whether `x + y` between layers becomes a layer: see `engine.operations`.
     ends_masks : bool
         Whether a layer that does not support masking lets a mask end, or refuses it.
+    defaults : mapping
+        Class -> argument -> its default, where it is not that of the signature, which is Keras 2's.
+    has_other_slope : bool
+        Whether this Keras's `hard_sigmoid` is steeper or flatter than ours, of which a warning
+        tells; a configuration that is read back is taken literally.
+    optimizer_flavour : {"2", "3"}
+        Where epsilon stands, and what `clipnorm` bounds: see `optimizers.base`.
+    freezes_inside : bool
+        Whether `trainable` is handed on to the layers inside, and a BatchNormalization that is
+        frozen normalises by its moving averages in training too.
+    penalty_per_sample : bool
+        Whether the penalty of an `activity_regularizer` is divided by the number of samples.
+    counts_zero_weights : bool
+        Whether a loss is divided by the number of all samples, or of those with a weight other than
+        0; a weighted metric then by the sum of the weights.
+    bits_are_signs : bool
+        Whether `hinge` takes targets that are all 0 or 1 as -1 and 1.
+    training_is_bool : bool
+        Whether the `call` of a subclassed model may say `if training:`.
     """
 
     weight_name: str
@@ -248,6 +270,14 @@ class Habits(NamedTuple):
     map_flavour: str
     wraps_operations: bool
     ends_masks: bool
+    defaults: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+    has_other_slope: bool = False
+    optimizer_flavour: str = "2"
+    freezes_inside: bool = False
+    penalty_per_sample: bool = False
+    counts_zero_weights: bool = False
+    bits_are_signs: bool = False
+    training_is_bool: bool = False
 
 
 _KERAS_1_WORDS = {
@@ -258,11 +288,35 @@ _KERAS_1_WORDS = {
     "moving_variance": "running_std",
 }
 
+_SIGMOID_GATES = {"recurrent_activation": "sigmoid"}
+_KERAS_3_DEFAULTS: dict[str, dict[str, Any]] = {
+    "LSTM": _SIGMOID_GATES,
+    "LSTMCell": _SIGMOID_GATES,
+    "ConvLSTM2D": _SIGMOID_GATES,
+    "ConvLSTM2DCell": _SIGMOID_GATES,
+    "GRU": {**_SIGMOID_GATES, "reset_after": True},
+    "GRUCell": {**_SIGMOID_GATES, "reset_after": True},
+    "Adagrad": {"lr": 0.001, "initial_accumulator_value": 0.1},
+    "Adadelta": {"lr": 0.001},
+    "Adamax": {"lr": 0.001},
+    "Nadam": {"lr": 0.001, "schedule_decay": 1.0},
+}
+
 HABITS: dict[str, Habits] = {
     "1.2": Habits("{layer}_{weight}", _KERAS_1_WORDS, False, "acc", 10, True, "1", False, False),
     "2.2": Habits("{layer}/{weight}", {}, False, "acc", 1, True, "2", False, False),
-    "3": Habits("{layer}/{weight}", {}, True, "accuracy", 1, False, "2", True, True),
-}
+    "3": Habits(
+        "{layer}/{weight}", {}, True, "accuracy", 1, False, "2", True, True,
+        defaults=_KERAS_3_DEFAULTS,
+        has_other_slope=True,
+        optimizer_flavour="3",
+        freezes_inside=True,
+        penalty_per_sample=True,
+        counts_zero_weights=True,
+        bits_are_signs=True,
+        training_is_bool=True,
+    ),
+}  # fmt: skip
 
 
 _changed: ContextVar[Mapping[str, Any]] = ContextVar("changed", default=MappingProxyType({}))
@@ -282,6 +336,25 @@ def changed_habits(**changes: Any) -> Iterator[None]:
         yield
     finally:
         _changed.reset(token)
+
+
+def default_by_dialect(constructor: Callable[..., None]) -> Callable[..., None]:
+    """Let a constructor's arguments that are not given follow `Habits.defaults`.
+
+    Its signature shows the defaults of Keras 2; `get_config()` tells what an object really has.
+    """
+    class_name = constructor.__qualname__.split(".")[-2]
+    names = list(inspect.signature(constructor).parameters)
+
+    @functools.wraps(constructor)
+    def chosen(self: Any, *args: Any, **kwargs: Any) -> None:
+        by_place = names[1 : 1 + len(args)]
+        for name, value in habits().defaults.get(class_name, {}).items():
+            if name not in by_place:
+                kwargs.setdefault(name, value)
+        constructor(self, *args, **kwargs)
+
+    return chosen
 
 
 def weight_name(layer_name: str, word: str) -> str:

@@ -128,3 +128,15 @@ def test_a_misspelt_accuracy_is_guessed_and_accuracy_itself_is_none():
     with pytest.raises(UnknownNameError, match="'accuracy'") as caught:
         metrics.get("accuracy")
     assert "Did you mean 'accuracy'" not in str(caught.value)
+
+
+def test_a_metric_in_keras_3s_way_is_told_what_to_write_here():
+    class Total(metrics.Metric):
+        def update_state(self, y_true, y_pred, sample_weight=None):
+            pass
+
+    y, p = K.placeholder((None, 1)), K.placeholder((None, 1))
+    with pytest.raises(NotImplementedError, match="Total does not define increments.* result_of"):
+        Total()(y, p)
+    with pytest.raises(AttributeError, match="Total calls add_weight.*self.add_variable"):
+        Total().add_weight(name="total", initializer="zeros")

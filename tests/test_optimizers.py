@@ -7,6 +7,7 @@ from kerascope import constraints, optimizers
 from kerascope.errors import (
     ArgumentError,
     GradientError,
+    KerascopeWarning,
     RefusedError,
     ShapeError,
     UnknownNameError,
@@ -544,3 +545,61 @@ def test_optimizer_without_a_rule_says_so():
 def test_a_misspelt_argument_is_guessed_from_those_of_its_own_class(name, wrong, meant):
     with pytest.raises(ArgumentError, match=f"{wrong!r}. Did you mean {meant!r}"):
         getattr(optimizers, name)(**{wrong: 0.1})
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "name", "value", "message"),
+    [
+        (SGD(momentum=0.5), "clipnorm", 1e-9, "made with clipnorm=None; 1e-09 takes effect"),
+        (SGD(momentum=0.5), "clipvalue", 0.5, "with the next compile"),
+        (SGD(momentum=0.5), "nesterov", True, "SGD: .* nesterov=False"),
+        (SGD(), "decay", 1.0, "decay=0.0"),
+        (SGD(), "weight_decay", 0.1, "weight_decay=None"),
+        (Adam(0.5, beta_2=0.5), "amsgrad", True, "amsgrad=False"),
+        (RMSprop(), "epsilon", 1.0, "epsilon=1e-07"),
+    ],
+)
+def test_a_hyperparameter_that_comes_too_late_says_so(optimizer, name, value, message):
+    p = K.variable([1.0, 2.0])
+
+    def step():
+        return K.function([], [], updates=optimizer.get_updates(K.sum(K.square(p)), [p]))
+
+    def after(train):
+        optimizer.iterations.set_value(3)
+        p.set_value([1.0, 2.0])
+        for _ in range(6):
+            train([])
+        return p.get_value()
+
+    first = step()
+    with pytest.warns(KerascopeWarning, match=message):
+        setattr(optimizer, name, value)
+    setattr(optimizer, name, value)  # nothing new, so no second warning
+    assert not np.array_equal(after(first), after(step()))
+
+
+@pytest.mark.parametrize("name", ["lr", "momentum", "decay"])
+def test_a_hyperparameter_with_a_variable_takes_effect_at_once(name):
+    optimizer, p = SGD(0.1, momentum=0.5, decay=0.1), K.variable(1.0)
+    f = K.function([], [], updates=optimizer.get_updates(K.square(p), [p]))
+
+    def after_two_steps():
+        K.batch_set_value([(w, np.zeros_like(w.get_value())) for w in optimizer.weights])
+        optimizer.iterations.set_value(3)
+        p.set_value(1.0)
+        f([])
+        f([])
+        return float(p.get_value())
+
+    before = after_two_steps()
+    setattr(optimizer, name, 0.9)
+    assert after_two_steps() != before
+
+
+def test_a_decay_that_is_set_before_the_first_step_counts():
+    optimizer, p = SGD(0.1), K.variable(1.0)
+    optimizer.decay = 1.0
+    optimizer.iterations.set_value(1)
+    K.function([], [], updates=optimizer.get_updates(K.square(p), [p]))([])
+    assert float(p.get_value()) == pytest.approx(1.0 - 0.1 / 2 * 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
@@ -48,3 +49,25 @@ def checked_dtype(dtype: Any) -> str:
     if found.kind not in "fiub":
         raise DtypeError(f"dtype: {dtype!r} is no numeric type; expected 'float32', 'int32', ...")
     return found.name
+
+
+def as_numbers(value: Any, where: str) -> np.ndarray:
+    """Return numbers or booleans as an array, of their own type.
+
+    Raises
+    ------
+    DtypeError
+        They are something else, or lists of different lengths.
+    """
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise DtypeError(
+            f"{where}: {shortened(value)} is no rectangular array ({error})."
+        ) from None
+    if array.dtype.kind not in "fiub":
+        raise DtypeError(
+            f"{where}: cannot make one from {shortened(value)} of type {type(value).__name__}; "
+            f"expected a tensor, an array or a number."
+        )
+    return array

@@ -14,8 +14,18 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.function import function
-from kerascope.backend.graph import EAGER, Constant, Op, Placeholder, Tensor, Variable, as_tensor
-from kerascope.errors import DtypeError
+from kerascope.backend.graph import (
+    EAGER,
+    OPERATORS,
+    Constant,
+    Op,
+    Placeholder,
+    Tensor,
+    Variable,
+    as_tensor,
+)
+from kerascope.backend.scopes import current_scope
+from kerascope.errors import DtypeError, GraphError
 
 
 def is_eager() -> bool:
@@ -66,6 +76,29 @@ def value_of(x: Any) -> Any:
         )
     with graph_mode():
         return function([], tensor, name="eval")([])
+
+
+def assign(variable: Variable, value: Any) -> Variable:
+    """Replace the numbers of a variable now: what `variable.assign(value)` does.
+
+    Raises
+    ------
+    GraphError
+        A layer's graph is being made, in which the new value has no numbers yet.
+    """
+    is_symbol = isinstance(value, Tensor) and not isinstance(value, Constant)
+    if is_symbol and current_scope().name and not is_eager():
+        raise GraphError(
+            f"variable '{variable.name}': assign writes at once, but here a graph is made, in "
+            f"which the new value has no numbers yet. In a layer's call write "
+            f"self.add_update(K.update(variable, new_value), inputs).",
+            subject=variable,
+        )
+    variable.set_value(value_of(value) if isinstance(value, Tensor) else value)
+    return variable
+
+
+OPERATORS["assign"] = assign
 
 
 def _evaluate(op: Op, tensors: list[Tensor]) -> Any:

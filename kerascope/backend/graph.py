@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 import numpy as np
 
-from kerascope.backend.dtypes import checked_dtype, common_dtype, is_float
+from kerascope.backend.dtypes import as_numbers, checked_dtype, common_dtype, is_float
 from kerascope.backend.scopes import Scope, current_scope
 from kerascope.backend.tensor import (
     OPERATORS,
@@ -27,10 +27,8 @@ from kerascope.backend.tensor import (
     Placeholder,
     Tensor,
     Variable,
-    placeholder_shape,
     scoped,
 )
-from kerascope.errors import DtypeError
 from kerascope.settings import config
 
 __all__ = [
@@ -48,7 +46,6 @@ __all__ = [
     "common_dtype",
     "constant_dtype",
     "is_float",
-    "placeholder_shape",
     "scoped",
 ]
 
@@ -279,15 +276,7 @@ def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
     if isinstance(value, (list, tuple)) and any(isinstance(x, Tensor) for x in value):
         stacked: Tensor = OPERATORS["stack"](value)
         return stacked
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise DtypeError(f"tensor: {value!r} is no rectangular array ({error}).") from None
-    if array.dtype.kind not in "fiub":
-        raise DtypeError(
-            f"tensor: cannot make one from {value!r} of type {type(value).__name__}; "
-            f"expected a tensor, an array or a number."
-        )
+    array = as_numbers(value, "tensor")
     return Constant(array, constant_dtype(value, array, like))
 
 

@@ -51,6 +51,21 @@ def as_shape(shape: Iterable[int | None] | int) -> Shape:
     return _known.setdefault(found, found)
 
 
+def placeholder_shape(shape: Iterable[int | None] | None, ndim: int | None) -> Shape:
+    """Return the shape of a placeholder from either argument.
+
+    Raises
+    ------
+    ArgumentError
+        Neither was given.
+    """
+    if shape is not None:
+        return as_shape(shape)
+    if ndim is None:
+        raise ArgumentError("K.placeholder: expected shape=(None, 20) or ndim=2; got neither.")
+    return (None,) * ndim
+
+
 def product(shape: Iterable[Size]) -> Size:
     """Return the number of elements, None if a size is unknown."""
     total = 1
@@ -69,7 +84,11 @@ def normalize_axis(axis: int, ndim: int, where: str = "axis") -> int:
     ArgumentError
         There is no such axis.
     """
-    if not -ndim <= axis < ndim:
+    try:
+        is_there = -ndim <= axis < ndim
+    except TypeError:  # no number
+        is_there = False
+    if not is_there:
         raise ArgumentError(
             f"{where}: no axis {axis} in a tensor of {ndim} axes; expected {-ndim} to {ndim - 1}."
         )
@@ -81,7 +100,7 @@ def normalize_axes(axis: int | Iterable[int] | None, ndim: int, where: str) -> t
     if axis is None:
         return tuple(range(ndim))
     listed = axis if isinstance(axis, Iterable) else (axis,)
-    return tuple(sorted({normalize_axis(int(a), ndim, where) for a in listed}))
+    return tuple(sorted({normalize_axis(a, ndim, where) for a in listed}))
 
 
 def broadcast_size(a: Size, b: Size) -> Size:
@@ -165,6 +184,11 @@ def concatenated_shape(shapes: Sequence[Shape], axis: int, where: str) -> Shape:
     """
     merged: list[Size] = list(shapes[0])
     for shape in shapes[1:]:
+        if len(shape) != len(merged):
+            raise ShapeError(
+                f"{where}: shapes {', '.join(map(str, shapes))} have different numbers of axes; "
+                f"expected {len(merged)} in each. Use expand_dims or reshape first."
+            )
         rest = merge_shapes(
             (*merged[:axis], *merged[axis + 1 :]), (*shape[:axis], *shape[axis + 1 :])
         )

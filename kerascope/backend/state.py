@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from kerascope.backend.dtypes import as_numbers
 from kerascope.backend.eager import is_eager, value_of
 from kerascope.backend.function import function
 from kerascope.backend.graph import (
@@ -24,12 +25,12 @@ from kerascope.backend.graph import (
     Variable,
     as_tensor,
     checked_dtype,
-    placeholder_shape,
     scoped,
 )
+from kerascope.backend.learning_phase import LearningPhase
 from kerascope.backend.ops.shaping import shape_vector
 from kerascope.backend.ops.sparse import SparsePlaceholder, SparseVariable, is_sparse_matrix
-from kerascope.backend.shapes import Shape, reshaped_shape
+from kerascope.backend.shapes import Shape, placeholder_shape, reshaped_shape
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.settings import config
 
@@ -70,14 +71,8 @@ __all__ = [
 ]
 
 
-def _phase_placeholder() -> Placeholder:
-    phase = Placeholder((), "float32", "keras_learning_phase", default=0.0)
-    phase._uses_learning_phase = True
-    return phase
-
-
 # One for the process: models made before a `clear_session` are fed through it afterwards too.
-PHASE = _phase_placeholder()
+PHASE = LearningPhase()
 
 
 class _State:
@@ -256,7 +251,7 @@ def constant(
     ShapeError
         `value` is an array of another number of elements than `shape`.
     """
-    array = np.asarray(value, dtype=checked_dtype(dtype or config.floatx))
+    array = as_numbers(value, "K.constant").astype(checked_dtype(dtype or config.floatx))
     if shape is None:
         return Constant(array, name=name)
     sizes = shape_vector(shape)

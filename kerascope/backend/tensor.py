@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from kerascope.backend.dtypes import checked_dtype
+from kerascope.backend.dtypes import as_numbers, checked_dtype
 from kerascope.backend.numbers_in_words import name_of_numbers, with_few_numbers, with_numbers
 from kerascope.backend.scopes import current_scope
 from kerascope.backend.shapes import Shape, as_shape
-from kerascope.errors import ArgumentError, DtypeError, ShapeError
+from kerascope.errors import DtypeError, ShapeError
 from kerascope.settings import config
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class Constant(Tensor):
     __slots__ = ("value",)
 
     def __init__(self, value: Any, dtype: str | None = None, name: str | None = None) -> None:
-        array = np.array(value, dtype=dtype)
+        array = np.array(value, dtype=dtype, order="C")
         if array.dtype.kind not in "fiub":
             raise DtypeError(
                 f"constant: {value!r} is of type {array.dtype}; expected numbers or booleans."
@@ -298,7 +298,7 @@ class Variable(Tensor):
         constraint: Callable[..., Any] | None = None,
     ) -> None:
         dtype = checked_dtype(dtype or config.floatx)
-        self._value = np.array(value, dtype=dtype, order="C")
+        self._value = np.array(as_numbers(value, "variable"), dtype=dtype, order="C")
         self._is_shared = False
         self.constraint = constraint
         self.default_update: Tensor | None = None
@@ -327,7 +327,7 @@ class Variable(Tensor):
         ShapeError
             `value` has another shape; the variable keeps its own.
         """
-        array = np.asarray(value, dtype=self.dtype)
+        array = as_numbers(value, f"variable '{self.name}'").astype(self.dtype, copy=False)
         if array.shape != self._value.shape:
             raise ShapeError(
                 f"variable '{self.name}': new value has shape {array.shape}; "
@@ -370,20 +370,17 @@ class Variable(Tensor):
         self._is_shared = False
         Variable.moves += 1
 
+    def assign(self, value: Any) -> Any:
+        """Replace the numbers by those of an array or a tensor, as in Keras 3: see `eager.py`."""
+        return OPERATORS["assign"](self, value)
 
-def placeholder_shape(shape: Iterable[int | None] | None, ndim: int | None) -> Shape:
-    """Return the shape of a placeholder from either argument.
+    def assign_add(self, value: Any) -> Any:
+        """Add to the numbers."""
+        return self.assign(self + value)
 
-    Raises
-    ------
-    ArgumentError
-        Neither was given.
-    """
-    if shape is not None:
-        return as_shape(shape)
-    if ndim is None:
-        raise ArgumentError("K.placeholder: expected shape=(None, 20) or ndim=2; got neither.")
-    return (None,) * ndim
+    def assign_sub(self, value: Any) -> Any:
+        """Subtract from the numbers."""
+        return self.assign(self - value)
 
 
 def scoped(name: str) -> str:

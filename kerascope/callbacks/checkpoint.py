@@ -126,7 +126,7 @@ class ModelCheckpoint(Callback):
         if not self.save_best_only:
             self._save(epoch, logs)
             return
-        current = self._monitor.value(logs)
+        current = self._monitor.value(logs, self.params)
         if current is None:
             return
         if self._monitor.is_better(current, self.best):

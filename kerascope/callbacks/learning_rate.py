@@ -184,7 +184,7 @@ class ReduceLROnPlateau(Callback):
         """Look at the figure of one epoch."""
         logs = {} if logs is None else logs
         variable = _learning_rate_of(self.model, "ReduceLROnPlateau")
-        current = self._monitor.value(logs)
+        current = self._monitor.value(logs, self.params)
         logs["lr"] = float(K.get_value(variable))
         if current is None:
             return

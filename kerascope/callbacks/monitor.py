@@ -98,8 +98,11 @@ class Monitor:
         gain = float(value) - float(than)
         return (gain if self.grows else -gain) > abs(self.min_delta)
 
-    def value(self, logs: Mapping[str, Any] | None) -> Any:
+    def value(self, logs: Mapping[str, Any] | None, params: Mapping[str, Any]) -> Any:
         """Return the watched figure; None, with a warning, if the logs do not have it.
+
+        There is no warning for what the `params` of the run promise: after some epochs nothing is
+        validated if `fit` was given `validation_freq`.
 
         Warns
         -----
@@ -108,7 +111,7 @@ class Monitor:
         """
         logs = logs or {}
         found = find(self.name, logs)
-        if found is None:
+        if found is None and find(self.name, dict.fromkeys(params.get("metrics", ()), 0)) is None:
             known = ", ".join(sorted(logs)) or "nothing"
             warnings.warn(
                 f"{self.where}: {self.name!r} is not in the logs, so nothing is done; expected one "

@@ -128,8 +128,8 @@ class CSVLogger(Callback):
 
     Notes
     -----
-    The columns are "epoch" and the names in the logs, sorted; the first epoch decides. A value that
-    is missing later is written as NA. The file is opened and closed at each epoch, so whatever
+    The columns are "epoch" and the names that logs may have, sorted; the first epoch decides. A
+    value that is missing is written as NA. The file is opened and closed at each epoch, so whatever
     happens in training, the lines of the epochs before are there.
 
     Raises
@@ -161,7 +161,7 @@ class CSVLogger(Callback):
         """Write one line; before the first one the header."""
         logs = {} if logs is None else logs
         if self.keys is None:
-            self.keys = sorted(logs)
+            self.keys = sorted({*logs, *self.params.get("metrics", ())})
             self._write(["epoch", *self.keys])
         left_out = sorted(set(logs) - set(self.keys))
         if left_out:

@@ -106,7 +106,7 @@ class EarlyStopping(Callback):
 
     def get_monitor_value(self, logs: Logs | None) -> Any:
         """Return the watched figure; None, with a warning, if it is missing."""
-        return self._monitor.value(logs)
+        return self._monitor.value(logs, self.params)
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
         """Forget an earlier run."""

@@ -58,16 +58,3 @@ class Variable(K.Variable):
     def numpy(self) -> np.ndarray:
         """Return the numbers."""
         return self.get_value()
-
-    def assign(self, value: Any) -> Variable:
-        """Replace the numbers."""
-        self.set_value(K.eval(value) if isinstance(value, K.Tensor) else value)
-        return self
-
-    def assign_add(self, value: Any) -> Variable:
-        """Add to the numbers."""
-        return self.assign(self.get_value() + np.asarray(value))
-
-    def assign_sub(self, value: Any) -> Variable:
-        """Subtract from the numbers."""
-        return self.assign(self.get_value() - np.asarray(value))

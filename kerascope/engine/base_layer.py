@@ -34,7 +34,7 @@ from kerascope.engine.tensor_arguments import shapes_by_name
 from kerascope.engine.undoing import tried_out
 from kerascope.errors import DtypeError, NotBuiltError
 from kerascope.registry import did_you_mean
-from kerascope.spellings import habits
+from kerascope.spellings import changed_habits, habits
 
 _BASE_KEYWORDS = (
     "name", "trainable", "dtype", "input_shape", "batch_input_shape", "batch_size", "weights",
@@ -94,7 +94,7 @@ class Layer(LayerWeights, metaclass=LayerType):
     def __init__(self, **kwargs: Any) -> None:
         name = kwargs.pop("name", None)
         self.name: str = name or self._default_name()
-        self.trainable: bool = kwargs.pop("trainable", True)
+        self.trainable = kwargs.pop("trainable", True)
         self.dtype: str = kwargs.pop("dtype", None) or floatx()
         self.batch_input_shape = _batch_input_shape(kwargs)
         self.built = False
@@ -131,6 +131,22 @@ class Layer(LayerWeights, metaclass=LayerType):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
+
+    @property
+    def trainable(self) -> bool:
+        """Whether training changes the weights.
+
+        In dialect "3" the layers inside are set with this one, as far as they are there already.
+        """
+        return vars(self)["trainable"]
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        vars(self)["trainable"] = value
+        is_made = "inbound_nodes" in vars(self)
+        if is_made and habits().freezes_inside:
+            for layer in self._sublayers:
+                layer.trainable = value
 
     # --- what a layer of your own writes ----------------------------------------------------------
 
@@ -204,7 +220,8 @@ class Layer(LayerWeights, metaclass=LayerType):
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Layer:
         """Make a layer from what `get_config` returned."""
-        return cls(**config)
+        with changed_habits(has_other_slope=False):
+            return cls(**config)
 
     # --- calling ----------------------------------------------------------------------------------
 

@@ -20,10 +20,13 @@ import numpy as np
 
 from kerascope.backend.eager import eager_mode, graph_mode, is_eager, value_of
 from kerascope.backend.graph import Constant, Tensor, Variable, as_tensor
+from kerascope.backend.ops import sizes
+from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.elementwise import identity
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.shapes import Shape, merge_shapes
-from kerascope.backend.state import learning_phase_scope
+from kerascope.backend.state import learning_phase, learning_phase_scope
+from kerascope.engine.both_phases import call_in_its_phases, may_ask
 from kerascope.engine.failures import remember_call
 from kerascope.engine.input_spec import check_inputs
 from kerascope.engine.layer_books import inside_call, is_inside_call
@@ -41,6 +44,7 @@ from kerascope.engine.tensor_arguments import (
 )
 from kerascope.engine.undoing import Undoing
 from kerascope.errors import DtypeError, ShapeError
+from kerascope.spellings import habits
 from kerascope.stage import Stage
 
 if TYPE_CHECKING:
@@ -184,8 +188,13 @@ def run_body(
     own_masks = masks[: len(to_list(call.inputs))]
     masks_of_call = masks_by_name(layer, call.arguments, masks)
     kwargs, phase = phase_of(layer, {**masks_of_call, **call.filled_arguments})
+    if again:
+        check_inputs(layer, to_list(call.inputs))
     with layer._scope(), phase, inside_call(layer, call.tensors):
-        outputs = _as_outputs(layer, layer.call(call.inputs, **kwargs))
+        if may_ask(kwargs):
+            outputs = _as_outputs(layer, call_in_its_phases(layer, call.inputs, kwargs))
+        else:
+            outputs = _as_outputs(layer, layer.call(call.inputs, **kwargs))
         if not again:
             outputs = [_own(y, call.tensors, layer) for y in outputs]
             _refine_shapes(layer, call, outputs)
@@ -228,10 +237,16 @@ def _own(output: Tensor, inputs: list[Tensor], layer: Layer) -> Tensor:
 
 
 def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Return the arguments of `call`, and the learning phase that `training=True` sets inside."""
+    """Return the arguments of `call`, and the learning phase that `training=True` sets inside.
+
+    In dialect "3" a `call` that takes `training` always gets it.
+    """
     training = kwargs.get("training")
     if not accepts(layer.call, "training"):
         kwargs = {name: value for name, value in kwargs.items() if name != "training"}
+    elif training is None and habits().training_is_bool:
+        training = learning_phase()
+        kwargs = {**kwargs, "training": training}
     if training is None or isinstance(training, Tensor):
         return dict(kwargs), nullcontext()
     return dict(kwargs), learning_phase_scope(int(bool(training)))
@@ -277,7 +292,11 @@ def penalize_activity(layer: Layer, inputs: list[Tensor], outputs: list[Tensor])
     if regularizer is None:
         return
     with name_scope("activity_regularizer"):
-        layer.add_loss([regularizer(y) for y in outputs], inputs=inputs)
+        penalties = [regularizer(y) for y in outputs]
+        if habits().penalty_per_sample:
+            samples = [cast(sizes.shape(y)[0], y.dtype) for y in outputs]
+            penalties = [p / n for p, n in zip(penalties, samples, strict=True)]
+        layer.add_loss(penalties, inputs=inputs)
 
 
 def _shapes(inputs: Any) -> list[Shape]:

@@ -13,6 +13,7 @@ from kerascope.backend.graph import Tensor
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.calling import Call
 from kerascope.engine.input_layer import Input, InputLayer
+from kerascope.engine.layer_config import sharing_functions
 from kerascope.engine.model import Model
 from kerascope.engine.nesting import to_list
 from kerascope.engine.network import Network
@@ -83,7 +84,7 @@ def clone_layer(layer: Layer) -> Layer:
     if isinstance(layer, Network):
         return clone_model(layer)
     known = custom_object_scope(own_classes(layer))  # a wrapper's configuration names classes
-    with known, changed_habits(ends_masks=layer._ends_masks):
+    with known, sharing_functions(), changed_habits(ends_masks=layer._ends_masks):
         return type(layer).from_config(layer.get_config())
 
 
@@ -96,7 +97,8 @@ def _cloned_line(model: Sequential, tensors: list[Tensor], clone: Any) -> Sequen
             twin.add(clone_layer(layer) if isinstance(layer, InputLayer) else clone(layer))
     if model.outputs and not twin.outputs:
         twin.build(model.inputs[0].shape)
-    twin.trainable = model.trainable
+    if not model.trainable:
+        twin.trainable = False
     return twin
 
 
@@ -116,7 +118,8 @@ def _cloned_graph(model: Network, tensors: list[Tensor], clone: Any) -> Any:
         twins.update(zip(node.output_tensors, outputs, strict=True))
     made_by = type(model) if type(model) in (Model, Network) else Model
     twin = made_by(inputs, [twins[y] for y in model.outputs], name=model.name)
-    twin.trainable = model.trainable
+    if not model.trainable:
+        twin.trainable = False
     return twin
 
 

@@ -17,12 +17,14 @@ from kerascope.backend.graph import Placeholder, Tensor, Variable
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import PHASE, floatx, learning_phase
 from kerascope.callers import warn
+from kerascope.engine.both_phases import call_in_its_phases, may_ask
 from kerascope.engine.compiling import Compilation, compile_events
 from kerascope.engine.input_layer import Input
 from kerascope.engine.nesting import accepts, to_list, unpack_singleton
 from kerascope.engine.network import Network
 from kerascope.engine.operations import enter_operations
-from kerascope.errors import ArgumentError, NotBuiltError, NotCompiledError
+from kerascope.errors import ArgumentError, NotBuiltError, NotCompiledError, RefusedError
+from kerascope.refusals import UNCALLED_METHODS
 from kerascope.registry import did_you_mean
 from kerascope.spellings import changed_habits, translate
 from kerascope.stage import Stage
@@ -115,7 +117,8 @@ class CompiledNetwork(Network):
         metrics : list or dict, optional
             Reported beside the loss: "accuracy", or any name of a metric or loss, or a function.
         loss_weights : list or dict, optional
-            Factors of the losses of several outputs in the total.
+            Factors of the losses of several outputs in the total. A `K.variable` may be set anew
+            during training.
         sample_weight_mode : {None, "temporal"}, optional
             "temporal" weights each time step: weights of shape (samples, times).
         weighted_metrics : list, optional
@@ -226,7 +229,10 @@ class CompiledNetwork(Network):
         kwargs = {"training": learning_phase()} if accepts(self.call, "training") else {}
         # The scope knows no line: an op of this call stands between layers, not inside of one.
         with changed_habits(wraps_operations=True), name_scope(self.name):
-            outputs = to_list(self.call(unpack_singleton(inputs), **kwargs))
+            if may_ask(kwargs):
+                outputs = to_list(call_in_its_phases(self, unpack_singleton(inputs), kwargs))
+            else:
+                outputs = to_list(self.call(unpack_singleton(inputs), **kwargs))
             enter_operations([x for x in outputs if isinstance(x, Tensor)])
         for output in outputs:
             if not isinstance(output, Tensor) or output._keras_history is None:
@@ -256,6 +262,21 @@ class CompiledNetwork(Network):
         self._set_inputs(x)
         if to_train and self._waiting_to_compile is not None:
             self.compile_stage(self._waiting_to_compile).run()
+
+    def _make_ready_for(self, name: str, x: Any) -> None:
+        """Make sure that the model can run one of its three functions, by name."""
+        self._refuse_uncalled_methods(name)
+        self._make_ready(x, to_train=name != "predict_function")
+
+    def _refuse_uncalled_methods(self, name: str) -> None:
+        """Raise RefusedError if the model's class writes what Keras 3 calls to run a function."""
+        for method, instead in UNCALLED_METHODS[name].items():
+            if hasattr(type(self), method):
+                raise RefusedError(
+                    f"{self.label}: its class writes {method}, which nothing here would call: a "
+                    f"model runs its {name}, a graph that is made once. {instead}",
+                    subject=self,
+                )
 
     # --- the three functions ----------------------------------------------------------------------
 

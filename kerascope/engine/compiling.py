@@ -22,6 +22,7 @@ from kerascope.backend.ops.comparison import not_equal
 from kerascope.backend.ops.reduction import mean
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import floatx, placeholder
+from kerascope.configured import plain
 from kerascope.engine.nesting import distinct_names, to_list
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.metrics.classes import weights_like
@@ -35,7 +36,7 @@ Loss = Callable[[Any, Any], Any]
 
 
 class LossTerm(NamedTuple):
-    """The loss of one output was added to the total."""
+    """The loss of one output was added to the total; of a variable, `weight` is the value now."""
 
     output_name: str
     function: Loss
@@ -67,7 +68,7 @@ class Compilation:
         As the user gave them.
     loss_functions : list of callable or None
         One for each output; None where an output is not trained.
-    loss_weights_list : list of float
+    loss_weights_list : list of (float or Variable)
     targets, sample_weights : list of Tensor
         One for each trained output; fed with the labels and their weights.
     total_loss : Tensor, scalar
@@ -88,7 +89,7 @@ class Compilation:
     weighted_metrics: Any = None
     sample_weight_mode: Any = None
     loss_functions: list[Loss | None] = field(default_factory=list)
-    loss_weights_list: list[float] = field(default_factory=list)
+    loss_weights_list: list[float | Variable] = field(default_factory=list)
     sample_weight_modes: list[str | None] = field(default_factory=list)
     targets: list[Tensor] = field(default_factory=list)
     sample_weights: list[Tensor] = field(default_factory=list)
@@ -168,14 +169,27 @@ def _loss_functions(loss: Any, names: list[str]) -> list[Loss | None]:
     return [losses.get(one) for one in per_output(loss, names, "loss")]
 
 
-def _loss_weights(loss_weights: Any, names: list[str]) -> list[float]:
+def _loss_weights(loss_weights: Any, names: list[str]) -> list[float | Variable]:
     if loss_weights is not None and not isinstance(loss_weights, (list, tuple, dict)):
         raise ArgumentError(
             f"compile: loss_weights must be a list or a dict, one weight for each output; got "
             f"{loss_weights!r}."
         )
     weights = per_output(loss_weights, names, "loss_weights", default=1.0)
-    return [1.0 if weight is None else float(weight) for weight in weights]
+    return [1.0 if weight is None else _loss_weight(weight) for weight in weights]
+
+
+def _loss_weight(weight: Any) -> float | Variable:
+    """Return a number, or the variable whose value counts at each step."""
+    if isinstance(weight, Variable) and weight.ndim == 0:
+        return weight
+    try:
+        return float(weight)
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"compile: loss_weights has {weight!r}; expected a number, or a variable with a single "
+            "one, such as K.variable(1.0), that K.set_value changes during training."
+        ) from None
 
 
 def _sample_weight_modes(mode: Any, names: list[str]) -> list[str | None]:
@@ -212,13 +226,14 @@ def _make_placeholders(model: CompiledNetwork, compiled: Compilation) -> None:
 # --- losses ---------------------------------------------------------------------------------------
 
 
-def weighted_masked_objective(fn: Loss) -> Callable[..., Tensor]:
+def weighted_masked_objective(fn: Loss, *, is_metric: bool = False) -> Callable[..., Tensor]:
     """Return a scalar version of a loss (or metric) that heeds sample weights and a mask.
 
     Notes
     -----
     With losses l_i, weights w_i and n of the weights different from zero:  sum(w_i l_i) / n. A mask
-    m_i divides by the share of samples that it keeps. A loss object (`losses.Loss`) says itself how
+    m_i divides by the share of samples that it keeps. In dialect "3" n counts all weights, and a
+    metric is sum(w_i l_i) / sum(w_i). A loss object (`losses.Loss`) says itself how
     its numbers become one.
     """
     if isinstance(fn, losses.Loss):
@@ -247,7 +262,11 @@ def weighted_masked_objective(fn: Loss) -> Callable[..., Tensor]:
                 if score.ndim > weights.ndim
                 else score
             )
-            score = score * weights / mean(cast(not_equal(weights, 0), score.dtype))
+            score = score * weights
+            if not habits().counts_zero_weights:
+                score = score / mean(cast(not_equal(weights, 0), score.dtype))
+            elif is_metric:
+                score = score / mean(weights)
         return mean(score)
 
     return weighted
@@ -258,6 +277,7 @@ def _add_losses(model: CompiledNetwork, compiled: Compilation) -> Generator[Any,
     total_loss: Any = None
     for k, i in enumerate(compiled.trained):
         name, function = names[i], compiled.loss_functions[i]
+        weight = compiled.loss_weights_list[i]
         assert function is not None
         with name_scope(f"{name}_loss"):
             output_loss = weighted_masked_objective(function)(
@@ -267,9 +287,9 @@ def _add_losses(model: CompiledNetwork, compiled: Compilation) -> Generator[Any,
                 compiled.metrics_tensors.append(output_loss)
                 compiled.metrics_names.append(f"{name}_loss")
         with name_scope("loss"):
-            term = output_loss * compiled.loss_weights_list[i]
+            term = output_loss * weight
             total_loss = term if total_loss is None else total_loss + term
-        yield LossTerm(name, function, compiled.loss_weights_list[i], output_loss)
+        yield LossTerm(name, function, plain(weight), output_loss)
     penalties = model.losses
     with name_scope("loss"):
         for penalty in penalties:
@@ -308,7 +328,7 @@ def _add_metrics(model: CompiledNetwork, compiled: Compilation) -> Generator[Any
                 if getattr(function, "stateful", False):
                     tensor = _stateful_metric(compiled, name, function, *arguments)
                 else:
-                    tensor = weighted_masked_objective(function)(*arguments)
+                    tensor = weighted_masked_objective(function, is_metric=True)(*arguments)
             compiled.metrics_names.append(name)
             compiled.metrics_tensors.append(tensor)
             yield MetricTerm(name, tensor)

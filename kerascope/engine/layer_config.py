@@ -8,6 +8,9 @@ same way and needs to write none.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -19,6 +22,28 @@ from kerascope.errors import ConfigError
 
 if TYPE_CHECKING:
     from kerascope.engine.base_layer import Layer
+
+_shares_functions: ContextVar[bool] = ContextVar("shares_functions", default=False)
+
+
+@contextmanager
+def sharing_functions() -> Iterator[None]:
+    """Let configurations that stay in this process hold functions as they are, not by name."""
+    token = _shares_functions.set(True)
+    try:
+        yield
+    finally:
+        _shares_functions.reset(token)
+
+
+def shares_functions() -> bool:
+    """Tell whether a configuration may hold functions as they are."""
+    return _shares_functions.get()
+
+
+def is_nameless(function: Any) -> bool:
+    """Tell whether a function has no name by which it could be found again, as a lambda."""
+    return getattr(function, "__name__", "<lambda>") == "<lambda>"
 
 
 @lru_cache(maxsize=1024)
@@ -87,7 +112,9 @@ def serialized(value: Any, where: str) -> Any:
         return {key: serialized(item, where) for key, item in value.items()}
     if hasattr(value, "get_config"):
         return {"class_name": type(value).__name__, "config": value.get_config()}
-    if callable(value) and getattr(value, "__name__", "<lambda>") != "<lambda>":
+    if callable(value) and shares_functions():
+        return value
+    if callable(value) and not is_nameless(value):
         return value.__name__
     raise ConfigError(
         f"{where}: {value!r} cannot be written in a configuration; "

@@ -7,16 +7,20 @@ the line of the script that made the layer.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from kerascope.callers import line_outside_the_package
 from kerascope.configured import constructor_parameters
 from kerascope.engine.layer_config import constructor_defaults, constructor_keywords
 from kerascope.errors import DtypeError
+from kerascope.not_yet import words_for
 from kerascope.registry import Registry
 from kerascope.spellings import ATTRIBUTES, translate
 
-layer_registry = Registry("layer", home="kerascope.layers")
+_HOME = "kerascope.layers"
+
+layer_registry = Registry("layer", home=_HOME, words_for=partial(words_for, _HOME))
 
 
 class LayerType(type):

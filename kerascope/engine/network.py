@@ -16,7 +16,7 @@ from typing import Any
 
 from kerascope.backend.eager import graph_mode, is_eager
 from kerascope.backend.graph import Tensor, as_tensor
-from kerascope.backend.shapes import Shape
+from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import learning_phase, placeholder
 from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
@@ -31,7 +31,7 @@ from kerascope.engine.node import Node
 from kerascope.engine.operations import enter_operations
 from kerascope.engine.running import run_graph
 from kerascope.engine.undoing import tried_out
-from kerascope.errors import ArgumentError, DtypeError, NotBuiltError
+from kerascope.errors import ArgumentError, DtypeError, NotBuiltError, ShapeError
 from kerascope.registry import did_you_mean
 from kerascope.spellings import habits, translate
 from kerascope.stage import Stage
@@ -168,8 +168,22 @@ class Network(NetworkFiles):
     def run_internal_graph(
         self, inputs: list[Tensor], masks: list[Tensor | None] | None = None
     ) -> tuple[list[Tensor], list[Tensor | None], list[Shape]]:
-        """Compute output tensors, masks and shapes for new inputs, node by node."""
-        return self.run_stage(inputs, masks).run()
+        """Compute output tensors, masks and shapes for new inputs, node by node.
+
+        Raises
+        ------
+        ShapeError
+            An input has another number of axes than the network's, or sizes that do not fit inside.
+        """
+        misfit = _misfit(self.inputs, [as_tensor(x) for x in to_list(inputs)])
+        if misfit is not None and misfit[0].ndim != misfit[1].ndim:
+            raise _of_other_shape(self, *misfit)
+        try:
+            return self.run_stage(inputs, masks).run()
+        except ShapeError as error:
+            if misfit is None:
+                raise
+            raise _of_other_shape(self, *misfit) from error
 
     def run_stage(self, inputs: Any, masks: Any = None) -> Stage:
         """Return `run_internal_graph` as a stage, whose events are those of `engine.running`."""
@@ -213,6 +227,22 @@ class Network(NetworkFiles):
     ) -> Any:
         """Make a network of the same layers and connections, with fresh weights."""
         return network_from_config(cls, config, custom_objects)
+
+
+def _misfit(expected: list[Tensor], inputs: list[Tensor]) -> tuple[Tensor, Tensor] | None:
+    """Return the first input of another shape than a network's own; the batch may differ."""
+    for x, y in zip(expected, inputs, strict=False):
+        if x.ndim != y.ndim or merge_shapes(x.shape[1:], y.shape[1:]) is None:
+            return x, y
+    return None
+
+
+def _of_other_shape(network: Network, x: Tensor, y: Tensor) -> ShapeError:
+    which = "input" if len(network.inputs) == 1 else f"the input for '{x.name}'"
+    return ShapeError(
+        f"{network.label}: {which} has shape {y.shape}; expected {(None, *x.shape[1:])}.",
+        subject=network,
+    )
 
 
 def _check_tensors(where: str, inputs: list[Any], outputs: list[Any]) -> None:

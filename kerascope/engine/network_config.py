@@ -101,7 +101,8 @@ def network_from_config(
     inputs = [_tensor(layers, reference) for reference in config["input_layers"]]
     outputs = [_tensor(layers, reference) for reference in config["output_layers"]]
     network = cls(inputs=inputs, outputs=outputs, name=config.get("name"))
-    network.trainable = config.get("trainable", True)
+    if not config.get("trainable", True):
+        network.trainable = False
     return network
 
 

@@ -1,17 +1,24 @@
 """A model as plain data: for `pickle`, `copy.deepcopy` and worker processes.
 
-The graph itself is not written, only its configuration, as in a file; the classes of your own
-layers go along by reference, as `pickle` does with every class, so they need no `custom_objects`.
+The graph itself is not written, only its configuration, as in a file; your own functions and the
+classes of your own layers go along by reference, as `pickle` does, so they need no
+`custom_objects`. A copy in this process shares the functions.
 """
 
 from __future__ import annotations
 
+import importlib
+import sys
+import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from kerascope import optimizers
 from kerascope.engine.base_layer import Layer
+from kerascope.engine.byte_code import ByteCode, byte_code_of, function_of
+from kerascope.engine.layer_config import sharing_functions
 from kerascope.registry import custom_object_scope
 
 
@@ -23,9 +30,11 @@ def pickle_model(model: Any) -> dict[str, Any]:
     ConfigError
         A layer has no configuration.
     """
+    with sharing_functions():
+        config = model.get_config()
     state: dict[str, Any] = {
         "class": type(model),
-        "config": model.get_config(),
+        "config": _exchanged(config, types.FunctionType, Carried),
         "custom_objects": own_classes(model),
         "weights": model.get_weights() if model.outputs else None,
     }
@@ -55,10 +64,42 @@ def own_classes(whole: Layer) -> dict[str, type]:
     return found
 
 
+class Carried:
+    """A function on its way: copied as itself, pickled by reference, or else as byte code."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def __deepcopy__(self, memo: Any) -> Carried:
+        return self
+
+    def __reduce__(self) -> Any:
+        module, name = self.function.__module__, self.function.__qualname__
+        if getattr(sys.modules.get(module), name, None) is self.function:
+            return Carried, (self.function,)
+        return _carried, (*byte_code_of(self.function, "pickle: a function of a layer"), module)
+
+
+def _carried(code: Any, defaults: Any, closure: Any, module: str) -> Carried:
+    """Return a function that a pickle holds as byte code, with the names of its module."""
+    names = vars(importlib.import_module(module))
+    return Carried(function_of(ByteCode(code, defaults, closure), names, f"pickle: {module}"))
+
+
+def _exchanged(config: Any, kind: type, exchange: Callable[[Any], Any]) -> Any:
+    """Return a configuration with all that is of one kind exchanged."""
+    if isinstance(config, dict):
+        return {name: _exchanged(value, kind, exchange) for name, value in config.items()}
+    if isinstance(config, list):
+        return [_exchanged(value, kind, exchange) for value in config]
+    return exchange(config) if isinstance(config, kind) else config
+
+
 def unpickle_model(state: dict[str, Any]) -> Any:
     """Make the model again from what `pickle_model` returned."""
     with custom_object_scope(state["custom_objects"]):
-        model = state["class"].from_config(state["config"])
+        config = _exchanged(state["config"], Carried, lambda carried: carried.function)
+        model = state["class"].from_config(config)
         if "compiled" in state:
             model.compile(optimizers.deserialize(state["optimizer"]), **state["compiled"])
     if state["weights"] is not None:

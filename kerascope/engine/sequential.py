@@ -220,5 +220,6 @@ class Sequential(Model):
                 model.add(layer_registry.deserialize(entry))
         if not model.outputs and facts.get("build_input_shape"):
             model.build(facts["build_input_shape"])
-        model.trainable = facts.get("trainable", True)
+        if not facts.get("trainable", True):
+            model.trainable = False
         return model

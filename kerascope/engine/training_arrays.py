@@ -18,7 +18,12 @@ from kerascope.engine.feeds import feed_of
 from kerascope.engine.nesting import named_arguments, unpack_singleton
 from kerascope.engine.training_batches import BatchTraining
 from kerascope.engine.training_data import check_lengths, split_off_validation
-from kerascope.engine.training_loop import evaluate_events, fit_events, predict_events
+from kerascope.engine.training_loop import (
+    evaluate_events,
+    fit_events,
+    predict_events,
+    validation_epochs,
+)
 from kerascope.errors import ArgumentError, DataError
 from kerascope.spellings import habits
 from kerascope.stage import Stage, is_watched
@@ -37,6 +42,8 @@ _FIT: dict[str, Any] = {
     "initial_epoch": 0,
     "steps_per_epoch": None,
     "validation_steps": None,
+    "validation_batch_size": None,
+    "validation_freq": 1,
 }
 
 
@@ -85,6 +92,8 @@ class ArrayTraining(BatchTraining):
         initial_epoch: int = 0,
         steps_per_epoch: int | None = None,
         validation_steps: int | None = None,
+        validation_batch_size: int | None = None,
+        validation_freq: Any = 1,
         **kwargs: Any,
     ) -> History:
         """Train for a number of epochs.
@@ -111,6 +120,10 @@ class ArrayTraining(BatchTraining):
             To go on with an earlier run.
         steps_per_epoch, validation_steps : int, optional
             Batches in an epoch where no array tells.
+        validation_batch_size : int, optional
+            Default: `batch_size`.
+        validation_freq : int or list of int
+            2 evaluates after every second epoch, [1, 5] after the first and the fifth.
         **kwargs
             The same in Keras 1's words: `nb_epoch=10`.
 
@@ -134,6 +147,7 @@ class ArrayTraining(BatchTraining):
         listed = (
             *(batch_size, epochs, verbose, callbacks, validation_split, validation_data, shuffle),
             *(class_weight, sample_weight, initial_epoch, steps_per_epoch, validation_steps),
+            *(validation_batch_size, validation_freq),
         )
         given = {
             name: value
@@ -171,13 +185,15 @@ class ArrayTraining(BatchTraining):
         initial_epoch: int = 0,
         steps_per_epoch: int | None = None,
         validation_steps: int | None = None,
+        validation_batch_size: int | None = None,
+        validation_freq: Any = 1,
         unheard: bool = False,
     ) -> Generator[Any, Any, History]:
         callbacks = checked_callbacks(callbacks)
         is_plain = sample_weight is None and class_weight is None and not validation_split
         ins = self._ready_ins("train_function", x, y, 1.0) if is_plain else None
         if ins is None:
-            self._make_ready(x, to_train=True)
+            self._make_ready_for("train_function", x)
             ins = self._ins(x, y, sample_weight, class_weight, 1.0, "fit")
             if is_plain and self.train_function is not None:
                 self._note_batch("train_function", x, y, ins)
@@ -185,13 +201,15 @@ class ArrayTraining(BatchTraining):
         if callbacks:
             val_ins = self._open_to_callbacks(val_ins)
         feed = self._labelled_feed(ins, batch_size, steps_per_epoch, shuffle)
-        val_feed = self._labelled_feed(val_ins, batch_size, validation_steps) if val_ins else None
+        val_size = validation_batch_size or batch_size
+        val_feed = self._labelled_feed(val_ins, val_size, validation_steps) if val_ins else None
         settings = {
             "epochs": habits().epochs if epochs is None else epochs,
             "batch_size": getattr(feed, "batch_size", batch_size or 32),
             "verbose": verbose,
             "callbacks": callbacks,
             "initial_epoch": initial_epoch,
+            "validation_freq": validation_freq,
             "unheard": unheard,
         }
         history: History = yield from self._training(feed, val_feed, **settings)
@@ -243,12 +261,16 @@ class ArrayTraining(BatchTraining):
         verbose: int,
         callbacks: Any,
         initial_epoch: int,
+        validation_freq: Any,
         unheard: bool,
     ) -> Generator[Any, Any, History]:
         """Make the functions and run the loop: what `fit` and `fit_generator` share."""
         if not isinstance(epochs, (int, np.integer)) or epochs < 0:
             message = f"{self.label}: fit: epochs is {epochs!r}; expected a whole number >= 0."
             raise ArgumentError(message)
+        val_epochs = validation_epochs(validation_freq, int(epochs), f"{self.label}: fit")
+        if val_feed:
+            self._refuse_uncalled_methods("test_function")
         f = yield self.train_function_stage()
         val_f = self._make_test_function() if val_feed else None
         labels = self.metrics_names
@@ -279,6 +301,7 @@ class ArrayTraining(BatchTraining):
             initial_epoch=initial_epoch,
             val_f=val_f,
             val_feed=val_feed,
+            val_epochs=val_epochs,
             unheard=unheard,
         )
         return self.history
@@ -298,7 +321,7 @@ class ArrayTraining(BatchTraining):
         """Return the loss, or [loss, metrics...] in the order of `metrics_names`; train nothing."""
         ins = self._ready_ins("test_function", x, y, 0.0) if sample_weight is None else None
         if ins is None:
-            self._make_ready(x, to_train=True)
+            self._make_ready_for("test_function", x)
             ins = self._ins(x, y, sample_weight, None, 0.0, "evaluate")
             self._make_test_function()
             if sample_weight is None:
@@ -313,7 +336,7 @@ class ArrayTraining(BatchTraining):
         """Return the outputs for `x`: an array, or a list of them, with a row for each sample."""
         ins = self._ready_ins("predict_function", x, None, 0.0)
         if ins is None:
-            self._make_ready(x, to_train=False)
+            self._make_ready_for("predict_function", x)
             arrays = self._standardize_inputs(x)
             check_lengths(arrays, [], [], "predict")
             ins = arrays + self._flags(0.0)

@@ -100,7 +100,7 @@ class BatchTraining(CompiledNetwork):
         is_plain = sample_weight is None and class_weight is None
         ins = self._ready_ins("train_function", x, y, 1.0) if is_plain else None
         if ins is None:
-            self._make_ready(x, to_train=True)
+            self._make_ready_for("train_function", x)
             ins = self._ins(x, y, sample_weight, class_weight, 1.0, "train_on_batch")
             self._make_train_function()
             if is_plain:
@@ -114,7 +114,7 @@ class BatchTraining(CompiledNetwork):
         """Return the loss of one batch, or the list [loss, metrics...], without training."""
         ins = self._ready_ins("test_function", x, y, 0.0) if sample_weight is None else None
         if ins is None:
-            self._make_ready(x, to_train=True)
+            self._make_ready_for("test_function", x)
             ins = self._ins(x, y, sample_weight, None, 0.0, "test_on_batch")
             self._make_test_function()
             if sample_weight is None:
@@ -125,7 +125,7 @@ class BatchTraining(CompiledNetwork):
         """Return the outputs for one batch."""
         ins = self._ready_ins("predict_function", x, None, 0.0)
         if ins is None:
-            self._make_ready(x, to_train=False)
+            self._make_ready_for("predict_function", x)
             arrays = self._standardize_inputs(x)
             ins = arrays + self._flags(0.0)
             self._make_predict_function()

@@ -35,6 +35,7 @@ _FIT = (
     *("steps_per_epoch", "epochs", "verbose", "callbacks"),
     *("validation_data", "validation_steps", "class_weight"),
     *("max_queue_size", "workers", "use_multiprocessing", "shuffle", "initial_epoch"),
+    *("validation_batch_size", "validation_freq"),
 )
 _OVER_BATCHES = ("steps", "max_queue_size", "workers", "use_multiprocessing", "verbose")
 
@@ -90,7 +91,7 @@ class GeneratorTraining(ArrayTraining):
             Yields (x, y) or (x, y, sample_weight), for ever; a Sequence has a length.
         steps_per_epoch : int, optional
             Needed for a generator.
-        epochs, verbose, callbacks, initial_epoch
+        epochs, verbose, callbacks, initial_epoch, validation_batch_size, validation_freq
             As for `fit`.
         validation_data : tuple, generator or Sequence, optional
         validation_steps : int, optional
@@ -134,10 +135,12 @@ class GeneratorTraining(ArrayTraining):
         class_weight: Any = None,
         shuffle: bool = True,
         initial_epoch: int = 0,
+        validation_batch_size: int | None = None,
+        validation_freq: Any = 1,
         unheard: bool = False,
     ) -> Generator[Any, Any, History]:
         callbacks = checked_callbacks(callbacks)
-        generator = self._ready_for_generator(generator, to_train=True)
+        generator = self._ready_for_generator(generator, "train_function")
         standardize = self._standardizer(1.0, class_weight)
         with ExitStack() as feeds:
             feed = feeds.enter_context(
@@ -149,7 +152,7 @@ class GeneratorTraining(ArrayTraining):
                 weights = rest[0] if rest else None
                 val_ins = self._ins(x, y, weights, None, 0.0, "validation_data")
                 val_ins = self._open_to_callbacks(val_ins) if callbacks else val_ins
-                val_feed = self._labelled_feed(val_ins, None, None)
+                val_feed = self._labelled_feed(val_ins, validation_batch_size, None)
             elif validation_data is not None:
                 val_feed = feeds.enter_context(
                     generator_feed(
@@ -162,6 +165,7 @@ class GeneratorTraining(ArrayTraining):
                 "verbose": verbose,
                 "callbacks": callbacks,
                 "initial_epoch": initial_epoch,
+                "validation_freq": validation_freq,
                 "unheard": unheard,
             }
             history: History = yield from self._training(feed, val_feed, **settings)
@@ -180,7 +184,7 @@ class GeneratorTraining(ArrayTraining):
             As for `fit_generator`.
         """
         given, hands = _generator_arguments("evaluate_generator", _OVER_BATCHES, args, kwargs)
-        generator = self._ready_for_generator(generator, to_train=True)
+        generator = self._ready_for_generator(generator, "test_function")
         f = self._make_test_function()
 
         def loop(feed: Any, verbose: int) -> Any:
@@ -205,7 +209,7 @@ class GeneratorTraining(ArrayTraining):
             As for `fit_generator`.
         """
         given, hands = _generator_arguments("predict_generator", _OVER_BATCHES, args, kwargs)
-        generator = self._ready_for_generator(generator, to_train=False)
+        generator = self._ready_for_generator(generator, "predict_function")
         f = self._make_predict_function()
 
         def standardize(item: Any) -> list[Any]:
@@ -246,10 +250,10 @@ class GeneratorTraining(ArrayTraining):
 
         return standardize
 
-    def _ready_for_generator(self, generator: Any, *, to_train: bool) -> Any:
-        """Make the model ready; if it does not know its input shapes, by looking at a batch."""
+    def _ready_for_generator(self, generator: Any, name: str) -> Any:
+        """Make the model ready to run a function; if need be, a batch tells the input shapes."""
         if self.outputs:
-            self._make_ready(None, to_train=to_train)
+            self._make_ready_for(name, None)
             return generator
         if hasattr(generator, "__getitem__") and hasattr(generator, "__len__"):
             first, rest = generator[numbers_of_a_pass(generator, shuffle=False)[0]], generator
@@ -259,7 +263,8 @@ class GeneratorTraining(ArrayTraining):
             if not found:
                 raise DataError("the generator ended before its first batch; expected one.")
             first, rest = found[0], itertools.chain(found, batches)
-        self._make_ready(split_item(first, with_targets=to_train)[0], to_train=to_train)
+        with_targets = name != "predict_function"
+        self._make_ready_for(name, split_item(first, with_targets=with_targets)[0])
         return rest
 
 

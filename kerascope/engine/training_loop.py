@@ -8,7 +8,7 @@ here and no graph is walked; that was done once, when the function was made. Les
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Container, Generator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from kerascope.callbacks import CallbackList, Progbar
 from kerascope.callbacks.averages import RunningMeans
 from kerascope.callers import warn
 from kerascope.engine.nesting import to_list, unpack_singleton
-from kerascope.errors import NumericsWarning
+from kerascope.errors import ArgumentError, NumericsWarning
 from kerascope.stage import is_watched
 
 if TYPE_CHECKING:
@@ -65,9 +65,12 @@ def fit_events(
     initial_epoch: int = 0,
     val_f: Function | None = None,
     val_feed: Any = None,
+    val_epochs: Container[int] | None = None,
     unheard: bool = False,
 ) -> Generator[Any, Any, None]:
     """Train; yield events around each epoch and batch, and the function's stage in between.
+
+    After the epochs in `val_epochs` (None: all of them) the validation data are evaluated.
 
     Whoever drains this and looks at no event says so by `unheard`: then those of the batches are
     left out, as long as no observer and no callback wants to hear of batches.
@@ -97,7 +100,8 @@ def fit_events(
             yield BatchEnded(epoch, batch_index, outs)
             if model.stop_training:
                 break
-        if val_f is not None and not model.stop_training:
+        is_validated = val_epochs is None or epoch in val_epochs
+        if val_f is not None and is_validated and not model.stop_training:
             val_outs = yield from evaluate_events(val_f, val_feed, model, unheard=unheard)
             epoch_logs.update(
                 ("val_" + label, o) for label, o in zip(out_labels, val_outs, strict=True)
@@ -107,6 +111,29 @@ def fit_events(
         if model.stop_training:
             break
     callbacks.on_train_end()
+
+
+def validation_epochs(validation_freq: Any, epochs: int, where: str) -> Container[int]:
+    """Return after which epochs, counted from 0, the validation data are evaluated.
+
+    Raises
+    ------
+    ArgumentError
+        `validation_freq` is neither a whole number from 1 on nor a list of epochs, from 1 on.
+
+    Examples
+    --------
+    >>> list(validation_epochs(2, 5, "fit"))
+    [1, 3]
+    """
+    if isinstance(validation_freq, (int, np.integer)) and validation_freq >= 1:
+        return range(int(validation_freq) - 1, epochs, int(validation_freq))
+    if isinstance(validation_freq, (list, tuple, set, range, np.ndarray)):
+        return {number - 1 for number in validation_freq}
+    raise ArgumentError(
+        f"{where}: validation_freq is {validation_freq!r}; expected a whole number >= 1, or a list "
+        "of epochs such as [1, 5]."
+    )
 
 
 def _train_unheard(

@@ -7,6 +7,7 @@ from typing import Any
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor, Variable
 from kerascope.engine.base_layer import Layer
+from kerascope.engine.layer_config import sharing_functions
 from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.nesting import accepts, to_list, unpack_singleton
 from kerascope.errors import ArgumentError
@@ -232,7 +233,8 @@ class Bidirectional(Wrapper):
 
 def _twin(layer: Any, direction: str, go_backwards: bool) -> Any:
     """Return a new layer like this one, for one of the directions."""
-    config = layer.get_config()
+    with sharing_functions():
+        config = layer.get_config()
     name = layer.name.removeprefix("forward_")  # which the layer of a configuration may have
     config.update(name=f"{direction}_{name}", go_backwards=go_backwards)
     return type(layer).from_config(config)

@@ -20,6 +20,7 @@ from kerascope.layers.kernel_parts import KernelType
 from kerascope.layers.lstm import LSTMCell
 from kerascope.layers.recurrent_arguments import first_shape
 from kerascope.layers.time_steps import joined_steps, parted_steps
+from kerascope.spellings import default_by_dialect
 
 
 class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
@@ -53,6 +54,7 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
 
     kernel_axes = 2
 
+    @default_by_dialect
     def __init__(
         self,
         filters: int,

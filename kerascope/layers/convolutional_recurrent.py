@@ -16,6 +16,7 @@ from kerascope.layers.convolutional_cell import ConvLSTM2DCell
 from kerascope.layers.kernel_parts import KernelType
 from kerascope.layers.layer_of_cell import LayerOfCell
 from kerascope.layers.rnn import RNN
+from kerascope.spellings import default_by_dialect
 
 __all__ = ["ConvLSTM2D", "ConvLSTM2DCell", "ConvRNN2D"]
 
@@ -130,6 +131,7 @@ class ConvLSTM2D(LayerOfCell, ConvRNN2D, metaclass=KernelType):
 
     kernel_axes = 2
 
+    @default_by_dialect
     def __init__(
         self,
         filters: int,

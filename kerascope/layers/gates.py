@@ -22,7 +22,13 @@ from kerascope.layers.recurrent_arguments import first_shape
 StepResult = tuple[Tensor, list[Tensor]]  # the output of a step, and the new states
 
 # Activations that act on each number by itself.
-ELEMENTWISE = (activations.sigmoid, activations.hard_sigmoid, activations.tanh, activations.relu)
+ELEMENTWISE = (
+    activations.sigmoid,
+    activations.hard_sigmoid,
+    activations.hard_sigmoid_of_keras_3,
+    activations.tanh,
+    activations.relu,
+)
 
 
 class DropoutMasks(NamedTuple):

@@ -13,6 +13,7 @@ from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape
 from kerascope.layers.gates import NO_MASKS, DropoutMasks, GatedCell, StepResult
 from kerascope.layers.layer_of_cell import LayerOfCell
+from kerascope.spellings import default_by_dialect
 
 
 class GRUCell(GatedCell):
@@ -25,7 +26,7 @@ class GRUCell(GatedCell):
     activation : str or callable
         Of the candidates for the state.
     recurrent_activation : str or callable
-        Of the gates.
+        Of the gates; in dialect "3" the default is "sigmoid".
     use_bias : bool
         Whether a bias is added.
     kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
@@ -40,7 +41,7 @@ class GRUCell(GatedCell):
         With 1 each gate has dropout masks of its own, with 2 all gates share them. Without dropout
         there is no difference. (0, an old value, is taken as 1.)
     reset_after : bool
-        Where the reset gate acts: see the notes.
+        Where the reset gate acts: see the notes. In dialect "3" the default is True.
     **kwargs
         As for `Layer`.
 
@@ -60,6 +61,7 @@ class GRUCell(GatedCell):
 
     gates = 3
 
+    @default_by_dialect
     def __init__(
         self,
         units: int,
@@ -161,7 +163,7 @@ class GRU(LayerOfCell):
     activation : str or callable
         Of the candidates for the state.
     recurrent_activation : str or callable
-        Of the gates.
+        Of the gates; in dialect "3" the default is "sigmoid".
     use_bias : bool
         Whether a bias is added.
     kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
@@ -181,7 +183,7 @@ class GRU(LayerOfCell):
     return_sequences, return_state, go_backwards, stateful, unroll : bool
         As for `RNN`.
     reset_after : bool
-        Where the reset gate acts: see the notes.
+        Where the reset gate acts: see the notes. In dialect "3" the default is True.
     **kwargs
         As for `Layer`.
 
@@ -200,6 +202,7 @@ class GRU(LayerOfCell):
     [('kernel', (8, 12)), ('recurrent_kernel', (4, 12)), ('bias', (2, 12))]
     """
 
+    @default_by_dialect
     def __init__(
         self,
         units: int,

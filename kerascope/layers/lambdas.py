@@ -1,9 +1,9 @@
 """Lambda: a function of your own as a layer.
 
 It has no weights of its own; what has weights is better written as a class. Its configuration holds
-the function's name, so it must have one: loading looks the name up in the custom objects, then
-among `lambda_functions`. (Keras 2 writes the byte code of a lambda into its files, which the next
-Python cannot read.)
+the function's name: loading looks the name up in the custom objects, then among `lambda_functions`.
+Of a lambda, which has no name, it holds the byte code, as in Keras. A file with byte code is read
+only by a caller who trusts it, and the next Python cannot read it: define with def what is to last.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from kerascope.engine.base_layer import Layer
+from kerascope.engine.byte_code import byte_code_in, written_function
+from kerascope.engine.layer_config import serialized, shares_functions
 from kerascope.engine.nesting import accepts
 from kerascope.errors import ArgumentError, ConfigError, UnknownNameError
 from kerascope.registry import Registry
@@ -92,28 +94,29 @@ class Lambda(Layer):
         return None if self._output_shape is None else self.compute_output_shape(input_shape)
 
     def get_config(self) -> dict[str, Any]:
-        """Return the configuration, with functions by their names.
+        """Return the configuration, with functions by their names, lambdas as byte code.
 
         Raises
         ------
         ConfigError
-            A function has no name: it is a lambda.
+            A lambda uses objects that a configuration cannot hold.
         """
+        config = {**super().get_config(), "output_shape_type": "raw"}
         functions = {
             "function": self.function,
             "output_shape": self._output_shape,
             "mask": self.mask,
         }
         for argument, value in functions.items():
-            if callable(value) and getattr(value, "__name__", "<lambda>") == "<lambda>":
-                raise ConfigError(
-                    f"{self.label}: its {argument} is a lambda, which a configuration cannot hold; "
-                    f"expected a function with a name. Define it with def, and when loading pass "
-                    f"custom_objects={{'its_name': its_name}}.",
-                    subject=self,
-                )
-        config = super().get_config()
-        config["output_shape"] = _serialized_shape(self._output_shape)
+            where = f"{self.label}: its {argument}"
+            if not callable(value):
+                config[argument] = serialized(value, where)
+            elif shares_functions():
+                config[argument] = value
+            else:
+                config[argument], kind = written_function(value, where)
+                if argument != "mask":  # for which Keras 2 has no such word
+                    config[f"{argument}_type"] = kind
         return config
 
     @classmethod
@@ -123,16 +126,22 @@ class Lambda(Layer):
         Raises
         ------
         ConfigError
-            The function is byte code, and no custom object stands under the layer's name.
+            A function is byte code, and no custom object stands under the layer's name.
         UnknownNameError
             No function of this name is known.
         """
         notes = ("module", "_type", "_module")  # Keras 2: function_type, output_shape_type, ...
         kept = {name: value for name, value in config.items() if not name.endswith(notes)}
-        if not isinstance(kept["function"], str) or config.get("function_type") == "lambda":
-            kept["function"] = _in_place_of_byte_code(kept.get("name") or "")
-        if config.get("output_shape_type") == "lambda":
-            kept["output_shape"] = None
+        name = kept.get("name") or ""
+        if byte_code_in(config, "function"):
+            kept["function"] = _in_place_of_byte_code(name)
+        if byte_code_in(config, "output_shape"):
+            kept["output_shape"] = None  # the function itself tells it
+        if byte_code_in(config, "mask"):
+            raise ConfigError(
+                f"Lambda '{name}': its mask was written as the byte code of a lambda; expected a "
+                "function with a name. If you trust the file, load_model(..., safe_mode=False)."
+            )
         return cls(**kept)
 
 
@@ -151,12 +160,6 @@ def _output_shape(output_shape: Any) -> Any:
     return output_shape if output_shape is None or callable(output_shape) else tuple(output_shape)
 
 
-def _serialized_shape(output_shape: Any) -> Any:
-    if output_shape is None:
-        return None
-    return output_shape.__name__ if callable(output_shape) else list(output_shape)
-
-
 def _restored(value: Any) -> Any:
     """Return an argument as it was: Keras 2 writes arrays as {"type": "ndarray", "value": ...}."""
     if isinstance(value, dict) and value.get("type") == "ndarray":
@@ -171,5 +174,6 @@ def _in_place_of_byte_code(layer_name: str) -> Callable[..., Any]:
     except UnknownNameError:
         raise ConfigError(
             f"Lambda '{layer_name}': its function was written as the byte code of a lambda; "
-            f"expected the name of a function. Pass custom_objects={{'{layer_name}': function}}."
+            f"expected the name of a function. Pass custom_objects={{'{layer_name}': function}}; "
+            "a model that is here is copied by clone_model(model)."
         ) from None

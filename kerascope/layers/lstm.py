@@ -14,6 +14,7 @@ from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape
 from kerascope.layers.gates import NO_MASKS, DropoutMasks, GatedCell, StepResult
 from kerascope.layers.layer_of_cell import LayerOfCell
+from kerascope.spellings import default_by_dialect
 
 
 class LSTMCell(GatedCell):
@@ -26,7 +27,7 @@ class LSTMCell(GatedCell):
     activation : str or callable
         Of the candidates for the memory, and of the memory when it is shown.
     recurrent_activation : str or callable
-        Of the gates.
+        Of the gates; in dialect "3" the default is "sigmoid".
     use_bias : bool
         Whether a bias is added.
     kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
@@ -59,6 +60,7 @@ class LSTMCell(GatedCell):
 
     gates = 4
 
+    @default_by_dialect
     def __init__(
         self,
         units: int,
@@ -132,7 +134,7 @@ class LSTM(LayerOfCell):
     activation : str or callable
         Of the candidates for the memory, and of the memory when it is shown.
     recurrent_activation : str or callable
-        Of the gates.
+        Of the gates; in dialect "3" the default is "sigmoid".
     use_bias : bool
         Whether a bias is added.
     kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
@@ -171,6 +173,7 @@ class LSTM(LayerOfCell):
     [('kernel', (8, 128)), ('recurrent_kernel', (32, 128)), ('bias', (128,))]
     """
 
+    @default_by_dialect
     def __init__(
         self,
         units: int,

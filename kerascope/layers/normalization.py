@@ -10,12 +10,14 @@ from typing import Any
 
 from kerascope import backend as K
 from kerascope import constraints, initializers, regularizers
-from kerascope.backend.graph import Tensor, Variable
+from kerascope.backend.eager import is_eager
+from kerascope.backend.graph import Placeholder, Tensor, Variable
 from kerascope.backend.shapes import Shape, normalize_axis
 from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.errors import ArgumentError, ShapeError, SpellingWarning
+from kerascope.spellings import habits
 
 __all__ = ["BatchNormalization"]
 
@@ -53,8 +55,12 @@ class BatchNormalization(Layer):
 
     The variance is the mean squared distance, divided by n. Keras 2.2.4 lets the moving variance
     follow n / (n - 1 - epsilon) times that (Bessel's correction, not on CNTK); Keras 3 does as we
-    do. The two updates are entered under the inputs of the call: a model that does not contain
-    that call does not run them.
+    do. The two updates are entered under the inputs of the call: a model that does not contain that
+    call does not run them.
+
+    When the layer is frozen (`trainable = False`), training leaves the moving averages alone, but
+    normalises by the batch all the same; in dialect "3" by the moving averages, as in test. What
+    `trainable` is when the train function is made counts: after a change call `compile` again.
 
     References
     ----------
@@ -104,6 +110,7 @@ class BatchNormalization(Layer):
         self.beta_constraint = constraints.get(beta_constraint)
         self.gamma_constraint = constraints.get(gamma_constraint)
         self.supports_masking = True
+        self._tests_when_frozen = habits().freezes_inside
 
     def build(self, input_shape: Shape) -> None:
         """Make gamma, beta, moving_mean and moving_variance: one number for each feature."""
@@ -141,8 +148,12 @@ class BatchNormalization(Layer):
     def call(self, inputs: Tensor, training: Any = None) -> Tensor:
         """Return the normalised inputs, and enter the updates of the moving averages."""
         training = K.learning_phase() if training is None else training
+        if self._tests_when_frozen and is_eager():
+            training = training and self.trainable
         if not isinstance(training, Tensor) and not training:
             return self._normalized_for_test(inputs)
+        if self._tests_when_frozen:
+            training = training * Thawed(self)
         axis = self.axis % K.ndim(inputs)
         normalized, mean, variance = K.normalize_batch_in_training(
             inputs,
@@ -174,6 +185,25 @@ class BatchNormalization(Layer):
     def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Return the input's shape."""
         return input_shape
+
+
+class Thawed(Placeholder):
+    """1, or 0 for a function that is made while a layer is frozen."""
+
+    __slots__ = ("layer",)
+
+    def __init__(self, layer: Layer) -> None:
+        super().__init__((), "float32", f"{layer.name}/thawed")
+        self.layer = layer
+
+    @property
+    def default(self) -> float:  # type: ignore[override]
+        """The number, for the function that is being made now."""
+        return float(self.layer.trainable)
+
+    @default.setter
+    def default(self, value: None) -> None:
+        """Leave it: the layer decides."""
 
 
 def _check_mode(kwargs: dict[str, Any]) -> None:

@@ -33,6 +33,7 @@ from kerascope.layers.recurrent_arguments import (
 from kerascope.layers.recurrent_states import KeepsStates
 from kerascope.layers.stacked_cells import StackedRNNCells
 from kerascope.registry import custom_object_scope
+from kerascope.spellings import changed_habits
 
 
 class RNN(KeepsStates):
@@ -299,4 +300,5 @@ class RNN(KeepsStates):
         if isinstance(config.get("cell"), dict):
             with custom_object_scope(custom_objects or {}):
                 config["cell"] = layer_registry.deserialize(config["cell"])
-        return cls(**config)
+        with changed_habits(has_other_slope=False):
+            return cls(**config)

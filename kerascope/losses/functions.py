@@ -10,6 +10,7 @@ import numpy as np
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor, is_float
 from kerascope.registry import Registry
+from kerascope.spellings import habits
 
 registry = Registry("loss")
 
@@ -38,6 +39,13 @@ def margin_of(y_pred: Tensor) -> float:
     """
     dtype = K.dtype(y_pred)
     return max(K.epsilon(), float(np.finfo(dtype if is_float(dtype) else K.floatx()).epsneg))
+
+
+def signs_of_bits(y_true: Tensor) -> Tensor:
+    """Return targets as -1 and 1: if every one is 0 or 1, 0 becomes -1."""
+    is_bit = K.equal(y_true * (y_true - 1.0), 0.0)
+    are_bits = K.cast(K.all(is_bit), K.dtype(y_true))
+    return are_bits * (2.0 * y_true - 1.0) + (1.0 - are_bits) * y_true
 
 
 # --- numbers --------------------------------------------------------------------------------------
@@ -106,13 +114,21 @@ def logcosh(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 @_register
 def hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return mean max(1 - y p, 0) over the last axis; targets are -1 and 1."""
+    """Return mean max(1 - y p, 0) over the last axis; targets are -1 and 1.
+
+    In dialect "3" they may be 0 and 1, which means the same.
+    """
+    y_true = signs_of_bits(y_true) if habits().bits_are_signs else y_true
     return K.mean(K.maximum(1.0 - y_true * y_pred, 0.0), axis=-1)
 
 
 @_register
 def squared_hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return mean max(1 - y p, 0)^2 over the last axis; targets are -1 and 1."""
+    """Return mean max(1 - y p, 0)^2 over the last axis; targets are -1 and 1.
+
+    In dialect "3" they may be 0 and 1, which means the same.
+    """
+    y_true = signs_of_bits(y_true) if habits().bits_are_signs else y_true
     return K.mean(K.square(K.maximum(1.0 - y_true * y_pred, 0.0)), axis=-1)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import normalize_axis
-from kerascope.losses.functions import hinge, margin_of, registry, squared_hinge
+from kerascope.losses.functions import hinge, margin_of, registry, signs_of_bits, squared_hinge
 
 
 @registry.register
@@ -163,19 +163,12 @@ def cosine_similarity_along(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> T
 
 def hinge_of_bits(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """Return mean max(1 - y p, 0); targets are -1 and 1, or 0 and 1, which means the same."""
-    return hinge(_signs(y_true), y_pred)
+    return hinge(signs_of_bits(y_true), y_pred)
 
 
 def squared_hinge_of_bits(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """Return mean max(1 - y p, 0)^2; targets are -1 and 1, or 0 and 1, which means the same."""
-    return squared_hinge(_signs(y_true), y_pred)
-
-
-def _signs(y_true: Tensor) -> Tensor:
-    """Return targets as -1 and 1: if every one is 0 or 1, 0 becomes -1."""
-    is_bit = K.equal(y_true * (y_true - 1.0), 0.0)
-    are_bits = K.cast(K.all(is_bit), K.dtype(y_true))
-    return are_bits * (2.0 * y_true - 1.0) + (1.0 - are_bits) * y_true
+    return squared_hinge(signs_of_bits(y_true), y_pred)
 
 
 def _smoothed(y_true: Tensor, label_smoothing: float, classes: Any) -> Tensor:

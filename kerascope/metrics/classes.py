@@ -10,7 +10,7 @@ which the train function and the test function write. Training resets them befor
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -18,13 +18,23 @@ from kerascope import backend as K
 from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, Variable, as_tensor
 from kerascope.configured import Configured, constructor_parameters
+from kerascope.errors import NotYetAttributeError
 from kerascope.losses.classes import of_equal_rank, snake_case
+
+HOW = (
+    "A metric of your own writes here, in the place of Keras 3's add_weight, update_state and "
+    "result: build(y_pred), which makes each variable, self.add_variable((), 'total'); "
+    "increments(y_true, y_pred, weights), which returns a list of how much each of them grows; "
+    "and result_of(state), which returns the metric for a list of their values."
+)
 
 
 class Metric(Configured):
     """Base of the metrics that are objects.
 
-    A subclass writes `increments`, which says by how much each variable grows, and `result_of`.
+    A subclass writes `build`, which makes the variables, `increments`, which says by how much each
+    of them grows, and `result_of`. Keras 3's `update_state` cannot be written here: its `assign`
+    would have to become part of a graph.
 
     Parameters
     ----------
@@ -62,11 +72,21 @@ class Metric(Configured):
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
         """Return by how much a batch makes each variable grow."""
-        raise NotImplementedError(f"{type(self).__name__} does not define increments")
+        raise NotImplementedError(f"{type(self).__name__} does not define increments. {HOW}")
 
     def result_of(self, state: list[Any]) -> Tensor:
         """Return the metric for these values of the variables."""
-        raise NotImplementedError(f"{type(self).__name__} does not define result_of")
+        raise NotImplementedError(f"{type(self).__name__} does not define result_of. {HOW}")
+
+    def add_weight(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Say what to write for Keras 3's `add_weight`.
+
+        Raises
+        ------
+        NotYetError
+            Always.
+        """
+        raise NotYetAttributeError(f"{type(self).__name__} calls add_weight. {HOW}")
 
     # --- use --------------------------------------------------------------------------------------
 

@@ -38,12 +38,14 @@ class RMSprop(DecayingOptimizer):
     Notes
     -----
     a = rho * a + (1 - rho) * g^2;  p = p - lr * g / (sqrt(a) + epsilon).
-    Slots: `a`, the accumulator. Keras 3 has epsilon under the root.
+    Slots: `a`, the accumulator. With flavour "3" (see `Optimizer`) epsilon is under the root.
 
     References
     ----------
     1. Tieleman, Hinton: Lecture 6.5 of Neural Networks for Machine Learning, 2012.
     """
+
+    _depends_on_flavour = True
 
     @accepts_spellings
     def __init__(
@@ -68,7 +70,7 @@ class RMSprop(DecayingOptimizer):
         for p, g, a in zip(params, grads, accumulators, strict=True):
             with naming(p):
                 new_a = self.rho * a + (1.0 - self.rho) * K.square(g)
-                new_p = p - lr * g / (K.sqrt(new_a) + self.epsilon)
+                new_p = p - lr * g / self._root(new_a)
                 new_p = constrained(constraints, p, new_p)
             pairs = (K.update(a, new_a), K.update(p, new_p))
             updates.extend(pairs)
@@ -82,18 +84,20 @@ class Adagrad(DecayingOptimizer):
     Parameters
     ----------
     lr : float
-        Learning rate (`learning_rate=` is accepted too).
+        Learning rate (`learning_rate=` is accepted too). In dialect "3" the default is 0.001.
     epsilon : float, optional
         Keeps the division finite. Default `K.epsilon()`.
     decay : float
         Fall of the learning rate: lr / (1 + decay * t).
+    initial_accumulator_value : float
+        Where the sums of squares begin. In dialect "3" the default is 0.1.
     clipnorm, clipvalue : float, optional
         See `Optimizer`.
 
     Notes
     -----
     a = a + g^2;  p = p - lr * g / (sqrt(a) + epsilon).
-    Slots: `a`, the accumulator; it starts at 0 (in Keras 3 at 0.1).
+    Slots: `a`, the accumulator. With flavour "3" (see `Optimizer`) epsilon is under the root.
 
     References
     ----------
@@ -101,29 +105,44 @@ class Adagrad(DecayingOptimizer):
        Optimization, JMLR 2011.
     """
 
+    _depends_on_flavour = True
+
     @accepts_spellings
     def __init__(
-        self, lr: float = 0.01, epsilon: float | None = None, decay: float = 0.0, **kwargs: Any
+        self,
+        lr: float = 0.01,
+        epsilon: float | None = None,
+        decay: float = 0.0,
+        initial_accumulator_value: float = 0.0,
+        **kwargs: Any,
     ) -> None:
         super().__init__(lr, decay, **kwargs)
         self.epsilon = K.epsilon() if epsilon is None else epsilon
+        self.initial_accumulator_value = initial_accumulator_value
 
     def _updates(
         self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
     ) -> Updates:
         grads = yield self.gradients_stage(loss, params)
         lr = self._rate()
-        accumulators = self._make_slots("accumulator", params)
+        accumulators = self._make_slots("accumulator", params, self.initial_accumulator_value)
         updates: list[Pair] = []
         for p, g, a in zip(params, grads, accumulators, strict=True):
             with naming(p):
                 new_a = a + K.square(g)
-                new_p = p - lr * g / (K.sqrt(new_a) + self.epsilon)
+                new_p = p - lr * g / self._root(new_a)
                 new_p = constrained(constraints, p, new_p)
             pairs = (K.update(a, new_a), K.update(p, new_p))
             updates.extend(pairs)
             yield ParameterUpdate(p, g, pairs)
         return self._keep(accumulators, updates)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the hyperparameters as plain numbers; Keras 2 knows no first value but 0."""
+        config = super().get_config()
+        if "flavour" not in config and not self.initial_accumulator_value:
+            del config["initial_accumulator_value"]
+        return config
 
 
 class Adadelta(DecayingOptimizer):
@@ -132,7 +151,8 @@ class Adadelta(DecayingOptimizer):
     Parameters
     ----------
     lr : float
-        Learning rate (`learning_rate=` is accepted too); the paper has none, which is 1.
+        Learning rate (`learning_rate=` is accepted too); the paper has none, which is 1. In dialect
+        "3" the default is 0.001.
     rho : float
         Share of the old mean squares that is kept.
     epsilon : float, optional

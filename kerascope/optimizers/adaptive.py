@@ -111,7 +111,7 @@ class Adamax(DecayingOptimizer):
     Parameters
     ----------
     lr : float
-        Learning rate (`learning_rate=` is accepted too).
+        Learning rate (`learning_rate=` is accepted too). In dialect "3" the default is 0.001.
     beta_1, beta_2 : float
         Share of the old mean, and of the old size, that is kept.
     epsilon : float, optional
@@ -174,13 +174,13 @@ class Nadam(DecayingOptimizer):
     Parameters
     ----------
     lr : float
-        Learning rate (`learning_rate=` is accepted too).
+        Learning rate (`learning_rate=` is accepted too). In dialect "3" the default is 0.001.
     beta_1, beta_2 : float
         Share of the old mean, and of the old mean square, that is kept.
     epsilon : float, optional
         Keeps the division finite. Default `K.epsilon()`.
     schedule_decay : float
-        How fast the momentum reaches beta_1.
+        How fast the momentum reaches beta_1. In dialect "3" the default is 1.
     clipnorm, clipvalue : float, optional
         See `Optimizer`.
 

@@ -21,12 +21,13 @@ import numpy as np
 from kerascope import backend as K
 from kerascope.backend.gradient import backpropagate
 from kerascope.backend.graph import Tensor, Variable, as_tensor
+from kerascope.callers import warn
 from kerascope.configured import Configured, constructor_parameters, plain
 from kerascope.errors import ArgumentError
 from kerascope.optimizers.gradients import all_present, clipped
 from kerascope.optimizers.options import without_neutral
 from kerascope.registry import did_you_mean
-from kerascope.spellings import translate
+from kerascope.spellings import default_by_dialect, habits, translate
 from kerascope.stage import Stage
 
 Pair = tuple[Variable, Tensor]
@@ -53,7 +54,8 @@ class ParameterUpdate(NamedTuple):
 
 
 def accepts_spellings(constructor: Callable[..., None]) -> Callable[..., None]:
-    """Let a constructor of an optimizer take `learning_rate=` for `lr=`."""
+    """Let a constructor of an optimizer take `learning_rate=` for `lr=`, and follow the dialect."""
+    constructor = default_by_dialect(constructor)
 
     @functools.wraps(constructor)
     def translated(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -78,14 +80,18 @@ class Optimizer(Configured):
     Parameters
     ----------
     clipnorm : float, optional
-        Scale all gradients together so that the norm of all of them is at most this.
+        Scale all gradients together so that the norm of all of them is at most this; with flavour
+        "3" each gradient by itself.
     clipvalue : float, optional
         Cut each element of a gradient off at plus and minus this.
     global_clipnorm : float, optional
-        Keras 3's word for what `clipnorm` does here.
+        Scale all gradients together, with either flavour.
     weight_decay : float, optional
         Share of a parameter that is taken away at each step, times the learning rate; apart from
         the gradient, as in AdamW. None or 0 is no decay.
+    flavour : {"2", "3"}, optional
+        Whether `clipnorm`, and epsilon in RMSprop and Adagrad, are those of Keras 2 or Keras 3. By
+        default the dialect says: "3" in dialect "3", else "2".
 
     Attributes
     ----------
@@ -99,16 +105,21 @@ class Optimizer(Configured):
     Notes
     -----
     Assigning a number to a hyperparameter sets the number in its variable, so `optimizer.lr =
-    0.001` takes effect in a model that is compiled already.
+    0.001` takes effect in a model that is compiled already. Those that are no variables, such as
+    `clipnorm` and `epsilon`, need another `compile`; a warning says so.
 
     To write an optimizer of your own, define `_updates(loss, params, constraints)` as the ones here
     do; Keras 2's way, a method `get_updates(loss, params)` that returns a list of pairs, works too.
     """
 
+    epsilon: float
+    _depends_on_flavour = False  # whether `_updates` does
+
     def __init__(self, **kwargs: Any) -> None:
         own = constructor_parameters(type(self))
         kwargs = without_neutral(type(self).__name__, own, kwargs)
         allowed = ("clipnorm", "clipvalue", "global_clipnorm", "weight_decay")
+        self.flavour: str = _checked_flavour(self, kwargs.pop("flavour", None))
         for name, value in kwargs.items():
             if name not in allowed:
                 raise ArgumentError(
@@ -122,10 +133,13 @@ class Optimizer(Configured):
                 )
         if kwargs.get("clipnorm") is not None and kwargs.get("global_clipnorm") is not None:
             raise ArgumentError(
-                f"{type(self).__name__}: clipnorm and global_clipnorm both bound the norm of all "
-                f"gradients together. Leave one out."
+                f"{type(self).__name__}: clipnorm and global_clipnorm both bound the norm of "
+                f"gradients. Leave one out."
             )
-        self.clipnorm: float | None = kwargs.get("clipnorm", kwargs.get("global_clipnorm"))
+        self.clipnorm: float | None = kwargs.get("clipnorm")
+        self.global_clipnorm: float | None = kwargs.get("global_clipnorm")
+        if self.flavour == "2" and self.clipnorm is None:  # two words for one thing
+            self.clipnorm, self.global_clipnorm = self.global_clipnorm, None
         self.clipvalue: float | None = kwargs.get("clipvalue")
         self.weight_decay: float | None = kwargs.get("weight_decay")
         self.iterations = K.variable(0, dtype="int64", name="iterations")
@@ -134,10 +148,21 @@ class Optimizer(Configured):
 
     def __setattr__(self, name: str, value: Any) -> None:
         current = vars(self).get(name)
+        if vars(self).get("updates") and name in self._fixed() and plain(value) != plain(current):
+            warn(
+                f"{type(self).__name__}: the train function was made with {name}={plain(current)}; "
+                f"{plain(value)} takes effect with the next compile()."
+            )
         if isinstance(current, Variable) and not isinstance(value, Tensor):
             current.set_value(value)
         else:
             super().__setattr__(name, value)
+
+    def _fixed(self) -> list[str]:
+        """Return the hyperparameters that are written into the updates as they are now."""
+        own = constructor_parameters(type(self))
+        names = (*own, "clipnorm", "clipvalue", "global_clipnorm", "weight_decay", "flavour")
+        return [name for name in names if not isinstance(vars(self).get(name), Variable)]
 
     @property
     def learning_rate(self) -> Variable:
@@ -169,8 +194,8 @@ class Optimizer(Configured):
 
         Notes
         -----
-        `clipnorm` looks at the norm over all gradients together, then `clipvalue` cuts what is
-        left.
+        `clipnorm` looks at the norm over all gradients together (with flavour "3" at that of each
+        one), then `clipvalue` cuts what is left.
         """
         return Stage("gradients", self._gradients(loss, params), loss).run()
 
@@ -187,7 +212,10 @@ class Optimizer(Configured):
         swept = yield from backpropagate(loss, list(params))
         grads = all_present(loss, params, swept)
         with K.name_scope("clip"):
-            return clipped(grads, self.clipnorm, self.clipvalue)
+            if self.flavour == "2":
+                return clipped(grads, self.clipnorm, self.clipvalue)
+            grads = [g for grad in grads for g in clipped([grad], self.clipnorm, None)]
+            return clipped(grads, self.global_clipnorm, self.clipvalue)
 
     # --- updates ----------------------------------------------------------------------------------
 
@@ -260,11 +288,20 @@ class Optimizer(Configured):
             )
         return K.variable(number, name=name)
 
-    def _make_slots(self, word: str, params: Sequence[Variable]) -> list[Variable]:
-        """Return a zero variable for each parameter, of its shape and dtype."""
+    def _make_slots(
+        self, word: str, params: Sequence[Variable], first: float = 0.0
+    ) -> list[Variable]:
+        """Return a variable for each parameter, of its shape and dtype, that begins at `first`."""
         return [
-            K.zeros(K.get_variable_shape(p), dtype=p.dtype, name=f"{p.name}/{word}") for p in params
+            K.variable(np.full(p.shape, first, p.dtype), dtype=p.dtype, name=f"{p.name}/{word}")
+            for p in params
         ]
+
+    def _root(self, square: Tensor) -> Tensor:
+        """Return the root of `square`, to divide by; with flavour "3" epsilon is under it."""
+        if self.flavour == "3":
+            return K.sqrt(square + self.epsilon)
+        return K.sqrt(square) + self.epsilon
 
     def _keep(self, slots: Sequence[Variable], pairs: list[Pair]) -> list[Pair]:
         """Remember the slots and pairs of this `get_updates`; return the pairs."""
@@ -302,11 +339,25 @@ class Optimizer(Configured):
 
     def get_config(self) -> dict[str, Any]:
         """Return the hyperparameters as plain numbers."""
-        clips = {"clipnorm": self.clipnorm, "clipvalue": self.clipvalue}
+        clips: dict[str, Any] = {"clipnorm": self.clipnorm, "clipvalue": self.clipvalue}
+        if self.flavour == "3":
+            clips["global_clipnorm"] = self.global_clipnorm
+        is_usual = self.flavour == habits().optimizer_flavour == "2"
+        if not is_usual and (self._depends_on_flavour or self.clipnorm is not None):
+            clips["flavour"] = self.flavour
         if "weight_decay" not in constructor_parameters(type(self)):
             clips["weight_decay"] = self.weight_decay
         given = {name: plain(value) for name, value in clips.items() if value is not None}
         return {**super().get_config(), **given}
+
+
+def _checked_flavour(optimizer: Optimizer, flavour: str | None) -> str:
+    flavour = flavour or habits().optimizer_flavour
+    if flavour not in ("2", "3"):
+        raise ArgumentError(
+            f"{type(optimizer).__name__}: flavour is {flavour!r}; expected '2' or '3'."
+        )
+    return flavour
 
 
 def _call(method: Callable[..., Any], *arguments: Any) -> Generator[Any, Any, Any]:

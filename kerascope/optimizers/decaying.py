@@ -34,10 +34,15 @@ class DecayingOptimizer(Optimizer):
         self.decay = self._hyperparameter("decay", decay)
         self.initial_decay = plain(self.decay)
 
+    def _fixed(self) -> list[str]:
+        """Return what cannot change in the updates: `decay` too, if there was none."""
+        return [*super()._fixed(), *([] if self.initial_decay > 0 else ["decay"])]
+
     def _rate(self) -> Tensor:
-        """Return the learning rate of this step; as in Keras, `decay` must not start at 0."""
+        """Return the learning rate of this step; without `decay` it has nothing to do with time."""
         if self.schedule is not None:
             return self.schedule(K.cast(self.iterations, K.floatx()))
+        self.initial_decay = plain(self.decay)
         if not self.initial_decay > 0:
             return self.lr
         return self.lr * (1.0 / (1.0 + self.decay * K.cast(self.iterations, K.dtype(self.decay))))

@@ -198,14 +198,7 @@ class Ftrl(DecayingOptimizer):
     ) -> Updates:
         grads = yield self.gradients_stage(loss, params)
         lr, power = self._rate(), -self.learning_rate_power
-        squares = [
-            K.variable(
-                K.get_value(p) * 0 + self.initial_accumulator_value,
-                dtype=p.dtype,
-                name=f"{p.name}/accumulator",
-            )
-            for p in params
-        ]
+        squares = self._make_slots("accumulator", params, self.initial_accumulator_value)
         linears = self._make_slots("linear", params)
         l1, l2 = self.l1_regularization_strength, self.l2_regularization_strength
         updates: list[Pair] = []

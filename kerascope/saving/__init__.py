@@ -28,7 +28,6 @@ from kerascope.saving.hdf5_weights import (
     load_weights_from_hdf5_group_by_name,
     save_weights_to_hdf5_group,
 )
-from kerascope.saving.keras3_functions import hard_sigmoid_of_keras_3
 from kerascope.saving.old_weights import preprocess_weights_for_loading
 
 _FUNCTIONS = (
@@ -52,7 +51,6 @@ for _function in _FUNCTIONS:
     file_functions.register(_function)
 
 __all__ = [
-    "hard_sigmoid_of_keras_3",
     "load_attributes_from_hdf5_group",
     "load_model",
     "load_weights",

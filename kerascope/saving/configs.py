@@ -12,7 +12,7 @@ from typing import Any
 from kerascope.engine.layer_type import layer_registry
 from kerascope.errors import ConfigError, KerascopeError, MissingToolError, UnknownNameError
 from kerascope.registry import custom_object_scope
-from kerascope.saving.byte_code import decoded_functions, refuse_byte_code
+from kerascope.saving.byte_code import decode_functions, refuse_byte_code
 from kerascope.saving.keras3_reading import from_keras_3
 from kerascope.saving.keras3_table import ACTIVATIONS
 from kerascope.saving.limits import LARGEST_CONFIG
@@ -30,6 +30,7 @@ _DAMAGED = (
     AttributeError,
     LookupError,
     MemoryError,
+    NameError,  # byte code of a trusted file uses a global variable that is not here
     RecursionError,
     TypeError,
     ValueError,
@@ -162,10 +163,14 @@ def model_of(
     """
     try:
         check_depth(config, where)
-        functions = {} if safe_mode else decoded_functions(config)
+        if not safe_mode:
+            decode_functions(config)
         refuse_byte_code(config, safe_mode)
-        habits = {"ends_masks": True} if is_from_keras_3(config) else {}
-        with custom_object_scope(functions, KNOWN_WHILE_LOADING), changed_habits(**habits):
+        # What a configuration of Keras 1 or 2 leaves out is as in Keras 2.
+        habits: dict[str, Any] = (
+            {"ends_masks": True} if is_from_keras_3(config) else {"defaults": {}}
+        )
+        with custom_object_scope(KNOWN_WHILE_LOADING), changed_habits(**habits):
             translated = _in_our_form(config)
             if allowance is not None:
                 translated = postponed(translated, allowance)

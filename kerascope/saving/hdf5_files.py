@@ -180,8 +180,11 @@ def array_of(group: Any, name: str, shape: tuple[int | None, ...] | None, where:
     if found.dtype.kind not in "fiub" and found.dtype.itemsize != 2:  # 2 bytes: bfloat16
         raise DataError(f"{where}: {found.name!r} holds {found.dtype}; expected numbers.")
     if shape is not None and tuple(found.shape) != tuple(shape):
+        is_of_gru = "GRU" in where and (2, *shape) == tuple(found.shape)
+        hint = " Was it written with reset_after=True, Keras 3's default?" if is_of_gru else ""
         raise DataError(
             f"{where}: {found.name!r} has shape {tuple(found.shape)}; expected {tuple(shape)}."
+            f"{hint}"
         )
     return as_numbers(np.asarray(found))
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from kerascope import losses, metrics, optimizers
 from kerascope.callers import warn
+from kerascope.configured import plain
 from kerascope.engine.saving import KERAS_VERSION
 from kerascope.errors import ConfigError
 from kerascope.files import replacing
@@ -28,6 +29,7 @@ from kerascope.saving.keras3_compile import compile_from_keras_3
 from kerascope.saving.keras3_optimizers import state_from_keras_3
 from kerascope.saving.postponed import Allowance
 from kerascope.saving.safe_json import read_json
+from kerascope.spellings import changed_habits
 
 # --- writing --------------------------------------------------------------------------------------
 
@@ -68,7 +70,7 @@ def training_config(model: Any) -> dict[str, Any]:
         "metrics": named(model.metrics, metrics.serialize),
         "weighted_metrics": named(model.weighted_metrics, metrics.serialize),
         "sample_weight_mode": model.sample_weight_mode,
-        "loss_weights": model.loss_weights,
+        "loss_weights": plain(model.loss_weights),
     }
 
 
@@ -131,8 +133,10 @@ def _compile_again(model: Any, training: Any, file: Any, where: str, from_keras_
 
 
 def _compile_from_keras_2(model: Any, training: dict[str, Any]) -> None:
+    with changed_habits(defaults={}, optimizer_flavour="2"):
+        optimizer = optimizers.deserialize(training["optimizer_config"])
     model.compile(
-        optimizer=optimizers.deserialize(training["optimizer_config"]),
+        optimizer=optimizer,
         loss=training["loss"],
         metrics=training.get("metrics"),
         loss_weights=training.get("loss_weights"),

@@ -92,17 +92,17 @@ def load_weights_from_hdf5_group(f: Any, layers: Iterable[Layer], reshape: bool 
         They do not fit. No weight was changed.
     """
     where = _called(f)
-    saved = [(name, arrays_of(f[name], where)) for name in _layer_names(f, where)]
-    saved = [(name, arrays) for name, arrays in saved if arrays]
+    saved = [name for name in _layer_names(f, where) if _weight_names(f[name])]
     own = [layer for layer in layers if layer.weights]
     if len(saved) != len(own):
         raise DataError(
-            f"{where} has weights for {len(saved)} layers ({_shown([name for name, _ in saved])}); "
+            f"{where} has weights for {len(saved)} layers ({_shown(saved)}); "
             f"expected {len(own)}: {_shown([layer.name for layer in own])}. by_name=True takes "
             f"those whose names agree."
         )
     pairs: Pairs = []
-    for layer, (name, arrays) in zip(own, saved, strict=True):
+    for layer, name in zip(own, saved, strict=True):
+        arrays = _arrays_for(layer, f[name], where)
         pairs += _paired(f, layer, arrays, f"{where}: layer '{name}'", reshape)
     batch_set_value(pairs)
 
@@ -133,7 +133,7 @@ def load_weights_from_hdf5_group_by_name(
     for layer in own:
         if layer.name not in known:
             continue
-        arrays = arrays_of(f[layer.name], where)
+        arrays = _arrays_for(layer, f[layer.name], where)
         if skip_mismatch and not arrays:
             continue
         try:
@@ -173,6 +173,21 @@ def _weight_names(group: Any) -> list[str]:
 def arrays_of(group: Any, where: str) -> list[np.ndarray]:
     """Return the arrays of a group in the order of its `weight_names`."""
     return [array_of(group, name, None, where) for name in _weight_names(group)]
+
+
+def _arrays_for(layer: Layer, group: Any, where: str) -> list[np.ndarray]:
+    """Return the arrays of a group in the order in which a layer has its weights.
+
+    A nested model lists its trainable weights first, so their order depends on which layers were
+    frozen when the file was written. If the file has the names of the layer's own weights (Keras
+    2 writes ":0" after each, Keras 3 does not), they tell which is which; else their order counts.
+    """
+    saved = _weight_names(group)
+    by_name = {name.removesuffix(":0"): name for name in saved}
+    own = [w.name for w in layer.weights]
+    if len(by_name) == len(saved) == len(own) and by_name.keys() == set(own):
+        saved = [by_name[name] for name in own]
+    return [array_of(group, name, None, where) for name in saved]
 
 
 def _paired(group: Any, layer: Layer, arrays: list[np.ndarray], where: str, reshape: bool) -> Pairs:

@@ -17,6 +17,7 @@ from typing import Any
 
 from kerascope.engine.layer_type import layer_registry
 from kerascope.errors import ConfigError
+from kerascope.layers.operation_table import OPERATIONS
 
 Config = dict[str, Any]
 Reference = list[Any]
@@ -61,12 +62,23 @@ def references_in(value: Any) -> list[Reference]:
 def is_operation(entry: Config) -> bool:
     """Tell whether an entry is an operation on tensors and no layer.
 
-    In .h5 files Keras 3 leaves the module out, but only layers can be trainable.
+    In .h5 files Keras 3 leaves the module out, but only layers can be trainable. Some do not write
+    down that they are; no operation is called like them.
     """
     if "module" in entry:
         return str(entry["module"] or "").startswith(("keras.src.ops", "keras.ops"))
-    config = entry.get("config") or {}
-    return entry.get("class_name") != "InputLayer" and not {"trainable", "layers"} & config.keys()
+    if {"trainable", "layers"} & (entry.get("config") or {}).keys():
+        return False
+    class_name = entry.get("class_name")
+    return class_name in OPERATIONS or _known_layer(class_name) is None
+
+
+def _known_layer(class_name: Any) -> Any:
+    """Return a layer's class; None if there is none of that name."""
+    try:
+        return layer_registry.lookup(class_name)
+    except ValueError:
+        return None
 
 
 def is_tensor(value: Any) -> bool:
@@ -171,11 +183,8 @@ def _names_of_arguments(entry: Config) -> list[str]:
     """Return the names of the arguments of a layer's `call`, the inputs first."""
     if "layers" in (entry.get("config") or {}):
         return ["inputs"]
-    try:
-        cls = layer_registry.lookup(entry["class_name"])
-    except ValueError:
-        return ["inputs"]
-    return list(inspect.signature(cls.call).parameters)[1:]
+    cls = _known_layer(entry["class_name"])
+    return ["inputs"] if cls is None else list(inspect.signature(cls.call).parameters)[1:]
 
 
 def _with_places(value: Any, tensors: list[Any]) -> Any:

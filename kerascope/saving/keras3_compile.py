@@ -6,6 +6,7 @@ from typing import Any
 
 from kerascope import losses, metrics
 from kerascope.callers import warn
+from kerascope.configured import plain
 from kerascope.errors import ConfigError, KerascopeError
 from kerascope.saving.keras3_optimizers import (
     WITHOUT_IT,
@@ -31,7 +32,7 @@ def compile_to_keras_3(model: Any) -> Config:
     return {
         "optimizer": optimizer_to_keras_3(model.optimizer),
         "loss": _to_keras_3(model.loss, losses, "keras.losses"),
-        "loss_weights": model.loss_weights,
+        "loss_weights": plain(model.loss_weights),
         "metrics": _per_output(model, _to_keras_3(model.metrics, metrics, "keras.metrics")),
         "weighted_metrics": _per_output(
             model, _to_keras_3(model.weighted_metrics, metrics, "keras.metrics")

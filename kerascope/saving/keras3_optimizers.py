@@ -27,6 +27,7 @@ from kerascope.saving.keras3_table import (
 from kerascope.saving.keras3_weights import Orders, trained_in_order
 
 Config = dict[str, Any]
+_CLIPS = ("clipnorm", "clipvalue", "global_clipnorm")
 _SCHEDULES = "keras.optimizers.schedules"
 WITHOUT_IT = "Load the model with compile=False to predict or draw."
 
@@ -55,6 +56,8 @@ def optimizer_to_keras_3(optimizer: Any) -> Config:
             f"save: Keras 3's Nadam has no schedule_decay, but computes as with 1.0; the file says "
             f"so, and training goes on with 1.0 instead of {schedule_decay}."
         )
+    if ours.pop("flavour", "2") == "2" and "clipnorm" in ours:
+        ours["global_clipnorm"] = ours.pop("clipnorm")
     config: Config = {OPTIMIZER_ARGUMENTS.get(name, name): value for name, value in ours.items()}
     if class_name == "Adagrad":
         config.setdefault("initial_accumulator_value", 0.0)
@@ -92,12 +95,12 @@ def optimizer_from_keras_3(entry: Any) -> Any:
         return optimizers.get(entry)
     class_name = entry["class_name"]
     cls = type(optimizers.deserialize({"class_name": class_name, "config": {}}))
-    known = {*constructor_parameters(cls), "clipvalue", "weight_decay"}
+    known = {*constructor_parameters(cls), *_CLIPS, "weight_decay"}
     names = {new: old for old, new in OPTIMIZER_ARGUMENTS.items()}
     config: Config = {}
     for key, value in dict(entry.get("config") or {}).items():
         name = names.get(key, key)
-        if key == "clipnorm" or (name not in known and name != "clipnorm"):
+        if name not in known:
             _check_off(class_name, key, value)
         else:
             config[name] = value
@@ -106,6 +109,8 @@ def optimizer_from_keras_3(entry: Any) -> Any:
         config["lr"] = {"class_name": schedule["class_name"], "config": schedule["config"]}
     if class_name == "Nadam" and cls is optimizers.Nadam:
         config["schedule_decay"] = 1.0
+    if config.get("clipnorm") is not None:
+        config["flavour"] = "3"  # it bounds each gradient by itself
     given = {name: value for name, value in config.items() if value is not None}
     return optimizers.deserialize({"class_name": class_name, "config": given})
 

@@ -122,8 +122,8 @@ LOSSES: dict[str, str] = {
     "acc": "accuracy",
 }
 
-# Our optimizer -> our argument -> Keras 3's. `clipnorm` of ours looks at all gradients together.
-OPTIMIZER_ARGUMENTS: dict[str, str] = {"lr": "learning_rate", "clipnorm": "global_clipnorm"}
+# Our argument of an optimizer -> Keras 3's.
+OPTIMIZER_ARGUMENTS: dict[str, str] = {"lr": "learning_rate"}
 
 # Keras 3's arguments of optimizers that ours have not -> values that change nothing, beside None
 # and False.
@@ -133,7 +133,6 @@ ONLY_THEIR_OPTIMIZERS: dict[str, tuple[Any, ...]] = {
     "ema_overwrite_frequency": (ANYTHING,),
     "jit_compile": (ANYTHING,),
     "is_legacy_optimizer": (ANYTHING,),
-    "initial_accumulator_value": (ANYTHING,),  # it is in the state
     "momentum": (0, 0.0),
     "gradient_accumulation_steps": (1,),
 }

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from kerascope import constraints, initializers, regularizers
 from kerascope.callers import warn
+from kerascope.engine.byte_code import byte_code_in
 from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.network import Network
 from kerascope.errors import ConfigError
@@ -143,7 +144,17 @@ def _arguments(ours: str, config: Config, facts: dict[str, NetworkFacts]) -> Con
                 f"{ours} {config.get('name', '')!r}: Keras 3 has no argument {key!r}; expected "
                 f"{only_ours[key]!r}, got {value!r}. Save the model as .h5."
             )
-    return translated
+    return _with_byte_code(translated) if ours == "Lambda" else translated
+
+
+def _with_byte_code(config: Config) -> Config:
+    """Return the arguments of a Lambda, whose functions without a name are byte code."""
+    kept = {key: value for key, value in config.items() if not key.endswith("_type")}
+    for argument in kept:
+        code = byte_code_in(config, argument)
+        if code is not None:
+            kept[argument] = {"class_name": "__lambda__", "config": code._asdict()}
+    return kept
 
 
 def _value(key: str, value: Any, facts: dict[str, NetworkFacts]) -> Any:

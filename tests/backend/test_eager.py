@@ -5,7 +5,7 @@ import kerascope as ks
 from kerascope import backend as K
 from kerascope.backend.eager import eager_mode, graph_mode, is_eager, value_of
 from kerascope.backend.graph import Constant
-from kerascope.errors import DtypeError, GradientError, ShapeError
+from kerascope.errors import DtypeError, GradientError, GraphError, ShapeError
 
 
 def test_ops_compute_at_once():
@@ -167,3 +167,45 @@ def test_a_symbol_is_still_printed_by_its_name():
 def test_what_computes_with_constants_is_written_with_their_names():
     y = K.placeholder((2,), name="x") * K.constant([1.0, 2.0], name="c")
     assert repr(y.owner) == "multiply(x, c) -> multiply"
+
+
+class Counter(ks.layers.Layer):
+    """Counts its calls in Keras 3's way: `assign`."""
+
+    def build(self, input_shape):
+        self.calls = self.add_weight(name="calls", shape=(), initializer="zeros", trainable=False)
+        self.calls.assign(np.array(1.0))
+        super().build(input_shape)
+
+    def call(self, inputs):
+        self.calls.assign(self.calls + 1.0)
+        self.calls.assign_add(1.0)
+        return inputs * 1.0
+
+
+def test_assign_writes_at_once_outside_of_a_graph():
+    v = K.variable([1.0, 2.0])
+    assert v.assign_add([1.0, 1.0]) is v
+    v.assign(K.square(v))
+    v.assign_sub(1.0)
+    assert K.get_value(v).tolist() == [3.0, 8.0]
+    counter = Counter()
+    for _ in range(2):
+        counter(np.ones((2, 3)))
+    assert K.get_value(counter.calls) == 5.0
+
+
+def test_assign_says_inside_of_a_graph_what_to_write():
+    with pytest.raises(GraphError, match=r"'counter/calls': .* self.add_update\(K.update\("):
+        Counter(name="counter")(ks.layers.Input((3,)))
+
+    class Heeding(Counter):
+        def call(self, inputs):
+            self.add_update(K.update(self.calls, self.calls + 1.0), inputs)
+            return inputs * 1.0
+
+    heeding = Heeding()
+    model = ks.Sequential([heeding, ks.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    model.fit(np.ones((6, 3)), np.ones((6, 1)), batch_size=2, verbose=0)
+    assert K.get_value(heeding.calls) == 4.0

@@ -163,3 +163,12 @@ def test_a_product_with_one_makes_zero_of_what_is_too_small(product, dtype):
         return K.function([x], [product(x)]), []
 
     same_stepped_and_run(make, [[tiny]] * CALLS)
+
+
+def test_a_constant_may_have_gaps_in_memory():
+    def make():
+        x = K.placeholder((2,))
+        with_gaps = K.constant(np.arange(8.0))[::4]
+        return K.function([x], [x * with_gaps, with_gaps + 1]), []
+
+    same_stepped_and_run(make, [[np.ones(2, "f4")]] * CALLS)

@@ -116,3 +116,27 @@ def test_reshape_of_unknown_sizes():
     assert reshaped_shape((None, 6), (-1, 3)) == (None, 3)
     assert reshaped_shape((None, 6), (2, 3)) == (2, 3)
     assert reshaped_shape((0, 3), (-1, 3)) == (0, 3)
+
+
+def test_tensors_of_different_ranks_are_not_joined():
+    with pytest.raises(ShapeError, match=r"\(2, 3\), \(2,\) have different numbers of axes"):
+        K.concatenate([K.ones((2, 3)), K.ones((2,))])
+
+
+@pytest.mark.parametrize("axis", ["a", 1.5j, (0, 1), 5])
+def test_what_is_no_axis_is_named(axis):
+    for function in (K.argmax, K.cumsum, K.squeeze, K.softmax, K.expand_dims):
+        with pytest.raises(ArgumentError, match="no axis "):
+            function(K.ones((2, 3)), axis)
+
+
+def test_a_single_number_has_no_rows_and_no_channels():
+    x, number = K.ones((2, 3)), K.variable(1.0)
+    for function in (
+        lambda: K.batch_flatten(number),
+        lambda: K.gather(number, [0]),
+        lambda: K.local_conv1d(x, number, 2, 1),
+        lambda: K.normalize_batch_in_training(x, number, None, [1]),
+    ):
+        with pytest.raises(ShapeError):
+            function()

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kerascope import backend as K
-from kerascope.errors import ArgumentError, ShapeError
+from kerascope.errors import ArgumentError, DtypeError, ShapeError
 from kerascope.settings import config
 
 
@@ -161,3 +161,15 @@ def test_placeholders_without_a_name_are_numbered():
         assert K.placeholder(()).name == "inside/placeholder_3"
     K.clear_session()
     assert K.placeholder(()).name == "placeholder_1"
+
+
+@pytest.mark.parametrize("value", ["a", None, [None, 1.0], [[1.0, 2.0], [3.0]]])
+def test_variables_and_constants_hold_numbers_alone(value):
+    v = K.variable(1.0, name="v")
+    with pytest.raises(DtypeError, match="variable: "):
+        K.variable(value)
+    with pytest.raises(DtypeError, match="K.constant: "):
+        K.constant(value)
+    with pytest.raises(DtypeError, match="variable 'v': "):
+        K.set_value(v, value)
+    assert K.get_value(v) == 1.0

@@ -136,10 +136,54 @@ def test_models_are_copied_before_compile_and_before_they_are_built():
     assert not deferred.built
 
 
-def test_a_lambda_without_a_name_cannot_be_pickled_and_says_so():
-    model = Sequential([layers.Lambda(lambda x: x + 1, input_shape=(2,))])
-    with pytest.raises(ConfigError, match="Lambda"):
-        pickle.dumps(model)
+def twice(x):
+    return 2 * x
+
+
+class Thrice:
+    def __call__(self, x):
+        return 3 * x
+
+
+def functions_of_all_kinds():
+    factor = np.float32(5)
+
+    def local(x):
+        return x * factor
+
+    return [twice, lambda x, by=4.0: x * by, local, Thrice()]
+
+
+@pytest.mark.parametrize("kind", range(4))
+@pytest.mark.parametrize(
+    "copied", [clone_model, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
+)
+def test_functions_of_your_own_need_no_name_in_a_copy(copied, kind):
+    function = functions_of_all_kinds()[kind]
+    x = Input((3, 2))
+    parts = [
+        layers.Lambda(function, output_shape=lambda shape: shape, mask=lambda x, mask: mask),
+        layers.TimeDistributed(layers.Lambda(function)),
+        layers.Bidirectional(layers.SimpleRNN(2, activation=function)),
+        layers.Dense(1, activation=function),
+    ]
+    y = x
+    for part in parts:
+        y = part(y)
+    model = Model(x, y)
+    twin = copied(model)
+    twin.set_weights(model.get_weights())
+    array = np.ones((2, 3, 2))
+    np.testing.assert_array_equal(twin.predict(array), model.predict(array))
+
+
+def test_copies_share_a_function_and_a_pickle_finds_it_by_its_name():
+    for function in functions_of_all_kinds()[:3]:
+        model = Sequential([layers.Lambda(function, input_shape=(2,))])
+        for copied in (clone_model, copy.deepcopy):
+            assert copied(model).layers[0].function is function
+    model = Sequential([layers.Lambda(twice, input_shape=(2,))])
+    assert pickle.loads(pickle.dumps(model)).layers[0].function is twice
 
 
 def test_own_classes_inside_wrappers_are_cloned_as_they_are():

@@ -1,12 +1,16 @@
 """compile: from losses, weights and metrics to one total loss, or to nothing changed."""
 
+import copy
+
 import numpy as np
 import pytest
 
 from kerascope import Input, K, Model, losses, optimizers
+from kerascope.callbacks import LambdaCallback
 from kerascope.engine.compiling import LossTerm, MetricTerm, PenaltyTerm
 from kerascope.errors import ArgumentError, UnknownNameError
 from kerascope.layers import Activation, Dense, Lambda
+from kerascope.models import load_model
 
 
 def numbers(*shape, seed=0):
@@ -95,6 +99,33 @@ def test_loss_weights_weigh_the_sum_but_not_the_reported_losses(weights):
     y, z = model.predict(X)
     expected = [0.5 * mse(y, Y) + 2 * mse(z, Z), mse(y, Y), mse(z, Z)]
     np.testing.assert_allclose(model.evaluate(X, [Y, Z], verbose=0), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("verbose", [0, 1])  # with a bar each batch is heard, without it none
+def test_a_variable_among_the_loss_weights_changes_the_loss_from_then_on(verbose, tmp_path):
+    model = two_outputs()
+    weight = K.variable(1.0)
+    model.compile("sgd", "mse", loss_weights={"y": weight, "z": 2})
+
+    def anneal(epoch, logs=None):
+        K.set_value(weight, 1 / (1 + epoch))
+
+    anneals = LambdaCallback(on_epoch_begin=anneal)
+    model.fit(X, [Y, Z], epochs=4, verbose=verbose, callbacks=[anneals])
+    told = {name: np.array(numbers) for name, numbers in model.history.history.items()}
+    expected = told["y_loss"] / [1, 2, 3, 4] + 2 * told["z_loss"]
+    np.testing.assert_allclose(told["loss"], expected, rtol=1e-6)
+    K.set_value(weight, 0)
+    before = model.get_layer("y").get_weights()
+    model.fit(X, [Y, Z], epochs=2, verbose=verbose)
+    assert all(map(np.array_equal, before, model.get_layer("y").get_weights()))
+    K.set_value(weight, 0.25)
+    for ending in ("h5", "keras"):  # a file holds the number
+        model.save(tmp_path / f"m.{ending}")
+        assert load_model(tmp_path / f"m.{ending}").loss_weights == {"y": 0.25, "z": 2}
+    assert copy.deepcopy(model).evaluate(X, [Y, Z], verbose=0) == pytest.approx(
+        model.evaluate(X, [Y, Z], verbose=0)
+    )
 
 
 def test_a_dict_of_loss_weights_leaves_the_others_at_one():
@@ -283,6 +314,10 @@ def test_compiling_again_makes_new_functions():
             "loss_weights must be a list or a dict",
         ),
         ({"optimizer": "sgd", "loss": "mse", "loss_weights": [1]}, "loss_weights has 1 entries"),
+        (
+            {"optimizer": "sgd", "loss": "mse", "loss_weights": [K.variable([1.0, 2.0]), 1]},
+            "expected a number, or a variable with a single one",
+        ),
         (
             {"optimizer": "sgd", "loss": "mse", "sample_weight_mode": "time"},
             "expected None or 'temporal'",

@@ -12,6 +12,7 @@ from kerascope.errors import (
     DataError,
     DtypeError,
     KerascopeWarning,
+    RefusedError,
     SpellingWarning,
     UnknownNameError,
 )
@@ -218,6 +219,45 @@ def test_eager_training_is_declined_in_words():
     with pytest.warns(KerascopeWarning, match=r"run_eagerly=True changes nothing.*kerascope debug"):
         model.compile("sgd", "mse", run_eagerly=True)
     model.train_on_batch(X, Y)
+
+
+STEPS = {
+    "train_step": lambda model: model.fit(X, verbose=0),  # the format of its data is its own
+    "make_train_function": lambda model: model.fit_generator(endless([]), 1, verbose=0),
+    "compute_loss": lambda model: model.train_on_batch(X, Y, sample_weight=np.ones(60)),
+    "compute_metrics": lambda model: model.evaluate(X, Y, verbose=0),
+    "test_step": lambda model: model.fit(X, Y, validation_split=0.5, verbose=0),
+    "make_test_function": lambda model: model.test_on_batch(X, Y),
+    "predict_step": lambda model: model.predict(X),
+    "make_predict_function": lambda model: model.predict_on_batch(X),
+}
+
+
+@pytest.mark.parametrize("method", STEPS)
+def test_a_step_written_as_in_keras_3_is_refused_and_not_passed_over(method):
+    own = type("Own", (Model,), {method: lambda self, *args: None})
+    inputs = Input((5,))
+    model = own(inputs, Dense(2)(inputs))
+    model.compile("sgd", "mse")
+    before = model.get_weights()
+    with pytest.raises(RefusedError, match=rf"Own 'own_\d+': its class writes {method}, which"):
+        STEPS[method](model)
+    assert all(map(np.array_equal, before, model.get_weights()))
+
+
+def test_a_step_of_testing_does_not_keep_a_model_from_training():
+    own = type("Own", (Sequential,), {"test_step": lambda self, data: None})
+    model = own([Dense(2, input_shape=(5,))])
+    model.compile("sgd", "mse")
+    model.fit(X, Y, verbose=0)
+    assert model.predict(X).shape == (60, 2)
+
+
+def test_a_model_with_train_step_and_no_call_hears_of_train_step():
+    model = type("Own", (Model,), {"train_step": lambda self, data: None})()
+    model.compile("sgd")
+    with pytest.raises(RefusedError, match="train_step"):
+        model.fit(X, verbose=0)
 
 
 def test_inputs_to_join_that_are_in_no_list():

@@ -14,17 +14,20 @@ from kerascope.errors import (
     DtypeError,
     KerascopeWarning,
     NotBuiltError,
+    ShapeError,
 )
 from kerascope.layers import (
     Activation,
     Add,
     BatchNormalization,
     Concatenate,
+    Conv2D,
     Dense,
     Dropout,
     Embedding,
     Flatten,
     Layer,
+    TimeDistributed,
 )
 from kerascope.models import model_from_json
 from kerascope.settings import config
@@ -512,3 +515,42 @@ def test_a_configuration_whose_calls_hang_in_the_air_is_refused():
     config["layers"][1]["inbound_nodes"] = [[["nobody", 0, 0, {}]]]
     with pytest.raises(ConfigError, match=r"the inputs of \['d'\] are made by no call in it"):
         Network.from_config(config)
+
+
+def test_a_model_that_is_called_on_a_wrong_shape_says_what_it_expects():
+    x = Input((8, 8, 3))
+    images = Model(x, Flatten()(Conv2D(2, 3)(x)), name="images")
+    line = Sequential([Dense(1, input_shape=(4,))], name="line")
+    expected = r"Model 'images': input has shape \(None, 8, 8\); expected \(None, 8, 8, 3\)"
+    with pytest.raises(ShapeError, match=expected):
+        images(Input((8, 8)))
+    with pytest.raises(ShapeError, match="Model 'images'.*8, 8, 4"):
+        images(Input((8, 8, 4)))
+    for call in (
+        lambda: line(Input((5,))),
+        lambda: line(numbers(2, 5)),
+        lambda: line(Input((7, 4))),
+        lambda: TimeDistributed(line)(Input((3, 5))),
+    ):
+        with pytest.raises(ShapeError, match=r"Sequential 'line': .* expected \(None, 4\)"):
+            call()
+    assert [len(model.inbound_nodes) for model in (images, line)] == [1, 1]
+
+
+def test_a_misfit_deep_inside_names_the_model_that_was_called_and_the_layer():
+    inner = Sequential([Dense(2, input_shape=(4,), name="deep")], name="inner")
+    outer = Sequential([inner], name="outer")
+    with pytest.raises(ShapeError, match="Sequential 'outer'") as caught:
+        outer(Input((5,)))
+    inner_error = caught.value.__cause__
+    assert str(inner_error).startswith("Sequential 'inner'")
+    assert str(inner_error.__cause__).startswith("Dense 'deep': input has size 5 on axis -1")
+
+
+def test_a_model_may_be_called_on_other_batches_and_on_sizes_that_its_layers_allow():
+    x = Input((8, 8, 3))
+    model = Model(x, Conv2D(2, 3)(x))
+    assert model(Input(batch_shape=(5, 8, 8, 3))).shape == (5, 6, 6, 2)
+    assert model(K.placeholder((None, None, None, None))).shape[0] is None
+    assert model(Input((9, 10, 3))).shape == (None, 7, 8, 2)
+    assert model(numbers(2, 8, 8, 3)).shape == (2, 6, 6, 2)

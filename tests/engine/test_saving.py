@@ -295,6 +295,16 @@ def test_byte_code_is_not_run_unless_asked(tmp_path):
         load_model(tmp_path / "code.h5", safe_mode=False)
 
 
+def test_a_lambda_of_a_trusted_file_finds_global_names_in_the_custom_objects(tmp_path):
+    code = compile("lambda x: factor * x", "script.py", "eval")
+    model = Sequential([Lambda(eval(code, {"factor": 4}), input_shape=(6,))])
+    model.save(tmp_path / "m.h5")
+    with pytest.raises(ConfigError, match="NameError: name 'factor' is not defined"):
+        load_model(tmp_path / "m.h5", safe_mode=False)
+    twin = load_model(tmp_path / "m.h5", custom_objects={"factor": 4}, safe_mode=False)
+    assert np.array_equal(twin.predict(X), model.predict(X))
+
+
 def test_names_of_keras_engine_saving_are_found():
     import kerascope.engine.saving as saving
 

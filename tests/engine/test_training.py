@@ -202,6 +202,30 @@ def test_validation_data_is_evaluated_after_each_epoch(with_weights):
     assert history["val_loss"][-1] == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.parametrize("by_generator", [False, True])
+def test_chosen_epochs_are_validated_and_callbacks_wait_for_them(by_generator, tmp_path):
+    model = small()
+    asked = [
+        callbacks.EarlyStopping(patience=9),
+        callbacks.ReduceLROnPlateau(),
+        callbacks.ModelCheckpoint(tmp_path / "best.h5", save_best_only=True),
+        callbacks.CSVLogger(tmp_path / "log.csv"),
+    ]
+    arguments = {"validation_data": (X, Y), "validation_freq": [2, 5], "verbose": 0}
+    arguments |= {"validation_batch_size": 30, "epochs": 5, "callbacks": asked}
+    told = model.fit(*[Batches()] if by_generator else [X, Y], **arguments).history
+    assert [len(told["loss"]), len(told["val_loss"])] == [5, 2]
+    lines = (tmp_path / "log.csv").read_text().splitlines()
+    assert lines[0] == "epoch,loss,lr,val_loss"
+    assert ["NA" in line for line in lines[1:]] == [True, False, True, True, False]
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, "2", None])
+def test_a_validation_freq_that_is_no_number_of_epochs(wrong):
+    with pytest.raises(ValueError, match=r"validation_freq is .*whole number >= 1, or a list"):
+        small().fit(X, Y, validation_data=(X, Y), validation_freq=wrong, verbose=0)
+
+
 def test_validation_changes_nothing():
     plain, validated = small("adam"), small("adam")
     plain.fit(X, Y, shuffle=False, epochs=2, verbose=0)

@@ -175,6 +175,18 @@ def test_ten_steps_of_every_optimizer_agree(name, options, renamed):
     assert_same_weights(ours, theirs, rtol=1e-4, atol=5e-6)
 
 
+def test_the_epochs_that_are_validated_and_their_batch_size_agree():
+    ours, theirs = pair(optimizers.SGD(lr=0.05), keras.optimizers.SGD(learning_rate=0.05))
+    data = {"batch_size": 16, "shuffle": False, "verbose": 0, "validation_batch_size": 5}
+    data |= {"initial_epoch": 1, "epochs": 6, "validation_freq": 2}
+    held = ([IDS[:12], X[12:24]], [Y[:12], Z[:12]])
+    mine = ours.fit([IDS, X], [Y, Z], validation_data=held, **data).history
+    real = theirs.fit([IDS, X], [Y, Z], validation_data=held, **data).history
+    assert len(mine["val_loss"]) == len(real["val_loss"]) == 3  # of the epochs 2 to 6
+    for name, values in mine.items():
+        np.testing.assert_allclose(values, real[name], rtol=1e-4, err_msg=name)
+
+
 def test_whole_epochs_of_fit_with_validation_agree():
     ours, theirs = pair(optimizers.SGD(lr=0.05), keras.optimizers.SGD(learning_rate=0.05))
     data = {"batch_size": 16, "epochs": 3, "shuffle": False, "verbose": 0}

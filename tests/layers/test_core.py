@@ -407,10 +407,18 @@ def test_lambda_ends_a_mask_that_it_says_nothing_of():
 
 
 def test_configuration_of_a_lambda_says_what_to_do():
-    with pytest.raises(ConfigError, match=r"its function is a lambda.*Define it with def"):
-        Lambda(lambda x: x).get_config()
-    with pytest.raises(ConfigError, match="its output_shape is a lambda"):
-        Lambda(half, output_shape=lambda s: s).get_config()
+    key = object()
+    with pytest.raises(ConfigError, match=r"its function: <object .* cannot be written"):
+        Lambda(lambda x: (x, key)[0]).get_config()
+    with pytest.raises(ConfigError, match=r"its output_shape is .* as byte code.*Define it with d"):
+        Lambda(half, output_shape=lambda s, *, n=1: s).get_config()
+    config = Lambda(lambda x: x, name="mine").get_config()
+    json.dumps(config)
+    with pytest.raises(ConfigError, match=r"custom_objects=\{'mine': function\}.*clone_model"):
+        Lambda.from_config(config)
+    config = Lambda(half, mask=lambda x, mask: mask, name="mine").get_config()
+    with pytest.raises(ConfigError, match="its mask was written as the byte code"):
+        Lambda.from_config(config)
 
 
 def test_function_of_a_lambda_is_found_by_name_in_custom_objects_or_the_registry():

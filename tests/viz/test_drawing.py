@@ -10,7 +10,13 @@ import pytest
 from zoo import ZOO
 
 import kerascope as ks
-from kerascope.errors import ArgumentError, DtypeError, MissingToolError, NotBuiltError
+from kerascope.errors import (
+    ArgumentError,
+    DtypeError,
+    MissingToolError,
+    NotBuiltError,
+    NotCompiledError,
+)
 from kerascope.viz.dot.render import render
 from kerascope.viz.draw import KEYWORDS, draw
 from kerascope.viz.formats import SUFFIXES
@@ -252,6 +258,24 @@ def test_a_model_without_a_graph_is_refused_with_the_way_out(function):
         function(deferred)
     with pytest.raises(NotBuiltError, match=r"Call it on a batch first, or wrap it"):
         function(OwnCall())
+
+
+@pytest.mark.parametrize("function", [ks.draw, ks.to_networkx])
+@pytest.mark.parametrize("level", ["layer", "node", "op", "gradient", "training"])
+@pytest.mark.parametrize("layers", [[], [ks.layers.Dense(2)]])
+def test_a_model_without_a_graph_is_refused_alike_at_every_level(function, level, layers):
+    where = rf"^{function.__name__}: Sequential 'waiting' has no graph of layers"
+    with pytest.raises(NotBuiltError, match=where):
+        function(ks.Sequential(layers, name="waiting"), level=level)
+
+
+@pytest.mark.parametrize("level", ["gradient", "training"])
+def test_an_uncompiled_model_hears_who_refuses_it(level):
+    model = ks.Sequential([ks.layers.Dense(2, input_shape=(3,))])
+    with pytest.raises(NotCompiledError, match=r"^draw: .* has no loss.*Compile it first"):
+        ks.draw(model, level=level)
+    with pytest.raises(NotBuiltError, match=r"^draw: Dense 'd' was never called on symbols"):
+        ks.draw(ks.layers.Dense(2, name="d"))
 
 
 def test_a_sequential_is_drawn_once_it_is_built():

@@ -1,9 +1,11 @@
+import dataclasses
 import re
 from xml.etree import ElementTree
 
 import pytest
 from zoo import ZOO
 
+import kerascope as ks
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.dot.positions import HEAD_LENGTH, shortened_line, to_dot_with_positions
 from kerascope.viz.dot.render import render
@@ -122,3 +124,24 @@ def test_a_line_is_shortened_where_it_arrives():
     assert shortened_line(no_control, HEAD_LENGTH)[-1] == (0.0, 14.0)
     point = ((1.0, 1.0),) * 4
     assert shortened_line(point, HEAD_LENGTH) == point
+
+
+def test_graphviz_has_nothing_to_say_of_closed_frames(capfd, tmp_path):
+    inputs = ks.Input((7,))
+    embedded = ks.layers.Embedding(50, 8, mask_zero=True)(inputs)
+    read = ks.layers.Bidirectional(ks.layers.LSTM(6, return_sequences=True))(embedded)
+    told = ks.layers.TimeDistributed(ks.layers.Dense(5))(read)
+    ks.draw(ks.Model(inputs, ks.layers.GRU(4)(told)), level="op", to=tmp_path / "op.png")
+    assert "too small" not in capfd.readouterr().err
+
+
+def test_the_label_of_an_arrow_lies_on_a_ground_above_the_other_arrows():
+    edges = (GraphEdge("a", "b", "x2"), GraphEdge("a", "b"))
+    graph = Graph("small", SMALL.nodes, edges, SMALL.groups)
+    placed = dataclasses.replace(PLACED, paths=PLACED.paths * 2)
+    source = to_dot_with_positions(graph, PictureOptions(), placed)
+    drawn_last = [line for line in source.splitlines() if "->" in line][-1]
+    assert 'id="edge-0"' in drawn_last
+    *_, ground, text = drawn(source)["edge-0"].iter()
+    assert (ground.tag, ground.get("fill")) == (f"{SVG}polygon", "#ffffff")
+    assert (text.tag, text.text) == (f"{SVG}text", "x2")

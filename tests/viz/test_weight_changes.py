@@ -3,6 +3,9 @@ import pytest
 from zoo import ZOO
 
 from kerascope.errors import ArgumentError, DtypeError
+from kerascope.layers import BatchNormalization, Dense, Input
+from kerascope.models import Model, clone_model
+from kerascope.viz.draw import draw
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.overlays.weight_changes import weight_changes, with_weight_changes
 
@@ -23,6 +26,30 @@ def test_training_moves_the_weights_of_the_picture():
         assert attrs["state"] == "changed"
         assert attrs["note"].startswith("weights changed by ")
         assert attrs["weight_change"] == pytest.approx(changes["encoder/wide"], rel=1e-3)
+
+
+@pytest.mark.parametrize("first", [BatchNormalization, Dense])
+def test_weights_that_are_not_trained_are_paired_with_their_own_numbers(first):
+    inputs = Input((4,))
+    begun = first(*[4] if first is Dense else [], name="frozen")(inputs)
+    model = Model(inputs, Dense(1, name="d")(BatchNormalization(name="norm")(begun)))
+    model.layers[1].trainable = False
+    model.compile("sgd", "mse")
+    twin = clone_model(model)
+    twin.set_weights(model.get_weights())
+    before = model.get_weights()
+    model.train_on_batch(np.random.RandomState(0).randn(16, 4), np.ones((16, 1)))
+    expected = {}
+    for layer in model.layers[1:]:
+        old = np.concatenate([w.ravel() for w in twin.get_layer(layer.name).get_weights()])
+        new = np.concatenate([w.ravel() for w in layer.get_weights()])
+        expected[layer.name] = np.linalg.norm(new - old) / np.linalg.norm(old)
+    changes = weight_changes(model, before)
+    assert changes == pytest.approx(expected, rel=1e-5)
+    assert changes["frozen"] == 0
+    assert changes["norm"] > 0
+    assert "weights unchanged" in str(draw(model, diff=before))
+    assert "weights unchanged" in str(draw(model, diff=twin))
 
 
 def test_the_change_is_relative_to_the_size_before():

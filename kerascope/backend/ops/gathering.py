@@ -30,6 +30,10 @@ class Gather(Op):
     """The rows of `x` that `indices` name."""
 
     def infer_shape(self, x, indices):
+        if not x.ndim:
+            raise ShapeError(
+                f"gather: '{x.name}' is a single number; expected rows to choose from.", subject=x
+            )
         return (*indices.shape, *x.shape[1:])
 
     def perform(self, x, indices):

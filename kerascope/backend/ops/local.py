@@ -144,7 +144,7 @@ def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format
 
 def _local(where, inputs, kernel, kernel_size, strides, data_format, output_shape=None):
     inputs, kernel = promoted(inputs, kernel)
-    ndim, filters = len(kernel_size) + 2, kernel.shape[-1]
+    ndim = len(kernel_size) + 2
     if inputs.ndim != ndim or kernel.ndim != 3:
         raise ShapeError(
             f"{where}: inputs of shape {inputs.shape}, kernel of shape {kernel.shape}; expected "
@@ -156,6 +156,7 @@ def _local(where, inputs, kernel, kernel_size, strides, data_format, output_shap
         inputs = permute_dimensions(inputs, (0, *range(2, ndim), 1))
     patches = Patches(kernel_size, strides)(inputs)
     windows = patches.shape[1:-2]
+    filters = kernel.shape[-1]
     cells = (*range(ndim, ndim - 2, -1),) if channels_first else (ndim - 1, ndim)
     by_window = permute_dimensions(patches, (*range(1, ndim - 1), 0, *cells))
     wanted = (product(windows), product(patches.shape[-2:]), filters)

@@ -130,6 +130,10 @@ class BatchFlatten(Op):
     """Each sample of `x` in one row."""
 
     def infer_shape(self, x):
+        if not x.ndim:
+            raise ShapeError(
+                f"batch_flatten: '{x.name}' is a single number; expected (batch, ...).", subject=x
+            )
         return (x.shape[0], product(x.shape[1:]))
 
     def perform(self, x):
@@ -160,10 +164,15 @@ class ExpandDims(Op):
     is_view = True
 
     def infer_shape(self, x):
+        ndim = x.ndim + len(self.axes)
+        if any(axis >= ndim for axis in self.axes):
+            raise ShapeError(
+                f"expand_dims: '{x.name}' of shape {x.shape} with new axes has {ndim}; expected "
+                f"more, to put them at {self.axes}.",
+                subject=x,
+            )
         sizes = iter(x.shape)
-        return tuple(
-            1 if axis in self.axes else next(sizes) for axis in range(x.ndim + len(self.axes))
-        )
+        return tuple(1 if axis in self.axes else next(sizes) for axis in range(ndim))
 
     def perform(self, x):
         return np.expand_dims(x, self.axes)

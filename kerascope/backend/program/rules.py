@@ -252,8 +252,8 @@ def uniform(bound: Bound, slot: int) -> np.ndarray | None:
     array = bound.constants.get(slot)
     if array is None or array.size == 0:
         return None
-    first = array.reshape(-1)[:1]
-    same_bits = array.reshape(-1).view(np.uint8).reshape(array.size, -1)
+    flat = np.ascontiguousarray(array).reshape(-1)
+    first, same_bits = flat[:1], flat.view(np.uint8).reshape(array.size, -1)
     return first.reshape(()) if (same_bits == same_bits[0]).all() else None
 
 

@@ -52,6 +52,12 @@ def caption_label(graph: Graph, options: PictureOptions, size: Size | None = Non
     return _label(rows, size)
 
 
+def arrow_label(text: str, options: PictureOptions) -> str:
+    """Return the text at an arrow on a ground of its own, under which the lines end."""
+    ground = f'BORDER="0" CELLSPACING="0" CELLPADDING="0" BGCOLOR="{options.palette.background}"'
+    return f"<<TABLE {ground}><TR><TD>{escaped(text.strip())}</TD></TR></TABLE>>"
+
+
 def escaped(text: str) -> str:
     """Return text so that Graphviz's tables show it as it is; they take no empty one.
 

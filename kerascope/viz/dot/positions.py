@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from math import hypot
 
 from kerascope.viz.boxes import PictureOptions
-from kerascope.viz.dot.labels import box_label, caption_label, group_label
+from kerascope.viz.dot.labels import arrow_label, box_label, caption_label, group_label
 from kerascope.viz.dot.style import (
     arrow_attributes,
     attribute_list,
@@ -74,7 +74,9 @@ class _PlacedDotWriter:
         yield f"  graph {attribute_list(self.whole())}"
         yield from self.depths()
         yield from self.contents("", "  ")
-        for number, edge in enumerate(self.graph.edges):
+        # An arrow is drawn over those before it, labels too: those that have one come last.
+        arrows = sorted(enumerate(self.graph.edges), key=lambda arrow: bool(arrow[1].label))
+        for number, edge in arrows:
             yield self.arrow(edge, number, self.placed.paths[number])
         yield "}"
 
@@ -139,6 +141,7 @@ class _PlacedDotWriter:
             label = self.placed.edge_labels.get(number)
             middle = path.points[len(path.points) // 2] if label is None else label.middle
             attributes["lp"] = self.point(middle)
+            attributes["label"] = arrow_label(attributes["label"], self.options)
         ends = f"{quoted(self.names[edge.source])} -> {quoted(self.names[edge.target])}"
         return f"  {ends} {attribute_list(attributes)}"
 
@@ -149,7 +152,7 @@ class _PlacedDotWriter:
             "pos": self.point(rect.middle),
             "width": f"{rect.width / POINTS_PER_INCH:.4f}",
             "height": f"{rect.height / POINTS_PER_INCH:.4f}",
-            "fixedsize": "true",
+            "fixedsize": "shape",  # "true" complains of text that its fonts make a little wider
         }
 
     def point(self, point: Point) -> str:

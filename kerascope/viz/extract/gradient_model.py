@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from kerascope.backend.graph import Apply, Constant, Tensor, Variable
 from kerascope.backend.traversal import applies_in_order
+from kerascope.configured import plain
 from kerascope.engine.network import Network
 from kerascope.engine.node_ids import CallInModel, calls_in, free_id
 from kerascope.errors import DtypeError, NotBuiltError, NotCompiledError
@@ -160,7 +161,7 @@ def terms_of_loss(model: Any) -> tuple[list[TermOfLoss], list[Tensor]]:
         TermOfLoss(
             model.output_names[i],
             model.loss_functions[i],
-            model.loss_weights_list[i],
+            plain(model.loss_weights_list[i]),
             x.owner.inputs[0],  # type: ignore[union-attr]
         )
         for i, x in zip(model.trained, weighted, strict=True)

@@ -37,7 +37,7 @@ def computed(
     return {box_id: np.asarray(value) for box_id, value in zip(tensors, stage.result, strict=True)}
 
 
-def fed_tensors(feed: Mapping[Tensor, Any]) -> tuple[list[Tensor], list[Any]]:
+def fed_tensors(feed: Mapping[Tensor, Any], where: str) -> tuple[list[Tensor], list[Any]]:
     """Return the tensors of a feed and their arrays.
 
     Raises
@@ -47,13 +47,13 @@ def fed_tensors(feed: Mapping[Tensor, Any]) -> tuple[list[Tensor], list[Any]]:
     """
     if not isinstance(feed, Mapping) or not all(isinstance(x, Tensor) for x in feed):
         raise DtypeError(
-            f"gradient_graph: feed is {feed!r:.80}; expected a dict from placeholders to arrays: "
+            f"{where}: feed is {feed!r:.80}; expected a dict from placeholders to arrays: "
             "{x: np.ones((2, 3))}."
         )
     return list(feed), list(feed.values())
 
 
-def fed_model(model: Any, data: Any, training: bool) -> tuple[list[Tensor], list[Any]]:
+def fed_model(model: Any, data: Any, training: bool, where: str) -> tuple[list[Tensor], list[Any]]:
     """Return the placeholders of a compiled model and arrays for them.
 
     Parameters
@@ -62,6 +62,8 @@ def fed_model(model: Any, data: Any, training: bool) -> tuple[list[Tensor], list
         As `train_on_batch` takes them.
     training : bool
         The learning phase.
+    where : str
+        Who asks, for the messages.
 
     Raises
     ------
@@ -70,10 +72,10 @@ def fed_model(model: Any, data: Any, training: bool) -> tuple[list[Tensor], list
     """
     if not isinstance(data, (tuple, list)) or len(data) not in (2, 3):
         raise DataError(
-            f"gradient_graph_of_model: data is a {type(data).__name__}; expected a tuple (x, y) or "
+            f"{where}: data is a {type(data).__name__}; expected a tuple (x, y) or "
             f"(x, y, sample_weight), as for train_on_batch."
         )
-    x, y, weights = model._standardize_user_data(*data, where="gradient_graph_of_model")
+    x, y, weights = model._standardize_user_data(*data, where=where)
     inputs = model._feed_inputs + model._feed_targets + model._feed_sample_weights
     arrays = x + y + weights
     if PHASE not in inputs:

@@ -60,6 +60,7 @@ def gradient_graph(
     *,
     feed: Mapping[Tensor, Any] | None = None,
     name: str = "gradients",
+    where: str = "gradient_graph",
 ) -> Graph:
     """Return the ops between some tensors and a loss, each with its gradient beside it.
 
@@ -72,6 +73,8 @@ def gradient_graph(
         Values of the placeholders; then the gradients carry numbers.
     name : str
         Of the graph.
+    where : str
+        Who asks, for the messages.
 
     Raises
     ------
@@ -96,26 +99,29 @@ def gradient_graph(
     multiply | multiply | -
     grad:multiply | d loss / d multiply | 1
     """
-    picture = _picture_of_tensors(loss, wrt, name)
+    picture = _picture_of_tensors(loss, wrt, name, where)
     if feed is None:
         return picture.graph
-    return _with_numbers(picture.graph, computed(picture.tensors, *fed_tensors(feed)))
+    return _with_numbers(picture.graph, computed(picture.tensors, *fed_tensors(feed, where)))
 
 
 def gradient_values(
     loss: Tensor, wrt: Tensor | Sequence[Tensor], feed: Mapping[Tensor, Any]
 ) -> dict[str, np.ndarray]:
     """Return the arrays of the gradients, contributions and sums of `gradient_graph`, by id."""
-    picture = _picture_of_tensors(loss, wrt, "gradients")
-    return computed(picture.tensors, *fed_tensors(feed))
+    where = "gradient_values"
+    picture = _picture_of_tensors(loss, wrt, "gradients", where)
+    return computed(picture.tensors, *fed_tensors(feed, where))
 
 
-def _picture_of_tensors(loss: Tensor, wrt: Tensor | Sequence[Tensor], name: str) -> GradientPicture:
+def _picture_of_tensors(
+    loss: Tensor, wrt: Tensor | Sequence[Tensor], name: str, where: str
+) -> GradientPicture:
     loss = as_tensor(loss)
     listed = [wrt] if isinstance(wrt, Tensor) else wrt
     if not isinstance(listed, (list, tuple)) or not all(isinstance(x, Tensor) for x in listed):
         raise DtypeError(
-            f"gradient_graph: wrt is {wrt!r:.80}; expected a tensor or a list of tensors, such as "
+            f"{where}: wrt is {wrt!r:.80}; expected a tensor or a list of tensors, such as "
             f"layer.trainable_weights."
         )
     listed = list(dict.fromkeys(listed))
@@ -125,7 +131,13 @@ def _picture_of_tensors(loss: Tensor, wrt: Tensor | Sequence[Tensor], name: str)
 # --- of a model -----------------------------------------------------------------------------------
 
 
-def gradient_graph_of_model(model: Any, *, data: Any = None, training: bool = False) -> Graph:
+def gradient_graph_of_model(
+    model: Any,
+    *,
+    data: Any = None,
+    training: bool = False,
+    where: str = "gradient_graph_of_model",
+) -> Graph:
     """Return the calls of a compiled model, each with its gradient beside it.
 
     Every trainable weight has a box of its own above its calls. What a call sends to a tensor is
@@ -139,6 +151,8 @@ def gradient_graph_of_model(model: Any, *, data: Any = None, training: bool = Fa
         A batch as for `train_on_batch`; then the gradients carry numbers. Nothing is trained.
     training : bool
         Whether dropout and the like behave as in training when numbers are computed.
+    where : str
+        Who asks, for the messages.
 
     Raises
     ------
@@ -147,10 +161,10 @@ def gradient_graph_of_model(model: Any, *, data: Any = None, training: bool = Fa
     DataError
         The data do not fit the model.
     """
-    picture = _picture_of_model(model, "gradient_graph_of_model")
+    picture = _picture_of_model(model, where)
     if data is None:
         return picture.graph
-    inputs, arrays = fed_model(model, data, training)
+    inputs, arrays = fed_model(model, data, training, where)
     return _with_numbers(picture.graph, computed(picture.tensors, inputs, arrays))
 
 
@@ -158,8 +172,9 @@ def gradient_values_of_model(
     model: Any, data: Any, *, training: bool = False
 ) -> dict[str, np.ndarray]:
     """Return the arrays of the gradients of `gradient_graph_of_model`, by the ids of its boxes."""
-    picture = _picture_of_model(model, "gradient_values_of_model")
-    inputs, arrays = fed_model(model, data, training)
+    where = "gradient_values_of_model"
+    picture = _picture_of_model(model, where)
+    inputs, arrays = fed_model(model, data, training, where)
     return computed(picture.tensors, inputs, arrays)
 
 

@@ -75,7 +75,7 @@ def op_graph(results: Any, *, name: str = "ops", fed: Iterable[Tensor] = ()) -> 
     return view.graph(name)
 
 
-def op_graph_of_layer(layer: Layer, call: int = 0) -> Graph:
+def op_graph_of_layer(layer: Layer, call: int = 0, *, where: str = "op_graph_of_layer") -> Graph:
     """Return the ops inside one layer, from the inputs to the outputs of one call.
 
     Parameters
@@ -83,6 +83,8 @@ def op_graph_of_layer(layer: Layer, call: int = 0) -> Graph:
     layer : Layer
     call : int
         Which of its calls on symbols: the place in `layer.inbound_nodes`.
+    where : str
+        Who asks, for the messages.
 
     Raises
     ------
@@ -101,17 +103,17 @@ def op_graph_of_layer(layer: Layer, call: int = 0) -> Graph:
     ['dense/dot', 'dense/add']
     """
     if not isinstance(layer, Layer):
-        raise DtypeError(f"op_graph_of_layer: expected a layer, got {type(layer).__name__}.")
+        raise DtypeError(f"{where}: expected a layer, got {type(layer).__name__}.")
     nodes = layer.inbound_nodes
     if not nodes:
         raise NotBuiltError(
-            f"op_graph_of_layer: {layer.label} was never called on symbols and so has no ops; "
+            f"{where}: {layer.label} was never called on symbols and so has no ops; "
             f"expected a layer of a model. Call it on Input(shape=...) first.",
             subject=layer,
         )
     if not 0 <= call < len(nodes):
         raise ArgumentError(
-            f"op_graph_of_layer: {layer.label} was called {counted(len(nodes), 'time')}; expected "
+            f"{where}: {layer.label} was called {counted(len(nodes), 'time')}; expected "
             f"call from 0 to {len(nodes) - 1}, got {call}.",
             subject=layer,
         )

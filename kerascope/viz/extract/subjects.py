@@ -90,9 +90,9 @@ def graph_of(
     if _is_tensors(subject):
         return _of_tensors(subject, level or "op", where, wrt, data)
     _require_op_level(subject, level, where)
-    return (
-        op_graph_of_layer(subject) if isinstance(subject, Layer) else op_graph_of_function(subject)
-    )
+    if isinstance(subject, Layer):
+        return op_graph_of_layer(subject, where=where)
+    return op_graph_of_function(subject)
 
 
 def model_with_graph(model: Network, where: str = "draw") -> Network:
@@ -119,11 +119,12 @@ def model_with_graph(model: Network, where: str = "draw") -> Network:
 
 
 def _of_model(model: Network, level: str, expand_nested: bool, where: str, data: Any) -> Graph:
+    with_graph = model_with_graph(model, where)
     if level == "gradient":
-        return gradient_graph_of_model(model, data=data)
+        return gradient_graph_of_model(model, data=data, where=where)
     if level == "training":
-        return training_graph(model)
-    model = model_with_graph(model, where)
+        return training_graph(model, where=where)
+    model = with_graph
     if level == "op":
         return op_graph_of_model(model)
     if level == "node":
@@ -160,7 +161,7 @@ def _of_tensors(
             f"{where}: level 'gradient' expected one loss and wrt=..., tensors to differentiate "
             f"it with respect to; got {subject!r:.80} and wrt={wrt!r:.40}."
         )
-    return gradient_graph(subject, wrt, feed=data)
+    return gradient_graph(subject, wrt, feed=data, where=where)
 
 
 def _require_op_level(subject: Any, level: str | None, where: str) -> None:

@@ -23,13 +23,15 @@ from kerascope.viz.extract.training_updates import Pair, Step, sources_of, step_
 from kerascope.viz.graph import Attribute, Graph, GraphEdge
 
 
-def training_graph(model: Any) -> Graph:
+def training_graph(model: Any, *, where: str = "training_graph") -> Graph:
     """Return one train step of a compiled model.
 
     Parameters
     ----------
     model : Model
         Compiled, with a graph of layers. It is not changed.
+    where : str
+        Who asks, for the messages.
 
     Returns
     -------
@@ -60,7 +62,7 @@ def training_graph(model: Any) -> Graph:
     update:line/kernel -> line/kernel
     update:iterations -> slot:iterations
     """
-    require_compiled(model, "training_graph")
+    require_compiled(model, where)
     step = step_of(model)
     written = dict.fromkeys(pair.variable for pair in step.pairs)
     forward = forward_of_model(model, [*step.parameters, *model.weights])

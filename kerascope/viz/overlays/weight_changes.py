@@ -58,7 +58,7 @@ def weight_changes(
     """
     if not isinstance(model, Network):
         raise DtypeError(f"weight_changes: expected a model, got {type(model).__name__}.")
-    weights = list(model.weights)
+    weights = model._weights_by_layer()  # the order of get_weights
     after = model.get_weights() if after is None else after
     times = [
         _checked(arrays, weights, name) for arrays, name in ((before, "before"), (after, "after"))

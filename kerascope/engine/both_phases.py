@@ -1,0 +1,62 @@
+"""A `call` that says `if training:` is run twice, once for each phase, as Keras 3 does.
+
+Keras 3 runs `call` anew for training and for test, so that `training` is True or False. Here one
+graph serves both, and `training` is a symbol, which is neither. A `call` that asks it nevertheless
+is undone and run with True and with False; its output is then a choice between both outcomes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kerascope.backend.phase import in_train_phase
+from kerascope.backend.state import PHASE, learning_phase_scope
+from kerascope.engine.nesting import to_list, unpack_singleton
+from kerascope.engine.undoing import Undoing
+from kerascope.errors import ArgumentError, PhaseAskedError
+from kerascope.spellings import habits
+
+
+def may_ask(arguments: dict[str, Any]) -> bool:
+    """Tell whether a `call` with these arguments may ask whether it is training."""
+    return arguments.get("training") is PHASE and habits().training_is_bool
+
+
+def call_in_its_phases(layer: Any, inputs: Any, arguments: dict[str, Any]) -> Any:
+    """Return what a layer's `call` returns, which may ask whether it is training.
+
+    Raises
+    ------
+    ArgumentError
+        It asks, and adds penalties or states, which would count twice.
+    """
+    undoing = Undoing(layer)
+    try:
+        with undoing.if_it_fails():
+            outputs = layer.call(inputs, **arguments)
+    except PhaseAskedError:
+        return _choice(layer, lambda: layer.call(inputs, **arguments), arguments)
+    undoing.keep()
+    return outputs
+
+
+def _choice(layer: Any, call: Callable[[], Any], arguments: dict[str, Any]) -> Any:
+    """Return the outcome of `call` in training and in test, with a switch between both."""
+    outcomes, booked = [], []
+    for is_training in (True, False):
+        arguments["training"] = is_training
+        with learning_phase_scope(int(is_training)):
+            outcomes.append(to_list(call()))
+        booked.append(len(layer.losses) + len(layer.state_updates))
+    arguments["training"] = PHASE
+    if booked[0] != booked[1] or len(outcomes[0]) != len(outcomes[1]):
+        raise ArgumentError(
+            f"{layer.label}: its call says `if training:`, so it is run once for training and once "
+            f"for test; but the two differ in their number of outputs, or add penalties or states "
+            f"each, which would count twice. Write K.in_train_phase(a, b, training) where they "
+            f"differ.",
+            subject=layer,
+        )
+    choices = [in_train_phase(a, b, PHASE) for a, b in zip(*outcomes, strict=True)]
+    return unpack_singleton(choices)

@@ -1,0 +1,440 @@
+"""Dialect "3" against the real Keras 3, on jax: the same script, first weights and data.
+
+Nothing here gives an argument that would make both agree: what is compared is what a script that
+was written for Keras 3 leaves out.
+"""
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+
+import kerascope as ks
+from kerascope import K, activations, config, layers, losses, models, optimizers
+from kerascope.engine.layer_config import constructor_defaults
+from kerascope.errors import ArgumentError, DataError, KerascopeWarning, PhaseAskedError
+from kerascope.spellings import HABITS
+
+keras = pytest.importorskip("keras")
+pytestmark = pytest.mark.filterwarnings("ignore:__array__:DeprecationWarning")
+
+OURS = (layers, models.Model, optimizers)
+THEIRS = (keras.layers, keras.Model, keras.optimizers)
+CLOSE = {"rtol": 1e-4, "atol": 1e-5}
+X = np.random.default_rng(0).normal(size=(6, 5)).astype("float32")
+Y = X[:, :2] * 2
+
+
+@pytest.fixture(autouse=True)
+def _dialect_3(monkeypatch):
+    monkeypatch.setattr(config, "dialect", "3")
+
+
+# --- defaults -------------------------------------------------------------------------------------
+
+OTHER_WORDS = {"learning_rate": "lr", "negative_slope": "alpha"}
+# Written otherwise, for the same thing.
+SAME = [
+    {None, "channels_last"},
+    {None, 1e-7},  # epsilon: that of the settings
+    {None, False},
+    {1, (1, 1)},
+    {(1, 1, 1), ((1, 1), (1, 1), (1, 1))},
+    {"zeros", "Zeros"},
+]
+CLASSES = [
+    (home.__name__, name)
+    for home, real in ((layers, keras.layers), (optimizers, keras.optimizers))
+    for name in sorted(set(dir(home)) & set(dir(real)))
+    if inspect.isclass(getattr(home, name)) and inspect.isclass(getattr(real, name))
+]
+
+
+@pytest.mark.parametrize(("home", "name"), CLASSES)
+def test_every_default_is_keras_3s(home, name):
+    home = home.removeprefix("kerascope.")
+    cls = getattr(getattr(ks, home), name)
+    changed = HABITS["3"].defaults.get(cls.__name__, {})
+    ours = {**constructor_defaults(cls), **changed}
+    real = constructor_defaults(getattr(getattr(keras, home), name))
+    for argument, theirs in real.items():
+        mine = ours.get(OTHER_WORDS.get(argument, argument), theirs)
+        assert mine == theirs or {mine, theirs} in SAME, argument
+    assert changed.keys() <= ours.keys()
+
+
+@pytest.mark.parametrize("name", HABITS["3"].defaults)
+@pytest.mark.parametrize("dialect", ["2.2", "3"])
+def test_configuration_tells_the_default_that_holds(name, dialect):
+    config.dialect = dialect
+    first = {"ConvLSTM2D": (2, 3), "ConvLSTM2DCell": (2, 3)}.get(name, (2,))
+    made = getattr(layers, name)(*first) if hasattr(layers, name) else getattr(optimizers, name)()
+    wanted = HABITS["3"].defaults[name]
+    usual = {**constructor_defaults(type(made)), "initial_accumulator_value": None}
+    told = made.get_config()
+    found = {argument: told.get(argument) for argument in wanted}
+    assert found == (wanted if dialect == "3" else {key: usual[key] for key in wanted})
+
+
+def test_arguments_that_are_given_win_by_name_and_by_place():
+    assert layers.GRU(2, reset_after=False).get_config()["reset_after"] is False
+    lstm = layers.LSTM(2, "tanh", "hard_sigmoid_of_keras_3")
+    assert lstm.recurrent_activation is activations.hard_sigmoid_of_keras_3
+    assert optimizers.Adadelta(0.5).get_config()["lr"] == 0.5
+    assert optimizers.Adadelta(learning_rate=0.5).get_config()["lr"] == 0.5
+
+
+def test_a_layer_of_ones_own_inherits_the_default():
+    class Mine(layers.LSTM):
+        def __init__(self, units):
+            super().__init__(units)
+
+    assert Mine(2).recurrent_activation is activations.sigmoid
+
+
+# --- training -------------------------------------------------------------------------------------
+
+
+def both(build, x=X, y=Y, loss="mse", make_optimizer=None, metrics=None, **fit):
+    """Return what three batches of training, and a test, give in Keras 3 and here."""
+    found, first = [], None
+    for own in (THEIRS, OURS):
+        model = build(*own[:2])
+        first = model.get_weights() if first is None else first
+        model.set_weights(first)
+        optimizer = make_optimizer(own[2]) if make_optimizer else "sgd"
+        model.compile(optimizer, loss, weighted_metrics=metrics)
+        told = [model.train_on_batch(x, y, **fit) for _ in range(3)]
+        told += [model.test_on_batch(x, y), model.predict(x, verbose=0), *model.get_weights()]
+        found.append([np.asarray(one) for one in told])
+    return found
+
+
+def same(found):
+    for theirs, ours in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, theirs, **CLOSE)
+
+
+def dense(**arguments):
+    def build(layers, model):
+        i = layers.Input((5,))
+        return model(i, layers.Dense(2, **arguments)(layers.Dense(3)(i)))
+
+    return build
+
+
+NAMES = [
+    "SGD",
+    "RMSprop",
+    "Adagrad",
+    "Adadelta",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "Nadam",
+    "Lion",
+    "Ftrl",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_optimizer_trains_alike_as_it_is_and_with_a_great_epsilon(name):
+    same(both(dense(), make_optimizer=lambda home: getattr(home, name)()))
+    if "epsilon" in inspect.signature(getattr(optimizers, name)).parameters:
+        same(both(dense(), make_optimizer=lambda home: getattr(home, name)(0.1, epsilon=0.1)))
+
+
+@pytest.mark.parametrize("bound", ["clipnorm", "global_clipnorm", "clipvalue"])
+def test_gradients_are_clipped_alike(bound):
+    same(both(dense(), make_optimizer=lambda home: home.SGD(0.1, **{bound: 0.2})))
+
+
+def test_penalty_on_activity_is_divided_by_the_number_of_samples():
+    same(both(dense(activity_regularizer="l2")))
+
+
+def test_weights_of_samples_that_are_zero_count():
+    weights = np.array([0, 0, 2, 0, 0.5, 1], "float32")
+    same(both(dense(), sample_weight=weights, metrics=["mae"]))
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_targets_of_0_and_1_are_signs(loss):
+    same(both(dense(), y=(Y > 0).astype("float32"), loss=loss))
+    same(both(dense(), y=np.sign(Y), loss=loss))
+
+
+@pytest.mark.parametrize("name", ["SimpleRNN", "GRU", "LSTM", "ConvLSTM2D"])
+def test_recurrent_layers_train_alike(name):
+    shape, arguments = ((3, 4, 4, 2), (2, 2)) if name == "ConvLSTM2D" else ((3, 4), (3,))
+
+    def build(layers, model):
+        i = layers.Input(shape)
+        h = layers.Flatten()(getattr(layers, name)(*arguments)(i))
+        return model(i, layers.Dense(2)(h))
+
+    same(both(build, x=np.random.default_rng(1).normal(size=(6, *shape)).astype("float32")))
+
+
+def test_a_frozen_batch_normalization_trains_by_its_moving_averages():
+    def build(layers, model):
+        i = layers.Input((5,))
+        h = layers.BatchNormalization(trainable=False, moving_mean_initializer="ones")(i)
+        return model(i, layers.Dense(2)(h))
+
+    same(both(build))
+    layer = layers.BatchNormalization(trainable=False)
+    np.testing.assert_allclose(layer(X, training=True), layer(X))
+    assert not layer.get_weights()[2].any()  # and are left alone
+
+
+def test_transfer_learning_freezes_thaws_and_freezes_in_part_alike():
+    found, first = [], None
+    for home, model, home_of_optimizers in (THEIRS, OURS):
+        i = home.Input((5,))
+        h = home.BatchNormalization(momentum=0.5)(home.Dense(4)(i))
+        base = model(i, home.Dense(3)(h))
+        i = home.Input((5,))
+        whole = model(i, home.Dense(2)(base(i)))
+        parts = [*base.layers, whole.layers[-1]]
+        first = [part.get_weights() for part in parts] if first is None else first
+        for part, weights in zip(parts, first, strict=True):
+            part.set_weights(weights)
+        told = []
+        for freeze in (
+            lambda base: setattr(base, "trainable", False),
+            lambda base: setattr(base, "trainable", True),
+            lambda base: setattr(base.layers[2], "trainable", False),
+        ):
+            freeze(base)
+            whole.compile(home_of_optimizers.SGD(0.1), "mse")
+            told += [whole.train_on_batch(X, Y) for _ in range(3)]
+            told += [layer.trainable for layer in base.layers[1:]]
+            told.append(whole.predict(X, verbose=0))
+        found.append(told)
+    same(found)
+
+
+def test_in_dialect_2_a_frozen_batch_normalization_trains_by_the_batch():
+    config.dialect = "2.2"
+    model = models.Sequential([layers.BatchNormalization(trainable=False, input_shape=(5,))])
+    model.compile("sgd", "mse")
+    assert model.train_on_batch(X + 3, X) < model.test_on_batch(X + 3, X)
+    wrapped = models.Sequential([models.Sequential([layers.Dense(2, input_shape=(5,))])])
+    wrapped.layers[0].trainable = False
+    assert wrapped.layers[0].layers[0].trainable
+
+
+# --- if training: ---------------------------------------------------------------------------------
+
+
+def doubling_layer(layer):
+    """Return a layer of one's own that asks whether it is training."""
+
+    class Doubled(layer):
+        def call(self, x, training=None):
+            return 2 * x if training else x
+
+    return Doubled()
+
+
+def asking(layers, model):
+    """Return a model whose call asks whether it is training, and so does a layer in it."""
+
+    class Asking(model):
+        def __init__(self):
+            super().__init__()
+            self.norm, self.doubled = layers.BatchNormalization(), doubling_layer(layers.Layer)
+            self.first, self.last = layers.Dense(3), layers.Dense(2)
+
+        def call(self, x, training=False):
+            x = self.norm(self.first(x), training=training)
+            if training:
+                x = self.doubled(x, training=training) + 1
+            return self.last(x)
+
+    return Asking()
+
+
+@pytest.mark.filterwarnings("ignore:.*does not have a `build:UserWarning")  # Keras 3's, of itself
+def test_a_call_may_ask_whether_it_is_training():
+    found, first = [], None
+    for own in (THEIRS, OURS):
+        model = asking(*own[:2])
+        model.compile("sgd", "mse")
+        model.predict(X, verbose=0)
+        parts = [model.first, model.norm, model.last]
+        first = [part.get_weights() for part in parts] if first is None else first
+        for part, weights in zip(parts, first, strict=True):
+            part.set_weights(weights)
+        told = [model.train_on_batch(X, Y) for _ in range(3)]
+        told += [model.test_on_batch(X, Y), model.predict(X, verbose=0)]
+        told += [np.asarray(model(X)), np.asarray(model(X, training=True))]
+        found.append(told + [w for part in parts for w in part.get_weights()])
+    same(found)
+
+
+def test_a_layer_of_ones_own_is_told_whether_it_is_training():
+    def build(layers, model):
+        i = layers.Input((5,))
+        h = doubling_layer(layers.Layer)(layers.Dense(3)(i))
+        return model(i, layers.Dense(2)(h))
+
+    same(both(build))
+
+
+def test_a_call_that_only_hands_training_on_is_run_once():
+    class Plain(models.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense, self.drop = layers.Dense(2), layers.Dropout(0.5)
+
+        def call(self, x, training=False):
+            return self.drop(self.dense(x), training=training)
+
+    model = Plain()
+    model.compile("sgd", "mse")
+    model.train_on_batch(X, Y)
+    assert len(model.dense.inbound_nodes) == 1
+
+
+def test_a_call_that_asks_and_penalizes_twice_is_refused():
+    class Twice(models.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = layers.Dense(2, activity_regularizer="l2")
+
+        def call(self, x, training=False):
+            return self.dense(2 * x) if training else self.dense(x)
+
+    with pytest.raises(ArgumentError, match=r"count twice.*K.in_train_phase\(a, b, training\)"):
+        Twice().predict(X)
+
+
+def test_in_dialect_2_the_error_says_what_to_write():
+    config.dialect = "2.2"
+    with pytest.raises(PhaseAskedError, match=r"Write K.in_train_phase\(a, b, training\)"):
+        asking(layers, models.Model).predict(X)
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def recurrent(layers, model, **arguments):
+    i = layers.Input((3, 4))
+    h = layers.GRU(3, return_sequences=True)(i)
+    return model(i, layers.LSTM(2)(h))
+
+
+@pytest.mark.parametrize("name", ["theirs.keras", "theirs.h5"])
+@pytest.mark.parametrize("dialect", ["1.2", "2.2", "3"])
+@pytest.mark.filterwarnings("ignore:.*HDF5")
+def test_a_file_of_keras_3_predicts_the_same_in_every_dialect(name, dialect, tmp_path):
+    config.dialect = dialect
+    theirs = recurrent(*THEIRS[:2])
+    theirs.save(tmp_path / name)
+    x = np.random.default_rng(1).normal(size=(6, 3, 4)).astype("float32")
+    ours = models.load_model(tmp_path / name)
+    np.testing.assert_allclose(ours.predict(x), theirs.predict(x, verbose=0), **CLOSE)
+
+
+def test_weights_of_keras_3_fit_the_same_script(tmp_path):
+    theirs, ours = recurrent(*THEIRS[:2]), recurrent(*OURS[:2])
+    theirs.save_weights(tmp_path / "theirs.weights.h5")
+    ours.load_weights(tmp_path / "theirs.weights.h5")
+    x = np.random.default_rng(1).normal(size=(6, 3, 4)).astype("float32")
+    np.testing.assert_allclose(ours.predict(x), theirs.predict(x, verbose=0), **CLOSE)
+
+
+def test_weights_of_a_gru_of_keras_3_name_reset_after_in_dialect_2(tmp_path):
+    recurrent(*THEIRS[:2]).save_weights(tmp_path / "theirs.weights.h5")
+    config.dialect = "2.2"
+    with pytest.raises(DataError, match=r"GRU.*expected \(9,\).*reset_after=True"):
+        recurrent(*OURS[:2]).load_weights(tmp_path / "theirs.weights.h5")
+
+
+MAKERS = {
+    "adagrad": lambda: optimizers.Adagrad(0.1),
+    "from 0": lambda: optimizers.Adagrad(0.1, initial_accumulator_value=0.0),
+    "rmsprop": lambda: optimizers.RMSprop(0.1, epsilon=0.1),
+    "nadam": lambda: optimizers.Nadam(0.1),
+    "clipnorm": lambda: optimizers.SGD(0.1, clipnorm=0.2),
+    "global": lambda: optimizers.SGD(0.1, global_clipnorm=0.2),
+}
+
+
+@pytest.mark.parametrize("name", ["ours.keras", "ours.h5"])
+@pytest.mark.parametrize("written_in", ["2.2", "3"])
+@pytest.mark.parametrize("case", MAKERS)
+def test_a_model_trains_on_from_its_file_as_it_would_have(case, written_in, name, tmp_path):
+    config.dialect = written_in
+    model = dense()(*OURS[:2])
+    model.compile(MAKERS[case](), "mse")
+    model.train_on_batch(X, Y)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*schedule_decay")
+        model.save(tmp_path / name)
+    model.train_on_batch(X, Y)
+    # A .h5 file says how its optimizer computes; a .keras file is Keras 3's and cannot.
+    read_in = ["2.2", "3"] if name.endswith("h5") else [written_in]
+    if case == "nadam" and name.endswith("keras") and written_in == "2.2":
+        return  # the file cannot hold its schedule, of which the warning above tells
+    for dialect in read_in:
+        config.dialect = dialect
+        twin = models.load_model(tmp_path / name)
+        twin.train_on_batch(X, Y)
+        for a, b in zip(twin.get_weights(), model.get_weights(), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
+
+
+def test_clipnorm_of_a_file_of_keras_3_bounds_each_gradient(tmp_path):
+    theirs = dense()(*THEIRS[:2])
+    theirs.compile(keras.optimizers.SGD(0.1, clipnorm=0.2), "mse")
+    theirs.save(tmp_path / "theirs.keras")
+    theirs.train_on_batch(X, Y)
+    for dialect in ("2.2", "3"):
+        config.dialect = dialect
+        ours = models.load_model(tmp_path / "theirs.keras")
+        ours.train_on_batch(X, Y)
+        for a, b in zip(ours.get_weights(), theirs.get_weights(), strict=True):
+            np.testing.assert_allclose(a, b, **CLOSE)
+
+
+def test_what_a_configuration_of_keras_2_leaves_out_is_as_in_keras_2():
+    config.dialect = "2.2"
+    told = models.Sequential([layers.GRU(2, input_shape=(3, 4))]).to_json()
+    old = told.replace('"reset_after": false, ', "").replace(', "reset_after": false', "")
+    assert "reset_after" not in old
+    config.dialect = "3"
+    assert models.model_from_json(old).layers[-1].reset_after is False
+
+
+def test_in_dialect_2_configurations_of_optimizers_are_those_of_keras_2():
+    config.dialect = "2.2"
+    assert optimizers.Adagrad().get_config() == {"lr": 0.01, "epsilon": 1e-7, "decay": 0.0}
+    told = optimizers.RMSprop(global_clipnorm=1.0).get_config()
+    assert told == {"lr": 0.001, "rho": 0.9, "epsilon": 1e-7, "decay": 0.0, "clipnorm": 1.0}
+
+
+def test_a_flavour_that_is_none_is_refused():
+    with pytest.raises(ArgumentError, match="flavour is '4'; expected '2' or '3'"):
+        optimizers.SGD(flavour="4")
+
+
+# --- what stays different -------------------------------------------------------------------------
+
+
+def test_hard_sigmoid_stays_keras_2s_with_a_warning_and_a_copy_does_not_warn():
+    with pytest.warns(KerascopeWarning, match="write 'hard_sigmoid_of_keras_3'"):
+        layer = layers.Dense(2, activation="hard_sigmoid")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        twin = layers.Dense.from_config(layer.get_config())
+        assert twin.activation is activations.hard_sigmoid
+        layers.Dense(2, activation="hard_sigmoid_of_keras_3")
+    x = np.linspace(-4, 4, 9)
+    theirs = keras.activations.hard_sigmoid(x.astype("float32"))
+    ours = K.eval(activations.get("hard_sigmoid_of_keras_3")(K.constant(x)))
+    np.testing.assert_allclose(ours, theirs, **CLOSE)
+    assert losses.get("hinge") is losses.hinge
