@@ -45,7 +45,7 @@ from kerascope.backend.ops.shaping import *
 from kerascope.backend.ops.sizes import *
 from kerascope.backend.ops.sparse import *
 from kerascope.backend.phase import *
-from kerascope.backend.scopes import name_scope
+from kerascope.backend.scopes import users_name_scope as name_scope
 from kerascope.backend.state import *
 from kerascope.not_yet import answer_missing_names
 

@@ -51,8 +51,14 @@ def checked_dtype(dtype: Any) -> str:
     return found.name
 
 
-def as_numbers(value: Any, where: str) -> np.ndarray:
+# What NumPy would read as a number if it stands in an array of objects, and is none.
+_NO_NUMBERS = (str, bytes, type(None), np.complexfloating, np.datetime64, np.timedelta64)
+
+
+def as_numbers(value: Any, where: str, dtype: str = "float64") -> np.ndarray:
     """Return numbers or booleans as an array, of their own type.
+
+    Numbers that NumPy has no type for, as `Decimal`, `10**30` and bfloat16, become `dtype`.
 
     Raises
     ------
@@ -65,9 +71,28 @@ def as_numbers(value: Any, where: str) -> np.ndarray:
         raise DtypeError(
             f"{where}: {shortened(value)} is no rectangular array ({error})."
         ) from None
-    if array.dtype.kind not in "fiub":
+    if array.dtype.kind in "fiub":
+        return array
+    try:
+        return _converted(array, dtype)
+    except (TypeError, ValueError, OverflowError):
         raise DtypeError(
-            f"{where}: cannot make one from {shortened(value)} of type {type(value).__name__}; "
+            f"{where}: {shortened(value)}, of type {type(value).__name__}, cannot become {dtype}; "
             f"expected a tensor, an array or a number."
-        )
-    return array
+        ) from None
+
+
+def _converted(array: np.ndarray, dtype: str) -> np.ndarray:
+    """Return objects that stand for numbers, or numbers of a type from outside NumPy, as `dtype`.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        They stand for none, or for one that `dtype` has no room for.
+    """
+    is_foreign = array.dtype.kind == "V" and array.dtype.isbuiltin == 2  # ml_dtypes' bfloat16
+    is_objects = array.dtype.kind == "O" and not any(isinstance(x, _NO_NUMBERS) for x in array.flat)
+    if not is_foreign and not is_objects:
+        raise TypeError("no numbers")
+    array.astype("float64")  # "bool" would take everything
+    return array.astype(dtype)

@@ -84,10 +84,10 @@ def assign(variable: Variable, value: Any) -> Variable:
     Raises
     ------
     GraphError
-        A layer's graph is being made, in which the new value has no numbers yet.
+        A layer's or loss's graph is being made, in which the new value has no numbers yet.
     """
     is_symbol = isinstance(value, Tensor) and not isinstance(value, Constant)
-    if is_symbol and current_scope().name and not is_eager():
+    if is_symbol and current_scope().makes_graph and not is_eager():
         raise GraphError(
             f"variable '{variable.name}': assign writes at once, but here a graph is made, in "
             f"which the new value has no numbers yet. In a layer's call write "

@@ -7,8 +7,10 @@ the new values of many small weights could not be computed together.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
+from heapq import heapify, heappop, heappush
 
 from kerascope.backend.graph import Apply, Tensor
 from kerascope.backend.traversal import applies_in_order
@@ -52,7 +54,7 @@ def phase_of_scope(scope: str) -> Phase:
     >>> phase_of_scope("dense_1"), phase_of_scope("dense_1_loss"), phase_of_scope("gradients/x")
     (<Phase.FORWARD: 0>, <Phase.LOSS: 1>, <Phase.BACKWARD: 3>)
     """
-    outer = scope.partition("/")[0]
+    outer = _outer(scope)
     if outer in PHASE_OF_SCOPE:
         return PHASE_OF_SCOPE[outer]
     if outer.endswith("_metrics"):
@@ -92,8 +94,8 @@ def phases_of(applies: Sequence[Apply], outputs: Iterable[Tensor]) -> dict[Apply
 def in_phases(applies: Sequence[Apply], phases: dict[Apply, Phase]) -> list[Apply]:
     """Return the calls with all of one phase together, each still after those that it needs.
 
-    Backward, the last layer is first, with all of its gradients, as in the sweep that made them. In
-    the other phases the order stays as it was.
+    Backward, the last layer is first, with all of its gradients. In the other phases the order
+    stays as it was.
 
     Examples
     --------
@@ -112,11 +114,44 @@ def in_phases(applies: Sequence[Apply], phases: dict[Apply, Phase]) -> list[Appl
     parts: dict[Phase, list[Apply]] = {phase: [] for phase in Phase}
     for apply in applies:
         parts[phases[apply]].append(apply)
-    parts[Phase.BACKWARD] = _last_first(parts[Phase.BACKWARD])
+    before = [*parts[Phase.FORWARD], *parts[Phase.LOSS], *parts[Phase.METRICS]]
+    parts[Phase.BACKWARD] = _last_first(parts[Phase.BACKWARD], before)
     return [apply for part in parts.values() for apply in part]
 
 
-def _last_first(applies: Sequence[Apply]) -> list[Apply]:
+def _last_first(applies: Sequence[Apply], before: Sequence[Apply]) -> list[Apply]:
+    """Return the calls of the sweep, those of the last layer first.
+
+    It is made from its end: of the calls that no other waits for, that of the first layer is the
+    last. Inside a layer, and where there are no layers, they are in the order of a search.
+    """
+    place = {_outer(apply.scope.name): position for position, apply in enumerate(before)}
+    found = {apply: number for number, apply in enumerate(_searched(applies))}
+    makers = {apply: {x.owner for x in apply.inputs if x.owner in found} for apply in found}
+    n_readers = Counter(maker for several in makers.values() for maker in several)
+
+    def rank(apply: Apply) -> tuple[int, int, Apply]:
+        swept = apply.scope.name.removeprefix("gradients").removeprefix("/")
+        return place.get(_outer(swept), len(before)), -found[apply], apply
+
+    ready = [rank(apply) for apply in found if not n_readers[apply]]
+    heapify(ready)
+    ordered = []
+    while ready:
+        *_, apply = heappop(ready)
+        ordered.append(apply)
+        for maker in makers[apply]:
+            n_readers[maker] -= 1
+            if not n_readers[maker]:
+                heappush(ready, rank(maker))
+    return ordered[::-1]
+
+
+def _outer(scope: str) -> str:
+    return scope.partition("/")[0]
+
+
+def _searched(applies: Sequence[Apply]) -> list[Apply]:
     """Return calls in the order of a search that begins at the last of their results."""
     own = set(applies)
     read = {x for apply in applies for x in apply.inputs}

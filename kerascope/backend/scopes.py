@@ -8,7 +8,7 @@ run-time error can then say which line to look at.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
 
@@ -22,10 +22,13 @@ class Scope(NamedTuple):
         Names from the outermost in, joined by "/"; empty at the top.
     made_at : tuple of (str, int) or None
         File and line of the user's script that made the innermost layer.
+    makes_graph : bool
+        Whether one of the scopes is kerascope's own, in which a part of a model is made.
     """
 
     name: str = ""
     made_at: tuple[str, int] | None = None
+    makes_graph: bool = False
 
     def join(self, name: str) -> str:
         """Return `name` inside this scope; a name that starts with the scope stays as it is.
@@ -49,7 +52,9 @@ def current_scope() -> Scope:
 
 
 @contextmanager
-def name_scope(name: str, made_at: tuple[str, int] | None = None) -> Iterator[Scope]:
+def name_scope(
+    name: str, made_at: tuple[str, int] | None = None, makes_graph: bool = True
+) -> Iterator[Scope]:
     """Put `name/` before the names of all that is made inside the `with` block.
 
     Parameters
@@ -58,14 +63,23 @@ def name_scope(name: str, made_at: tuple[str, int] | None = None) -> Iterator[Sc
         Usually a layer's name.
     made_at : tuple of (str, int), optional
         File and line of the script that made the layer; by default that of the scope around.
+    makes_graph : bool
+        False for a scope that only gives names.
     """
     outer = _scope.get()
-    inner = Scope(outer.join(name) or outer.name, made_at or outer.made_at)
+    inner = Scope(
+        outer.join(name) or outer.name, made_at or outer.made_at, makes_graph or outer.makes_graph
+    )
     token = _scope.set(inner)
     try:
         yield inner
     finally:
         _scope.reset(token)
+
+
+def users_name_scope(name: str) -> AbstractContextManager[Scope]:
+    """Put `name/` before the names of all that is made inside the `with` block: K.name_scope."""
+    return name_scope(name, makes_graph=False)
 
 
 @contextmanager

@@ -251,7 +251,8 @@ def constant(
     ShapeError
         `value` is an array of another number of elements than `shape`.
     """
-    array = as_numbers(value, "K.constant").astype(checked_dtype(dtype or config.floatx))
+    dtype = checked_dtype(dtype or config.floatx)
+    array = as_numbers(value, "K.constant", dtype).astype(dtype)
     if shape is None:
         return Constant(array, name=name)
     sizes = shape_vector(shape)

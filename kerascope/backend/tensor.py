@@ -298,7 +298,7 @@ class Variable(Tensor):
         constraint: Callable[..., Any] | None = None,
     ) -> None:
         dtype = checked_dtype(dtype or config.floatx)
-        self._value = np.array(as_numbers(value, "variable"), dtype=dtype, order="C")
+        self._value = np.array(as_numbers(value, "variable", dtype), dtype=dtype, order="C")
         self._is_shared = False
         self.constraint = constraint
         self.default_update: Tensor | None = None
@@ -327,7 +327,8 @@ class Variable(Tensor):
         ShapeError
             `value` has another shape; the variable keeps its own.
         """
-        array = as_numbers(value, f"variable '{self.name}'").astype(self.dtype, copy=False)
+        array = as_numbers(value, f"variable '{self.name}'", self.dtype)
+        array = array.astype(self.dtype, copy=False)
         if array.shape != self._value.shape:
             raise ShapeError(
                 f"variable '{self.name}': new value has shape {array.shape}; "

@@ -155,7 +155,8 @@ class MovingCommands(Shell):
         text = words.removeprefix("t=").strip()
         if not text.isdigit():
             raise ArgumentError(f"goto: got {words!r}; expected a time, for example `goto 61`.")
-        self._awaited = int(text)
+        is_to_come = int(text) >= len(self.session.tape)
+        self._awaited = int(text) if is_to_come else None
         return self.move(lambda stepper: stepper.goto(int(text)))
 
     def say_never_came(self, stop: Stop) -> None:

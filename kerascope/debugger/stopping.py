@@ -20,6 +20,7 @@ from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.breakpoints import Breakpoint, BreakpointRow
 from kerascope.trace.conditions import DEFAULTS
+from kerascope.trace.expressions import OF_THE_EVENT
 from kerascope.trace.selectors import KnownNames, guess, may_be_known, parse_selector
 from kerascope.trace.watches import Unknown, Watch, WatchRow
 
@@ -50,7 +51,8 @@ class StoppingCommands(Shell):
         SEL is a layer (dense_2, dense_2:bwd), depth 2, op:dot, tensor:dense_2/out*, weight:*_W,
         phase:commit, event:map.skip, batch 17, train.py:12 or *. With :ret behind it, the end.
         While we stand at a line of the script, `b 12` is one of its lines. What a line makes stops
-        once; with a condition, wherever that holds.
+        once; with a condition, wherever that holds. A name of the script's own has its present
+        value in a condition, in the past too.
         """
         self._break(words, temporary=False)
 
@@ -341,6 +343,12 @@ class StoppingCommands(Shell):
         self.names()  # so that the stepper knows our own
         watch = stepper.watches.add(words, lambda expression: stepper.names_for(expression, t))
         self.say(f"Watch {watch.number}: {watch.text}" + _value_now(watch))
+        asked = watch.expression.names if watch.expression is not None else frozenset()
+        told = {*(stepper.tape.names_at(t) if t >= 0 else ()), *OF_THE_EVENT, "model"}
+        if asked and asked.isdisjoint(told) and asked <= {*stepper.extra_names}:
+            self.say(
+                f"the engine tells nothing of it: `display {watch.text}` shows it at each stop"
+            )
 
     do_b = do_break
     do_cl = do_clear

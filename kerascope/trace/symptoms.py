@@ -140,28 +140,30 @@ def _comes(event: Event) -> Any:
     """Return the value that comes into being at an event."""
     if event.ph == BEGIN:
         is_call = event.kind == "function"
-        return [*_fed(event).values(), *_variables(event).values()] if is_call else None
+        return [value for _, value in (*_fed(event), *_variables(event))] if is_call else None
     if event.kind in WEIGHT_KINDS:
-        return list(_variables(event).values())
+        return [value for _, value in _variables(event)]
     return value_of_event(event, *OF_THE_OUTPUT)
 
 
-def _fed(event: Event) -> dict[str, Any]:
-    """Return the arrays that a function is fed, under their names or else their places."""
+def _fed(event: Event) -> list[tuple[str, Any]]:
+    """Return the arrays that a function is fed with their names, or else their places."""
     arrays = value_of_event(event, "inputs") or ()
     names = value_of_event(event, "feed_names") or [f"input {i}" for i in range(len(arrays))]
-    return dict(zip(names, arrays, strict=False))
+    return list(zip(names, arrays, strict=False))  # two may have one name
 
 
-def _variables(event: Event) -> dict[str, Any]:
+def _variables(event: Event) -> list[tuple[str, Any]]:
     """Return the variables of which an event tells, a function's begin those not yet told."""
-    return {str(d.key): d.value for d in event.deltas if d.name == "weights"}
+    return [(str(d.key), d.value) for d in event.deltas if d.name == "weights"]
 
 
 def _was_told(event: Event, events: History) -> bool:
     """Return whether a function has begun with the weight that is set here."""
     earlier = next((e for e in before(events, event.t) if e.kind != "weight.set"), None)
-    return event.kind == "weight.set" and earlier is not None and event.name in _variables(earlier)
+    if event.kind != "weight.set" or earlier is None:
+        return False
+    return any(name == event.name for name, _ in _variables(earlier))
 
 
 def _in_this_call(event: Event, events: History) -> Iterator[Event]:
@@ -219,14 +221,14 @@ def _how_many(value: Any, count: Callable[[Any], int]) -> str:
 def _comes_in(event: Event, count: Callable[[Any], int], word: str) -> str:
     """Return with which arrays such numbers come in where a function begins, and in which rows."""
     found = []
-    for name, value in _fed(event).items():
+    for name, value in _fed(event):
         if count(value):
             told = f"{name}, which {event.name} is fed: {_how_many(value, count)}"
             if isinstance(value, np.ndarray) and value.ndim:
                 rows = [row for row, numbers in enumerate(value) if count(numbers)]
                 told += f", row{'' if len(rows) == 1 else 's'} {listed(rows, 4)} of the batch"
             found.append(told)
-    for name, value in _variables(event).items():
+    for name, value in _variables(event):
         if count(value):
             found.append(f"the variable {name}: {_how_many(value, count)}")
     return f"{word} comes in with {'; and with '.join(found)}"

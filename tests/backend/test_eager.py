@@ -209,3 +209,33 @@ def test_assign_says_inside_of_a_graph_what_to_write():
     model.compile("sgd", "mse")
     model.fit(np.ones((6, 3)), np.ones((6, 1)), batch_size=2, verbose=0)
     assert K.get_value(heeding.calls) == 4.0
+
+
+def test_a_name_scope_of_the_users_does_not_keep_assign_from_writing():
+    v = K.variable(1.0)
+    with K.name_scope("a"), K.name_scope("b"):
+        v.assign(v + 1.0)
+        assert (v + 1.0).name.startswith("a/b/")
+        with pytest.raises(GraphError, match="here a graph is made"):
+            Counter()(ks.layers.Input((3,)))
+    assert K.get_value(v) == 2.0
+
+
+def test_assign_says_in_a_loss_and_in_a_models_call_too_that_a_graph_is_made():
+    v = K.variable(1.0)
+
+    def counted(y, p):
+        with K.name_scope("mine"):
+            v.assign_add(1.0)
+        return K.mean(K.square(y - p))
+
+    class Own(ks.Model):
+        def call(self, inputs):
+            return counted(inputs, 0.0)
+
+    model = ks.Sequential([ks.layers.Dense(1, input_shape=(3,))])
+    with pytest.raises(GraphError, match="here a graph is made"):
+        model.compile("sgd", counted)
+    with pytest.raises(GraphError, match="here a graph is made"):
+        Own().predict(np.ones((2, 3)))
+    assert K.get_value(v) == 1.0

@@ -9,7 +9,7 @@ from zoo import ZOO
 from kerascope import backend as K
 from kerascope.backend.function import Function
 from kerascope.backend.phases import Phase
-from kerascope.layers import Dense, Input
+from kerascope.layers import Dense, Input, add
 from kerascope.models import Model
 from kerascope.optimizers import SGD
 from kerascope.trace.tape import trace
@@ -97,3 +97,16 @@ def test_what_only_a_new_value_needs_is_of_the_update_even_if_it_reads_gradients
     assert words["subtract"] == "update"
     assert [word for word, _ in itertools.groupby(words.values())][-1] == "update"
     assert "backward" in words.values()
+
+
+def test_branches_go_backward_each_in_one_piece():
+    x = Input((4,))
+    one, other = Dense(5, name="one")(x), Dense(5, name="other")(x)
+    both = add([one, Dense(5, name="more")(other)], name="both")
+    model = Model(x, Dense(1, name="last")(both))
+    model.compile("sgd", "mse")
+    model.train_on_batch(np.ones((2, 4)), np.ones((2, 1)))
+    order = layers_backward(model)
+    assert order[:4] == ["loss", "last_loss", "last", "both"]
+    assert sorted(order[4:]) == ["more", "one", "other"]  # each once
+    assert order.index("more") < order.index("other")

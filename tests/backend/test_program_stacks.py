@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from two_roads import same_stepped_and_run
 
 from kerascope import backend as K
 from kerascope.backend.program import programs
@@ -310,3 +311,19 @@ def test_single_numbers_are_no_stack():
     for _ in range(5):
         for x, y in zip(arrays, function(arrays), strict=True):
             assert y == -np.exp(x)
+
+
+def test_the_lines_of_a_stack_stand_before_who_asks_a_view_of_them_as_a_condition():
+    def make():
+        xs = [K.placeholder((4,), name=f"x{i}") for i in range(10)]
+        ways = [K.exp, K.tanh, K.sigmoid, K.sin, K.cos, K.softplus, K.elu, K.sqrt, K.softsign]
+        flags = [K.maximum(way(x), 0.5) - 0.5 for way, x in zip([*ways, K.exp], xs, strict=True)]
+        conditions = [flag[0] for flag in flags]
+        y = xs[0] * 0.0
+        for i in reversed(range(10)):
+            y = K.switch(conditions[i], K.square(xs[i] * 3 + i), y)
+        return K.function(xs, [y, *conditions]), []
+
+    rng = np.random.default_rng(0)
+    calls = [[rng.uniform(-1.5, 1, 4).astype("f4") for _ in range(10)] for _ in range(12)]
+    same_stepped_and_run(make, calls)

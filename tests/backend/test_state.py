@@ -1,3 +1,6 @@
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -173,3 +176,42 @@ def test_variables_and_constants_hold_numbers_alone(value):
     with pytest.raises(DtypeError, match="variable 'v': "):
         K.set_value(v, value)
     assert K.get_value(v) == 1.0
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.array([1, 2.5], object),
+        [Decimal(1), Decimal("2.5")],
+        [Fraction(1), Fraction(5, 2)],
+    ],
+)
+def test_numbers_that_numpy_has_no_type_for_are_converted(value):
+    v = K.variable([0.0, 0.0])
+    K.set_value(v, value)
+    for array in (v, K.variable(value), K.constant(value), K.constant([0.0, 0.0]) + value):
+        assert K.eval(array).tolist() == [1.0, 2.5]
+    assert K.get_value(K.variable(np.array([2**60 + 1], object), "int64")) == 2**60 + 1
+    assert K.get_value(K.variable(10**30)) == np.float32(1e30)
+
+
+@pytest.mark.parametrize("wrong", [None, "2", 2j, np.complex64(2), np.datetime64("2020"), [2, 3]])
+@pytest.mark.parametrize("dtype", ["float32", "int32", "bool"])
+def test_an_array_of_objects_that_are_no_numbers_is_refused(dtype, wrong):
+    value = np.array([1, None], object)
+    value[1] = wrong
+    with pytest.raises(DtypeError, match=rf"of type ndarray, cannot become {dtype}; expected"):
+        K.variable(value, dtype)
+
+
+def test_bfloat16_of_another_library_is_converted():
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+    v = K.variable(np.array([1, 2.5], bfloat16))
+    assert K.get_value(v).tolist() == [1.0, 2.5]
+    K.set_value(v, np.array([3, 4], bfloat16))
+    assert K.get_value(v).tolist() == [3.0, 4.0]
+
+
+def test_a_number_that_is_too_large_is_refused():
+    with pytest.raises(DtypeError, match=r"variable: 10+, of type int, cannot become int64;"):
+        K.variable(10**30, "int64")

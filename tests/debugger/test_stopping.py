@@ -209,7 +209,10 @@ def test_what_a_condition_asks_of_a_layer_s_inputs_is_asked_of_this_layer():
 
 def test_a_watch_knows_the_names_of_the_user_and_the_living_model():
     text = piped(fit_toy, FIT, "!foo = 3", "watch foo", "watch model.loss", "watch bar")
-    assert said(text, "watch foo") == ["Watch 1: foo = 3"]
+    assert said(text, "watch foo") == [
+        "Watch 1: foo = 3",
+        "the engine tells nothing of it: `display foo` shows it at each stop",
+    ]
     assert said(text, "watch model.loss") == ["Watch 2: model.loss = 'mse'"]
     assert said(text, "watch bar") == ["Watch 3: bar = <no value yet>"]
     text = piped(fit_toy, FIT, "!foo = 3", "b *, e.grain == 'op' and t > foo", "c", "p e.grain")

@@ -267,3 +267,11 @@ def test_conditions_are_removed_by_name_or_all():
 def test_any_text_is_conditions_or_an_argument_error(text):
     with contextlib.suppress(ArgumentError):
         assert parse_conditions(text)
+
+
+def test_of_two_arrays_of_one_name_both_are_looked_at():
+    fed = {"inputs": [BAD, GOOD], "feed_names": ["x", "x"]}
+    begin = event(kind="function", ph="B", name="f", deltas=fed)
+    assert [text for _, _, text in found("nan", begin)] == [
+        "NaN comes in with x, which f is fed: 2 of 4, rows 0, 1 of the batch"
+    ]

@@ -15,13 +15,14 @@ def positions_of_makers(bound: Bound) -> dict[int, int]:
 def positions_of_readers(bound: Bound) -> dict[int, int]:
     """Return for each slot whose memory a line reads the position of the first such line.
 
-    A line that makes a view does not read.
+    Conditions are read too. A line that makes a view does not read.
     """
     found: dict[int, int] = {}
     for position, line in enumerate(bound.lines):
-        if not _is_plain_view(line):
-            for slot in line.inputs:
-                found.setdefault(origin(bound, slot), position)
+        read = [] if _is_plain_view(line) else list(line.inputs)
+        read.extend(slot for conjunction in line.guards for slot, _ in conjunction)
+        for slot in read:
+            found.setdefault(origin(bound, slot), position)
     return found
 
 

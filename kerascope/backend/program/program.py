@@ -131,7 +131,10 @@ class Program:
             v.move_to(room)
 
     def _write_again(self) -> None:
-        """Give the variables their new values where an op moved them by calling a function."""
+        """Give the variables their new values where an op moved them by calling a function.
+
+        A count of draws that was not to be written loses what that function gave it.
+        """
         for v, room, is_written in self._rooms:
             if is_written and v.room is not room:
                 v.set_value(room)
