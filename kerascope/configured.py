@@ -110,7 +110,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: plain(one) for name, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return type(value)(map(plain, value))
+        items = [plain(item) for item in value]
+        return tuple(items) if type(value) is tuple else items  # with names, it is no tuple of JSON
     if hasattr(value, "get_value"):
         value = value.get_value()
     if isinstance(value, np.ndarray) and value.ndim:

@@ -258,7 +258,9 @@ class Habits(NamedTuple):
     bits_are_signs : bool
         Whether `hinge` takes targets that are all 0 or 1 as -1 and 1.
     training_is_bool : bool
-        Whether the `call` of a subclassed model may say `if training:`.
+        Whether a `call`, of a layer or of a subclassed model, may say `if training:`.
+    calls_compute_loss : bool
+        Whether training calls `compute_loss` and `compute_metrics` if a model's class has them.
     """
 
     weight_name: str
@@ -278,6 +280,7 @@ class Habits(NamedTuple):
     counts_zero_weights: bool = False
     bits_are_signs: bool = False
     training_is_bool: bool = False
+    calls_compute_loss: bool = False
 
 
 _KERAS_1_WORDS = {
@@ -315,6 +318,7 @@ HABITS: dict[str, Habits] = {
         counts_zero_weights=True,
         bits_are_signs=True,
         training_is_bool=True,
+        calls_compute_loss=True,
     ),
 }  # fmt: skip
 

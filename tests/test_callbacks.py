@@ -528,6 +528,29 @@ def test_a_save_that_failed_does_not_count_as_the_best(tmp_path):
     assert model.saved == []
 
 
+def test_a_file_named_after_the_validation_waits_for_it(tmp_path):
+    model = Sequential([Dense(1, input_shape=(2,))])
+    model.compile("sgd", "mse")
+    x, y = np.ones((4, 2)), np.ones((4, 1))
+    saved = cb.ModelCheckpoint(tmp_path / "{epoch}-{val_loss:.0f}.h5", save_weights_only=True)
+    arguments = {"validation_data": (x, 0 * y), "epochs": 5, "verbose": 0, "callbacks": [saved]}
+    model.fit(x, y, validation_freq=2, **arguments)
+    assert sorted(path.name[0] for path in tmp_path.iterdir()) == ["2", "4"]
+    saved.period = 4  # the fourth epoch has no validation, the fifth has
+    model.fit(x, y, validation_freq=[1, 5], **arguments)
+    assert sorted(path.name[0] for path in tmp_path.iterdir()) == ["2", "4", "5"]
+    with pytest.raises(ArgumentError, match="unknown field 'val_loss'"):
+        model.fit(x, y, epochs=4, verbose=0, callbacks=[saved])
+
+
+def test_a_callback_that_is_driven_by_hand_needs_no_params():
+    callback = cb.EarlyStopping("loss", patience=1)
+    callback.set_params(None)
+    assert train(callback, [{"loss": 1.0}, {"loss": 2.0}, {"loss": 3.0}]) < 4
+    with pytest.warns(KerascopeWarning, match="'loss' is not in the logs"):
+        callback.on_epoch_end(0, {})
+
+
 def test_a_pattern_may_use_either_spelling_of_accuracy():
     callback = cb.ModelCheckpoint("{val_acc:.1f}")
     assert callback.path_of(0, {"val_accuracy": 0.5}) == "0.5"

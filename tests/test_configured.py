@@ -1,4 +1,5 @@
 import json
+from collections import namedtuple
 
 import numpy as np
 import pytest
@@ -65,3 +66,9 @@ def test_unknown_argument_of_a_config_is_left_out_only_if_it_is_off():
     assert Speed.from_config({"speed": 2.0, "limit": None}).speed == 2.0
     with pytest.raises(ConfigError, match="Speed: configuration has limit=3; expected only speed"):
         Speed.from_config({"speed": 2.0, "limit": 3})
+
+
+def test_a_tuple_with_names_becomes_a_list():
+    size = namedtuple("Size", "rows columns")(np.int64(2), (3,))
+    assert plain(size) == [2, (3,)]
+    assert Ramp(size).get_config()["start"] == [2, (3,)]

@@ -5,6 +5,7 @@ was written for Keras 3 leaves out.
 """
 
 import inspect
+import pickle
 import warnings
 
 import numpy as np
@@ -157,6 +158,7 @@ def test_penalty_on_activity_is_divided_by_the_number_of_samples():
 def test_weights_of_samples_that_are_zero_count():
     weights = np.array([0, 0, 2, 0, 0.5, 1], "float32")
     same(both(dense(), sample_weight=weights, metrics=["mae"]))
+    same(both(dense(), sample_weight=0 * weights, metrics=["mae"]))
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -187,6 +189,19 @@ def test_a_frozen_batch_normalization_trains_by_its_moving_averages():
     layer = layers.BatchNormalization(trainable=False)
     np.testing.assert_allclose(layer(X, training=True), layer(X))
     assert not layer.get_weights()[2].any()  # and are left alone
+
+
+@pytest.mark.parametrize("is_frozen", [False, True])
+def test_no_switch_of_a_batch_normalization_is_left_in_a_program(is_frozen):
+    i = layers.Input((5,))
+    h = layers.Dense(3)(layers.BatchNormalization(trainable=not is_frozen)(i))
+    model = models.Model(i, layers.Dense(2)(layers.BatchNormalization()(h)))
+    model.compile("sgd", "mse")
+    for _ in range(3):
+        model.train_on_batch(X, Y), model.test_on_batch(X, Y), model.predict(X)
+    for function in (model.train_function, model.test_function, model.predict_function):
+        assert "batch_normalization" in function.source
+        assert "    if " not in function.source
 
 
 def test_transfer_learning_freezes_thaws_and_freezes_in_part_alike():
@@ -308,8 +323,52 @@ def test_a_call_that_asks_and_penalizes_twice_is_refused():
         def call(self, x, training=False):
             return self.dense(2 * x) if training else self.dense(x)
 
+    model = Twice()
+    model.compile("sgd", "mse")
     with pytest.raises(ArgumentError, match=r"count twice.*K.in_train_phase\(a, b, training\)"):
-        Twice().predict(X)
+        model.fit(X, Y)
+    assert not model.dense.built
+    assert not model.dense.inbound_nodes
+    assert not model.losses
+    Twice.call = lambda self, x, training=False: self.dense(x)
+    assert len(model.fit(X, Y, verbose=0).history["loss"]) == 1
+
+
+def penalizing(layers, model, when):
+    """Return a model whose call adds a penalty in one phase, and has penalties on weights."""
+
+    class Penalizing(model):
+        def __init__(self):
+            super().__init__()
+            self.dense = layers.Dense(2, kernel_regularizer="l2", bias_regularizer="l1")
+
+        def call(self, x, training=False):
+            if bool(training) is when:
+                self.add_loss(7.0)
+            return self.dense(2 * x if training else x)
+
+    return Penalizing()
+
+
+@pytest.mark.parametrize("when", [True, False])
+def test_a_penalty_in_one_phase_only_is_refused(when):
+    model = penalizing(layers, models.Model, when)
+    model.compile("sgd", "mse")
+    with pytest.raises(ArgumentError, match="in the wrong phase"):
+        model.evaluate(X, Y)
+    assert not model.losses
+
+
+def test_penalties_on_weights_count_once_where_a_call_asks_whether_it_is_training():
+    model = penalizing(layers, models.Model, None)
+    model.compile("sgd", "mse")
+    model.train_on_batch(X, Y)
+    assert len(model.losses) == 2
+    assert len(model.dense.inbound_nodes) == 2
+    kernel, bias = model.dense.get_weights()
+    penalty = 0.01 * ((kernel**2).sum() + np.abs(bias).sum())
+    wanted = np.square(X @ kernel + bias - Y).mean() + penalty
+    np.testing.assert_allclose(model.test_on_batch(X, Y), wanted, rtol=1e-5)
 
 
 def test_in_dialect_2_the_error_says_what_to_write():
@@ -376,11 +435,9 @@ def test_a_model_trains_on_from_its_file_as_it_would_have(case, written_in, name
         warnings.filterwarnings("ignore", ".*schedule_decay")
         model.save(tmp_path / name)
     model.train_on_batch(X, Y)
-    # A .h5 file says how its optimizer computes; a .keras file is Keras 3's and cannot.
-    read_in = ["2.2", "3"] if name.endswith("h5") else [written_in]
     if case == "nadam" and name.endswith("keras") and written_in == "2.2":
         return  # the file cannot hold its schedule, of which the warning above tells
-    for dialect in read_in:
+    for dialect in ("2.2", "3"):
         config.dialect = dialect
         twin = models.load_model(tmp_path / name)
         twin.train_on_batch(X, Y)
@@ -388,17 +445,80 @@ def test_a_model_trains_on_from_its_file_as_it_would_have(case, written_in, name
             np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
 
 
-def test_clipnorm_of_a_file_of_keras_3_bounds_each_gradient(tmp_path):
+@pytest.mark.parametrize("name", ["theirs.keras", "theirs.h5"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda home: home.SGD(0.1, clipnorm=0.2),
+        lambda home: home.RMSprop(0.1, epsilon=0.1),
+        lambda home: home.Adagrad(0.1, epsilon=0.1),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*HDF5")
+def test_an_optimizer_of_a_file_of_keras_3_goes_on_as_in_keras_3(make, name, tmp_path):
     theirs = dense()(*THEIRS[:2])
-    theirs.compile(keras.optimizers.SGD(0.1, clipnorm=0.2), "mse")
-    theirs.save(tmp_path / "theirs.keras")
+    theirs.compile(make(keras.optimizers), "mse")
+    theirs.train_on_batch(X, Y)
+    theirs.save(tmp_path / name)
     theirs.train_on_batch(X, Y)
     for dialect in ("2.2", "3"):
         config.dialect = dialect
-        ours = models.load_model(tmp_path / "theirs.keras")
+        ours = models.load_model(tmp_path / name)
         ours.train_on_batch(X, Y)
         for a, b in zip(ours.get_weights(), theirs.get_weights(), strict=True):
             np.testing.assert_allclose(a, b, **CLOSE)
+
+
+def test_keras_3_reads_a_file_that_tells_the_flavour_of_keras_2(tmp_path):
+    config.dialect = "2.2"
+    ours = dense()(*OURS[:2])
+    ours.compile(optimizers.RMSprop(0.1, epsilon=0.1), "mse")
+    ours.train_on_batch(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", KerascopeWarning)
+        ours.save(tmp_path / "ours.keras")
+    theirs = keras.models.load_model(tmp_path / "ours.keras")
+    assert theirs.optimizer.epsilon == 0.1
+    np.testing.assert_allclose(theirs.predict(X, verbose=0), ours.predict(X), **CLOSE)
+
+
+class OwnAdagrad(optimizers.Adagrad):
+    """An optimizer of one's own, whose constructor takes no flavour."""
+
+    def __init__(self, lr=0.1, epsilon=0.1):
+        super().__init__(lr, epsilon)
+
+
+@pytest.mark.parametrize("written_in", ["2.2", "3"])
+def test_an_optimizer_of_ones_own_keeps_its_flavour_in_a_file(written_in, tmp_path):
+    config.dialect = written_in
+    model = dense()(*OURS[:2])
+    model.compile(OwnAdagrad(), "mse")
+    model.save(tmp_path / "ours.keras")
+    config.dialect = "2.2" if written_in == "3" else "3"
+    twin = models.load_model(tmp_path / "ours.keras", custom_objects={"OwnAdagrad": OwnAdagrad})
+    assert twin.optimizer.flavour == model.optimizer.flavour == written_in[0]
+    first = model.optimizer.initial_accumulator_value
+    assert twin.optimizer.initial_accumulator_value == first
+
+
+@pytest.mark.parametrize("written_in", ["2.2", "3"])
+@pytest.mark.parametrize("case", MAKERS)
+def test_a_pickle_trains_on_as_the_model_would_have(case, written_in):
+    config.dialect = written_in
+    model = dense()(*OURS[:2])
+    model.compile(MAKERS[case](), "mse")
+    model.train_on_batch(X, Y)
+    pickled = pickle.dumps(model)
+    model.train_on_batch(X, Y)
+    for dialect in ("2.2", "3"):
+        config.dialect = dialect
+        twin = pickle.loads(pickled)
+        for name in ("initial_accumulator_value", "epsilon"):
+            assert getattr(twin.optimizer, name, 0) == getattr(model.optimizer, name, 0)
+        twin.train_on_batch(X, Y)
+        for a, b in zip(twin.get_weights(), model.get_weights(), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
 
 
 def test_what_a_configuration_of_keras_2_leaves_out_is_as_in_keras_2():

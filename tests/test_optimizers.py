@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from optimizer_reference import Problem, train
@@ -577,6 +579,32 @@ def test_a_hyperparameter_that_comes_too_late_says_so(optimizer, name, value, me
         setattr(optimizer, name, value)
     setattr(optimizer, name, value)  # nothing new, so no second warning
     assert not np.array_equal(after(first), after(step()))
+
+
+class ChangingItself(SGD):
+    """Keras 2's way: `get_updates` changes an argument of the constructor, after the updates."""
+
+    def __init__(self, lr=0.1, share=1.0):
+        super().__init__(lr)
+        self.share = share
+
+    def get_updates(self, loss, params):
+        grads = self.get_gradients(loss, params)
+        self.share = self.share / 2
+        self.updates = [(p, p - self.share * g) for p, g in zip(params, grads, strict=True)]
+        self.share = self.share / 2
+        return self.updates
+
+
+def test_a_rule_may_change_a_hyperparameter_while_it_runs():
+    optimizer, p = ChangingItself(), K.variable(1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            optimizer.updates_stage(K.square(p), [p]).run()
+    assert optimizer.share == 1 / 16
+    with pytest.warns(KerascopeWarning, match="made with share=0.0625; 1.0 takes effect"):
+        optimizer.share = 1.0
 
 
 @pytest.mark.parametrize("name", ["lr", "momentum", "decay"])

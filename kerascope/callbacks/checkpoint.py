@@ -9,7 +9,7 @@ from string import Formatter
 from typing import Any
 
 from kerascope.callbacks.base import Callback, Logs, registry
-from kerascope.callbacks.monitor import Monitor, find, say
+from kerascope.callbacks.monitor import Monitor, find, is_awaited, say
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 
@@ -118,9 +118,14 @@ class ModelCheckpoint(Callback):
             ) from error
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        """Save, if it is time."""
+        """Save, if it is time.
+
+        If the file's name speaks of the validation, an epoch without one (`validation_freq`) is
+        passed over in silence, and the next epoch that has one is saved.
+        """
         self.epochs_since_last_save += 1
-        if self.epochs_since_last_save < self.period:
+        waits = any(is_awaited(field, logs or {}, self.params) for field in _fields(self.filepath))
+        if self.epochs_since_last_save < self.period or waits:
             return
         self.epochs_since_last_save = 0
         if not self.save_best_only:
@@ -145,10 +150,14 @@ class ModelCheckpoint(Callback):
             say(f"Epoch {epoch + 1}: the model was saved to {path}.")
 
 
+def _fields(pattern: str) -> list[str]:
+    return [field for _, field, _, _ in Formatter().parse(pattern) if field is not None]
+
+
 def _checked_pattern(pattern: str) -> str:
     """Return `pattern`; raise ArgumentError now, not after an epoch, if its braces are wrong."""
     try:
-        fields = [field for _, field, _, _ in Formatter().parse(pattern) if field is not None]
+        fields = _fields(pattern)
     except ValueError as error:
         raise ArgumentError(
             f"ModelCheckpoint: bad pattern {pattern!r}: {error}. "

@@ -46,6 +46,12 @@ def find(name: str, logs: Mapping[str, Any]) -> Any:
     return logs.get(other_accuracy(name) or name)
 
 
+def is_awaited(name: str, logs: Mapping[str, Any], params: Mapping[str, Any] | None) -> bool:
+    """Tell whether logs lack what the `params` of the run promise: nothing was validated."""
+    promised = dict.fromkeys((params or {}).get("metrics", ()), 0)
+    return find(name, logs) is None and find(name, promised) is not None
+
+
 @dataclass(frozen=True)
 class Monitor:
     """Which figure is watched, and which way is better.
@@ -98,7 +104,7 @@ class Monitor:
         gain = float(value) - float(than)
         return (gain if self.grows else -gain) > abs(self.min_delta)
 
-    def value(self, logs: Mapping[str, Any] | None, params: Mapping[str, Any]) -> Any:
+    def value(self, logs: Mapping[str, Any] | None, params: Mapping[str, Any] | None) -> Any:
         """Return the watched figure; None, with a warning, if the logs do not have it.
 
         There is no warning for what the `params` of the run promise: after some epochs nothing is
@@ -111,7 +117,7 @@ class Monitor:
         """
         logs = logs or {}
         found = find(self.name, logs)
-        if found is None and find(self.name, dict.fromkeys(params.get("metrics", ()), 0)) is None:
+        if found is None and not is_awaited(self.name, logs, params):
             known = ", ".join(sorted(logs)) or "nothing"
             warnings.warn(
                 f"{self.where}: {self.name!r} is not in the logs, so nothing is done; expected one "

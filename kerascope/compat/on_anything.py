@@ -28,7 +28,7 @@ def on_anything(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if is_eager() or current_scope().name:
+        if is_eager() or current_scope().makes_graph:
             return function(*args, **kwargs)
         tensors = list(tensors_in((args, kwargs)))
         if not tensors:

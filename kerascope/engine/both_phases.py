@@ -13,7 +13,7 @@ from typing import Any
 from kerascope.backend.phase import in_train_phase
 from kerascope.backend.state import PHASE, learning_phase_scope
 from kerascope.engine.nesting import to_list, unpack_singleton
-from kerascope.engine.undoing import Undoing
+from kerascope.engine.undoing import Undoing, tried_out
 from kerascope.errors import ArgumentError, PhaseAskedError
 from kerascope.spellings import habits
 
@@ -29,34 +29,47 @@ def call_in_its_phases(layer: Any, inputs: Any, arguments: dict[str, Any]) -> An
     Raises
     ------
     ArgumentError
-        It asks, and adds penalties or states, which would count twice.
+        It asks, and adds penalties or states, which would count in both phases.
     """
     undoing = Undoing(layer)
     try:
         with undoing.if_it_fails():
             outputs = layer.call(inputs, **arguments)
     except PhaseAskedError:
-        return _choice(layer, lambda: layer.call(inputs, **arguments), arguments)
+        undoing = Undoing(layer)
+        with undoing.if_it_fails():
+            outputs = _choice(layer, lambda: layer.call(inputs, **arguments), arguments)
     undoing.keep()
     return outputs
 
 
 def _choice(layer: Any, call: Callable[[], Any], arguments: dict[str, Any]) -> Any:
     """Return the outcome of `call` in training and in test, with a switch between both."""
-    outcomes, booked = [], []
-    for is_training in (True, False):
-        arguments["training"] = is_training
-        with learning_phase_scope(int(is_training)):
-            outcomes.append(to_list(call()))
-        booked.append(len(layer.losses) + len(layer.state_updates))
-    arguments["training"] = PHASE
-    if booked[0] != booked[1] or len(outcomes[0]) != len(outcomes[1]):
+    outcomes, adds = _outcomes(layer, call, arguments)
+    if adds:  # perhaps no more than the penalties on weights that have been made just now
+        with tried_out(layer):
+            _, adds = _outcomes(layer, call, arguments)
+    if adds or len(outcomes[0]) != len(outcomes[1]):
         raise ArgumentError(
             f"{layer.label}: its call says `if training:`, so it is run once for training and once "
-            f"for test; but the two differ in their number of outputs, or add penalties or states "
-            f"each, which would count twice. Write K.in_train_phase(a, b, training) where they "
-            f"differ.",
+            f"for test; but the two differ in their number of outputs, or add penalties or states, "
+            f"which would count twice, or in the wrong phase. Write "
+            f"K.in_train_phase(a, b, training) where they differ.",
             subject=layer,
         )
     choices = [in_train_phase(a, b, PHASE) for a, b in zip(*outcomes, strict=True)]
     return unpack_singleton(choices)
+
+
+def _outcomes(
+    layer: Any, call: Callable[[], Any], arguments: dict[str, Any]
+) -> tuple[list[list[Any]], bool]:
+    """Return the outcomes in training and in test, and whether penalties or states were added."""
+    outcomes = []
+    before = len(layer.losses) + len(layer.state_updates)
+    for is_training in (True, False):
+        arguments["training"] = is_training
+        with learning_phase_scope(int(is_training)):
+            outcomes.append(to_list(call()))
+    arguments["training"] = PHASE
+    return outcomes, len(layer.losses) + len(layer.state_updates) != before

@@ -40,7 +40,8 @@ def byte_code_of(function: Any, where: str) -> ByteCode:
     Raises
     ------
     ConfigError
-        It is no function in Python, or has defaults that Keras has no place for.
+        It is no function in Python, has defaults that Keras has no place for, or uses a variable
+        of the function around it that has no value yet.
     """
     if not isinstance(function, types.FunctionType) or function.__kwdefaults__:
         raise ConfigError(
@@ -48,9 +49,22 @@ def byte_code_of(function: Any, where: str) -> ByteCode:
             "without keyword-only defaults. Define it with def, and when loading pass "
             "custom_objects={'its_name': its_name}."
         )
-    code = base64.b64encode(marshal.dumps(function.__code__)).decode()
+    code = base64.b64encode(marshal.dumps(_without_path(function.__code__))).decode()
     cells = function.__closure__
-    return ByteCode(code, function.__defaults__, cells and [c.cell_contents for c in cells])
+    try:
+        closure = cells and tuple(cell.cell_contents for cell in cells)
+    except ValueError:
+        raise ConfigError(
+            f"{where} uses a variable of the function around it that has no value yet, out of "
+            f"{', '.join(function.__code__.co_freevars)}. Set it first."
+        ) from None
+    return ByteCode(code, function.__defaults__, closure)
+
+
+def _without_path(code: types.CodeType) -> types.CodeType:
+    """Return code that does not say in which file of this machine it was written."""
+    constants = (_without_path(c) if isinstance(c, types.CodeType) else c for c in code.co_consts)
+    return code.replace(co_filename="<lambda>", co_consts=tuple(constants))
 
 
 def written_function(function: Any, where: str) -> tuple[Any, str]:
@@ -67,7 +81,7 @@ def written_function(function: Any, where: str) -> tuple[Any, str]:
     return [code.code, *(serialized(part, where) for part in code[1:])], "lambda"
 
 
-def function_of(code: ByteCode, names: Mapping[str, Any], where: str) -> Callable[..., Any]:
+def function_of(code: ByteCode, names: dict[str, Any], where: str) -> Callable[..., Any]:
     """Return the function that byte code stands for; `names` are its global variables.
 
     Raises
@@ -81,7 +95,7 @@ def function_of(code: ByteCode, names: Mapping[str, Any], where: str) -> Callabl
             raise TypeError("it is no code")
         return types.FunctionType(
             decoded,
-            {"__builtins__": __builtins__, **names},
+            names,
             decoded.co_name,
             tuple(code.defaults or ()) or None,
             tuple(types.CellType(value) for value in code.closure or ()) or None,

@@ -26,7 +26,7 @@ from kerascope.engine.operations import enter_operations
 from kerascope.errors import ArgumentError, NotBuiltError, NotCompiledError, RefusedError
 from kerascope.refusals import UNCALLED_METHODS
 from kerascope.registry import did_you_mean
-from kerascope.spellings import changed_habits, translate
+from kerascope.spellings import changed_habits, habits, translate
 from kerascope.stage import Stage
 
 # Arguments of Keras 3 that change how fast a step is computed, and not its numbers.
@@ -271,7 +271,8 @@ class CompiledNetwork(Network):
     def _refuse_uncalled_methods(self, name: str) -> None:
         """Raise RefusedError if the model's class writes what Keras 3 calls to run a function."""
         for method, instead in UNCALLED_METHODS[name].items():
-            if hasattr(type(self), method):
+            is_own_helper = method.startswith("compute_") and not habits().calls_compute_loss
+            if hasattr(type(self), method) and not is_own_helper:
                 raise RefusedError(
                     f"{self.label}: its class writes {method}, which nothing here would call: a "
                     f"model runs its {name}, a graph that is made once. {instead}",

@@ -17,8 +17,9 @@ import numpy as np
 
 from kerascope import losses, metrics, optimizers
 from kerascope.backend.graph import Placeholder, Tensor, Variable, as_tensor
-from kerascope.backend.ops.broadcasting import cast
-from kerascope.backend.ops.comparison import not_equal
+from kerascope.backend.ops.broadcasting import cast, zeros_like
+from kerascope.backend.ops.comparison import equal, not_equal
+from kerascope.backend.ops.control import switch
 from kerascope.backend.ops.reduction import mean
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import floatx, placeholder
@@ -233,8 +234,8 @@ def weighted_masked_objective(fn: Loss, *, is_metric: bool = False) -> Callable[
     -----
     With losses l_i, weights w_i and n of the weights different from zero:  sum(w_i l_i) / n. A mask
     m_i divides by the share of samples that it keeps. In dialect "3" n counts all weights, and a
-    metric is sum(w_i l_i) / sum(w_i). A loss object (`losses.Loss`) says itself how
-    its numbers become one.
+    metric is sum(w_i l_i) / sum(w_i), or 0 if that sum is 0. A loss object (`losses.Loss`) says
+    itself how its numbers become one.
     """
     if isinstance(fn, losses.Loss):
         if fn.reduction in (None, "none"):
@@ -266,7 +267,8 @@ def weighted_masked_objective(fn: Loss, *, is_metric: bool = False) -> Callable[
             if not habits().counts_zero_weights:
                 score = score / mean(cast(not_equal(weights, 0), score.dtype))
             elif is_metric:
-                score = score / mean(weights)
+                total = mean(weights)
+                score = switch(equal(total, 0), zeros_like(score), score / total)
         return mean(score)
 
     return weighted

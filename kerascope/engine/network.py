@@ -173,17 +173,15 @@ class Network(NetworkFiles):
         Raises
         ------
         ShapeError
-            An input has another number of axes than the network's, or sizes that do not fit inside.
+            An input is unlike the network's, and does not fit a layer inside.
         """
         misfit = _misfit(self.inputs, [as_tensor(x) for x in to_list(inputs)])
-        if misfit is not None and misfit[0].ndim != misfit[1].ndim:
-            raise _of_other_shape(self, *misfit)
         try:
             return self.run_stage(inputs, masks).run()
         except ShapeError as error:
             if misfit is None:
                 raise
-            raise _of_other_shape(self, *misfit) from error
+            raise _of_other_shape(self, *misfit, error) from error
 
     def run_stage(self, inputs: Any, masks: Any = None) -> Stage:
         """Return `run_internal_graph` as a stage, whose events are those of `engine.running`."""
@@ -237,10 +235,10 @@ def _misfit(expected: list[Tensor], inputs: list[Tensor]) -> tuple[Tensor, Tenso
     return None
 
 
-def _of_other_shape(network: Network, x: Tensor, y: Tensor) -> ShapeError:
+def _of_other_shape(network: Network, x: Tensor, y: Tensor, inside: ShapeError) -> ShapeError:
     which = "input" if len(network.inputs) == 1 else f"the input for '{x.name}'"
     return ShapeError(
-        f"{network.label}: {which} has shape {y.shape}; expected {(None, *x.shape[1:])}.",
+        f"{network.label}: {which} has shape {y.shape}; expected {(None, *x.shape[1:])}. {inside}",
         subject=network,
     )
 

@@ -20,6 +20,7 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.byte_code import ByteCode, byte_code_of, function_of
 from kerascope.engine.layer_config import sharing_functions
 from kerascope.registry import custom_object_scope
+from kerascope.spellings import changed_habits
 
 
 def pickle_model(model: Any) -> dict[str, Any]:
@@ -101,7 +102,10 @@ def unpickle_model(state: dict[str, Any]) -> Any:
         config = _exchanged(state["config"], Carried, lambda carried: carried.function)
         model = state["class"].from_config(config)
         if "compiled" in state:
-            model.compile(optimizers.deserialize(state["optimizer"]), **state["compiled"])
+            # What the configuration leaves out is as in Keras 2, whatever the dialect is now.
+            with changed_habits(defaults={}, optimizer_flavour="2"):
+                optimizer = optimizers.deserialize(state["optimizer"])
+            model.compile(optimizer, **state["compiled"])
     if state["weights"] is not None:
         model.set_weights([np.array(w) for w in state["weights"]])
     if state.get("optimizer_weights") is not None:

@@ -126,14 +126,22 @@ def validation_epochs(validation_freq: Any, epochs: int, where: str) -> Containe
     >>> list(validation_epochs(2, 5, "fit"))
     [1, 3]
     """
-    if isinstance(validation_freq, (int, np.integer)) and validation_freq >= 1:
+    if isinstance(validation_freq, np.ndarray):
+        validation_freq = validation_freq.tolist()
+    if _is_count(validation_freq):
         return range(int(validation_freq) - 1, epochs, int(validation_freq))
-    if isinstance(validation_freq, (list, tuple, set, range, np.ndarray)):
+    is_list = isinstance(validation_freq, (list, tuple, set, range))
+    if is_list and all(map(_is_count, validation_freq)):
         return {number - 1 for number in validation_freq}
     raise ArgumentError(
         f"{where}: validation_freq is {validation_freq!r}; expected a whole number >= 1, or a list "
         "of epochs such as [1, 5]."
     )
+
+
+def _is_count(number: Any) -> bool:
+    is_whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
+    return is_whole and bool(number >= 1)
 
 
 def _train_unheard(

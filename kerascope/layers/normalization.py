@@ -152,8 +152,6 @@ class BatchNormalization(Layer):
             training = training and self.trainable
         if not isinstance(training, Tensor) and not training:
             return self._normalized_for_test(inputs)
-        if self._tests_when_frozen:
-            training = training * Thawed(self)
         axis = self.axis % K.ndim(inputs)
         normalized, mean, variance = K.normalize_batch_in_training(
             inputs,
@@ -169,6 +167,11 @@ class BatchNormalization(Layer):
             ],
             inputs,
         )
+        if self._tests_when_frozen and not is_eager():
+            # A choice of its own, and no product: so both are known when a program is made.
+            normalized = K.in_train_phase(
+                normalized, lambda: self._normalized_for_test(inputs), Thawed(self)
+            )
         return K.in_train_phase(normalized, lambda: self._normalized_for_test(inputs), training)
 
     def _normalized_for_test(self, inputs: Tensor) -> Tensor:

@@ -141,7 +141,7 @@ class Adagrad(DecayingOptimizer):
         """Return the hyperparameters as plain numbers; Keras 2 knows no first value but 0."""
         config = super().get_config()
         if "flavour" not in config and not self.initial_accumulator_value:
-            del config["initial_accumulator_value"]
+            config.pop("initial_accumulator_value", None)
         return config
 
 

@@ -114,6 +114,7 @@ class Optimizer(Configured):
 
     epsilon: float
     _depends_on_flavour = False  # whether `_updates` does
+    _is_updating = False  # whether `get_updates` runs now
 
     def __init__(self, **kwargs: Any) -> None:
         own = constructor_parameters(type(self))
@@ -148,7 +149,8 @@ class Optimizer(Configured):
 
     def __setattr__(self, name: str, value: Any) -> None:
         current = vars(self).get(name)
-        if vars(self).get("updates") and name in self._fixed() and plain(value) != plain(current):
+        is_late = vars(self).get("updates") and not self._is_updating
+        if is_late and name in self._fixed() and plain(value) != plain(current):
             warn(
                 f"{type(self).__name__}: the train function was made with {name}={plain(current)}; "
                 f"{plain(value)} takes effect with the next compile()."
@@ -254,10 +256,19 @@ class Optimizer(Configured):
         """Return `get_updates` as a stage: the gradients' stage, then `ParameterUpdate`s."""
         loss, params, given = _in_order(loss, params, constraints)
         if self._overrides("get_updates"):
-            return Stage("get_updates", _call(self.get_updates, loss, params), self)
+            events: Updates = _call(self.get_updates, loss, params)
+            return Stage("get_updates", self._updating(events), self)
         own = {p: p.constraint for p in params if p.constraint is not None}
         after = self._with_decay(params, {**own, **given})
         return Stage("get_updates", self._updates(loss, params, after), self)
+
+    def _updating(self, events: Updates) -> Updates:
+        """Let a rule of one's own change hyperparameters: what it writes down follows them."""
+        self._is_updating = True
+        try:
+            return (yield from events)
+        finally:
+            self._is_updating = False
 
     def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
         """Return what happens to each new value; a `DecayingOptimizer` adds its weight decay."""

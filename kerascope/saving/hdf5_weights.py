@@ -179,15 +179,43 @@ def _arrays_for(layer: Layer, group: Any, where: str) -> list[np.ndarray]:
     """Return the arrays of a group in the order in which a layer has its weights.
 
     A nested model lists its trainable weights first, so their order depends on which layers were
-    frozen when the file was written. If the file has the names of the layer's own weights (Keras
-    2 writes ":0" after each, Keras 3 does not), they tell which is which; else their order counts.
+    frozen when the file was written. If the file has the names of the layer's own weights, they
+    tell which is which; else their order counts, as it always does in Keras.
+
+    Warns
+    -----
+    KerascopeWarning
+        The names say another order, and the arrays would fit in the file's order as well.
     """
-    saved = _weight_names(group)
-    by_name = {name.removesuffix(":0"): name for name in saved}
-    own = [w.name for w in layer.weights]
-    if len(by_name) == len(saved) == len(own) and by_name.keys() == set(own):
-        saved = [by_name[name] for name in own]
-    return [array_of(group, name, None, where) for name in saved]
+    arrays = arrays_of(group, where)
+    own = layer.weights
+    order = _order_by_name(_weight_names(group), [w.name for w in own])
+    if order != sorted(order) and [a.shape for a in arrays] == [w.shape for w in own]:
+        warn(
+            f"{where}: the weights of {layer.label} were matched by name, and the order in the "
+            "file is another, which fits as well and is what Keras goes by. If its layers are "
+            "made in another order than when the file was written, their automatic names are "
+            "exchanged: give them names."
+        )
+    return [arrays[place] for place in order]
+
+
+def _order_by_name(saved: list[str], own: list[str]) -> list[int]:
+    """Return the place in `saved` of each of a layer's own names; as they stand if names differ.
+
+    Keras 2 writes ":0" after each name. Keras 3 does not, and writes the nested model's name before
+    it: so the last two words, layer and weight, are enough if they tell all weights apart.
+    """
+    for words in (0, 2):  # 0: all of them
+        places = {_last_words(name, words): place for place, name in enumerate(saved)}
+        wanted = [_last_words(name, words) for name in own]
+        if len(places) == len(saved) == len(own) and places.keys() == set(wanted):
+            return [places[name] for name in wanted]
+    return list(range(len(saved)))
+
+
+def _last_words(name: str, count: int) -> str:
+    return "/".join(name.removesuffix(":0").split("/")[-count:])
 
 
 def _paired(group: Any, layer: Layer, arrays: list[np.ndarray], where: str, reshape: bool) -> Pairs:

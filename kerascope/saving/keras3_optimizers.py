@@ -3,6 +3,10 @@
 Keras 3's state begins with the count of steps and the learning rate; then come the slots, in an
 order of their own (`keras3_table.SLOTS`). A rate that falls as `decay` says is a schedule there,
 and then no part of the state.
+
+Of a flavour (`optimizers.base`) Keras 3 knows nothing: where epsilon is added outside the root, as
+in Keras 2, the file says so beside the configuration. We read that; Keras 3 passes over it, and
+trains on with epsilon under the root.
 """
 
 from __future__ import annotations
@@ -25,9 +29,11 @@ from kerascope.saving.keras3_table import (
     SLOTS,
 )
 from kerascope.saving.keras3_weights import Orders, trained_in_order
+from kerascope.spellings import HABITS, changed_habits
 
 Config = dict[str, Any]
 _CLIPS = ("clipnorm", "clipvalue", "global_clipnorm")
+_FLAVOUR = "kerascope_flavour"
 _SCHEDULES = "keras.optimizers.schedules"
 WITHOUT_IT = "Load the model with compile=False to predict or draw."
 
@@ -47,8 +53,10 @@ def optimizer_to_keras_3(optimizer: Any) -> Config:
     class_name: str = saved["class_name"]
     ours: Config = dict(saved["config"])
     is_own = not type(optimizer).__module__.startswith("kerascope.")
+    is_of_keras_2 = ours.pop("flavour", getattr(optimizer, "flavour", None)) == "2"
+    flavour = {_FLAVOUR: "2"} if is_of_keras_2 else {}
     if is_own:
-        return _entry(None, class_name, ours)
+        return {**_entry(None, class_name, ours), **flavour}
     decay = ours.pop("decay", 0.0)
     schedule_decay = ours.pop("schedule_decay", 1.0)
     if schedule_decay != 1.0:
@@ -56,7 +64,7 @@ def optimizer_to_keras_3(optimizer: Any) -> Config:
             f"save: Keras 3's Nadam has no schedule_decay, but computes as with 1.0; the file says "
             f"so, and training goes on with 1.0 instead of {schedule_decay}."
         )
-    if ours.pop("flavour", "2") == "2" and "clipnorm" in ours:
+    if is_of_keras_2 and "clipnorm" in ours:
         ours["global_clipnorm"] = ours.pop("clipnorm")
     config: Config = {OPTIMIZER_ARGUMENTS.get(name, name): value for name, value in ours.items()}
     if class_name == "Adagrad":
@@ -68,7 +76,8 @@ def optimizer_to_keras_3(optimizer: Any) -> Config:
         rate = {"initial_learning_rate": rate_now, "decay_steps": 1}
         schedule = {**rate, "decay_rate": decay, "staircase": False, "name": "InverseTimeDecay"}
         config["learning_rate"] = _entry(_SCHEDULES, "InverseTimeDecay", schedule)
-    return _entry("keras.optimizers", class_name, {"name": class_name.lower(), **config})
+    entry = _entry("keras.optimizers", class_name, {"name": class_name.lower(), **config})
+    return {**entry, **flavour}
 
 
 def _entry(module: str | None, class_name: str, config: Config) -> Config:
@@ -91,8 +100,13 @@ def optimizer_from_keras_3(entry: Any) -> Any:
     UnknownNameError
         There is no such optimizer.
     """
-    if isinstance(entry, str):
-        return optimizers.get(entry)
+    flavour = "3" if isinstance(entry, str) else entry.get(_FLAVOUR, "3")
+    defaults = HABITS["2.2" if flavour == "2" else "3"].defaults
+    with changed_habits(defaults=defaults, optimizer_flavour=flavour):
+        return optimizers.get(entry) if isinstance(entry, str) else _from_entry(entry)
+
+
+def _from_entry(entry: Config) -> Any:
     class_name = entry["class_name"]
     cls = type(optimizers.deserialize({"class_name": class_name, "config": {}}))
     known = {*constructor_parameters(cls), *_CLIPS, "weight_decay"}
@@ -109,8 +123,6 @@ def optimizer_from_keras_3(entry: Any) -> Any:
         config["lr"] = {"class_name": schedule["class_name"], "config": schedule["config"]}
     if class_name == "Nadam" and cls is optimizers.Nadam:
         config["schedule_decay"] = 1.0
-    if config.get("clipnorm") is not None:
-        config["flavour"] = "3"  # it bounds each gradient by itself
     given = {name: value for name, value in config.items() if value is not None}
     return optimizers.deserialize({"class_name": class_name, "config": given})
 

@@ -6,16 +6,14 @@ some extensions of Keras too.
 
 from __future__ import annotations
 
-import base64
 import inspect
-import marshal
-import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from kerascope.callbacks.progress import Progbar
+from kerascope.engine.byte_code import ByteCode, byte_code_of, function_of
 from kerascope.errors import ArgumentError, RefusedError
 from kerascope.not_yet import answer_missing_names
 from kerascope.registry import Registry, custom_object_scope, get_custom_objects
@@ -145,11 +143,14 @@ def deserialize_keras_object(
 
 
 def func_dump(func: Any) -> tuple[str, Any, Any]:
-    """Return the byte code of a function as text, its defaults and what its closure holds."""
-    code = base64.b64encode(marshal.dumps(func.__code__)).decode("ascii")
-    cells = func.__closure__
-    closure = None if cells is None else tuple(cell.cell_contents for cell in cells)
-    return code, func.__defaults__, closure
+    """Return the byte code of a function as text, its defaults and what its closure holds.
+
+    Raises
+    ------
+    ConfigError
+        It cannot be written so; see `engine.byte_code.byte_code_of`.
+    """
+    return tuple(byte_code_of(func, "func_dump: the function"))  # type: ignore[return-value]
 
 
 def func_load(
@@ -177,6 +178,8 @@ def func_load(
     ------
     RefusedError
         `safe_mode` is True.
+    ConfigError
+        The byte code cannot be read.
 
     Examples
     --------
@@ -190,11 +193,8 @@ def func_load(
         )
     if isinstance(code, (list, tuple)):
         code, defaults, closure = code
-    read = marshal.loads(base64.b64decode(code))
-    cells = None if closure is None else tuple(map(types.CellType, closure))
-    defaults = None if defaults is None else tuple(defaults)
     names = globals() if globs is None else globs
-    return types.FunctionType(read, names, read.co_name, defaults, cells)
+    return function_of(ByteCode(code, defaults, closure), names, "func_load")
 
 
 # --- small tools ----------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from kerascope.errors import (
 from kerascope.layers import Dense, Embedding, Input, Lambda, Layer, Merge, concatenate
 from kerascope.losses import SparseCategoricalCrossentropy
 from kerascope.models import Model, Sequential, load_model
+from kerascope.settings import config
 from kerascope.utils import Sequence
 
 X = np.random.default_rng(0).normal(size=(60, 5)).astype("float32")
@@ -233,16 +234,31 @@ STEPS = {
 }
 
 
-@pytest.mark.parametrize("method", STEPS)
-def test_a_step_written_as_in_keras_3_is_refused_and_not_passed_over(method):
+@pytest.mark.parametrize(
+    ("dialect", "method"),
+    [("3", m) for m in STEPS] + [("2.2", m) for m in STEPS if not m.startswith("compute_")],
+)
+def test_a_step_written_as_in_keras_3_is_refused_and_not_passed_over(dialect, method, monkeypatch):
+    monkeypatch.setattr(config, "dialect", dialect)
     own = type("Own", (Model,), {method: lambda self, *args: None})
     inputs = Input((5,))
     model = own(inputs, Dense(2)(inputs))
     model.compile("sgd", "mse")
     before = model.get_weights()
-    with pytest.raises(RefusedError, match=rf"Own 'own_\d+': its class writes {method}, which"):
+    with pytest.raises(RefusedError, match=rf"Own 'own\w*': its class writes {method}, which"):
         STEPS[method](model)
     assert all(map(np.array_equal, before, model.get_weights()))
+
+
+@pytest.mark.parametrize("method", ["compute_loss", "compute_metrics"])
+def test_a_helper_of_a_class_of_keras_2_may_be_called_as_keras_3_calls_its_own(method, monkeypatch):
+    own = type("Own", (Sequential,), {method: lambda self, y, p: K.mean(K.abs(y - p))})
+    model = own([Dense(2, input_shape=(5,))])
+    model.compile("sgd", getattr(model, method))
+    model.fit(X, Y, verbose=0)
+    monkeypatch.setattr(config, "dialect", "3")
+    with pytest.raises(RefusedError, match=f"its class writes {method}, which"):
+        model.fit(X, Y, verbose=0)
 
 
 def test_a_step_of_testing_does_not_keep_a_model_from_training():

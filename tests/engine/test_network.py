@@ -519,7 +519,7 @@ def test_a_configuration_whose_calls_hang_in_the_air_is_refused():
 
 def test_a_model_that_is_called_on_a_wrong_shape_says_what_it_expects():
     x = Input((8, 8, 3))
-    images = Model(x, Flatten()(Conv2D(2, 3)(x)), name="images")
+    images = Model(x, Flatten()(Conv2D(2, 3, name="conv")(x)), name="images")
     line = Sequential([Dense(1, input_shape=(4,))], name="line")
     expected = r"Model 'images': input has shape \(None, 8, 8\); expected \(None, 8, 8, 3\)"
     with pytest.raises(ShapeError, match=expected):
@@ -529,11 +529,13 @@ def test_a_model_that_is_called_on_a_wrong_shape_says_what_it_expects():
     for call in (
         lambda: line(Input((5,))),
         lambda: line(numbers(2, 5)),
-        lambda: line(Input((7, 4))),
+        lambda: line(Input((7, 5))),
         lambda: TimeDistributed(line)(Input((3, 5))),
     ):
         with pytest.raises(ShapeError, match=r"Sequential 'line': .* expected \(None, 4\)"):
             call()
+    with pytest.raises(ShapeError, match="Model 'images': .* Conv2D 'conv': input has 2 axes"):
+        images(Input((8,)))
     assert [len(model.inbound_nodes) for model in (images, line)] == [1, 1]
 
 
@@ -554,3 +556,11 @@ def test_a_model_may_be_called_on_other_batches_and_on_sizes_that_its_layers_all
     assert model(K.placeholder((None, None, None, None))).shape[0] is None
     assert model(Input((9, 10, 3))).shape == (None, 7, 8, 2)
     assert model(numbers(2, 8, 8, 3)).shape == (2, 6, 6, 2)
+
+
+def test_a_model_may_be_called_on_another_number_of_axes_if_its_layers_allow_it():
+    x = Input((3,))
+    model = Model(x, Dense(2)(x))
+    assert model(Input((4, 3))).shape == (None, 4, 2)
+    assert model(numbers(5, 4, 3)).shape == (5, 4, 2)
+    assert model.compute_output_shape((None, 4, 3)) == (None, 4, 2)

@@ -16,6 +16,7 @@ from kerascope.errors import (
     ArgumentError,
     ConfigError,
     DataError,
+    KerascopeWarning,
     UnavailableError,
     UnknownNameError,
 )
@@ -131,6 +132,45 @@ def test_a_checkpoint_writes_a_file_that_loads(tmp_path):
     model.fit(X, Y, epochs=2, verbose=0, callbacks=[checkpoint])
     assert sorted(p.name for p in tmp_path.iterdir()) == ["epoch-01.h5", "epoch-02.h5"]
     assert np.array_equal(load_model(tmp_path / "epoch-02.h5").predict(X), model.predict(X))
+
+
+def nested(*names):
+    """Make a model of a model of two equal Denses."""
+    return Sequential([Sequential([Dense(6, name=name) for name in names], name="inner")])
+
+
+def test_weights_of_a_nested_model_that_names_would_exchange_are_warned_of(tmp_path):
+    model, swapped = nested("d_1", "d_2"), nested("d_2", "d_1")
+    for each in (model, swapped):
+        each.build((None, 6))
+    model.save_weights(tmp_path / "weights.h5")
+    with pytest.warns(KerascopeWarning, match="'inner' were matched by name, and the order in"):
+        swapped.load_weights(tmp_path / "weights.h5")
+    for name in ("d_1", "d_2"):
+        ours, theirs = (m.layers[0].get_layer(name).get_weights() for m in (swapped, model))
+        assert all(map(np.array_equal, ours, theirs))
+    same, others = nested("d_1", "d_2"), nested("e_1", "e_2")
+    for each in (same, others):  # without a warning: in the same order, and of other names
+        each.build((None, 6))
+        each.load_weights(tmp_path / "weights.h5")
+        assert np.array_equal(each.predict(X), model.predict(X))
+
+
+def test_names_of_keras_3_begin_with_the_nested_models(tmp_path):
+    model = nested("a", "b")
+    model.build((None, 6))
+    model.save_weights(tmp_path / "weights.h5")
+    with h5py.File(tmp_path / "weights.h5", "a") as file:
+        group = file["inner"]
+        names = [f"inner/{layer}/{word}" for layer in "ba" for word in ("kernel", "bias")]
+        for name in names:
+            group[name] = group[f"{name.removeprefix('inner/')}:0"][()]
+        group.attrs["weight_names"] = [name.encode() for name in names]
+    again = nested("a", "b")
+    again.build((None, 6))
+    with pytest.warns(KerascopeWarning, match="were matched by name"):
+        again.load_weights(tmp_path / "weights.h5")
+    assert np.array_equal(again.predict(X), model.predict(X))
 
 
 # --- long lists of names, and weights by name -----------------------------------------------------
@@ -293,6 +333,23 @@ def test_byte_code_is_not_run_unless_asked(tmp_path):
         file.attrs["model_config"] = json.dumps(config).encode()
     with pytest.raises(ConfigError, match="its byte code cannot be read"):
         load_model(tmp_path / "code.h5", safe_mode=False)
+
+
+def test_byte_code_does_not_say_in_which_file_it_was_written():
+    configs = []
+    for path in ("/home/one/script.py", "/home/another/script.py"):
+        function = eval(compile("lambda x: [(lambda y: y)(z) for z in x]", path, "eval"))
+        configs.append(Lambda(function, input_shape=(6,), name="l").get_config())
+    assert configs[0] == configs[1]
+    assert b"/home" not in base64.b64decode(configs[0]["function"][0])
+
+
+def test_a_lambda_that_uses_a_variable_without_a_value_is_not_written():
+    layer = Lambda(lambda x: x * later, name="l")
+    with pytest.raises(ConfigError, match="Lambda 'l': .*has no value yet, out of later"):
+        layer.get_config()
+    later = 3
+    assert layer.get_config()["function"][2] == [3]
 
 
 def test_a_lambda_of_a_trusted_file_finds_global_names_in_the_custom_objects(tmp_path):

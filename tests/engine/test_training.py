@@ -220,7 +220,7 @@ def test_chosen_epochs_are_validated_and_callbacks_wait_for_them(by_generator, t
     assert ["NA" in line for line in lines[1:]] == [True, False, True, True, False]
 
 
-@pytest.mark.parametrize("wrong", [0, -1, 1.5, "2", None])
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, "2", None, True, ["a"], [0], [1, 1.5], [True]])
 def test_a_validation_freq_that_is_no_number_of_epochs(wrong):
     with pytest.raises(ValueError, match=r"validation_freq is .*whole number >= 1, or a list"):
         small().fit(X, Y, validation_data=(X, Y), validation_freq=wrong, verbose=0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kerascope import activations, constraints, layers, models, utils
-from kerascope.errors import ArgumentError, RefusedError, UnknownNameError
+from kerascope.errors import ArgumentError, ConfigError, RefusedError, UnknownNameError
 from kerascope.utils import generic_utils as gu
 
 
@@ -94,7 +94,19 @@ def test_a_dumped_function_is_refused_unless_safe_mode_is_off():
 
 def test_a_dump_can_be_loaded_as_a_whole_and_with_other_global_names():
     dumped = gu.func_dump(lambda x: x + NUMBER)  # noqa: F821 (the global names are given below)
-    assert gu.func_load(list(dumped), globs={"NUMBER": 3}, safe_mode=False)(4) == 7
+    assert type(dumped) is tuple
+    names = {"NUMBER": 3}
+    again = gu.func_load(list(dumped), globs=names, safe_mode=False)
+    assert again(4) == 7
+    names["NUMBER"] = 5
+    assert again(4) == 9
+
+
+def test_a_dump_that_cannot_be_read_or_made_says_so():
+    with pytest.raises(ConfigError, match="func_load: its byte code cannot be read"):
+        gu.func_load("AAAA", safe_mode=False)
+    with pytest.raises(ConfigError, match="func_dump: the function is <built-in"):
+        gu.func_dump(len)
 
 
 # --- small tools ----------------------------------------------------------------------------------
