@@ -5,6 +5,12 @@ import os
 os.environ["KERAS_BACKEND"] = "jax"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
+from counted import (  # noqa: F401 (hooks)
+    pytest_addoption,
+    pytest_collection_modifyitems,
+    pytest_sessionfinish,
+    pytest_testnodedown,
+)
 from hypothesis import settings
 
 # Machines are slow at times: no example fails for the time it took.

@@ -1,0 +1,58 @@
+"""Tests that go missing are noticed, whoever collects them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from counted import count, missing
+
+HERE = Path(__file__).resolve().parent
+
+
+def test_a_test_counts_for_each_of_its_markers_and_for_the_default_set_if_it_is_in_it():
+    marks = [set(), {"browser", "parametrize"}, {"slow", "process"}, {"live"}, {"process"}]
+    assert count(marks) == {"default": 3, "browser": 1, "process": 2, "live": 1, "slow": 1}
+
+
+def test_each_kind_with_too_few_tests_is_named():
+    written = {"default": 10, "live": 3, "slow": 2}
+    assert missing({"default": 11, "live": 3, "slow": 2}, written) == []
+    assert missing({"default": 9, "slow": 2}, written) == [
+        "default: 9 tests collected, 10 are written down",
+        "live: 0 tests collected, 3 are written down",
+    ]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Return a project of three tests, one of them slow, that has written its counts down."""
+    for name in ("conftest.py", "counted.py"):
+        (tmp_path / name).write_bytes((HERE / "counted.py").read_bytes())
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    slow\n", encoding="utf-8")
+    text = "import pytest\ndef test_one(): ...\ndef test_two(): ...\n"
+    slow = "@pytest.mark.slow\ndef test_three(): ...\n"
+    (tmp_path / "test_some.py").write_text(text + slow, encoding="utf-8")
+    assert pytest_in(tmp_path, "--write-counts").returncode == 0
+    return tmp_path
+
+
+def pytest_in(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
+    return subprocess.run(words, cwd=folder, capture_output=True, encoding="utf-8")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["alone", "two workers"])
+def test_a_whole_run_fails_when_a_test_has_gone_and_only_then(project, workers):
+    assert json.loads((project / "collected.json").read_text(encoding="utf-8"))["slow"] == 1
+    chosen = ["--whole", "-m", "not slow", *workers]
+    done = pytest_in(project, *chosen)
+    assert done.returncode == 0, done.stdout
+    (project / "test_some.py").write_text("def test_one(): ...\n", encoding="utf-8")
+    done = pytest_in(project, *chosen)
+    assert done.returncode == 1
+    assert "1 passed" in done.stdout
+    assert "FAILED tests have gone missing: slow: 0 tests collected, 1 are" in done.stdout
+    assert "default: 1 tests collected, 2 are written down" in done.stdout
