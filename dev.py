@@ -1,9 +1,17 @@
 """The two commands of this project, for a machine that has only Python 3.11+ and git.
 
     python3 dev.py demo [options]       train, walk and draw real models; pictures go to out/
-    python3 dev.py test [pytest args]   ruff, mypy and the tests
+    python3 dev.py test [pytest args]   ruff, mypy and the tests: the default set
 
-A third one is for who changes the pictures: `python3 dev.py gallery` draws those of docs/ again.
+Who changes the project has some more (CONTRIBUTING.md says when):
+
+    python3 dev.py rest [pytest args]   the tests that `test` leaves out: the real Keras, full sizes
+    python3 dev.py names [--write]      has a public name, event, option or key changed?
+    python3 dev.py speed OTHER          is this checkout slower than another one?
+    python3 dev.py mutants FOLDER ...   do the tests notice when a line of it is wrong?
+    python3 dev.py wheel                does the built package work with nothing else around it?
+    python3 dev.py references           asks the real Keras again, for tests/references
+    python3 dev.py gallery              draws the pictures of docs/ again
 
 They make their own environment in .venv the first time (a minute or two, with a network) and renew
 it when pyproject.toml changes. Nothing is installed outside this folder; root is never needed.
@@ -19,7 +27,10 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 OLDEST_PYTHON = (3, 11)
 if sys.version_info < OLDEST_PYTHON:
@@ -34,6 +45,7 @@ STAMP = ENVIRONMENT / "kerascope-environment.json"
 WINDOWS = os.name == "nt"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if WINDOWS else "bin/python")
 INTERRUPTED = 130
+EXTRAS = ["", "dev", "live"]  # each holds what the one before it holds
 
 
 class Failure(Exception):
@@ -61,12 +73,22 @@ def child_environment() -> dict[str, str]:
     return variables
 
 
-def run(*command: object) -> int:
-    """Run a command from the project's root and return its exit code.
+def start(*command: object, output: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
+    """Start a command from the project's root; what it prints goes to a file, if one is given."""
+    return subprocess.Popen(
+        [str(part) for part in command],
+        cwd=ROOT,
+        env=child_environment(),
+        stdout=output,
+        stderr=subprocess.STDOUT if output else None,
+    )
+
+
+def finish(process: subprocess.Popen[bytes]) -> int:
+    """Wait for a command and return its exit code.
 
     After Ctrl-C the command, which heard it too, gets the time to tidy up.
     """
-    process = subprocess.Popen([str(part) for part in command], cwd=ROOT, env=child_environment())
     try:
         return process.wait()
     except KeyboardInterrupt:
@@ -76,6 +98,14 @@ def run(*command: object) -> int:
             process.kill()
             process.wait()
         raise
+
+
+def run(*command: object) -> int:
+    """Run a command from the project's root and return its exit code."""
+    return finish(start(*command))
+
+
+Command = Callable[[list[str]], int]
 
 
 # --- the environment ------------------------------------------------------------------------------
@@ -170,11 +200,12 @@ def prepare(extra: str) -> None:
     """Make or renew .venv with kerascope and one extra; often there is nothing to do."""
     if not environment_works():
         make_environment()
-    richer = [extra] if extra else ["", "dev"]  # whoever has the tools has the demo's needs too
+    richer = EXTRAS[EXTRAS.index(extra) :]
     if any(read_stamp() == wanted_stamp(name) for name in richer):
         return
-    # A student who ran the tests once keeps the tools when pyproject.toml changes.
-    install(extra or read_stamp().get("extra", ""))
+    # Whoever had more (the tools, the real Keras) keeps it when pyproject.toml changes.
+    had = read_stamp().get("extra", "")
+    install(had if had in richer else extra)
 
 
 # --- the commands ---------------------------------------------------------------------------------
@@ -205,7 +236,11 @@ def usable_processors() -> int:
 
 
 def pytest_command(arguments: list[str]) -> list[str]:
-    """Return the pytest command: one worker per processor (8 at most), unless told otherwise."""
+    """Return the pytest command: one worker per processor (8 at most), unless told otherwise.
+
+    A run for which nobody chose anything is a whole one: it fails when tests have gone missing.
+    """
+    arguments = arguments or ["--whole"]
     told = any(word.startswith(("-n", "--numprocesses", "--pdb", "--trace")) for word in arguments)
     workers = min(usable_processors(), 8)
     if told or workers == 1:
@@ -214,28 +249,67 @@ def pytest_command(arguments: list[str]) -> list[str]:
 
 
 def test(arguments: list[str]) -> int:
-    """Run every check, also after one has failed; return the first failing one's exit code."""
+    """Run every check, also after one has failed; return the first failing one's exit code.
+
+    ruff and mypy run beside pytest; what they print comes when it has ended.
+    """
     prepare("dev")
-    commands = [
-        ["ruff", "check", "."],
-        ["ruff", "format", "--check", "."],
-        ["mypy"],
-        pytest_command(arguments),
-    ]
-    failed = []
-    for command in commands:
+    beside = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]]
+    codes: dict[str, int] = {}
+    with contextlib.ExitStack() as stack:
+        started = []
+        for command in beside:
+            output = stack.enter_context(tempfile.TemporaryFile())
+            process = stack.enter_context(start(PYTHON, "-m", *command, output=output))
+            stack.callback(process.terminate)  # if pytest is interrupted; else it has ended
+            started.append((shlex.join(command), process, output))
+        command = pytest_command(arguments)
         say(shlex.join(command))
-        code = run(PYTHON, "-m", *command)
-        if code:
-            failed.append((shlex.join(command), code))
-    for name, code in failed:
+        codes["pytest"] = run(PYTHON, "-m", *command)
+        for name, process, output in started:
+            codes[name] = finish(process)
+            output.seek(0)
+            say(f"{name}\n{output.read().decode('utf-8', 'replace').rstrip()}")
+    failed = {name: code for name, code in codes.items() if code}
+    for name, code in failed.items():
         say(f"FAILED with code {code}: {name}")
     if not failed:
         say("all checks passed")
-    return failed[0][1] if failed else 0
+    return next(iter(failed.values()), 0)
 
 
-COMMANDS = {"demo": demo, "test": test, "gallery": gallery}
+def rest(arguments: list[str]) -> int:
+    """Run the tests that the default set leaves out."""
+    prepare("live")
+    command = [*pytest_command(arguments), "-m", "live or slow"]
+    say(shlex.join(command))
+    return run(PYTHON, "-m", *command)
+
+
+def references(arguments: list[str]) -> int:
+    """Ask the real Keras again and write its answers to tests/references."""
+    prepare("live")
+    return run(PYTHON, "-m", "pytest", "-m", "live", "--write-references", *arguments)
+
+
+def guard(name: str) -> Command:
+    """Return the command that runs one of the modules in guards/."""
+
+    def run_guard(arguments: list[str]) -> int:
+        prepare("dev")
+        return run(PYTHON, "-m", f"guards.{name}", *arguments)
+
+    return run_guard
+
+
+COMMANDS: dict[str, Command] = {
+    "demo": demo,
+    "test": test,
+    "rest": rest,
+    **{name: guard(name) for name in ("names", "speed", "mutants", "wheel")},
+    "references": references,
+    "gallery": gallery,
+}
 
 
 def main(arguments: list[str]) -> int:

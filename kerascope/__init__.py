@@ -65,7 +65,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; Python runs `__getattr_
     from kerascope.viz.profile import profile
     from kerascope.viz.text.to_tree import to_tree
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 # Name -> the module that has it.
 _HOMES = {

@@ -59,7 +59,11 @@ def test_help_names_both_commands(project, arguments):
 
 @pytest.mark.parametrize(
     ("word", "answer"),
-    [("tset", "Did you mean 'test'?"), ("Demo", "'demo'?"), ("xyz", "Known: demo, test, gallery.")],
+    [
+        ("tset", "Did you mean 'test'?"),
+        ("Demo", "'demo'?"),
+        ("xyz", "Known: demo, test, rest, names, "),
+    ],
 )
 def test_a_misspelt_command_gets_a_suggestion(project, word, answer):
     done = dev(project, word)
@@ -117,7 +121,53 @@ def test_pytest_gets_one_worker_per_processor_unless_told_otherwise(project):
     setup = "[setattr(dev, 'usable_processors', lambda: 2), dev.pytest_command({})][1]"
     assert evaluate(project, setup.format(["-x"]))[:3] == ["pytest", "-n", "2"]
     assert evaluate(project, setup.format(["-n0"])) == ["pytest", "-n0"]
+    assert "--whole" not in evaluate(project, setup.format(["-x"]))
     assert evaluate(project, setup.format(["--pdb"])) == ["pytest", "--pdb"]
+
+
+def test_a_run_for_which_nobody_chose_tests_fails_when_tests_are_missing(project):
+    assert "--whole" in evaluate(project, "dev.pytest_command([])")
+
+
+@pytest.mark.parametrize(
+    ("had", "wanted", "installed"),
+    [
+        ("dev", "", None),
+        ("live", "dev", None),
+        ("dev", "live", "live"),
+        ("", "dev", "dev"),
+    ],
+)
+def test_what_is_there_is_enough_for_whoever_wants_less(ready_project, had, wanted, installed):
+    lines = [
+        f"dev.write_stamp(dev.wanted_stamp({had!r}))",
+        "setattr(dev, 'install', lambda extra: asked.append(extra))",
+        f"dev.prepare({wanted!r})",
+    ]
+    asked = evaluate(ready_project, f"[asked := [], {', '.join(lines)}][0]")
+    assert asked == ([installed] if installed is not None else [])
+
+
+def test_a_changed_project_file_renews_all_that_was_there(ready_project):
+    (ready_project / "pyproject.toml").write_text("[project]\nname = 'x'\n", encoding="utf-8")
+    lines = "setattr(dev, 'install', lambda extra: asked.append(extra)), dev.prepare('')"
+    assert evaluate(ready_project, f"[asked := [], {lines}][0]") == ["dev"]
+
+
+def test_the_other_checks_run_beside_the_tests_and_each_failure_is_named(ready_project):
+    """The Python of this project answers as ruff, mypy and pytest would: mypy fails."""
+    python = ready_project / ".venv" / "bin" / "python"
+    python.write_text(
+        '#!/bin/sh\n[ "$1" = -c ] && exit 0\necho "this is $2 $3"\n[ "$2" != mypy ]\n',
+        encoding="utf-8",
+    )
+    done = dev(ready_project, "test", "-n0")
+    printed = done.stdout.splitlines()
+    assert printed.index("this is pytest -n0") < printed.index("this is ruff check")
+    assert "this is mypy" in printed
+    assert "[dev] FAILED with code 1: mypy" in printed
+    assert not any("FAILED" in line and "mypy" not in line for line in printed)
+    assert done.returncode == 1
 
 
 def test_a_python_without_venv_gets_told_what_to_install(project):
