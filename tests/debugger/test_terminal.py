@@ -1,127 +1,66 @@
 """The debugger in a real terminal: prompt, tab key, history, Ctrl-C, Ctrl-D; pipes and locales."""
 
 import os
-import re
-import select
 import shlex
 import shutil
 import subprocess
 import sys
 import time
-from pathlib import Path
+from contextlib import ExitStack
 
 import pytest
 from rich.cells import cell_len
 
-pty = pytest.importorskip("pty")
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 60  # seconds
-# Makes the terminal the child's own, so that Ctrl-C is a signal, and hears it whoever started us.
-LAUNCH = (
-    "import fcntl, os, signal, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0);"
-    "signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
-)
-ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+pytest.importorskip("pty")
+
+from terminals import PATIENCE, ROOT, Terminal
+
+pytestmark = pytest.mark.process
 
 
-class Terminal:
-    """A child process that believes a person sits before it."""
+@pytest.fixture
+def debug(tmp_path):
+    """Return a function that debugs a script, or the text of one, in a terminal at its prompt."""
+    with ExitStack() as stack:
 
-    def __init__(self, *words, home, columns=80):
-        self.file, theirs = pty.openpty()
-        environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm", "HOME": str(home)}
-        environment["PYTHONIOENCODING"] = "utf-8"
-        command = [sys.executable, "-W", "ignore", "-m", "kerascope", *words]
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", LAUNCH, *command],
-            **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
-            start_new_session=True,
-            cwd=ROOT,
-            env=environment,
-        )
-        os.close(theirs)
-        self.text = ""
+        def debug(script):
+            if "\n" in script:
+                (tmp_path / "script.py").write_text(script)
+                script = str(tmp_path / "script.py")
+            terminal = stack.enter_context(Terminal("debug", script, home=tmp_path))
+            terminal.read_until("(Kdb) ")
+            return terminal
 
-    def send(self, text):
-        os.write(self.file, text.encode())
-
-    def press_ctrl_c(self, until):
-        """Press Ctrl-C until it is heard; return what was written then.
-
-        Python's readline shows its prompt a moment before it listens, and `sleep` begins a moment
-        after the word before it is printed: a Ctrl-C in between is noted only.
-        """
-        for patience in (2, 10, PATIENCE):
-            time.sleep(0.2)
-            self.send("\x03")
-            if self.comes(until, patience):
-                break
-        return self.read_until(until)
-
-    def comes(self, words, patience):
-        """Tell whether some words come in time."""
-        try:
-            self.text = self.read_until(words, patience) + words + self.text
-        except AssertionError:
-            return False
-        return True
-
-    def read_until(self, words, patience=PATIENCE):
-        """Return what was written until some words come."""
-        end = time.monotonic() + patience
-        while words not in self.text:
-            ready, _, _ = select.select([self.file], [], [], max(end - time.monotonic(), 0))
-            assert ready, f"no {words!r} came; only {self.text!r}"
-            try:
-                self.text += ANSI.sub("", os.read(self.file, 4096).decode())
-            except OSError:
-                raise AssertionError(f"it ended before {words!r}; {self.text!r}") from None
-        found, words, self.text = self.text.partition(words)
-        return found.replace("\r\n", "\n")
-
-    def wait(self):
-        """Return the exit code."""
-        try:
-            while os.read(self.file, 4096):
-                continue
-        except OSError:
-            pass
-        os.close(self.file)
-        return self.process.wait(PATIENCE)
+        yield debug
 
 
-def test_a_person_at_a_terminal(tmp_path):
-    terminal = Terminal("debug", "examples/example.py", home=tmp_path)
-    terminal.read_until("(Kdb) ")
-    terminal.send("unt forward\n")
-    stop = terminal.read_until("(Kdb) ")
+def test_a_person_at_a_terminal(debug):
+    terminal = debug("examples/example.py")
+    stop = terminal.ask("unt forward")
     ours = [line for line in stop.splitlines() if line.startswith(("   ", "--"))]
     assert len(ours) == 4
     assert max(map(len, ours)) <= 80
     assert "● input_1  ○ dense_1" in stop
 
-    terminal.send("p 1/0\n")
-    assert "*** ZeroDivisionError: division by zero" in terminal.read_until("(Kdb) ")
-    assert "--KeyboardInterrupt--" in terminal.press_ctrl_c(until="(Kdb) ")
-    terminal.send("p tensor_m\t\n")
-    assert "'input_1'" in terminal.read_until("(Kdb) ")
-    terminal.send("\n")  # the last command again
-    assert "'input_1'" in terminal.read_until("(Kdb) ")
+    assert "*** ZeroDivisionError: division by zero" in terminal.ask("p 1/0")
+    assert "--KeyboardInterrupt--" in terminal.press_ctrl_c_at_the_prompt()
+    assert "'input_1'" in terminal.ask("p tensor_m\t")
+    assert "'input_1'" in terminal.ask("")  # the last command again
     terminal.send("\x04")
     assert terminal.wait() == 0
 
 
-def test_ctrl_c_while_the_program_runs_stops_at_the_next_event(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import numpy as np, kerascope as ks\n"
-        "model = ks.Sequential([ks.layers.Dense(1, input_shape=(2,), name='d')])\n"
-        "model.compile('sgd', 'mse')\n"
-        "print('fitting')\n"
-        "model.fit(np.ones((4, 2)), np.ones((4, 1)), epochs=1000000, verbose=0)\n"
-    )
-    terminal = Terminal("debug", str(script), home=tmp_path)
-    terminal.read_until("(Kdb) ")
+FITTING = """\
+import numpy as np, kerascope as ks
+model = ks.Sequential([ks.layers.Dense(1, input_shape=(2,), name='d')])
+model.compile('sgd', 'mse')
+print('fitting')
+model.fit(np.ones((4, 2)), np.ones((4, 1)), epochs=1000000, verbose=0)
+"""
+
+
+def test_ctrl_c_while_the_program_runs_stops_at_the_next_event(debug):
+    terminal = debug(FITTING)
     terminal.send("c\n")
     terminal.read_until("fitting")
     terminal.send("\x03")
@@ -129,42 +68,44 @@ def test_ctrl_c_while_the_program_runs_stops_at_the_next_event(tmp_path):
     assert "\ninterrupted\n" in stop
     # A place in the engine; an event without one shows the script's line that has led there.
     assert "> kerascope/" in stop or "> script.py(5)<module>()" in stop
-    terminal.send("s\n")
-    assert "t=" in terminal.read_until("(Kdb) ")
+    assert "t=" in terminal.ask("s")
     terminal.send("q\n")
     assert terminal.wait() == 0
 
 
-def test_ctrl_c_outside_of_the_engine_says_what_it_does(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import time\nimport kerascope\nprint('loading')\ntry:\n    time.sleep(300)\n"
-        "except KeyboardInterrupt:\n    print('the script heard it')\n"
-    )
-    terminal = Terminal("debug", str(script), home=tmp_path)
-    terminal.read_until("(Kdb) ")
+LOADING = """\
+import time
+import kerascope
+try:
+    print('loading')
+    while True:
+        time.sleep(0.01)
+except KeyboardInterrupt:
+    print('the script heard it')
+"""
+
+
+def test_ctrl_c_outside_of_the_engine_says_what_it_does(debug):
+    terminal = debug(LOADING)
     terminal.send("c\n")
     terminal.read_until("loading")
-    time.sleep(0.5)
     terminal.send("\x03")
     terminal.read_until("stops at the next event; Ctrl-C again raises KeyboardInterrupt")
-    terminal.press_ctrl_c(until="the script heard it")
+    terminal.send("\x03")
+    terminal.read_until("the script heard it")
     terminal.read_until("(Kdb) ")
     terminal.send("q\n")
     assert terminal.wait() == 0
 
 
-def test_exit_of_the_python_prompt_comes_back_and_leaves_the_terminal_to_the_session(tmp_path):
-    terminal = Terminal("debug", "examples/example.py", home=tmp_path)
-    terminal.read_until("(Kdb) ")
+def test_exit_of_the_python_prompt_comes_back_and_leaves_the_terminal_to_the_session(debug):
+    terminal = debug("examples/example.py")
     for way_back in ("exit()\n", "\x04", "quit()\n"):
-        terminal.send("interact\n")
-        terminal.read_until(">>> ")
+        terminal.ask("interact", prompt=">>> ")
         terminal.send(way_back)
         terminal.read_until("(Kdb) ")
     for command, said in (("!exit()", "*** SystemExit: None"), ("p 40 + 1", "41")):
-        terminal.send(f"{command}\n")
-        assert said in terminal.read_until("(Kdb) ")
+        assert said in terminal.ask(command)
     terminal.send("q\n")
     assert terminal.wait() == 0
 
@@ -182,11 +123,11 @@ ks.Sequential([Broken(1, input_shape=(2,), name="broken")])
 """
 
 
-def test_the_prompt_survives_what_goes_wrong(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(FAILING)
-    terminal = Terminal("debug", str(script), home=tmp_path)
-    terminal.read_until("(Kdb) ")
+SLEEPING = "import time; print('sleeping'); [time.sleep(0.01) for _ in iter(int, 1)]\n"
+
+
+def test_the_prompt_survives_what_goes_wrong(debug, tmp_path):
+    terminal = debug(FAILING)
     crash = "import kerascope.debugger.tables as m; m.TABLES = 3"
     for command, said in [
         ("raise SystemExit(3)", "*** SystemExit: 3"),
@@ -196,20 +137,17 @@ def test_the_prompt_survives_what_goes_wrong(tmp_path):
         ("def f(:", "*** SyntaxError: "),
         ("p '" + "long " * 30 + "' + 1", "*** TypeError: "),
     ]:
-        terminal.send(f"{command}\n")
-        assert said in terminal.read_until("(Kdb) ")
-    terminal.send("import time; print('sleeping'); time.sleep(300)\n")
+        assert said in terminal.ask(command)
+    terminal.send(SLEEPING)
     terminal.read_until("sleeping\r\n")
-    assert "--KeyboardInterrupt--" in terminal.press_ctrl_c(until="(Kdb) ")
-    terminal.send("c\n")
-    terminal.read_until("whose? ")
-    terminal.send("mine\n")  # the program's own question
-    failure = terminal.read_until("(Kdb) ")
+    terminal.send("\x03")
+    assert "--KeyboardInterrupt--" in terminal.read_until("(Kdb) ")
+    terminal.ask("c", prompt="whose? ")
+    failure = terminal.ask("mine")  # the program's own question
     assert "of mine\n" in failure
     assert "ValueError: no such thing" in failure
     assert "--Return-- layer.call broken -> ValueError: no such thing" in failure
-    terminal.send("w\n")
-    assert "> broken" in terminal.read_until("(Kdb) ")
+    assert "> broken" in terminal.ask("w")
     terminal.send("q\n")
     assert terminal.wait() == 1
     history = (tmp_path / ".kscope_history").read_text().splitlines()
@@ -218,37 +156,31 @@ def test_the_prompt_survives_what_goes_wrong(tmp_path):
     assert "mine" not in history
 
 
-def test_the_arrow_keys_find_what_was_typed_in_an_earlier_session(tmp_path):
+def test_the_arrow_keys_find_what_was_typed_in_an_earlier_session(debug, tmp_path):
     pytest.importorskip("readline")
-    for keys, said in (("p 20 + 1\n", "21"), ("\x1b[A\x1b[A\n", "21")):
-        terminal = Terminal("debug", "examples/example.py", home=tmp_path)
-        terminal.read_until("(Kdb) ")
-        terminal.send(keys)
-        assert said in terminal.read_until("(Kdb) ").splitlines()
+    for keys, said in (("p 20 + 1", "21"), ("\x1b[A\x1b[A", "21")):
+        terminal = debug("examples/example.py")
+        assert said in terminal.ask(keys).splitlines()
         terminal.send("q\n")
         assert terminal.wait() == 0
     assert (tmp_path / ".kscope_history").read_text() == "p 20 + 1\nq\np 20 + 1\nq\n"
 
 
-def test_the_tab_key_completes_commands_layers_and_tables(tmp_path):
+def test_the_tab_key_completes_commands_layers_and_tables(debug):
     pytest.importorskip("readline")
-    terminal = Terminal("debug", "examples/example.py", home=tmp_path)
-    terminal.read_until("(Kdb) ")
-    terminal.send("unt forward\n")
-    terminal.read_until("(Kdb) ")
-    terminal.send("origin dense_2/r\t\n")
-    assert "op.create dense_2/relu: " in terminal.read_until("(Kdb) ")
-    terminal.send("p model.output_sh\t[-1]\n")
-    assert "\n1\n" in terminal.read_until("(Kdb) ")
-    terminal.send("unt back\t\n")
-    assert "--Call-- backward" in terminal.read_until("(Kdb) ")
-    terminal.send("info wei\t\n")
-    assert "dense_1/kernel" in terminal.read_until("(Kdb) ")
-    terminal.send("unali\t x\n")
-    assert "is no alias" in terminal.read_until("(Kdb) ")
+    terminal = debug("examples/example.py")
+    terminal.ask("unt forward")
+    for line, said in [
+        ("origin dense_2/r\t", "op.create dense_2/relu: "),
+        ("p model.output_sh\t[-1]", "\n1\n"),
+        ("unt back\t", "--Call-- backward"),
+        ("info wei\t", "dense_1/kernel"),
+        ("unali\t x", "is no alias"),
+    ]:
+        assert said in terminal.ask(line)
     terminal.send("b dense_1:r\x04")  # Ctrl-D inside a line is no end
     terminal.read_until("\x07")  # readline has no more to offer
-    assert "--KeyboardInterrupt--" in terminal.press_ctrl_c(until="(Kdb) ")
+    assert "--KeyboardInterrupt--" in terminal.press_ctrl_c_at_the_prompt()
     terminal.send("q\n")
     assert terminal.wait() == 0
 
@@ -270,13 +202,8 @@ def debugged(*options, commands="", **environment):
 @pytest.mark.parametrize("options", [["--step-all=detail"], ["--format", "md"], []])
 def test_a_reader_that_has_gone_ends_it_silently(options):
     words = [sys.executable, "-W", "ignore", "-m", "kerascope", "debug", *options]
-    with subprocess.Popen(
-        [*words, "examples/example.py"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=ROOT,
-    ) as process:
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen([*words, "examples/example.py"], **pipes, cwd=ROOT) as process:
         process.stdin.write(b"s\n" * 1000)
         process.stdin.close()
         if "md" not in options:
@@ -324,8 +251,15 @@ def tmux(tmp_path):
     subprocess.run(["tmux", "-S", socket, "kill-server"], capture_output=True)
 
 
-@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40)])
-@pytest.mark.parametrize("name", ["example", "shared_layer"])
+@pytest.mark.parametrize(
+    ("columns", "rows", "name"),
+    [
+        (80, 24, "example"),
+        pytest.param(120, 40, "example", marks=pytest.mark.slow),
+        pytest.param(80, 24, "shared_layer", marks=pytest.mark.slow),
+        pytest.param(120, 40, "shared_layer", marks=pytest.mark.slow),
+    ],
+)
 def test_no_line_wraps_in_a_terminal(tmux, tmp_path, columns, rows, name):
     looks = f"{TO_THE_END}; {LOOKS}" if name == "example" else LOOKS
     commands = [word.strip() for word in looks.replace("\n", ";").split(";") if word.strip()]
@@ -333,28 +267,18 @@ def test_no_line_wraps_in_a_terminal(tmux, tmp_path, columns, rows, name):
     words += [f"-c {shlex.quote(command)}" for command in commands]
     start = f"cd {ROOT}; " + " ".join([*words, f"examples/{name}.py"])
     size = ["-x", str(columns), "-y", str(rows)]
-    tmux(
-        "-f",
-        "/dev/null",
-        "new-session",
-        "-d",
-        *size,
-        "sh",
-        ";",
-        "set",
-        "-g",
-        "history-limit",
-        "9999",
-    )
+    start_shell = ["-f", "/dev/null", "new-session", "-d", *size, "sh"]
+    tmux(*start_shell, ";", "set", "-g", "history-limit", "9999")
     tmux("respawn-pane", "-k", start)
     end = time.monotonic() + PATIENCE
-    while "(Kdb) commands 99" not in (rows_shown := tmux("capture-pane", "-p", "-S", "-")):
-        assert time.monotonic() < end, rows_shown
-        time.sleep(0.2)
-    time.sleep(0.3)
-    rows_shown = tmux("capture-pane", "-p", "-S", "-").split("\n")
+    shown = ""
+    while not shown.partition("(Kdb) commands 99\n")[2].rstrip().endswith("(Kdb)"):
+        assert time.monotonic() < end, shown
+        time.sleep(0.1)  # between two looks
+        shown = tmux("capture-pane", "-p", "-S", "-")
     joined = tmux("capture-pane", "-p", "-J", "-S", "-").split("\n")
     wrapped = [line.rstrip() for line in joined if cell_len(line.rstrip()) > columns]
     assert wrapped == []
+    rows_shown = shown.split("\n")
     assert len(rows_shown) > 200
     assert not [line for line in rows_shown if "cannot be shown" in line]
