@@ -5,6 +5,8 @@ import os
 os.environ["KERAS_BACKEND"] = "jax"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
+import pytest
+import warm_python
 from counted import (  # noqa: F401 (hooks)
     pytest_addoption,
     pytest_collection_modifyitems,
@@ -16,3 +18,22 @@ from hypothesis import settings
 # Machines are slow at times: no example fails for the time it took.
 settings.register_profile("kerascope", deadline=None)
 settings.load_profile("kerascope")
+
+
+def pytest_configure() -> None:
+    """Let the processes that tests start be copies of a warm Python."""
+    warm_python.install()
+
+
+def pytest_unconfigure() -> None:
+    """End the server of the copies, if one was started."""
+    warm_python.close_server()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item):
+    """Let a test with the mark `process` start new Pythons."""
+    if item.get_closest_marker("process") is None:
+        return (yield)
+    with warm_python.new_processes():
+        return (yield)
