@@ -5,7 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from holding import holds_for
 from hypothesis import strategies as st
 
 from kerascope import backend as K
@@ -121,8 +121,7 @@ def loops_behind(tensors, inputs):
     return [(apply, [np.asarray(values[slot]) for slot in step.inputs]) for step, apply in found]
 
 
-@settings(max_examples=120, deadline=None)
-@given(loop=loops(), data=st.data())
+@holds_for(loop=loops(), data=st.data(), few=30, many=120)
 def test_programs_compute_what_the_interpreted_loop_computes(loop, data):
     outputs, states, inputs = loop
     results = [*outputs, *states]

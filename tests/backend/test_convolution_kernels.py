@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import reference_convolution as reference
-from hypothesis import given, settings
+from holding import holds_for
 from hypothesis import strategies as st
 
 from kerascope.backend.graph import Spec
@@ -60,15 +60,13 @@ def three_ops(x, kernel, how, dtype="float64", seed=0):
     ]
 
 
-@settings(max_examples=150, deadline=None)
-@given(convolutions(), st.sampled_from(["float32", "float64", "float16"]))
+@holds_for(convolutions(), st.sampled_from(["float32", "float64", "float16"]), few=40, many=150)
 def test_kernels_give_the_bits_of_perform(convolution, dtype):
     for op, inputs, _ in three_ops(*convolution, dtype):
         check_kernel(op, inputs)
 
 
-@settings(max_examples=60, deadline=None)
-@given(convolutions(), st.sampled_from([1, 3000]))
+@holds_for(convolutions(), st.sampled_from([1, 3000]), few=15, many=60)
 def test_blocks_of_any_size_give_the_same_bits_twice_and_what_loops_give(convolution, block_bytes):
     x, kernel, how = convolution
     if np.prod(x) * np.prod(kernel) > 20_000:

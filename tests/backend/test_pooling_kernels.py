@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import reference_pooling as reference
-from hypothesis import given, settings
+from holding import holds_for
 from hypothesis import strategies as st
 
 from kerascope.backend.graph import Spec
@@ -35,8 +35,9 @@ def numbers(shape, dtype, ties):
     return drawn.astype(dtype)
 
 
-@settings(max_examples=200, deadline=None)
-@given(poolings(), st.sampled_from(["float32", "float64", "float16"]), st.booleans())
+@holds_for(
+    poolings(), st.sampled_from(["float32", "float64", "float16"]), st.booleans(), few=40, many=200
+)
 def test_kernels_give_the_bits_of_perform(pooling, dtype, ties):
     shape, arguments = pooling
     x = numbers(shape, dtype, ties)
@@ -47,8 +48,7 @@ def test_kernels_give_the_bits_of_perform(pooling, dtype, ties):
     check_kernel(SpreadAverage(*arguments), [g, x])
 
 
-@settings(max_examples=60, deadline=None)
-@given(poolings(), st.booleans(), st.sampled_from([1, 200, 1 << 20]))
+@holds_for(poolings(), st.booleans(), st.sampled_from([1, 200, 1 << 20]), few=12, many=60)
 def test_blocks_of_any_size_give_what_loops_give(pooling, ties, block_bytes):
     shape, arguments = pooling
     shape = (max(shape[0], 1), *shape[1:])

@@ -1,7 +1,7 @@
 """Random graphs, computed step by step and as programs: the same bits."""
 
 import numpy as np
-from hypothesis import given, settings
+from holding import holds_for
 from hypothesis import strategies as st
 
 from kerascope import backend as K
@@ -83,8 +83,7 @@ def told(recipe, rewrites, watched):
     return bits, len(function.programs)
 
 
-@settings(max_examples=150, deadline=None)
-@given(recipes())
+@holds_for(recipes(), few=30, many=150)
 def test_stepped_is_run_bit_for_bit_with_rewrites_and_without(recipe):
     stepped, _ = told(recipe, None, watched=True)
     for rewrites in (None, ()):

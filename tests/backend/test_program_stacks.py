@@ -4,7 +4,7 @@ import gc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from holding import holds_for
 from hypothesis import strategies as st
 from two_roads import same_stepped_and_run
 
@@ -93,14 +93,15 @@ def test_a_function_without_rewrites_has_a_line_for_each_op():
     assert "at once" in source(None)
 
 
-@settings(max_examples=25, deadline=None)
-@given(
+@holds_for(
     layers=st.integers(FEWEST - 2, 14),
     width=st.integers(1, 7),
     rows=st.integers(1, 6),
     activation=st.sampled_from(["relu", "tanh", "sigmoid", "linear", "elu", "softplus"]),
     use_bias=st.booleans(),
     optimizer=st.sampled_from(["sgd", "rmsprop", "adam"]),
+    few=8,
+    many=25,
 )
 def test_chains_train_the_same_bit_for_bit_stepped_and_run(
     layers, width, rows, activation, use_bias, optimizer

@@ -5,7 +5,7 @@ import json
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from holding import holds_for
 from hypothesis import strategies as st
 from strategies import WIDTH, Split, build, data_for, recipes
 
@@ -14,8 +14,6 @@ from kerascope.backend.graph import Op
 from kerascope.engine.graph_map import map_graph
 from kerascope.layers import Dense, Lambda
 from kerascope.registry import custom_object_scope
-
-LENIENT = {"deadline": None, "derandomize": True}
 
 
 def passed_on(x):
@@ -74,8 +72,7 @@ def _with_start(needs, model):
     return graph
 
 
-@settings(max_examples=200, **LENIENT)
-@given(recipes(reuse=False))
+@holds_for(recipes(reuse=False), few=50, many=200, derandomize=True)
 def test_depths_are_the_longest_paths_where_every_layer_is_called_once(recipe):
     model = build(recipe)
     expected = longest_paths(node_graph(model))
@@ -83,8 +80,7 @@ def test_depths_are_the_longest_paths_where_every_layer_is_called_once(recipe):
     assert map_graph(model.inputs, model.outputs, "1").nodes_depths == expected
 
 
-@settings(max_examples=300, **LENIENT)
-@given(recipes())
+@holds_for(recipes(), few=75, many=300, derandomize=True)
 def test_depths_with_shared_layers_are_longest_paths_lifted_to_the_depth_of_the_layer(recipe):
     model = build(recipe)
     graph = node_graph(model)
@@ -99,8 +95,7 @@ def test_depths_with_shared_layers_are_longest_paths_lifted_to_the_depth_of_the_
         assert depth == max(found.nodes_depths[node] for node in calls)
 
 
-@settings(max_examples=200, **LENIENT)
-@given(recipes())
+@holds_for(recipes(), few=50, many=200, derandomize=True)
 def test_the_depths_of_keras_1_are_never_below_the_longest_paths(recipe):
     model = build(recipe)
     graph = node_graph(model)
@@ -110,8 +105,7 @@ def test_the_depths_of_keras_1_are_never_below_the_longest_paths(recipe):
     assert all(old[node] >= longest[node] for node in graph)
 
 
-@settings(max_examples=120, **LENIENT)
-@given(recipes())
+@holds_for(recipes(), few=30, many=120, derandomize=True)
 def test_the_walk_visits_every_edge_once(recipe):
     model = build(recipe)
     found = model.graph_map
@@ -183,8 +177,7 @@ def stepped_into_now_and_then(model, x, y):
 
 
 @pytest.mark.parametrize("drive", [walked, stepped_over, observed, stepped_into_now_and_then])
-@settings(max_examples=40, **LENIENT)
-@given(recipes(max_steps=6))
+@holds_for(recipes(max_steps=6), few=12, many=40, derandomize=True)
 def test_a_stepped_run_is_bit_identical_to_a_drained_one(drive, recipe):
     results = []
     for how in (drained, drive):
@@ -199,8 +192,7 @@ def test_a_stepped_run_is_bit_identical_to_a_drained_one(drive, recipe):
         np.testing.assert_array_equal(a, b, strict=True)
 
 
-@settings(max_examples=80, **LENIENT)
-@given(recipes(random=False))
+@holds_for(recipes(random=False), few=20, many=80, derandomize=True)
 def test_a_forward_pass_is_the_same_by_function_by_eager_call_and_event_by_event(recipe):
     model = build(recipe)
     x, _ = data_for(model)
@@ -253,8 +245,14 @@ def stumbling(recipe, optimizer):
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
-@settings(max_examples=40, **LENIENT)
-@given(recipe=recipes(max_steps=5, random=False), good=st.integers(0, 4), extra=st.integers(0, 5))
+@holds_for(
+    recipe=recipes(max_steps=5, random=False),
+    good=st.integers(0, 4),
+    extra=st.integers(0, 5),
+    few=12,
+    many=40,
+    derandomize=True,
+)
 def test_an_op_that_raises_in_a_batch_leaves_all_as_after_the_batch_before(
     optimizer, recipe, good, extra
 ):
@@ -277,11 +275,13 @@ def test_an_op_that_raises_in_a_batch_leaves_all_as_after_the_batch_before(
         np.testing.assert_array_equal(a, b, strict=True)
 
 
-@settings(max_examples=50, **LENIENT)
-@given(
+@holds_for(
     recipe=recipes(max_steps=5, random=False),
     batch=st.integers(0, 4),
     hook=st.sampled_from(["on_batch_begin", "on_batch_end", "on_epoch_begin", "on_train_begin"]),
+    few=12,
+    many=50,
+    derandomize=True,
 )
 def test_a_callback_that_raises_leaves_all_as_the_last_batch_left_it(recipe, batch, hook):
     seen = []
@@ -310,8 +310,9 @@ def test_a_callback_that_raises_leaves_all_as_the_last_batch_left_it(recipe, bat
         np.testing.assert_array_equal(a, b, strict=True)
 
 
-@settings(max_examples=50, **LENIENT)
-@given(recipe=recipes(max_steps=5), how_far=st.integers(0, 30))
+@holds_for(
+    recipe=recipes(max_steps=5), how_far=st.integers(0, 30), few=12, many=50, derandomize=True
+)
 def test_an_abandoned_step_changes_nothing(recipe, how_far):
     model = compiled(recipe)
     x, y = data_for(model)
@@ -330,8 +331,7 @@ def test_an_abandoned_step_changes_nothing(recipe, how_far):
 # --- configuration --------------------------------------------------------------------------------
 
 
-@settings(max_examples=120, **LENIENT)
-@given(recipes())
+@holds_for(recipes(), few=30, many=120, derandomize=True)
 def test_a_model_from_its_configuration_predicts_the_same(recipe):
     model = build(recipe)
     x, _ = data_for(model)
@@ -346,8 +346,7 @@ def test_a_model_from_its_configuration_predicts_the_same(recipe):
     assert len(depths) == len(twin.graph_map.nodes_depths)
 
 
-@settings(max_examples=80, **LENIENT)
-@given(recipes(max_steps=6, random=False))
+@holds_for(recipes(max_steps=6, random=False), few=20, many=80, derandomize=True)
 def test_a_model_called_on_new_inputs_gives_what_it_predicts(recipe):
     model = build(recipe)
     x, _ = data_for(model)
