@@ -1,0 +1,130 @@
+"""Facts about what is typed: commands and options, the debugger's commands, settings, variables."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from guards.interface import PACKAGE, ROOT, plain
+from kerascope import settings
+from kerascope.cli import learn_options, parser, usage
+from kerascope.debugger.front import ModelDebugger
+
+
+def command_line_facts() -> Iterator[str]:
+    """Yield every command, option and positional word of the command line, and its exit codes."""
+    whole, commands = parser._parsers()
+    yield from _parser_facts("kerascope", whole)
+    for name, command in commands.items():
+        yield from _parser_facts(f"kerascope {name}", command)
+    for action in learn_options.ACTIONS:
+        yield f"command kerascope learn: action {action}"
+    for code, words in {**usage._CODES, **parser.OTHER_CODES}.items():
+        yield f"command exit code {code}: {words}"
+
+
+def _parser_facts(command: str, told: argparse.ArgumentParser) -> Iterator[str]:
+    yield f"command {command}"
+    for action in told._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, inner in action.choices.items():
+                if command != "kerascope":  # its own are told one by one
+                    yield from _parser_facts(f"{command} {name}", inner)
+        else:
+            yield f"command {command}: {_option(action, told)}"
+
+
+def _option(action: argparse.Action, told: argparse.ArgumentParser) -> str:
+    """Return how an option is written, what it takes, and what holds without it."""
+    default = told.get_default(action.dest)
+    parts = [", ".join(action.option_strings) or f"word {action.metavar or action.dest}"]
+    if action.option_strings and action.nargs != 0:
+        parts.append(str(action.metavar or "VALUE"))
+    if action.nargs not in (None, 0):
+        parts.append(f"nargs {action.nargs}")
+    if action.choices is not None:
+        parts.append(f"one of {' '.join(map(str, action.choices))}")
+    if default not in (None, argparse.SUPPRESS):
+        parts.append(f"default {plain(default)}")
+    if action.required and action.option_strings:
+        parts.append("required")
+    return "; ".join(parts)
+
+
+def debugger_facts() -> Iterator[str]:
+    """Yield the commands of the debugger; of a second name, which command it is."""
+    functions: dict[object, str] = {}
+    names = [name.removeprefix("do_") for name in dir(ModelDebugger) if name.startswith("do_")]
+    for name in sorted(names, key=lambda name: (-len(name), name)):
+        full = functions.setdefault(getattr(ModelDebugger, f"do_{name}"), name)
+        usage_line = re.search(r"Usage: (.*)", getattr(ModelDebugger, f"do_{name}").__doc__ or "")
+        if full != name:
+            yield f"debugger {name} = {full}"
+        else:
+            yield f"debugger {name}: {usage_line[1] if usage_line else 'no usage'}"
+
+
+def setting_facts() -> Iterator[str]:
+    """Yield the settings with their defaults, and what they may be."""
+    fresh = settings.Config()
+    for name in sorted(vars(fresh)):
+        choices = settings._CHOICES.get(name)
+        one_of = f", one of {plain(choices)}" if choices else ""
+        yield f"setting {name}: {plain(getattr(fresh, name))}{one_of}"
+
+
+# --- environment variables ------------------------------------------------------------------------
+
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$")
+_READ = ("get", "getenv", "pop")
+
+
+def environment_facts(folder: Path = ROOT / PACKAGE) -> Iterator[str]:
+    """Yield the environment variables that the package reads."""
+    found: set[str] = set()
+    for path in sorted(folder.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if "environ" in text:
+            found |= variables_read(text)
+    yield from (f"environment {name}" for name in sorted(found))
+
+
+def variables_read(source: str) -> set[str]:
+    """Return the environment variables that a file reads.
+
+    Examples
+    --------
+    >>> sorted(variables_read("A = 'MY_A'; os.environ[A]; os.environ.get('MY_B'); x['MY_C'] = 1"))
+    ['MY_A', 'MY_B']
+    """
+    tree = ast.parse(source)
+    constants = {
+        target.id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        asked: list[ast.expr] = []
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in _READ and _is_environment(node.func.value):
+                asked = node.args[:1]
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            asked = [node.slice] if _is_environment(node.value) else []
+        elif isinstance(node, ast.For) and isinstance(node.iter, ast.Tuple):
+            asked = node.iter.elts  # for name in ("LC_ALL", "LANG"): environment.get(name)
+        for one in asked:
+            name = constants.get(one.id) if isinstance(one, ast.Name) else None
+            name = one.value if isinstance(one, ast.Constant) else name
+            if isinstance(name, str) and _VARIABLE.match(name):
+                found.add(name)
+    return found
+
+
+def _is_environment(node: ast.expr) -> bool:
+    return ast.unparse(node) in ("os.environ", "environ", "environment")

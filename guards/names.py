@@ -1,0 +1,219 @@
+"""The guard of names: what users can write, read and rely on is compared with a stored list.
+
+    python -m guards.names            compare; exit code 1 and the differences, if there are some
+    python -m guards.names --write    accept them: write `guards/names.txt` anew
+
+The list is what a change of the code behind the names must leave as it is: public names with their
+arguments, commands and options, settings, events and their fields, what a paused stage shows, keys
+of logs, attributes of exports. Who changes one of them on purpose writes the list anew, and the
+change can be read in the commit. Where something is defined is not in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from guards.commands import (
+    command_line_facts,
+    debugger_facts,
+    environment_facts,
+    setting_facts,
+)
+from guards.happenings import dialect_facts, happening_facts
+from guards.interface import (
+    DIALECTS,
+    Places,
+    keras_facts,
+    marked_by_dialect,
+    package_facts,
+    path_facts,
+    speaking,
+)
+
+FILE = Path(__file__).with_name("names.txt")
+SAME, DIFFERENT, WRONG_USAGE = 0, 1, 2
+HEADER = """\
+# What users can write, read and rely on, a fact in each line; written by
+#     python -m guards.names --write
+# [1.2 2.2] in front: it holds in these dialects only. = : it is the same thing as that one.
+"""
+
+
+class Differences(NamedTuple):
+    """What is another than the stored list says.
+
+    Attributes
+    ----------
+    removed, added : tuple of str
+        Facts.
+    changed : tuple of (str, str, str)
+        Of what; what was said of it; what is said now.
+    """
+
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+    changed: tuple[tuple[str, str, str], ...]
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of a report."""
+        for fact in self.removed:
+            yield f"removed  {fact}"
+        for fact in self.added:
+            yield f"added    {fact}"
+        for subject, before, now in self.changed:
+            yield f"changed  {subject}"
+            yield f"    was  {before}"
+            yield f"    is   {now}"
+
+
+def name_facts(stored: Iterable[str] = ()) -> list[str]:
+    """Return the facts about names, in each dialect; the stored ones say what has been promised."""
+    promised = [place for fact in stored if (place := promised_place(fact))]
+
+    def told() -> Iterator[str]:
+        places = Places(promised)
+        yield from package_facts(places)
+        yield from keras_facts(places)
+
+    by_dialect = {}
+    for dialect in DIALECTS:
+        with speaking(dialect):
+            by_dialect[dialect] = list(told())
+    return list(marked_by_dialect(by_dialect))
+
+
+def promised_place(fact: str) -> str | None:
+    """Return the place of which a fact about a name speaks.
+
+    Examples
+    --------
+    >>> promised_place("import keras.engine.topology.Dot = kerascope.layers.Dot")
+    'keras.engine.topology.Dot'
+    >>> promised_place("setting floatx: 'float32'")
+    """
+    found = re.match(r"(?:\[.*\] )?(?:name|import) ([\w.]+\.\w+)(?: = |: (?!all of))", fact)
+    return found[1] if found else None
+
+
+def paths_of(stored: Iterable[str]) -> list[str]:
+    """Return the inner paths that the stored facts promise."""
+    return [fact.removeprefix("path ") for fact in stored if fact.startswith("path ")]
+
+
+def all_facts(stored: Iterable[str] = ()) -> list[str]:
+    """Return all facts of the present code, sorted, each once."""
+    stored = list(stored)
+    with speaking("2.2"):
+        facts = [*name_facts(stored), *path_facts(paths_of(stored))]
+        for more in (command_line_facts, debugger_facts, setting_facts, environment_facts):
+            facts += more()
+        facts += happening_facts()
+    facts += marked_by_dialect(dialect_facts())
+    return sorted(set(facts))
+
+
+# --- comparing ------------------------------------------------------------------------------------
+
+
+def differences(stored: Iterable[str], present: Iterable[str]) -> Differences:
+    r"""Compare two lists of facts.
+
+    Examples
+    --------
+    >>> found = differences(["name f: (x)", "event a"], ["name f: (y)", "event b"])
+    >>> print(*found.lines(), sep="\n")
+    removed  event a
+    added    event b
+    changed  name f
+        was  (x)
+        is   (y)
+    """
+    gone, new = set(stored) - set(present), set(present) - set(stored)
+    before, now = by_subject(gone), by_subject(new)
+    changed = {
+        subject: (before[subject][0], now[subject][0])
+        for subject in before.keys() & now.keys()
+        if len(before[subject]) == len(now[subject]) == 1
+    }
+    told = [(subject, *pair) for subject, pair in sorted(changed.items())]
+    return Differences(
+        tuple(sorted(fact for fact in gone if split_fact(fact)[0] not in changed)),
+        tuple(sorted(fact for fact in new if split_fact(fact)[0] not in changed)),
+        tuple((subject, was, is_now) for subject, was, is_now in told),
+    )
+
+
+def split_fact(fact: str) -> tuple[str, str]:
+    """Return of what a fact speaks, and what it says of it."""
+    subject, _, said = fact.partition(": ")
+    return subject, said
+
+
+def by_subject(facts: Iterable[str]) -> dict[str, list[str]]:
+    """Return what is said of each subject, if anything is."""
+    found: dict[str, list[str]] = {}
+    for subject, said in map(split_fact, facts):
+        if said:
+            found.setdefault(subject, []).append(said)
+    return found
+
+
+# --- the file -------------------------------------------------------------------------------------
+
+
+def read(path: Path = FILE) -> list[str]:
+    """Return the stored facts; none if there is no such file."""
+    if not path.is_file():
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def write(facts: Sequence[str], path: Path = FILE) -> None:
+    """Store facts."""
+    text = "\n".join([HEADER.rstrip("\n"), "", *facts, ""])
+    path.write_bytes(text.encode("utf-8"))
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def main(
+    words: Sequence[str] | None = None,
+    facts: Callable[[Iterable[str]], list[str]] = all_facts,
+    path: Path = FILE,
+) -> int:
+    """Compare, or write; return the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m guards.names",
+        description="Compare all that users can name with the stored list, guards/names.txt.",
+        epilog="exit codes: 0 the same, 1 something differs, 2 wrong usage or no stored list",
+    )
+    parser.add_argument("--write", action="store_true", help="store what is there now")
+    options = parser.parse_args(words)
+    stored = read(path)
+    if not stored and not options.write:
+        print(f"{path} is not there; --write makes it", file=sys.stderr)
+        return WRONG_USAGE
+    present = facts(stored)
+    found = differences(stored, present)
+    count = f"{len(found.removed)} removed, {len(found.added)} added, {len(found.changed)} changed"
+    if options.write:
+        write(present, path)
+        print(f"{len(present)} facts written to {path.name}: {count}")
+        return SAME
+    if any(found):
+        print(*found.lines(), sep="\n")
+        print(f"{count}; if that is meant: python -m guards.names --write")
+        return DIFFERENT
+    print(f"{len(present)} facts, all as stored")
+    return SAME
+
+
+if __name__ == "__main__":
+    sys.exit(main())
