@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from browser import browser
+from browser import OpenPage, browser
 from rich.console import Console
 
 import kerascope as ks
@@ -245,13 +245,13 @@ def test_pictures_are_filled_by_time_in_every_format_and_theme():
     assert "µs" in found.draw().text(160)
 
 
+@pytest.mark.browser
 def test_a_browser_shows_the_colours():
     found = profile_of(shared_model())
     hottest = max(found.draw().graph.nodes, key=lambda node: node.attrs["time_share"])
     found.draw("times.html")
     with browser() as running:
-        page = running.new_page()
-        page.goto(Path("times.html").resolve().as_uri())
+        page = OpenPage(running, Path("times.html").resolve()).page
         fill = page.evaluate(
             'id => getComputedStyle(document.querySelector(`.box[data-id="${id}"] .line`)).fill',
             hottest.id,

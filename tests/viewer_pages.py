@@ -40,7 +40,7 @@ def pages(running: Any, folder: Path) -> Iterator[Callable[..., Any]]:
     for one, path in opened:
         assert one.requests == [path.as_uri()]
         assert one.complaints == []
-        one.page.close()
+        one.close()
 
 
 def whole(name: str) -> Graph:

@@ -1,7 +1,11 @@
-"""The pages: what is in them, and how they behave in a browser."""
+"""The pages: what is in them, and how they behave in a browser.
+
+They are built once for this module, from the outputs that the chapters hold: nothing is run.
+"""
 
 import os
 import re
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -15,7 +19,10 @@ from kerascope.lessons.prose_html import prose_html
 from kerascope.lessons.render_html import chapter_page, index_page, page_name
 from kerascope.viz.colors import contrast
 
-NAMES = [folder.name for folder in chapter_folders()]
+pytestmark = pytest.mark.xdist_group("lesson pages")
+
+NAMES = [*(f"{folder.name}.html" for folder in chapter_folders()), "index.html"]
+LOOKED_AT_BY_DEFAULT = {"05-node.html", "14-update-tuples.html", "index.html"}
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1200, "height": 800}
 
@@ -49,7 +56,7 @@ def opened(chromium, pages):
     for one, path in found:
         assert set(one.requests) == {path.as_uri()}
         assert one.complaints == []
-        one.page.close()
+        one.close()
 
 
 def page_of(tmp_path, text=EVERY_KIND):
@@ -152,8 +159,8 @@ LOOKED_AT = """async () => {
     for (const one of document.querySelectorAll("details")) one.open = true;
     for (const language of ["en", "zh"]) {
         document.getElementById(`language-${language}`).click();
-        for (let wait = 0; wait < 40 && !players.every(ends); wait++) {
-            await new Promise((done) => setTimeout(done, 50));  // a player says how high it is
+        for (let wait = 0; wait < 6000 && !players.every(ends); wait++) {
+            await new Promise((done) => setTimeout(done, 10));  // a player says how high it is
         }
         seen[language] = {
             wide: document.documentElement.scrollWidth - width,
@@ -172,7 +179,49 @@ NOTHING = ("outside", "scrolling", "flat", "tiny", "others")
 FITS = {**{name: [] for name in NOTHING}, "wide": 0, "cut": 0, "own": True}
 
 
-@pytest.mark.parametrize("name", [*(f"{name}.html" for name in NAMES), "index.html"])
+class Things(HTMLParser):
+    """What kinds of things are in a page: tags, each with its classes, as a style sheet sees them.
+
+    A player is a page in an attribute, so what is in it counts too. The colours of code, which are
+    spans, and what is inside a picture do not.
+    """
+
+    def __init__(self, html):
+        super().__init__()
+        self.kinds = set()
+        self.in_picture = False
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        if self.in_picture or tag == "span":
+            return
+        self.in_picture = tag == "svg"
+        held = dict(attrs)
+        self.kinds |= {tag, *(f"{tag}.{one}" for one in (held.get("class") or "").split())}
+        if "srcdoc" in held:
+            self.kinds |= {f"player: {kind}" for kind in Things(held["srcdoc"]).kinds}
+
+    def handle_endtag(self, tag):
+        if tag == "svg":
+            self.in_picture = False
+
+
+def test_the_pages_looked_at_by_default_have_every_kind_of_thing_that_any_page_has(pages):
+    kinds = {name: Things((pages / name).read_text("utf-8")).kinds for name in NAMES}
+    looked_at = set().union(*(kinds[name] for name in LOOKED_AT_BY_DEFAULT))
+    assert set().union(*kinds.values()) - looked_at == set()
+    assert {"div.wordy", "div.picture", "div.pdb", "div.in-zh", "ol.chapters"} <= looked_at
+    assert {"iframe.player", "player: svg"} <= looked_at
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in LOOKED_AT_BY_DEFAULT else pytest.param(name, marks=pytest.mark.slow)
+        for name in NAMES
+    ],
+)
 def test_all_fits_in_the_window(opened, name):
     """In both languages, at both widths; only code and pictures scroll by themselves."""
     page = opened(name, viewport=DESK)
@@ -181,6 +230,7 @@ def test_all_fits_in_the_window(opened, name):
     assert page.evaluate(LOOKED_AT) == {"en": FITS, "zh": FITS}
 
 
+@pytest.mark.browser
 def test_on_a_phone_a_table_of_many_words_is_a_list_of_cards(opened):
     page = opened("05-node.html", viewport=PHONE)
     table = page.locator(".wordy:visible table").first
@@ -197,6 +247,7 @@ def test_on_a_phone_a_table_of_many_words_is_a_list_of_cards(opened):
     assert len({cell.bounding_box()["y"] for cell in row.locator("td").all()}) == 1
 
 
+@pytest.mark.browser
 def test_the_switch_keeps_the_place_and_stands_in_the_address(opened):
     page = opened("00-tools.html", viewport=DESK)
     page.evaluate("document.getElementById('en.trace').scrollIntoView({behavior: 'instant'})")
@@ -211,6 +262,7 @@ def test_the_switch_keeps_the_place_and_stands_in_the_address(opened):
     assert page.locator("#language-zh").is_checked()
 
 
+@pytest.mark.browser
 def test_the_address_chooses_the_language_and_so_do_links(opened):
     page = opened("00-tools.html")
     page.evaluate("location.hash = 'zh.joints'")
@@ -220,11 +272,13 @@ def test_the_address_chooses_the_language_and_so_do_links(opened):
     page.wait_for_selector("#en\\.joints:visible")
 
 
+@pytest.mark.browser
 def test_a_reader_who_likes_chinese_sees_it_first(opened):
     assert opened("00-tools.html", locale="zh-CN").locator("#language-zh").is_checked()
     assert opened("00-tools.html", locale="fr-FR").locator("#language-en").is_checked()
 
 
+@pytest.mark.browser
 def test_the_switch_works_without_the_script(opened):
     page = opened("00-tools.html", java_script_enabled=False)
     assert page.locator("#en\\.tools").is_visible()
@@ -233,6 +287,7 @@ def test_the_switch_works_without_the_script(opened):
     assert not page.locator("#en\\.tools").is_visible()
 
 
+@pytest.mark.browser
 def test_the_keyboard_reaches_the_text_the_switch_and_what_is_folded(opened):
     page = opened("00-tools.html")
     page.keyboard.press("Tab")
@@ -248,6 +303,7 @@ def test_the_keyboard_reaches_the_text_the_switch_and_what_is_folded(opened):
     assert folded.get_attribute("open") is not None
 
 
+@pytest.mark.browser
 def test_a_screen_reader_finds_landmarks_languages_and_names(opened):
     page = opened("00-tools.html")
     for landmark in ("main", "header", "nav[aria-label]"):
@@ -264,6 +320,7 @@ def test_a_screen_reader_finds_landmarks_languages_and_names(opened):
     assert page.evaluate(f"{unnamed} > 5000).length") == 0
 
 
+@pytest.mark.browser
 def test_on_paper_everything_is_unfolded_and_nothing_is_cut(opened):
     page = opened("00-tools.html")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -276,6 +333,7 @@ def test_on_paper_everything_is_unfolded_and_nothing_is_cut(opened):
     assert page.locator(".block details[open]").count() == 0
 
 
+@pytest.mark.browser
 def test_a_player_on_paper_is_whole_and_nothing_lies_over_another_thing(opened):
     page = opened("13-symbolic-differentiation.html")
     page.wait_for_function("document.querySelector('iframe').clientHeight > 2000")
@@ -313,6 +371,7 @@ DRAWN_LIKE_NOTHING = """(texts) => {
 }"""
 
 
+@pytest.mark.browser
 def test_every_sign_has_a_glyph(opened):
     """The missing sign is drawn as a box, as U+0378 is, which no alphabet has."""
     lessons = [read_chapter(one).lessons["zh"] for one in chapter_folders()]

@@ -38,6 +38,8 @@ from kerascope.models import Model
 from kerascope.trace.hearer import GRAIN_OF
 from kerascope.trace.tape import Tape
 
+pytestmark = pytest.mark.xdist_group("lesson player")
+
 TITLE = {"en": "One step of training", "zh": "训练的一步"}
 GATE = {
     "at": "event:update.apply",
@@ -47,6 +49,7 @@ GATE = {
 }
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 900}
+PAUSE = 900  # milliseconds between two steps while it plays
 
 
 def small_model():
@@ -184,6 +187,7 @@ Player(tape, from_="batch 0", until="batch 0").save("out/a.html")
 """
 
 
+@pytest.mark.process
 def test_two_processes_write_the_same_bytes(tmp_path):
     pages = []
     for seed in ("1", "2"):
@@ -490,18 +494,14 @@ def opened(chromium, page_file):
     found = []
 
     def open_page(path=page_file, address="", **options):
-        one = OpenPage(chromium, path, **options)
-        if address:
-            one.page.goto(f"{path.as_uri()}{address}")
-            one.page.reload()
-        found.append(one)
-        return one.page
+        found.append(OpenPage(chromium, path, address, **options))
+        return found[-1].page
 
     yield open_page
     for one in found:
         assert len(set(one.requests)) == 1
         assert one.complaints == []
-        one.page.close()
+        one.close()
 
 
 def press(page, name, times=1):
@@ -513,6 +513,7 @@ def moment(page) -> int:
     return int(page.input_value("#moment"))
 
 
+@pytest.mark.browser
 def test_next_previous_and_the_slider_go_to_a_moment(opened):
     page = opened()
     assert page.inner_text(".said") == "▸ batch 0"
@@ -529,19 +530,28 @@ def test_next_previous_and_the_slider_go_to_a_moment(opened):
     assert "batch 0 > train_function > forward > depth 2 > h" in page.inner_text(".path")
 
 
+@pytest.mark.browser
 def test_a_moment_is_the_same_from_both_directions(opened):
-    page = opened()
-    look = "[...document.querySelectorAll('.tables, .boxes, .source')].map((x) => x.innerText)"
-    seen = []
-    for _ in range(16):
-        press(page, "next")
-        page.locator(".tables details").first.wait_for()
-        seen.append(page.evaluate(look)[1:])
-    for before in reversed(seen[:-1]):
-        press(page, "previous")
-        assert page.evaluate(look)[1:] == before
+    there, back = opened().evaluate("""() => {
+        const shown = () => [...document.querySelectorAll(".tables, .boxes, .source")]
+            .map((one) => one.innerText).slice(1);
+        const press = (name) => document.querySelector(`[data-do=${name}]`).click();
+        const there = [shown()], back = [];
+        for (let i = 0; i < 16; i++) {
+            press("next");
+            there.push(shown());
+        }
+        for (let i = 0; i < 16; i++) {
+            press("previous");
+            back.push(shown());
+        }
+        return [there, back];
+    }""")
+    assert back == there[-2::-1]
+    assert len({str(look) for look in there}) > 10
 
 
+@pytest.mark.browser
 def test_new_rows_are_marked_in_words_and_a_value_is_looked_at(opened):
     page = opened()
     page.locator("#moment").fill("10")
@@ -562,6 +572,7 @@ def test_new_rows_are_marked_in_words_and_a_value_is_looked_at(opened):
     assert page.inner_text(".peek").startswith("tensor_map[h]")
 
 
+@pytest.mark.browser
 def test_a_table_stays_as_the_reader_left_it_but_opens_for_a_new_row(opened):
     page = opened()
     page.locator("#moment").fill("12")
@@ -579,6 +590,7 @@ def test_a_table_stays_as_the_reader_left_it_but_opens_for_a_new_row(opened):
     assert new_row.evaluate(f"{seen}.getBoundingClientRect().bottom + 1")
 
 
+@pytest.mark.browser
 def test_boxes_say_their_state_by_shape_frame_and_words(opened):
     page = opened()
     page.locator("#moment").fill("10")
@@ -599,6 +611,7 @@ def test_boxes_say_their_state_by_shape_frame_and_words(opened):
     assert listed == ["● done", "▶ now", "○ to do", "○ to do"]
 
 
+@pytest.mark.browser
 def test_next_change_and_next_stop_point(opened):
     page = opened()
     press(page, "stop")
@@ -615,6 +628,7 @@ def test_next_change_and_next_stop_point(opened):
     assert page.inner_text(".said") == "▸ loss"
 
 
+@pytest.mark.browser
 def test_keys_move_where_they_belong(opened):
     page = opened()
     page.focus("[data-do=next]")
@@ -636,6 +650,7 @@ def test_keys_move_where_they_belong(opened):
     assert page.inner_text("[data-do=play]") == "Play"
 
 
+@pytest.mark.browser
 def test_a_gate_hides_what_comes_until_the_reader_has_answered(opened):
     page = opened()
     page.locator("#moment").fill("169")
@@ -657,6 +672,7 @@ def test_a_gate_hides_what_comes_until_the_reader_has_answered(opened):
     assert moment(page) == 169
 
 
+@pytest.mark.browser
 def test_the_address_holds_the_moment_and_the_language(opened):
     page = opened(address="#step=12&zh")
     assert moment(page) == 11
@@ -689,6 +705,7 @@ def test_words_cannot_break_out_of_the_page_nor_out_of_a_frame(called):
     assert (tag, attributes["title"], attributes["srcdoc"]) == ("iframe", evil, player.html)
 
 
+@pytest.mark.browser
 def test_the_language_is_switched_and_nothing_is_left_in_the_other(opened):
     page = opened()
     page.locator("#moment").fill("10")
@@ -704,19 +721,23 @@ def test_the_language_is_switched_and_nothing_is_left_in_the_other(opened):
     assert opened(locale="zh-CN").locator("#language-zh").is_checked()
 
 
+@pytest.mark.browser
 def test_playing_goes_on_by_itself_and_is_silent(opened):
-    page = opened()
+    page = opened(locale="en-US")  # a tab of its own: its clock is turned by hand
+    page.clock.install()
     press(page, "play")
     assert page.inner_text("[data-do=play]") == "Pause"
+    before = moment(page)
     said = page.inner_text(".live")
-    page.locator(".count:text-is('4 / 170')").wait_for()
+    page.clock.run_for(2 * PAUSE)
+    assert moment(page) == before + 2
     assert page.inner_text(".live") == said == ""
     press(page, "play")
-    before = moment(page)
-    page.wait_for_timeout(1100)
-    assert moment(page) == before
+    page.clock.run_for(10 * PAUSE)
+    assert moment(page) == before + 2
 
 
+@pytest.mark.browser
 def test_commands_for_the_debugger_are_copied(opened):
     page = opened()
     page.locator("#moment").fill("10")
@@ -726,12 +747,14 @@ def test_commands_for_the_debugger_are_copied(opened):
     assert page.inner_text(".live") == "Copied"
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize(("wanted", "seconds"), [("reduce", "0s"), ("no-preference", "0.15s")])
 def test_nothing_glides_for_a_reader_who_wants_no_motion(opened, wanted, seconds):
     cursor = opened(reduced_motion=wanted).locator(".cursor").first
     assert cursor.evaluate("(one) => getComputedStyle(one).transitionDuration") == seconds
 
 
+@pytest.mark.browser
 def test_without_a_script_the_steps_are_a_list_and_gates_are_folded(opened):
     page = opened(java_script_enabled=False)
     assert page.locator(".steps li:visible").count() == 170
@@ -744,6 +767,7 @@ def test_without_a_script_the_steps_are_a_list_and_gates_are_folded(opened):
     assert page.inner_text("h1") == "训练的一步"
 
 
+@pytest.mark.browser
 def test_on_paper_all_steps_are_there(opened):
     page = opened()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -752,6 +776,7 @@ def test_on_paper_all_steps_are_there(opened):
     assert not page.locator(".controls").is_visible()
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [PHONE, DESK], ids=["phone", "desk"])
 def test_nothing_is_wider_than_the_window_and_all_text_can_be_read(opened, viewport, scheme):
@@ -787,6 +812,7 @@ CONTRASTS = """() => {
 }"""
 
 
+@pytest.mark.browser
 def test_two_sides_move_together(opened, called, tmp_path):
     path = tmp_path / "two.html"
     Player(called[1], TITLE, beside=called[1]).save(path)
@@ -853,6 +879,7 @@ def test_a_player_is_a_page_and_a_picture_is_not(tmp_path):
         write_chapter(tmp_path, LESSON.replace("{.player trace=go}", "{.gen from=go}"))
 
 
+@pytest.mark.browser
 def test_the_chapter_page_holds_the_player_and_speaks_its_language(chapter, opened, tmp_path):
     path = tmp_path / "01-walk.html"
     path.write_text(chapter_page(chapter[0], None, None), encoding="utf-8")
@@ -867,12 +894,12 @@ def test_the_chapter_page_holds_the_player_and_speaks_its_language(chapter, open
     frame.locator("button:has-text('下一步')").wait_for()
     assert frame.locator(".count").inner_text().startswith("2 / ")
     inside = page.frames[1]
-    page.wait_for_timeout(300)
-    assert inside.evaluate("document.documentElement.scrollHeight - innerHeight") <= 1
+    inside.wait_for_function("document.documentElement.scrollHeight - innerHeight <= 1")
     assert page.evaluate("document.querySelector('iframe.player').clientHeight") > 1200
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
 
 
+@pytest.mark.browser
 def test_a_page_that_begins_in_chinese_has_a_chinese_player(chapter, opened, tmp_path):
     path = tmp_path / "01-walk.html"
     path.write_text(chapter_page(chapter[0], None, None), encoding="utf-8")

@@ -10,6 +10,8 @@ from viewer_pages import box, focused, pages, places, whole
 
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("graph viewer")]
+
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
@@ -238,8 +240,11 @@ def test_the_theme_follows_the_system_until_the_button_decides(opened: Any):
     page.click("#theme")
     assert page.evaluate(background) == light
     page.emulate_media(color_scheme="light")
+    # Who listens last hears of the change after the page has.
+    page.evaluate("""() => matchMedia("(prefers-color-scheme: dark)").addEventListener(
+        "change", () => { document.title = "it is dark"; })""")
     page.emulate_media(color_scheme="dark")
-    page.wait_for_timeout(100)
+    page.wait_for_function("document.title === 'it is dark'")
     assert page.evaluate(background) == light
 
 
