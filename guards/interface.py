@@ -22,6 +22,7 @@ from typing import Any
 from kerascope.compat import keras_imports
 from kerascope.compat.paths import MOVED, ROOTS, sources_of
 from kerascope.compat.stand_in import StandIn
+from kerascope.refusals import REFUSALS, Refused
 from kerascope.settings import config
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -204,8 +205,14 @@ def names_of(module: Any) -> list[str]:
         for name, value in vars(module).items()
         if not name.startswith("_")
         and not isinstance(value, ModuleType)
+        and not is_refused(value)  # it is here once it was asked for
         and f"{getattr(value, '__module__', '')}.".startswith(below)
     )
+
+
+def is_refused(value: Any) -> bool:
+    """Tell whether a name of Keras stands for a refusal."""
+    return inspect.isclass(value) and issubclass(value, Refused)
 
 
 class Places:
@@ -273,6 +280,11 @@ def package_facts(places: Places) -> Iterator[str]:
             yield f"name {place}: value, {type(thing).__name__}"
 
 
+def refusal_facts() -> Iterator[str]:
+    """Yield the names of Keras that are refused with a reason."""
+    yield from (f"refused {module}.{name}" for module, names in REFUSALS.items() for name in names)
+
+
 def _class_facts(place: str, thing: type, places: Places) -> Iterator[str]:
     """Yield a class: its arguments, the public classes that it is, and what it adds to them."""
     yield f"name {place}: class {call_of(thing)}".rstrip()
@@ -321,8 +333,8 @@ def _stand_in_facts(
             rest -= set(own)
     for name in sorted(rest):
         thing, place = here[name], f"{module.__name__}.{name}"
-        if isinstance(thing, ModuleType):
-            continue  # each of the paths is imported itself
+        if isinstance(thing, ModuleType) or is_refused(thing):
+            continue  # refusals are told by themselves; each of the paths is imported itself
         if places.of(thing):
             yield f"import {place} = {places.of(thing)}"
         elif is_ours(thing) and callable(thing):

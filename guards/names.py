@@ -32,6 +32,7 @@ from guards.interface import (
     marked_by_dialect,
     package_facts,
     path_facts,
+    refusal_facts,
     speaking,
 )
 
@@ -110,6 +111,7 @@ def all_facts(stored: Iterable[str] = ()) -> list[str]:
     stored = list(stored)
     with speaking("2.2"):
         facts = [*name_facts(stored), *path_facts(paths_of(stored))]
+        facts += refusal_facts()
         for more in (command_line_facts, debugger_facts, setting_facts, environment_facts):
             facts += more()
         facts += happening_facts()
