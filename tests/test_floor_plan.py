@@ -9,10 +9,11 @@ each other's types. It still may not name a type of an upper row.
 """
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -47,9 +48,47 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 # --- reading --------------------------------------------------------------------------------------
 
 
+class Found(NamedTuple):
+    """An import, a function or a call in a file, and where it stands."""
+
+    node: ast.AST
+    functions: tuple[str, ...]  # the names of those around it, the innermost last
+    runs: bool  # it is not below `if TYPE_CHECKING:`
+
+
 @cache
-def parse(source: str) -> ast.Module:
-    return ast.parse(source)
+def found_in(source: str) -> list[Found]:
+    """Return what the checks ask of a file. All of them share this one walk."""
+    found = []
+    waiting = [Found(ast.parse(source), (), True)]
+    while waiting:
+        one = waiting.pop()
+        node, functions, runs = one
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.Call | FunctionNode):
+            found.append(one)
+        if isinstance(node, FunctionNode):
+            functions = (*functions, node.name)
+        unchecked = set(node.body) if is_type_checking(node) else set()
+        waiting += [
+            Found(child, functions, runs and child not in unchecked)
+            for child in ast.iter_child_nodes(node)
+            if isinstance(child, STRUCTURE)
+        ]
+    return found
+
+
+# What can hold an import, a function or a call; names, constants and operators cannot.
+STRUCTURE = (
+    *(ast.stmt, ast.expr, ast.arguments, ast.keyword, ast.comprehension, ast.excepthandler),
+    *(ast.withitem, ast.match_case, ast.pattern),
+)
+
+
+def is_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) in (
+        "TYPE_CHECKING",
+        "typing.TYPE_CHECKING",
+    )
 
 
 def row_of(path: str) -> int | None:
@@ -62,15 +101,15 @@ def module_name(path: str) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports_of(path: str, tree: ast.AST) -> Iterator[Import]:
-    """Yield every import below `tree` with relative names made absolute.
+def imports_of(path: str, nodes: Iterable[ast.AST]) -> Iterator[Import]:
+    """Yield every import among `nodes` with relative names made absolute.
 
     `from a import b` yields `a.b`: whether b is a module is decided by who knows the modules.
     """
     package_parts = module_name(path).split(".")
     if not path.endswith("__init__.py"):
         package_parts = package_parts[:-1]
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -79,10 +118,13 @@ def imports_of(path: str, tree: ast.AST) -> Iterator[Import]:
             yield from ((f"{base}.{alias.name}", node.lineno) for alias in node.names)
 
 
-def imported_files(path: str, tree: ast.AST, sources: Sources) -> Iterator[tuple[str, int]]:
-    """Yield (path of the kerascope file, line) for each import below `tree`, a part of `path`."""
-    files = {module_name(other): other for other in sources}
-    for name, line in imports_of(path, tree):
+def imported_files(
+    path: str, sources: Sources, *, running: bool = False
+) -> Iterator[tuple[str, int]]:
+    """Yield (path of the kerascope file, line) for each import of `path`, or those that run."""
+    files = files_of_modules(tuple(sources))
+    nodes = [one.node for one in found_in(sources[path]) if one.runs or not running]
+    for name, line in imports_of(path, nodes):
         if name.split(".")[0] != PACKAGE:
             continue
         while name not in files and "." in name:
@@ -91,19 +133,9 @@ def imported_files(path: str, tree: ast.AST, sources: Sources) -> Iterator[tuple
             yield files[name], line
 
 
-class WithoutTypeChecking(ast.NodeTransformer):
-    """Leave out the bodies of `if TYPE_CHECKING:`."""
-
-    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
-        if ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-            return node.orelse
-        return self.generic_visit(node)
-
-
-def functions_of(tree: ast.AST) -> Iterator[FunctionNode]:
-    for node in ast.walk(tree):
-        if isinstance(node, FunctionNode):
-            yield node
+@cache
+def files_of_modules(paths: tuple[str, ...]) -> dict[str, str]:
+    return {module_name(path): path for path in paths}
 
 
 def length_without_docstring(function: FunctionNode) -> int:
@@ -125,7 +157,7 @@ def imports_from_upper_rows(sources: Sources) -> list[str]:
     complaints = []
     for path in sources:
         row = row_of(path)
-        for target, line in imported_files(path, parse(sources[path]), sources):
+        for target, line in imported_files(path, sources):
             target_row = row_of(target)
             if row is not None and target_row is not None and target_row > row:
                 complaints.append(f"{path}:{line}: row {row} imports {target} of row {target_row}")
@@ -133,10 +165,10 @@ def imports_from_upper_rows(sources: Sources) -> list[str]:
 
 
 def import_cycles(sources: Sources) -> list[str]:
-    graph = {}
-    for path, source in sources.items():
-        running_part = WithoutTypeChecking().visit(ast.parse(source))
-        graph[path] = {target for target, _ in imported_files(path, running_part, sources)}
+    graph = {
+        path: {target for target, _ in imported_files(path, sources, running=True)}
+        for path in sources
+    }
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -147,26 +179,24 @@ def import_cycles(sources: Sources) -> list[str]:
 def imports_inside_functions(sources: Sources) -> list[str]:
     complaints = []
     for path, source in sources.items():
-        for function in functions_of(parse(source)):
-            names = [*imports_of(path, function), *literal_dynamic_imports(function)]
+        for node, functions, _ in found_in(source):
+            if not functions or isinstance(node, FunctionNode):
+                continue
             complaints += [
-                f"{path}:{line}: {function.name}() imports {name}"
-                for name, line in names
+                f"{path}:{line}: {functions[-1]}() imports {name}"
+                for name, line in [*imports_of(path, [node]), *literal_dynamic_imports(node)]
                 if name.split(".")[0] in (PACKAGE, "")
             ]
     return complaints
 
 
-def literal_dynamic_imports(tree: ast.AST) -> Iterator[Import]:
-    """Yield `import_module("kerascope.x")` and `__import__("kerascope.x")`."""
-    for node in ast.walk(tree):
-        if not (
-            isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)
-        ):
-            continue
-        called = ast.unparse(node.func).rpartition(".")[2]
-        if called in ("import_module", "__import__"):
-            yield str(node.args[0].value), node.lineno
+def literal_dynamic_imports(node: ast.AST) -> Iterator[Import]:
+    """Yield what `import_module("kerascope.x")` and `__import__("kerascope.x")` import."""
+    if not (isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)):
+        return
+    called = ast.unparse(node.func).rpartition(".")[2]
+    if called in ("import_module", "__import__"):
+        yield str(node.args[0].value), node.lineno
 
 
 def drawing_imports_below_row_six(sources: Sources) -> list[str]:
@@ -174,7 +204,7 @@ def drawing_imports_below_row_six(sources: Sources) -> list[str]:
         f"{path}:{line}: row {row_of(path)} imports {name}"
         for path, source in sources.items()
         if row_of(path) not in DRAWING_ROWS
-        for name, line in imports_of(path, parse(source))
+        for name, line in imports_of(path, [one.node for one in found_in(source)])
         if name.split(".")[0] in DRAWING_PACKAGES
     ]
 
@@ -192,8 +222,9 @@ def too_long_functions(sources: Sources) -> list[str]:
     return [
         f"{path}:{function.lineno}: {function.name}() has {length} lines"
         for path, source in sources.items()
-        for function in functions_of(parse(source))
-        if (length := length_without_docstring(function)) > LONGEST_FUNCTION
+        for function, _, _ in found_in(source)
+        if isinstance(function, FunctionNode)
+        and (length := length_without_docstring(function)) > LONGEST_FUNCTION
     ]
 
 
@@ -230,7 +261,7 @@ def test_the_package_was_really_read() -> None:
     sources = package_sources()
     assert {"errors.py", "datasets/digits.py", "utils/data_utils.py"} <= sources.keys()
     path = "datasets/mnist.py"
-    found = {target for target, _ in imported_files(path, parse(sources[path]), sources)}
+    found = {target for target, _ in imported_files(path, sources)}
     assert found == {"datasets/local_files.py"}
 
 

@@ -1,4 +1,4 @@
-"""Ten thousand layers: no recursion, and work that grows with the graph and not with its square.
+"""Long chains of layers: no recursion, and work that grows with the graph, not with its square.
 
 Calls are counted, not seconds, so the result does not depend on the machine. Comparisons of
 tensors, nodes and layers count too: `x in a_list` makes one for each entry. `benchmarks/chain.py`
@@ -63,10 +63,28 @@ def counted_comparisons(monkeypatch):
         monkeypatch.setattr(cls, "__hash__", object.__hash__, raising=False)
 
 
-def check_linear(work: Callable[[int], object], small: int = 40, large: int = 400) -> None:
+def check_linear(work: Callable[[int], object], small: int = 20, step: int = 40) -> None:
+    """Check that `step` further layers cost the same, whatever they are added to.
+
+    What the work takes once, and what it takes for each layer, cancels out. A look through half of
+    the layers before, at each layer, would leave step**2 / 2 calls.
+    """
     work(5)  # what is made only once is made now
-    few, many = (calls_of(lambda n=n: work(n)) for n in (small, large))
-    assert many / few < 1.05 * large / small
+    lengths = (small, small + step, small + 2 * step)
+    few, more, most = (calls_of(lambda n=n: work(n)) for n in lengths)
+    assert more - few > step
+    assert abs((most - more) - (more - few)) < step
+
+
+def test_a_look_at_all_layers_before_at_each_layer_would_be_found():
+    def work(length):
+        seen = []
+        for one in chain(length).layers:
+            assert all(not other.losses for other in seen)
+            seen.append(one)
+
+    with pytest.raises(AssertionError):
+        check_linear(work)
 
 
 WORK = {
@@ -102,13 +120,21 @@ def test_a_layer_that_is_called_often_costs_the_same_at_each_call():
     check_linear(work)
 
 
-@pytest.mark.slow
-def test_ten_thousand_layers_are_built_mapped_compiled_and_trained_in_a_small_stack():
-    limit = sys.getrecursionlimit()
+@pytest.fixture
+def shallow():
+    """Allow half as many frames inside each other as the shorter chain has layers."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(250)
+    yield 250
+    sys.setrecursionlimit(before)
+
+
+@pytest.mark.parametrize("length", [500, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_a_long_chain_is_built_mapped_compiled_and_trained_in_a_small_stack(shallow, length):
     result = {}
 
     def work():
-        model = chain(10_000)
+        model = chain(length)
         result["loss"] = train_one_step(model)
         result["deepest"] = max(model.nodes_by_depth)
         result["layers"] = len(model.layers)
@@ -121,6 +147,7 @@ def test_ten_thousand_layers_are_built_mapped_compiled_and_trained_in_a_small_st
         thread.join()
     finally:
         threading.stack_size(before)
-    assert sys.getrecursionlimit() == limit <= 10_000
+    assert sys.getrecursionlimit() == shallow
     assert np.isfinite(result["loss"])
-    assert (result["deepest"], result["layers"], result["weights"]) == (10_000, 10_001, 20_001)
+    expected = length, length + 1, 2 * length + 1
+    assert (result["deepest"], result["layers"], result["weights"]) == expected
