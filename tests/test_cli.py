@@ -56,6 +56,7 @@ def command(*words, **options):
 # --- trace ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.process
 def test_the_walk_of_a_small_script_is_the_golden_one_in_every_process():
     first = command("trace", GOLDEN / "small_script.py")
     second = command("trace", GOLDEN / "small_script.py", environment={"PYTHONHASHSEED": "1"})
@@ -405,6 +406,7 @@ def test_the_version_is_that_of_the_package(capsys):
     assert capsys.readouterr().out == f"kerascope {ks.__version__}\n"
 
 
+@pytest.mark.process
 def test_help_needs_no_drawing_packages():
     code = (
         "import sys; from kerascope.cli import main; main(['--version']);"

@@ -5,6 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
+# What a copy of a warm Python has loaded tells nothing.
+pytestmark = pytest.mark.process
+
 HEAVY = ["rich", "networkx", "pygraphviz", "h5py", "tarfile", "shutil", "difflib"]
 
 

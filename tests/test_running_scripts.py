@@ -41,6 +41,7 @@ def test_the_path_of_the_script_outlives_a_change_of_folder(run):
     assert run(text, "script.py", "a").stdout == "True ['script.py', 'a']\n"
 
 
+@pytest.mark.process
 def test_threads_and_atexit_that_outlive_the_script_find_our_keras(run, tmp_path):
     (tmp_path / "helper.py").write_text("x = 1\n", encoding="utf-8")
     elsewhere = tmp_path / "elsewhere"

@@ -39,6 +39,7 @@ def test_large_models_have_the_sizes_that_are_known():
     assert len(LARGE_ZOO["inception_v3"]().layers) == 313
 
 
+@pytest.mark.process
 def test_importing_the_zoo_makes_no_model():
     code = "import zoo; from kerascope import backend as K; print(K.get_uid('input'))"
     folder = Path(__file__).parent

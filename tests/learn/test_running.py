@@ -158,6 +158,7 @@ def test_a_file_beside_it_can_be_imported_but_hides_nothing_of_ours(
     assert checked(exercise, tmp_path, source).verdict is Verdict.PASS
 
 
+@pytest.mark.process
 def test_keras_is_ours_and_the_same_numbers_come_for_everybody(exercise, tmp_path):
     source = (
         "import keras, numpy as np\n"

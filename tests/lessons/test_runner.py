@@ -64,6 +64,7 @@ def test_what_is_printed_and_not_stored_is_a_complaint(tmp_path):
     assert "+ 1" in complaint
 
 
+@pytest.mark.process
 def test_two_runs_print_the_same_random_numbers_sets_and_ids(tmp_path):
     code = "import random, numpy as np\nprint(random.random(), np.random.normal(size=3))\n"
     code += "print({'a', 'b', 'c'}, hash('a'), object(), id(object()) > 0)\n"

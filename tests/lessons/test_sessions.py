@@ -35,6 +35,7 @@ SESSIONS = [
 SMALL = "import sys\nprint(sys.argv, __name__, 'kerascope.lessons.child' in sys.modules)\n"
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_forked_session_prints_what_a_fresh_one_prints(tmp_path: Path):
     folder = tmp_path / "work"

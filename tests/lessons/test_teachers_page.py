@@ -19,10 +19,7 @@ from kerascope.lessons.sessions import calm_environment
 LANGUAGES = ("en", "zh")
 FILES = ("python", "markdown", "text")
 SECONDS = 120
-PROGRAMS = {
-    "kerascope": f"{shlex.quote(sys.executable)} -m kerascope",
-    "python": shlex.quote(sys.executable),
-}
+PROGRAMS = {"kerascope": [sys.executable, "-m", "kerascope"], "python": [sys.executable]}
 
 
 class Block(NamedTuple):
@@ -43,17 +40,35 @@ def blocks_of(language):
     return [Block(one.info.split(), one.content, one.map[0] + 1) for one in found]
 
 
-def run(block, folder, home):
+def typed_into_a_shell(line, **options):
+    """Run a line as a shell does."""
+    program, _, rest = line.partition(" ")
+    return subprocess.run(f"{shlex.join(PROGRAMS[program])} {rest}", shell=True, **options)
+
+
+def read_by_us(line, **options):
+    """Run a line without a shell: words, and at their end perhaps the file that is written."""
+    program, *words = shlex.split(line)
+    assert not set("|&;<$*`") & set(line), f"{line}: only a shell knows what that is"
+    if ">" not in words:
+        return subprocess.run([*PROGRAMS[program], *words], **options)
+    *words, sign, name = words
+    assert sign == ">"
+    finished = subprocess.run([*PROGRAMS[program], *words], **options)
+    (options["cwd"] / name).write_text(finished.stdout, encoding="utf-8")
+    finished.stdout = ""
+    return finished
+
+
+def run(block, folder, home, by):
     """Run the commands of a block; return what they print, after a look at the last exit code."""
     expected = next((int(word[5:]) for word in block.words if word.startswith("exit=")), 0)
     commands = block.text.splitlines()
     printed = ""
     for number, line in enumerate(commands, 1):
         assert line.startswith("$ "), f"line {block.line + number}: {line!r}"
-        program, _, rest = line[2:].partition(" ")
-        finished = subprocess.run(
-            f"{PROGRAMS[program]} {rest}",
-            shell=True,
+        finished = by(
+            line[2:],
             cwd=folder,
             env=calm_environment(home),
             capture_output=True,
@@ -67,7 +82,10 @@ def run(block, folder, home):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the page is typed into a POSIX shell")
-def test_every_command_of_the_page_prints_what_it_says(tmp_path):
+@pytest.mark.parametrize(
+    "by", [read_by_us, pytest.param(typed_into_a_shell, marks=[pytest.mark.slow])]
+)
+def test_every_command_of_the_page_prints_what_it_says(tmp_path, by):
     folder, home = tmp_path / "work", tmp_path / "home"
     prepare_folder(folder)
     home.mkdir()
@@ -76,7 +94,7 @@ def test_every_command_of_the_page_prints_what_it_says(tmp_path):
         kind = block.words[0]
         if kind == "sh":
             assert not printed, f"line {block.line}: what was printed before is not shown"
-            printed = run(block, folder, home)
+            printed = run(block, folder, home, by)
             ran += 1
         elif kind == "output":
             difference = compare(block.text, printed)
