@@ -15,8 +15,6 @@ pytest.importorskip("pty")
 
 from terminals import PATIENCE, ROOT, Terminal
 
-pytestmark = pytest.mark.process
-
 
 @pytest.fixture
 def debug(tmp_path):
@@ -34,6 +32,7 @@ def debug(tmp_path):
         yield debug
 
 
+@pytest.mark.process
 def test_a_person_at_a_terminal(debug):
     terminal = debug("examples/example.py")
     stop = terminal.ask("unt forward")
@@ -199,7 +198,10 @@ def debugged(*options, commands="", **environment):
     )
 
 
-@pytest.mark.parametrize("options", [["--step-all=detail"], ["--format", "md"], []])
+@pytest.mark.parametrize(
+    "options",
+    [["--step-all=detail"], ["--format", "md"], pytest.param([], marks=pytest.mark.process)],
+)
 def test_a_reader_that_has_gone_ends_it_silently(options):
     words = [sys.executable, "-W", "ignore", "-m", "kerascope", "debug", *options]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
@@ -213,6 +215,7 @@ def test_a_reader_that_has_gone_ends_it_silently(options):
         assert process.wait(PATIENCE) == 141
 
 
+@pytest.mark.process
 def test_without_utf8_all_is_ascii():
     locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}
     commands = "unt forward;s;w;l user;info nodes;info depths;draw;r;set out = out;q;"

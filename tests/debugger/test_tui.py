@@ -31,7 +31,7 @@ from kerascope.debugger.tui.screen import Program
 from kerascope.debugger.tui.screen_debugger import ScreenDebugger
 
 NARROW, WIDE = (80, 24), (120, 40)
-PATIENCE = 120  # seconds; only a hang reaches them
+PATIENCE = 600  # seconds; only a hang reaches them
 CHARACTERS = {"space": " ", "colon": ":"}  # of keys that have a name
 START = ("unt forward", "s", "s")
 
@@ -572,11 +572,10 @@ def test_textual_is_not_imported_without_the_option(tmp_path):
     assert "\n[]\n" in done.stdout
 
 
-@pytest.mark.process
 @pytest.mark.parametrize(
     ("text", "keys", "code"),
     [
-        ("1 / 0", [("transcript", "c"), ("mortem", "q")], 1),
+        pytest.param("1 / 0", [("transcript", "c"), ("mortem", "q")], 1, marks=pytest.mark.process),
         ("import sys; print('after')", [("transcript", ":detach\r")], 0),
         ("while True: pass", [("transcript", "c"), ("running", "\x11")], 0),
         pytest.param("print(1)", [("transcript", "c"), ("ended", "q")], 0, marks=pytest.mark.slow),
