@@ -5,10 +5,11 @@ import os
 os.environ["KERAS_BACKEND"] = "jax"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
+import counted
+import keras_reference
 import pytest
 import warm_python
 from counted import (  # noqa: F401 (hooks)
-    pytest_addoption,
     pytest_collection_modifyitems,
     pytest_sessionfinish,
     pytest_testnodedown,
@@ -18,6 +19,12 @@ from hypothesis import settings
 # Machines are slow at times: no example fails for the time it took.
 settings.register_profile("kerascope", deadline=None)
 settings.load_profile("kerascope")
+
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Add the options of the tests, and bring in the plugin by which the real Keras answers."""
+    counted.pytest_addoption(parser)
+    pluginmanager.register(keras_reference, "keras_reference")
 
 
 def pytest_configure() -> None:

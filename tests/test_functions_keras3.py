@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from keras_reference import keras
 
 from kerascope import activations, constraints, losses, metrics, regularizers
 from kerascope import backend as K
 
-keras = pytest.importorskip("keras")
+pytestmark = pytest.mark.usefixtures("answers")
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(scale=3, size=(6, 4, 5)).astype("float32")
