@@ -15,10 +15,12 @@ ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
-def run(name: str, *arguments: str, by: tuple[str, ...] = ()) -> str:
+def run(
+    name: str, *arguments: str, by: tuple[str, ...] = (), folder: Path = ROOT / "examples"
+) -> str:
     """Run an example as a person does, by Python or by `kerascope run`; return what it prints."""
     finished = subprocess.run(
-        [sys.executable, *by, f"examples/{name}", *arguments],
+        [sys.executable, *by, str(folder / name), *arguments],
         capture_output=True,
         cwd=ROOT,
         env={**os.environ, **ENVIRONMENT},
@@ -30,6 +32,7 @@ def run(name: str, *arguments: str, by: tuple[str, ...] = ()) -> str:
     return finished.stdout
 
 
+@pytest.mark.process
 def test_the_documents_example_trains_one_epoch() -> None:
     assert "50/50 - loss: 6.3770 - acc: 0.6000" in run("example.py")
 
@@ -40,7 +43,9 @@ def test_the_fixed_example_learns_its_labels_by_heart() -> None:
     assert loss < 0.01
 
 
-@pytest.mark.parametrize("seed", ["0", "1", "2"])
+@pytest.mark.parametrize(
+    "seed", ["0", *(pytest.param(seed, marks=pytest.mark.slow) for seed in "12")]
+)
 def test_the_digits_are_read_with_97_percent_accuracy(seed: str) -> None:
     *_, last = run("digits.py", "--seed", seed).splitlines()
     accuracy = re.fullmatch(rf"seed {seed}: ([\d.]+)% of the 360 test digits are read right", last)
@@ -94,14 +99,44 @@ SCRIPTS = {
     "keras3_transformer.py": ("3", "Validation accuracy: ", (0.9, 1)),
 }
 
+# Those that train for long: what is said less of, and the figures that come of it.
+SHORTER = {
+    "keras1_stateful_lstm.py": ("nb_epoch = 40", "nb_epoch = 15", (0.9, 1)),
+    "keras2_autoencoder.py": ("epochs=150", "epochs=30", (0, 0.5)),
+    "keras2_cnn.py": ("epochs=12", "epochs=3", (0.85, 1)),
+    "keras2_gan.py": ("range(2001)", "range(601)", (0.5, 1)),
+    "keras2_seq2seq.py": ("epochs=25", "epochs=10", (0.8, 1)),
+    "keras2_transfer.py": ("epochs=15", "epochs=4", (0.6, 1)),
+    "keras3_transformer.py": ("epochs=15", "epochs=3", (0.8, 1)),
+}
 
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_a_keras_script_runs_unchanged_and_learns_what_it_claims(name: str) -> None:
-    dialect, words, (least, most) = SCRIPTS[name]
-    *_, last = run(name, by=("-m", "kerascope", "run", "--dialect", dialect)).splitlines()
+
+def figure_of(name: str, folder: Path = ROOT / "examples") -> float:
+    """Run a Keras script; return the figure in its last line."""
+    dialect, words, _ = SCRIPTS[name]
+    by = ("-m", "kerascope", "run", "--dialect", dialect)
+    *_, last = run(name, by=by, folder=folder).splitlines()
     match = re.match(rf"{words}([\d.]+)", last)
     assert match is not None, last
-    assert least <= float(match[1]) <= most, last
+    return float(match[1])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=pytest.mark.slow if one in SHORTER else ()) for one in SCRIPTS],
+)
+def test_a_keras_script_runs_unchanged_and_learns_what_it_claims(name: str) -> None:
+    _, _, (least, most) = SCRIPTS[name]
+    assert least <= figure_of(name) <= most
+
+
+@pytest.mark.parametrize("name", SHORTER)
+def test_a_keras_script_that_trains_less_is_on_its_way(name: str, tmp_path: Path) -> None:
+    whole, less, (least, most) = SHORTER[name]
+    text = (ROOT / "examples" / name).read_text(encoding="utf-8")
+    assert whole in text
+    (tmp_path / name).write_text(text.replace(whole, less), encoding="utf-8")
+    assert least <= figure_of(name, tmp_path) <= most
 
 
 def test_every_keras_script_is_run_and_says_how() -> None:
