@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from kerascope.engine import keras_loops
+from kerascope.engine.workers import ThreadWorker
 from kerascope.errors import ArgumentError, DataError, DtypeError, WorkerError
 from kerascope.layers import Dense
 from kerascope.models import Sequential
@@ -23,7 +24,11 @@ from kerascope.utils import (
 )
 from kerascope.utils.data_utils import get_index, init_pool, init_pool_generator, next_sample
 
-KINDS = [pytest.param(False, id="threads"), pytest.param(True, id="processes")]
+KINDS = [
+    pytest.param(False, id="threads"),
+    pytest.param(True, id="processes", marks=pytest.mark.process),
+]
+LONG = 60  # seconds; only what hangs takes so long
 
 
 class Numbers(Sequence):
@@ -42,6 +47,12 @@ class Numbers(Sequence):
 
     def on_epoch_end(self):
         self.passes += 1
+
+
+class Lasting(Numbers):
+    def __getitem__(self, index):
+        time.sleep(1.5 if index else 0)
+        return index
 
 
 class Failing(Numbers):
@@ -85,14 +96,19 @@ class RandomBatches:
         return int(np.random.randint(2**31 - 1))
 
 
+def wait_until(is_so):
+    """Wait until something is so, however busy the machine is."""
+    deadline = time.monotonic() + LONG
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
 @pytest.fixture(autouse=True)
 def _nobody_is_left():
     threads, processes = threading.active_count(), multiprocessing.active_children()
     yield
-    deadline = time.monotonic() + 5
-    while threading.active_count() > threads and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert threading.active_count() <= threads
+    wait_until(lambda: threading.active_count() <= threads)
     assert multiprocessing.active_children() == processes
 
 
@@ -115,7 +131,13 @@ def started():
 
 @pytest.mark.parametrize(
     ("workers", "max_queue_size", "use_multiprocessing"),
-    [(1, 1, False), (3, 10, False), (2, 1, False), (4, 2, False), (3, 10, True)],
+    [
+        (1, 1, False),
+        (3, 10, False),
+        (2, 1, False),
+        (4, 2, False),
+        pytest.param(2, 10, True, marks=pytest.mark.process),
+    ],
 )
 def test_batches_come_in_order_pass_after_pass(
     started, workers, max_queue_size, use_multiprocessing
@@ -138,7 +160,7 @@ def test_shuffled_batches_are_each_pass_all_of_them_and_repeat_with_numpys_seed(
 
 
 def test_threads_make_batches_at_the_same_time():
-    barrier = threading.Barrier(3, timeout=10)
+    barrier = threading.Barrier(3, timeout=LONG)
 
     class Together(Numbers):
         def __getitem__(self, index):
@@ -153,19 +175,22 @@ def test_threads_make_batches_at_the_same_time():
 
 
 def test_no_more_than_the_queue_is_made_ahead():
-    made = []
+    made, asked = [], 0
 
     class Noted(Numbers):
         def __getitem__(self, index):
-            made.append(index)
+            made.append((index, asked))
             return index
 
     enqueuer = OrderedEnqueuer(Noted(50))
     enqueuer.start(workers=2, max_queue_size=4)
-    assert next(enqueuer.get()) == 0
-    time.sleep(0.05)
-    assert sorted(made) == [0, 1, 2, 3]
+    batches = enqueuer.get()
+    for number in range(40):
+        asked = number + 1
+        assert next(batches) == number
+        wait_until(lambda number=number: len(made) == number + 4)
     enqueuer.stop()
+    assert all(index < asked_then + 3 for index, asked_then in made)
 
 
 @pytest.mark.parametrize("use_multiprocessing", KINDS)
@@ -183,34 +208,38 @@ def test_an_error_of_a_worker_arrives_with_its_place(started, use_multiprocessin
 
 @pytest.mark.parametrize("use_multiprocessing", KINDS)
 def test_stopping_ends_workers_that_have_much_to_do(use_multiprocessing):
-    enqueuer = OrderedEnqueuer(Numbers(100), use_multiprocessing)
+    """With all that is asked for they would be busy for longer than LONG."""
+    enqueuer = OrderedEnqueuer(Lasting(100), use_multiprocessing)
     enqueuer.start(workers=2, max_queue_size=100)
     batches = enqueuer.get()
     next(batches)
     assert enqueuer.is_running()
     start = time.monotonic()
-    enqueuer.stop(timeout=10)
-    assert time.monotonic() - start < 3
+    enqueuer.stop(timeout=10 * LONG)
+    assert time.monotonic() - start < LONG
     assert not enqueuer.is_running()
     assert list(itertools.islice(batches, 3)) == []
     enqueuer.stop()
 
 
+@pytest.mark.process
 def test_stopping_ends_a_process_that_is_stuck():
     enqueuer = OrderedEnqueuer(Stubborn(), use_multiprocessing=True)
     enqueuer.start(workers=2)
     assert next(enqueuer.get()) == 0
     start = time.monotonic()
-    enqueuer.stop()
-    assert time.monotonic() - start < 5
+    enqueuer.stop(timeout=10 * LONG)
+    assert time.monotonic() - start < LONG
 
 
+@pytest.mark.process
 def test_a_process_that_ends_by_itself_is_told(started):
     batches = started(OrderedEnqueuer(Dying(), use_multiprocessing=True))
     with pytest.raises(WorkerError, match=r"ended by itself \(exit code 3\); .* '__main__'"):
         next(batches)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("sequence", "words"),
     [(Unsendable(), "could not be sent from its process"), (Odd(), "OddError: 1")],
@@ -272,6 +301,7 @@ def test_an_error_of_a_generator_comes_after_its_good_batches(started):
         next(batches)
 
 
+@pytest.mark.process
 def test_each_process_of_an_iterator_has_its_own_seed(started):
     enqueuer = GeneratorEnqueuer(RandomBatches(), use_multiprocessing=True, random_seed=4)
     drawn = list(itertools.islice(started(enqueuer, workers=2), 4))
@@ -332,7 +362,7 @@ HANDS = [
     {"workers": 0},
     {"workers": 1},
     {"workers": 3, "max_queue_size": 2},
-    {"workers": 2, "use_multiprocessing": True},
+    pytest.param({"workers": 2, "use_multiprocessing": True}, marks=pytest.mark.process),
 ]
 
 
@@ -552,6 +582,7 @@ class Pickled(Batches):
         return vars(self)
 
 
+@pytest.mark.process
 def test_a_sequence_is_made_into_bytes_once_for_each_pass():
     Pickled.times = 0
     arguments = {"workers": 1, "use_multiprocessing": True, "verbose": 0}
@@ -559,6 +590,7 @@ def test_a_sequence_is_made_into_bytes_once_for_each_pass():
     assert Pickled.times == 4  # and once before the first
 
 
+@pytest.mark.process
 def test_ctrl_c_leaves_worker_processes_to_the_one_that_started_them(started):
     batches = started(OrderedEnqueuer(Numbers(), use_multiprocessing=True), 1, 1)
     assert next(batches) == 0
@@ -567,16 +599,23 @@ def test_ctrl_c_leaves_worker_processes_to_the_one_that_started_them(started):
     assert next(batches) == 1
 
 
-class Slow(Numbers):
-    def __getitem__(self, index):
-        time.sleep(0.3)
-        return index
+def test_threads_are_stopped_together_not_one_after_the_other(monkeypatch):
+    """Each finishes the batch that it is making, while the others finish theirs."""
+    told = []
 
+    def noted(name):
+        method = getattr(ThreadWorker, name)
 
-def test_threads_are_stopped_together_not_one_after_the_other():
-    enqueuer = OrderedEnqueuer(Slow(20))
+        def note(worker, *arguments):
+            told.append(name)
+            return method(worker, *arguments)
+
+        return note
+
+    for name in ("stop", "join"):
+        monkeypatch.setattr(ThreadWorker, name, noted(name))
+    enqueuer = OrderedEnqueuer(Numbers(20))
     enqueuer.start(workers=4, max_queue_size=20)
     next(enqueuer.get())
-    begin = time.monotonic()
     enqueuer.stop()
-    assert time.monotonic() - begin < 0.8  # each finishes the batch that it was making
+    assert told == ["stop"] * 4 + ["join"] * 4
