@@ -1,0 +1,48 @@
+"""A copy of a checkout in a folder of its own: of this one, of another folder, of a revision."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+NOT_COPIED = (".git", ".venv", "out", ".*_cache", ".hypothesis", "__pycache__")
+
+
+class Mistake(Exception):
+    """What was asked makes no sense; the text says why."""
+
+
+def copied(word: str, folder: Path, part: str = "") -> Path:
+    """Copy a checkout, or one folder of it, into a new folder and return that.
+
+    Parameters
+    ----------
+    word : str
+        A folder with a checkout, or a revision of this checkout's repository.
+    folder : Path
+        Must not be there yet.
+    part : str
+        "kerascope" for the package alone.
+
+    Raises
+    ------
+    Mistake
+        The word is neither.
+    """
+    if (Path(word) / "kerascope" / "__init__.py").is_file():
+        ignore = shutil.ignore_patterns(*NOT_COPIED)
+        shutil.copytree(Path(word) / part, folder / part, ignore=ignore)
+        return folder
+    archive = subprocess.run(
+        ["git", "archive", word, *filter(None, [part])], cwd=ROOT, capture_output=True
+    )
+    if archive.returncode:
+        why = archive.stderr.decode(errors="replace").strip()
+        raise Mistake(f"{word!r} is no folder with a kerascope, and git knows no revision: {why}")
+    with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
+        files.extractall(folder, filter="data")
+    return folder

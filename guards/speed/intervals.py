@@ -1,0 +1,88 @@
+"""What many paired ratios say: their median, and between which bounds it is known.
+
+A pair of processes has luck of its own (where its memory lies), and each ratio within has more. So
+the interval is a bootstrap in two steps: pairs of processes are drawn again with replacement, then
+the ratios of each; the middle 95 % of the medians are the interval.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from statistics import median
+
+DRAWS = 2000
+COVERED = 0.95
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A ratio of times, this checkout's over the other's, and its interval.
+
+    Examples
+    --------
+    >>> slower, unclear = Ratio(1.05, 1.03, 1.07, 80), Ratio(1.05, 1.01, 1.09, 80)
+    >>> slower.is_above(1.02), unclear.is_above(1.02)
+    (True, False)
+    >>> unclear.half_width
+    0.04
+    """
+
+    median: float
+    low: float
+    high: float
+    count: int
+
+    @property
+    def half_width(self) -> float:
+        """How far the true ratio may lie from the middle."""
+        return round((self.high - self.low) / 2, 6)
+
+    def is_above(self, limit: float) -> bool:
+        """Tell whether the whole interval lies above a limit."""
+        return self.low > limit
+
+
+def ratio_of(pairs_of_processes: list[list[float]], seed: int = 0) -> Ratio:
+    """Return the median of ratios, and its interval.
+
+    Parameters
+    ----------
+    pairs_of_processes : list of list of float
+        The ratios of each pair of processes.
+    seed : int
+        The same ratios and seed give the same interval.
+
+    Examples
+    --------
+    >>> ratio_of([[1.04, 1.05, 1.06], [1.05, 1.05]])
+    Ratio(median=1.05, low=1.04, high=1.06, count=5)
+    """
+    known = [ratios for ratios in pairs_of_processes if ratios]
+    everything = [ratio for ratios in known for ratio in ratios]
+    lots = random.Random(seed)
+    medians = sorted(
+        median([one for ratios in lots.choices(known, k=len(known)) for one in again(ratios, lots)])
+        for _ in range(DRAWS)
+    )
+    outside = int(DRAWS * (1 - COVERED) / 2)
+    return Ratio(median(everything), medians[outside], medians[-1 - outside], len(everything))
+
+
+def again(ratios: list[float], lots: random.Random) -> list[float]:
+    """Draw as many ratios with replacement."""
+    return lots.choices(ratios, k=len(ratios))
+
+
+def of_four(this: list[float], other: list[float]) -> float:
+    """Return the ratio of the two chunks of this checkout to the two of the other.
+
+    Asked in the order this, other, other, this, a machine that gets slower all the time does the
+    same to both.
+
+    Examples
+    --------
+    >>> of_four(this=[1.0, 4.0], other=[2.0, 3.0])
+    1.0
+    """
+    return sum(this) / sum(other)
