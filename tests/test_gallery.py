@@ -1,6 +1,7 @@
 """docs/gallery is what `python3 dev.py gallery` draws today."""
 
 import importlib.util
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,20 @@ def load():
     return module
 
 
-SECTIONS = load().sections()
+pytestmark = pytest.mark.xdist_group("gallery")
+MAKE = load()
+SECTIONS = MAKE.sections()
+
+
+@cache
+def drawn(title):
+    return list(SECTIONS[title]())
 
 
 @pytest.mark.parametrize("title", SECTIONS)
 def test_the_pictures_are_as_they_are_drawn_today(title):
-    pictures = list(SECTIONS[title]())
-    assert pictures
-    for picture in pictures:
+    assert drawn(title)
+    for picture in drawn(title):
         kept = (GALLERY / picture.file).read_text(encoding="utf-8")
         assert kept == picture.drawing.svg, f"{picture.file}: run python3 dev.py gallery, and look"
 
@@ -35,6 +42,5 @@ def test_the_page_shows_every_picture_and_no_other_file_lies_there():
 
 
 def test_the_page_is_as_it_is_written_today():
-    make = load()
-    parts = {title: list(draw()) for title, draw in make.sections().items()}
-    assert (GALLERY / "README.md").read_text(encoding="utf-8") == make.page(parts)
+    parts = {title: drawn(title) for title in SECTIONS}
+    assert (GALLERY / "README.md").read_text(encoding="utf-8") == MAKE.page(parts)

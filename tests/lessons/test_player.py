@@ -187,10 +187,9 @@ Player(tape, from_="batch 0", until="batch 0").save("out/a.html")
 """
 
 
-@pytest.mark.process
 def test_two_processes_write_the_same_bytes(tmp_path):
     pages = []
-    for seed in ("1", "2"):
+    for seed in ("0", "1"):
         folder = tmp_path / seed
         folder.mkdir()
         (folder / "out").mkdir()

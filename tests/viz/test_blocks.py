@@ -1,6 +1,7 @@
 import networkx
 import pytest
-from hypothesis import given, settings
+from holding import holds_for
+from hypothesis import given
 from hypothesis import strategies as st
 from random_graphs import arrow, box, graph_of, graphs
 from zoo import ZOO
@@ -60,8 +61,7 @@ def assert_levels_go_down(graph):
 # --- what holds for any graph ---------------------------------------------------------------------
 
 
-@settings(max_examples=150, deadline=None)
-@given(graphs(), st.integers(0, 30))
+@holds_for(graphs(), st.integers(0, 30), few=30, many=150)
 def test_every_box_and_arrow_is_still_there_and_every_level_goes_down(graph, most):
     found = with_blocks(graph, most)
     assert [(n.id, n.label, n.attrs) for n in found.nodes] == [
@@ -73,8 +73,7 @@ def test_every_box_and_arrow_is_still_there_and_every_level_goes_down(graph, mos
     assert with_blocks(graph, most) == found
 
 
-@settings(max_examples=150, deadline=None)
-@given(graphs(), st.integers(0, 30))
+@holds_for(graphs(), st.integers(0, 30), few=30, many=150)
 def test_copies_are_isomorphic(graph, most):
     found = with_blocks(graph, most)
     for group in found.groups:

@@ -1,9 +1,9 @@
 import itertools
-import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import growth
+from holding import holds_for
 from hypothesis import strategies as st
 from zoo import ZOO
 
@@ -215,8 +215,7 @@ def random_graphs(draw):
     return Graph("random", tuple(nodes), tuple(edges))
 
 
-@settings(max_examples=150, deadline=None)
-@given(random_graphs(), random_graphs())
+@holds_for(random_graphs(), random_graphs(), few=40, many=150)
 def test_of_any_two_graphs_arrows_that_stay_go_down_and_matches_are_one_to_one(before, after):
     pairs = matched_boxes(before, after)
     assert len(set(pairs.values())) == len(pairs)
@@ -231,23 +230,35 @@ def test_of_any_two_graphs_arrows_that_stay_go_down_and_matches_are_one_to_one(b
     assert diff(after, after).attrs["same"] == len(after.nodes)
 
 
-def test_ten_thousand_boxes_are_compared_without_quadratic_work():
-    def chain(start, units):
-        attrs = [
-            {"class_name": "Dense", "output_shapes": f"({n},)"}
-            for n in np.random.default_rng(0).integers(1, units, 10_000)
-        ]
-        nodes = tuple(
-            GraphNode(
-                f"dense_{start + i}", f"dense_{start + i}", "dense", depth=10_000 - i, attrs=a
-            )
-            for i, a in enumerate(attrs)
-        )
-        names = [n.id for n in nodes]
-        return Graph("long", nodes, tuple(map(GraphEdge, names, names[1:])))
+def chain_of_kinds(count, start, units):
+    """A chain of boxes, of which those of one width are alike; their names begin at a number."""
+    widths = np.random.default_rng(0).integers(1, units, count)
+    attrs = [{"class_name": "Dense", "output_shapes": f"({n},)"} for n in widths]
+    names = [f"dense_{start + i}" for i in range(count)]
+    nodes = tuple(
+        GraphNode(name, name, "dense", depth=count - i, attrs=attrs[i])
+        for i, name in enumerate(names)
+    )
+    return Graph("long", nodes, tuple(map(GraphEdge, names, names[1:])))
 
-    for after in (chain(0, 9), chain(7000, 9), chain(7000, 8)):
-        started = time.perf_counter()
-        both = diff(chain(0, 9), after)
-        assert time.perf_counter() - started < 30  # quadratic work would take minutes
-        assert len(both.nodes) >= 10_000
+
+CHANGES = {"same": (0, 9), "other names": (0.7, 9), "other names and widths": (0.7, 8)}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("count", [1000, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_thousands_of_boxes_are_compared(count, change):
+    shift, units = CHANGES[change]
+    both = diff(chain_of_kinds(count, 0, 9), chain_of_kinds(count, int(shift * count), units))
+    assert len(both.nodes) >= count
+    assert (both.attrs["same"] == count) == (units == 9)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_work_of_comparing_is_not_the_square_of_the_boxes(change):
+    shift, units = CHANGES[change]
+    pairs = {
+        count: (chain_of_kinds(count, 0, 9), chain_of_kinds(count, int(shift * count), units))
+        for count in (100, 400)
+    }
+    assert growth(lambda count: diff(*pairs[count]), 100, times=4) < 7  # a square: 16

@@ -1,8 +1,9 @@
 import re
-import time
+import sys
 
 import numpy as np
 import pytest
+from effort import growth
 
 from kerascope import backend as K
 from kerascope.engine.base_layer import Layer
@@ -277,15 +278,24 @@ def test_the_picture_is_the_same_every_time():
     assert failure_graph(error) == graph
 
 
-def test_a_long_chain_is_drawn_without_recursion_and_fast():
+def failure_after(count):
     x = Input((2,), name="x")
     passing = Layer(name="passing")
-    for _ in range(3000):
+    for _ in range(count):
         x = passing(x)
     with pytest.raises(ValueError, match="axes") as raised:
         LSTM(2, name="reader")(x)
-    started = time.perf_counter()
-    graph = failure_graph(raised.value)
-    assert time.perf_counter() - started < 20
-    assert len(graph.nodes) == 3002
-    assert graph.nodes[0].depth == 3001
+    return raised.value
+
+
+@pytest.mark.parametrize("count", [1200, pytest.param(3000, marks=pytest.mark.slow)])
+def test_a_long_chain_is_drawn_without_recursion(count):
+    assert count > sys.getrecursionlimit()
+    graph = failure_graph(failure_after(count))
+    assert len(graph.nodes) == count + 2
+    assert graph.nodes[0].depth == count + 1
+
+
+def test_the_work_of_drawing_a_failure_is_not_the_square_of_the_calls():
+    failures = {count: failure_after(count) for count in (50, 200)}
+    assert growth(lambda count: failure_graph(failures[count]), 50, times=4) < 7  # a square: 16

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from holding import holds_for
 from strategies import WIDTH, build, recipes
 from zoo import ZOO
 
@@ -171,13 +171,14 @@ def test_without_values_boxes_carry_no_numbers():
     assert all("norm" not in box.attrs for box in graph.nodes)
 
 
-def test_a_chain_of_thousands_of_ops_is_no_matter():
+@pytest.mark.parametrize("count", [1200, pytest.param(3000, marks=pytest.mark.slow)])
+def test_a_chain_of_thousands_of_ops_is_no_matter(count):
     x = y = K.variable(1.0, name="x")
-    for _ in range(3000):
+    for _ in range(count):
         y = y + 1.0
     graph = gradient_graph(y, x)
-    assert len(graph.nodes) == 6002
-    assert graph.node("grad:add~3000").depth == 0
+    assert len(graph.nodes) == 2 * count + 2
+    assert graph.node(f"grad:add~{count}").depth == 0
 
 
 def test_what_is_no_tensor_is_refused():
@@ -341,8 +342,7 @@ def test_in_every_model_of_the_zoo_the_gradients_are_right(name):
         assert any(np.array_equal(expected, one) for one in found)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(recipes(max_steps=8))
+@holds_for(recipes(max_steps=8), few=8, many=25)
 def test_in_random_graphs_contributions_add_up_to_their_sums(recipe):
     model = build(recipe)
     model.compile("sgd", "mse")
@@ -499,6 +499,6 @@ def test_two_processes_give_the_same_graph():
             [sys.executable, "-c", script, tests],
             capture_output=True, check=True, env={"PYTHONHASHSEED": seed},
         ).stdout
-        for seed in ("1", "2")
+        for seed in ("0", "1")
     }  # fmt: skip
     assert len(outputs) == 1

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from document_models import compiled_example
-from hypothesis import HealthCheck, given, settings
+from holding import holds_for
 from strategies import build, recipes
 from zoo import LARGE_ZOO, ZOO, fresh_names
 
@@ -211,8 +211,7 @@ def test_every_model_of_the_zoo_is_drawn_with_all_that_its_train_function_writes
     assert len(gradients) == len(model.trainable_weights)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(recipes(max_steps=8))
+@holds_for(recipes(max_steps=8), few=8, many=25)
 def test_random_models_are_drawn_with_data_going_down_and_updates_going_up(recipe):
     model = build(recipe)
     model.compile("rmsprop", "mse")
@@ -385,6 +384,6 @@ def test_two_processes_give_the_same_graph():
             [sys.executable, "-c", script, tests],
             capture_output=True, check=True, env={"PYTHONHASHSEED": seed},
         ).stdout
-        for seed in ("1", "2")
+        for seed in ("0", "1")
     }  # fmt: skip
     assert len(outputs) == 1

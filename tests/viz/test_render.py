@@ -2,7 +2,6 @@ import os
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
@@ -79,12 +78,10 @@ def test_without_any_graphviz_the_error_names_both_remedies(without_pygraphviz):
 
 
 def test_a_drawing_that_takes_too_long_is_stopped(without_pygraphviz, tmp_path):
-    put_on_the_path(tmp_path, "exec /bin/sleep 30")
-    start = time.monotonic()
+    put_on_the_path(tmp_path, "exec /bin/sleep 3000")
     words = r"\(dot, 1 boxes\) was stopped; expected a picture within 0.3 s.*Collapse.*'kerascope'"
     with pytest.raises(DrawingError, match=words):
         render('digraph { a [id="node-a"] }', "svg", time_limit=0.3)
-    assert time.monotonic() - start < 10
 
 
 def test_a_child_that_takes_too_long_is_stopped():

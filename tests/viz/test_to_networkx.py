@@ -5,7 +5,7 @@ from pathlib import Path
 
 import networkx
 import pytest
-from hypothesis import given, settings
+from holding import holds_for
 from hypothesis import strategies as st
 from zoo import ZOO
 
@@ -176,8 +176,7 @@ def graphs(draw):
     return Graph(draw(names), tuple(nodes), tuple(edges), tuple(groups), draw(attributes))
 
 
-@given(graphs())
-@settings(max_examples=60, deadline=None)
+@holds_for(graphs(), few=15, many=60)
 def test_random_graphs_come_back_equal(graph):
     clean = to_graphml(graph)
     assert from_graphml(clean) == from_networkx(to_networkx(from_graphml(clean)))

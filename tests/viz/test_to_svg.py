@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from graph_strategies import graphs
-from hypothesis import given, settings
+from holding import holds_for
 from zoo import ZOO
 
 from kerascope.viz.boxes import PictureOptions
@@ -46,8 +46,7 @@ def test_every_box_and_every_arrow_is_drawn(name, level, options):
     assert edges_of(root) == [(edge.source, edge.target) for edge in graph.edges]
 
 
-@settings(max_examples=30, deadline=None)
-@given(graph=graphs())
+@holds_for(graph=graphs(), few=10, many=30)
 def test_any_graph_makes_well_formed_xml(graph):
     root = parsed(graph)
     assert len(boxes_of(root)) == len(graph.nodes)
@@ -175,7 +174,7 @@ def test_two_processes_write_the_same_bytes():
             check=True,
             env={"PYTHONHASHSEED": seed, "PATH": ""},
         ).stdout
-        for seed in ("1", "2")
+        for seed in ("0", "1")
     ]
     assert runs[0] == runs[1]
     assert len(runs[0]) > 2000

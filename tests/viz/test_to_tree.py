@@ -2,7 +2,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from holding import holds_for
 from strategies import build, recipes
 from zoo import ZOO
 
@@ -36,8 +36,7 @@ def test_there_is_one_line_for_every_input_of_every_op(name):
     assert len(lines) == expected_number_of_lines(model.outputs) + continued
 
 
-@given(recipes())
-@settings(max_examples=40, deadline=None)
+@holds_for(recipes(), few=12, many=40)
 def test_every_op_is_printed_once_and_every_number_leads_to_one(recipe):
     outputs = build(recipe).outputs
     lines = lines_of(to_tree(outputs, shapes=False))
@@ -65,14 +64,15 @@ def test_length_is_linear_where_paths_double():
     assert len(lines_of(to_tree(y))) < 250
 
 
-def test_very_deep_graphs_go_on_at_the_left_margin():
+@pytest.mark.parametrize("count", [1500, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_very_deep_graphs_go_on_at_the_left_margin(count):
     y = K.placeholder(shape=(3,), name="x")
-    for _ in range(10_000):
+    for _ in range(count):
         y = K.exp(y)
     text = to_tree(y)
-    assert text.count("see below") == 10_000 // DEEPEST - 1 + bool(10_000 % DEEPEST)
+    assert text.count("see below") == count // DEEPEST - 1 + bool(count % DEEPEST)
     assert max(map(len, text.split("\n"))) < 100
-    assert len(lines_of(text)) == 10_001 + text.count("see below")
+    assert len(lines_of(text)) == count + 1 + text.count("see below")
 
 
 def test_what_is_too_deep_once_and_near_later_is_printed_where_it_is_near():

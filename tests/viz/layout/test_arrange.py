@@ -1,10 +1,11 @@
 """What any layout must keep, on random graphs and on the zoo."""
 
+import sys
 from itertools import combinations
 
 import pytest
 from graph_strategies import graphs, layered
-from hypothesis import given, settings
+from holding import holds_for
 
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
@@ -79,28 +80,24 @@ def assert_leads(edge: GraphEdge, path: Path, placed: Placed) -> None:
 
 
 @pytest.mark.parametrize("rankdir", DIRECTIONS)
-@settings(max_examples=60, deadline=None)
-@given(graph=graphs())
+@holds_for(graph=graphs(), few=12, many=60)
 def test_boxes_never_overlap_and_no_arrow_crosses_a_box(rankdir, graph):
     placed, _ = arrange(graph, PictureOptions(rankdir=rankdir, depth_ranks=True))
     assert_well_placed(graph, placed)
 
 
-@settings(max_examples=8, deadline=None)
-@given(graph=graphs(most_nodes=500))
+@holds_for(graph=graphs(most_nodes=500), few=2, many=8)
 def test_large_random_graphs_are_laid_out_too(graph):
     placed, _ = arrange(graph, PictureOptions())
     assert_well_placed(graph, placed)
 
 
-@settings(max_examples=20, deadline=None)
-@given(graph=graphs())
+@holds_for(graph=graphs(), few=6, many=20)
 def test_the_same_graph_gives_the_same_layout(graph):
     assert arrange(graph, PictureOptions()) == arrange(graph, PictureOptions())
 
 
-@settings(max_examples=20, deadline=None)
-@given(graph=graphs())
+@holds_for(graph=graphs(), few=6, many=20)
 def test_words_for_a_state_do_not_move_other_rows(graph):
     """Boxes keep their rows and their order whatever stands in them: nothing jumps."""
     marked = Graph(
@@ -176,6 +173,10 @@ def test_an_empty_graph_is_an_empty_picture():
     assert placed.width > 0
 
 
-def test_a_deep_chain_is_laid_out_without_recursion():
-    placed, _ = arrange(layered(5000, 1, skips=200), PictureOptions())
-    assert len(placed.boxes) == 5000
+@pytest.mark.parametrize(
+    ("rows", "skips"), [(1500, 60), pytest.param(5000, 200, marks=pytest.mark.slow)]
+)
+def test_a_deep_chain_is_laid_out_without_recursion(rows, skips):
+    assert rows > sys.getrecursionlimit()
+    placed, _ = arrange(layered(rows, 1, skips=skips), PictureOptions())
+    assert len(placed.boxes) == rows
