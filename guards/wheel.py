@@ -1,0 +1,382 @@
+"""The guard of the wheel: it is built, installed with nothing more than it asks for, and used.
+
+    python -m guards.wheel                    build the wheel and try it
+    python -m guards.wheel --wheel FILE.whl   try one that was built
+    python -m guards.wheel --keep FOLDER      keep what was made, to look at it
+
+Tests run in a checkout, where every file is there and every tool is installed. Users have neither:
+so the files in the wheel are compared with those of the checkout, and the commands that the README
+names run in an empty environment, far from the checkout, without the extras. It needs a network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# Where folders of the checkout lie in the wheel.
+FOLDERS = {
+    "kerascope": "kerascope",
+    "tutorials": "kerascope/tutorials",
+    "examples": "kerascope/tutorials/examples",
+}
+# Packages whose module has another name.
+MODULES = {
+    "ipython": "IPython", "pillow": "PIL", "pytest-xdist": "xdist", "scikit-learn": "sklearn",
+}  # fmt: skip
+WINDOWS = os.name == "nt"
+LIMIT = 900  # seconds that only a hang takes
+GOOD, BAD, NOT_TRIED = 0, 1, 2
+
+
+class NotTried(Exception):
+    """The wheel could not be built or installed, so nothing is known about it."""
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def files_of_checkout(root: Path = ROOT) -> set[str]:
+    """Return the names that the files of the package shall have in the wheel."""
+    found = set()
+    for folder, inside in FOLDERS.items():
+        for path in (root / folder).rglob("*"):
+            name = path.relative_to(root / folder).as_posix()
+            if path.is_file() and not is_by_product(name):
+                found.add(f"{inside}/{name}")
+    return found
+
+
+def is_by_product(name: str) -> bool:
+    """Tell whether a file is what Python, an editor or a system leaves behind.
+
+    Examples
+    --------
+    >>> [is_by_product(name) for name in ("a/__pycache__/b.pyc", "a/.DS_Store", "a/page.css")]
+    [True, True, False]
+    """
+    parts = name.split("/")
+    return "__pycache__" in parts or any(part.startswith(".") for part in parts)
+
+
+def complaints_about_files(names: Iterable[str], wanted: Iterable[str]) -> list[str]:
+    """Return what is wrong with the names in a wheel.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Those in the wheel.
+    wanted : iterable of str
+        Those of the checkout.
+    """
+    names = {name for name in names if not name.endswith("/")}
+    inside = {name for name in names if not re.match(r"kerascope-[^/]*\.dist-info/", name)}
+    lines = [f"missing in the wheel: {name}" for name in sorted(set(wanted) - inside)]
+    lines += [f"does not belong in the wheel: {name}" for name in sorted(inside - set(wanted))]
+    information = {name.partition(".dist-info/")[2] for name in names - inside}
+    for needed in ("METADATA", "RECORD", "entry_points.txt", "licenses/LICENSE"):
+        if needed not in information:
+            lines.append(f"missing in the wheel: .dist-info/{needed}")
+    return lines
+
+
+def names_in(wheel: Path) -> list[str]:
+    """Return the names of the files in a wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.namelist()
+
+
+def modules_of_extras(root: Path = ROOT) -> list[str]:
+    """Return the modules that come with an extra: none of them may be needed, or installed."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    packages = {
+        re.split(r"[^\w-]", wish, maxsplit=1)[0].lower()
+        for wishes in project["optional-dependencies"].values()
+        for wish in wishes
+    }
+    found = {MODULES.get(name, name.replace("-", "_")) for name in packages - {project["name"]}}
+    return sorted(found | {"tensorflow"})
+
+
+# --- an environment -------------------------------------------------------------------------------
+
+
+def build(folder: Path, root: Path = ROOT) -> Path:
+    """Build the wheel into a folder and return it.
+
+    Raises
+    ------
+    NotTried
+        It cannot be built.
+    """
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, root]
+    _prepare("the wheel cannot be built", command)
+    return next(iter(sorted(folder.glob("kerascope-*.whl"))))
+
+
+def install(wheel: Path, folder: Path) -> Path:
+    """Make an empty environment, install the wheel in it, and return the folder of its commands.
+
+    Raises
+    ------
+    NotTried
+        It cannot be made, or what the wheel asks for cannot be installed.
+    """
+    _prepare("there is no environment", [sys.executable, "-m", "venv", folder])
+    programs = folder / ("Scripts" if WINDOWS else "bin")
+    pip = [programs / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    _prepare("the wheel cannot be installed", [*pip, wheel])
+    return programs
+
+
+def _prepare(failure: str, command: Sequence[object]) -> None:
+    words = [str(word) for word in command]
+    print(f"$ {' '.join(words)}", flush=True)
+    # Out of the checkout, or Python would find the package there.
+    done = subprocess.run(
+        words, capture_output=True, text=True, cwd=tempfile.gettempdir(), env=variables()
+    )
+    if done.returncode:
+        raise NotTried(f"{failure}:\n{tail(done.stdout + done.stderr)}")
+
+
+def variables(home: Path | None = None) -> dict[str, str]:
+    """Return the environment variables of a user who has set nothing."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "KERAS", "KSCOPE")) and name != "VIRTUAL_ENV"
+    }
+    own = {} if home is None else {"HOME": str(home), "USERPROFILE": str(home)}
+    return {**kept, **own, "PYTHONUTF8": "1", "NO_COLOR": "1", "COLUMNS": "100"}
+
+
+def tail(text: str, lines: int = 25) -> str:
+    """Return the last lines of a text."""
+    return "\n".join(text.splitlines()[-lines:])
+
+
+# --- what a user does -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Use:
+    """Something that a user does with the installed package.
+
+    Attributes
+    ----------
+    words : tuple of str
+        A command; the first word is looked up among those of the environment.
+    says : tuple of str
+        Patterns, each of which its output must contain.
+    typed : str
+        What comes in by its standard input.
+    code : int
+        The exit code that it shall have.
+    writes : tuple of (str, bytes)
+        Files that are there afterwards, and what each begins with.
+    """
+
+    words: tuple[str, ...]
+    says: tuple[str, ...] = ()
+    typed: str = ""
+    code: int = 0
+    writes: tuple[tuple[str, bytes], ...] = ()
+
+    def __str__(self) -> str:
+        """Return the command, short enough for a line."""
+        line = " ".join(self.words).replace("\n", "; ")
+        return line if len(line) <= 76 else f"{line[:73]}..."
+
+    def complaint(self, programs: Path, folder: Path) -> str | None:
+        """Do it, and return what was wrong; None if nothing was."""
+        program, *rest = self.words
+        home = folder / "home"
+        home.mkdir(exist_ok=True)
+        done = subprocess.run(
+            [str(programs / program), *rest],
+            input=self.typed, capture_output=True, text=True, encoding="utf-8", cwd=folder,
+            env=variables(home), timeout=LIMIT,
+        )  # fmt: skip
+        said = done.stdout + done.stderr
+        return self.judge(done.returncode, said, folder)
+
+    def judge(self, code: int, said: str, folder: Path) -> str | None:
+        """Return what is wrong with an exit code, an output and the files; None if nothing is."""
+        if code != self.code:
+            return f"exit code {code}, expected {self.code}:\n{tail(said)}"
+        for pattern in self.says:
+            if not re.search(pattern, said):
+                return f"it does not say {pattern!r}:\n{tail(said)}"
+        for name, start in self.writes:
+            path = folder / name
+            if not path.is_file():
+                return f"it did not write {name}"
+            if not path.read_bytes().startswith(start):
+                return f"{name} begins with {path.read_bytes()[:20]!r}, expected {start!r}"
+        return None
+
+
+def kerascope(*words: str, **more: object) -> Use:
+    """Return the use of a command of kerascope."""
+    return Use(("kerascope", *words), **more)  # type: ignore[arg-type]
+
+
+def python(code: str, **more: object) -> Use:
+    """Return the use of the package by a line of Python."""
+    return Use(("python", "-c", code), **more)  # type: ignore[arg-type]
+
+
+_WHERE = "import kerascope, sys; print(kerascope.__file__.startswith(sys.prefix))"
+_ABSENT = """
+from importlib.util import find_spec
+print("found:", [name for name in NAMES if find_spec(name) is not None])
+"""
+# Every file of the package can be imported; what needs an extra says so by that extra's name.
+_IMPORT_ALL = """
+import importlib, pkgutil, kerascope
+broken = []
+for found in pkgutil.walk_packages(kerascope.__path__, "kerascope."):
+    name = found.name
+    if name.startswith("kerascope.tutorials") or name.endswith("__main__"):
+        continue
+    try:
+        importlib.import_module(name)
+    except ImportError as error:
+        if str(error.name).partition(".")[0] not in ("textual", "IPython"):
+            broken.append((name, str(error)))
+print("broken:", broken)
+"""
+_SAVE = """
+import numpy as np, kerascope as ks
+model = ks.Sequential([ks.layers.Dense(2, input_shape=(3,))])
+model.compile("adam", "mse")
+model.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0)
+for name in ("model.keras", "model.h5"):
+    model.save(name)
+    same = ks.models.load_model(name).predict(np.ones((1, 3))) == model.predict(np.ones((1, 3)))
+    print(name, same.all())
+"""
+_HTML, _SVG, _PNG = b"<!DOCTYPE html>", b"<svg", b"\x89PNG"
+
+
+def uses() -> Iterator[Use]:
+    """Yield what is tried, in this order: later ones use what the earlier ones made."""
+    yield python(_WHERE, says=("^True",))
+    extras = repr(modules_of_extras())
+    yield python(_ABSENT.replace("NAMES", extras), says=(r"found: \[\]",))
+    yield python(_IMPORT_ALL, says=(r"broken: \[\]",))
+    yield kerascope("--version", says=(r"^kerascope \d+\.\d+",))
+    yield kerascope("--help", says=("run", "trace", "debug", "draw", "lessons", "learn"))
+    yield kerascope("help", "draw", says=("--expand-nested",))
+    yield Use(("python", "-m", "kerascope", "--version"), says=("^kerascope ",))
+    yield kerascope("examples", says=(r"^\d+ examples copied",))
+    yield kerascope("run", "examples/fixed_example.py", says=(r"epoch +\d+",))
+    yield kerascope("run", "--dialect", "3", "examples/keras3_transformer.py")
+    demo = ("python", "examples/demo.py", "--out", "pictures")
+    yield Use(demo, says=("handwritten digits|Handwritten digits", "test digits are read right"))
+    svg, png, html = ("model.svg", _SVG), ("model.png", _PNG), ("model.html", _HTML)
+    outputs = [word for name, _ in (svg, png, html) for word in ("-o", name)]
+    yield kerascope("draw", "examples/shared_layer.py", *outputs, writes=(svg, png, html))
+    yield kerascope("summary", "examples/shared_layer.py", says=("encoder",))
+    yield kerascope("trace", "examples/example.py", says=("backward",))
+    yield kerascope("profile", "examples/fixed_example.py", says=("dense_1",))
+    yield python(_SAVE, says=(r"model\.keras True\s+model\.h5 True",))
+    yield kerascope("summary", "model.keras", says=("dense_1",))
+    typed = "b dense_2\nc\np tensor_map\nrecord t.jsonl\nq\n"
+    yield kerascope("debug", "examples/example.py", typed=typed, says=("dense_2", "tensor_map"))
+    yield kerascope("replay", "t.jsonl", typed="rs\nq\n", says=(r"\(Kdb\) rs",))
+    tui = r"pip install 'kerascope\[tui\]'"
+    yield kerascope("debug", "--tui", "examples/example.py", code=2, says=(tui,))
+    yield kerascope("learn", "read", "0", says=("kerascope",))
+    yield kerascope("learn", "read", "0", "--lang", "zh", says=("[\u4e00-\u9fff]",))
+    yield kerascope("learn", says=("kerascope-exercises",))
+    yield kerascope("learn", "list", says=("count_parameters",))
+    yield kerascope("learn", "check", code=5, says=("NOT ATTEMPTED",))
+    page = ("pages/00-tools.html", _HTML)
+    yield kerascope("lessons", "html", "0", "-o", "pages", writes=(page,))
+    notebook = ("notebooks/00-tools.zh.ipynb", b"{")
+    yield kerascope("lessons", "notebook", "0", "-o", "notebooks", writes=(notebook,))
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def try_uses(programs: Path, folder: Path, wanted: Iterable[Use]) -> int:
+    """Do everything in a folder, print a line for each, and return how many were wrong."""
+    failed = 0
+    for use in wanted:
+        try:
+            wrong = use.complaint(programs, folder)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            wrong = f"{type(error).__name__}: {error}"
+        print(f"{'ok    ' if wrong is None else 'FAILED'} {use}", flush=True)
+        if wrong is not None:
+            failed += 1
+            print("       " + wrong.replace("\n", "\n       "), flush=True)
+    return failed
+
+
+def guard(folder: Path, wheel: Path | None) -> int:
+    """Build, compare, install and use; return how much was wrong."""
+    if wheel is None:
+        wheel = build(folder / "wheel")
+    complaints = complaints_about_files(names_in(wheel), files_of_checkout())
+    for line in complaints:
+        print(f"FAILED {line}")
+    if not complaints:
+        print(f"ok     {wheel.name}: all {len(files_of_checkout())} files of the package")
+    programs = install(wheel, folder / "environment")
+    work = folder / "work"
+    work.mkdir()
+    return len(complaints) + try_uses(programs, work, uses())
+
+
+def main(
+    words: Sequence[str] | None = None,
+    guarded: Callable[[Path, Path | None], int] = guard,
+) -> int:
+    """Run the guard; return the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m guards.wheel",
+        description="Build the wheel, install it in an empty environment, and use it there.",
+        epilog="exit codes: 0 all is well, 1 something is missing or fails, 2 wrong usage, or the "
+        "wheel could not be built or installed (is there a network?)",
+    )
+    parser.add_argument("--wheel", type=Path, metavar="FILE.whl", help="one that was built")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="new; work there and keep it")
+    options = parser.parse_args(words)
+    wheel = None if options.wheel is None else options.wheel.resolve()
+    if wheel is not None and not wheel.is_file():
+        parser.error(f"there is no file {options.wheel}")
+    if options.keep is not None and options.keep.exists():
+        parser.error(f"{options.keep} is there already; --keep makes a new folder")
+    with contextlib.ExitStack() as stack:
+        if options.keep is None:
+            made = stack.enter_context(tempfile.TemporaryDirectory(prefix="kerascope-wheel-"))
+            folder = Path(made).resolve()
+        else:
+            options.keep.mkdir(parents=True)
+            folder = options.keep.resolve()
+        try:
+            wrong = guarded(folder, wheel)
+        except NotTried as error:
+            print(error, file=sys.stderr)
+            return NOT_TRIED
+    print(f"{wrong} complaints" if wrong else "the wheel is whole and works")
+    return BAD if wrong else GOOD
+
+
+if __name__ == "__main__":
+    sys.exit(main())
