@@ -116,6 +116,7 @@ def test_pythonbreakpoint_has_the_last_word(debug, monkeypatch):
     assert "the program has ended" in answer(out, "c")[0]
 
 
+@pytest.mark.process
 def test_q_ends_the_program_in_a_line(tmp_path):
     path = tmp_path / "script.py"
     path.write_text(SCRIPT.replace("STOP", "kerascope.set_trace()"))

@@ -484,6 +484,7 @@ def test_the_same_run_shows_the_same():
 # --- a kernel -------------------------------------------------------------------------------------
 
 
+@pytest.mark.process
 def test_in_a_real_kernel(tmp_path, monkeypatch):
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     cells = [
@@ -503,7 +504,7 @@ def test_in_a_real_kernel(tmp_path, monkeypatch):
         cell.metadata["tags"] = ["raises-exception"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the packages that talk to the kernel
-        client = nbclient.NotebookClient(notebook, timeout=60)
+        client = nbclient.NotebookClient(notebook, timeout=600, startup_timeout=600)
         with pytest.raises(nbclient.exceptions.CellExecutionError, match="kdb"):
             client.execute(cwd=str(tmp_path))
     debugged, shown, looked, _, failed, one, other, unheard = notebook.cells[2:]

@@ -33,7 +33,7 @@ def python_says(tmp_path, *commands):
         input="".join(f"{line}\n" for line in ["b 6", "c", "clear 1", *commands, "q"]),
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=600,
     )
     _, *pieces = run.stdout.split("(Pdb) ")
     answers = ["\n".join(piece.splitlines()) for piece in pieces[3 : 3 + len(commands)]]

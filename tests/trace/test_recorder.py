@@ -1,3 +1,4 @@
+import re
 import runpy
 import warnings
 from linecache import getline
@@ -306,10 +307,22 @@ def test_trace_records_a_model_that_is_trained_already():
     assert tape.names_at(tape.filter(kind="loss", ph="E")[0].t)["total_loss"] is not None
 
 
-@pytest.mark.parametrize("script", ["example.py", "keras2_multi_output.py"])
-def test_the_examples_are_recorded(script, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("script", "epochs"),
+    [
+        ("example.py", None),
+        ("keras2_multi_output.py", 1),
+        pytest.param("keras2_multi_output.py", None, marks=pytest.mark.slow),
+    ],
+)
+def test_the_examples_are_recorded(script, epochs, monkeypatch, capsys, tmp_path):
     path = Path(__file__).parents[2] / "examples" / script
     monkeypatch.setattr("sys.argv", [str(path)])
+    if epochs is not None:  # trained for a shorter time
+        text, count = re.subn(r"epochs=\d+", f"epochs={epochs}", path.read_text())
+        assert count == 1
+        path = tmp_path / script
+        path.write_text(text)
 
     def work():
         with keras_imports(), warnings.catch_warnings(action="ignore"):

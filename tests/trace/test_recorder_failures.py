@@ -109,7 +109,8 @@ def test_a_call_that_is_refused_at_once():
         failed(lambda wrong=wrong: f(wrong), caught.value)
 
 
-def test_a_listener_may_stop_the_program_anywhere():
+@pytest.mark.parametrize("places", [12, pytest.param(60, marks=pytest.mark.slow)])
+def test_a_listener_may_stop_the_program_anywhere(places):
     class Quit(BaseException):
         pass
 
@@ -118,7 +119,7 @@ def test_a_listener_may_stop_the_program_anywhere():
         fit(model, epochs=1)
 
     length = len(recorded(work).tape)
-    for stop in range(0, length, max(1, length // 60)):
+    for stop in range(0, length, max(1, length // places)):
         recorder = Recorder()
 
         def listen(event, stop=stop):
