@@ -52,6 +52,9 @@ TARGET = 0.05
 PAIRS = 8
 """So many processes of each checkout live: one alone may be 2 % faster by where its memory lies."""
 
+WARM = 2
+"""Runs before the first chunk: the first writes the program, the second may see it."""
+
 FRESH_EVERY = 3
 """What needs a fresh process is asked in every third round only."""
 
@@ -171,7 +174,7 @@ def prepare(metrics: list[str], pairs: list[list[Living]]) -> None:
             for pair in pairs:
                 for process in pair:
                     process.times[metric] = times
-                    process.seconds(metric)
+                    process.ask(metric, times=WARM)
 
 
 def asked_in_rounds(metrics: list[str], pairs: list[list[Living]], end: float) -> Ratios:

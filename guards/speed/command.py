@@ -12,7 +12,7 @@ from pathlib import Path
 
 from guards.checkouts import ROOT, Mistake, copied
 from guards.speed.asking import METRICS, Broken, measured
-from guards.speed.intervals import Ratio, ratio_of
+from guards.speed.intervals import LEAST, Ratio, ratio_of
 
 EPILOGUE = """
 examples:
@@ -67,6 +67,8 @@ def table(found: dict[str, Ratio], limit: float) -> str:
     lines = ["| what | ratio | 95 % interval | rounds | |", "|---|---|---|---|---|"]
     for metric, ratio in found.items():
         verdict = "SLOWER" if ratio.is_above(limit) else "faster" if ratio.high < 1 else ""
+        if ratio.count < LEAST:
+            verdict = "too few rounds"
         lines.append(
             f"| {metric}: {METRICS[metric]} | {ratio.median:.3f} "
             f"| {ratio.low:.3f} to {ratio.high:.3f} | {ratio.count} | {verdict} |"
@@ -77,7 +79,7 @@ def table(found: dict[str, Ratio], limit: float) -> str:
 def said(found: dict[str, Ratio], limit: float) -> str:
     """Return what the table proves, and what it cannot."""
     slower = [metric for metric, ratio in found.items() if ratio.is_above(limit)]
-    wide = [metric for metric, ratio in found.items() if ratio.half_width > WANTED]
+    wide = [m for m, ratio in found.items() if ratio.half_width > WANTED or ratio.count < LEAST]
     lines = [
         f"Slower by more than {100 * (limit - 1):.3g} %: {', '.join(slower)}."
         if slower
@@ -99,9 +101,9 @@ def main(words: list[str]) -> int:
         with tempfile.TemporaryDirectory(prefix="kerascope-speed-") as folder:
             # Names of one length: where things lie in memory depends on such trifles.
             this, other = (Path(folder).resolve() / name for name in ("this-one", "that-one"))
-            for word, place in ((found.this, this), (found.other, other)):
+            for word, place in ((found.other, other), (found.this, this)):
                 copied(word, place, "kerascope")
-                compileall.compile_dir(str(place), quiet=2)
+            compileall.compile_dir(folder, quiet=2)
             ratios = measured(this, other, found.only, found.minutes)
     except (Mistake, Broken) as mistake:
         print(f"guards.speed: {mistake}", file=sys.stderr)

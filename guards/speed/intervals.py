@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from statistics import median
 
 DRAWS = 2000
+LEAST = 6
+"""Of fewer ratios not even the least and the greatest hold the median in 95 of 100 cases."""
+
 COVERED = 0.95
 
 
@@ -39,8 +42,8 @@ class Ratio:
         return round((self.high - self.low) / 2, 6)
 
     def is_above(self, limit: float) -> bool:
-        """Tell whether the whole interval lies above a limit."""
-        return self.low > limit
+        """Tell whether the whole interval, of enough ratios, lies above a limit."""
+        return self.count >= LEAST and self.low > limit
 
 
 def ratio_of(pairs_of_processes: list[list[float]], seed: int = 0) -> Ratio:

@@ -54,6 +54,14 @@ def test_the_median_is_that_of_all_ratios_and_pairs_without_any_do_not_count():
     assert found == ratio_of([pairs[0], pairs[2]])
 
 
+def test_too_few_ratios_raise_no_alarm_and_are_pointed_out():
+    few = {"import": ratio_of([[1.2]] * 5)}
+    assert not few["import"].is_above(1.02)
+    assert "too few rounds" in command.table(few, 1.02)
+    assert "import; up to 20 % could hide there" in command.said(few, 1.02)
+    assert ratio_of([[1.2]] * 6).is_above(1.02)
+
+
 def test_the_same_ratios_give_the_same_interval():
     assert ratio_of(ratios(1.0, 0.1)) == ratio_of(ratios(1.0, 0.1))
     assert ratio_of(ratios(1.0, 0.1)) != ratio_of(ratios(1.0, 0.1, seed=1))

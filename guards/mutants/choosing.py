@@ -1,0 +1,374 @@
+r"""Which one-line mutants of a file there are, and how some of them are chosen.
+
+A mutant changes one piece of one line: a sign, a comparison, a number, a key. Only lines in the
+bodies of functions are changed, and not everything there:
+
+- docstrings, annotations and what stands under `if TYPE_CHECKING`: nothing of it runs;
+- `assert`: it tells mypy what is known, and `cast` too;
+- what a `raise` or a `warn` says, and formatted text: a word of a message is no fault of the
+  engine. The `raise` itself may be deleted, and the condition over it turned round;
+- `__repr__`, `__str__` and their like: they are texts as a whole;
+- the line of the `def`: a default is part of the names, which have tests of their own;
+- what fails wherever it runs, or nowhere: a name that is not set, `isinstance(kind, x)`, `strict=`.
+
+Examples
+--------
+>>> source = "def least(a, b):\n    return a if a < b else b\n"
+>>> for edit in edits_of(source):
+...     print(edit.line, edit.what, "->", edit.mutated(source).splitlines()[1].strip())
+2 return nothing -> return None
+2 condition turned round -> return a if not (a < b) else b
+2 comparison -> return a if a <= b else b
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+COMPARISONS = {
+    "<": "<=",
+    "<=": "<",
+    ">": ">=",
+    ">=": ">",
+    "==": "!=",
+    "!=": "==",
+    "is not": "is",
+    "is": "is not",
+    "not in": "in",
+    "in": "not in",
+}
+ARITHMETIC = {
+    "+": "-",
+    "-": "+",
+    "*": "/",
+    "/": "*",
+    "//": "/",
+    "%": "*",
+    "**": "*",
+    "@": "+",
+    "&": "|",
+    "|": "&",
+}
+OPERATOR = re.compile(r"not\s+in|is\s+not|in|is|//|\*\*|<=|>=|==|!=|and|or|[-+*/%@&|<>]")
+TEXTS = ("__repr__", "__str__", "__format__", "_repr_html_", "_repr_svg_", "_repr_mimebundle_")
+SAYING = ("warn", "add_note", "cast")
+NAMES = (ast.Name, ast.Attribute, ast.Subscript)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change of one line.
+
+    Attributes
+    ----------
+    line : int
+        From 1.
+    begin, end : int
+        Which characters of the line go.
+    text : str
+        What comes instead.
+    what : str
+        The kind of the change.
+    statement : int
+        The first line of the innermost statement that it stands in.
+    """
+
+    line: int
+    begin: int
+    end: int
+    text: str
+    what: str
+    statement: int
+
+    def mutated(self, source: str) -> str:
+        """Return the source with this change."""
+        lines = source.splitlines(keepends=True)
+        line = lines[self.line - 1]
+        lines[self.line - 1] = line[: self.begin] + self.text + line[self.end :]
+        return "".join(lines)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One edit of one file; the path is written with slashes, from the checkout's root."""
+
+    path: str
+    edit: Edit
+    before: str
+    after: str
+
+
+def edits_of(source: str) -> list[Edit]:
+    """Return all edits of a source, in order; a few of them may not be Python."""
+    edits = set(Finder(source).all_of(ast.parse(source)))
+    return sorted(edits, key=lambda edit: (edit.line, edit.begin, edit.end, edit.text))
+
+
+def is_mutant(edit: Edit, source: str) -> bool:
+    """Tell whether a source with this edit compiles and means something else."""
+    try:
+        mutated = ast.parse(edit.mutated(source))
+        compile(mutated, "mutant", "exec")
+    except (SyntaxError, ValueError):
+        return False
+    return ast.dump(mutated) != ast.dump(ast.parse(source))
+
+
+class Finder:
+    """Walks the bodies of a source's functions and collects edits."""
+
+    def __init__(self, source: str) -> None:
+        self.lines = source.splitlines()
+        self.statement = 0
+
+    # --- which code --------------------------------------------------------------------------
+
+    def all_of(self, tree: ast.AST) -> Iterator[Edit]:
+        """Yield the edits in the functions of a module or a class."""
+        for node in ast.iter_child_nodes(tree):
+            if isinstance(node, FUNCTIONS):
+                yield from self.in_function(node)
+            elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+                continue
+            else:
+                yield from self.all_of(node)
+
+    def in_function(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Edit]:
+        """Yield the edits in one function's body."""
+        if function.name not in TEXTS:
+            for statement in function.body:
+                yield from self.in_statement(statement)
+
+    def in_statement(self, statement: ast.stmt) -> Iterator[Edit]:
+        """Yield the edits of one statement, and of what stands in it."""
+        if isinstance(statement, FUNCTIONS):
+            yield from self.in_function(statement)
+            return
+        if isinstance(statement, ast.ClassDef):
+            yield from self.all_of(statement)
+            return
+        if isinstance(statement, (ast.Assert, ast.Import, ast.ImportFrom)) or is_text(statement):
+            return
+        self.statement = statement.lineno
+        yield from self.of_statement(statement)
+        if isinstance(statement, ast.Raise):
+            return
+        for name, child in ast.iter_fields(statement):
+            if name == "annotation":
+                continue
+            for node in child if isinstance(child, list) else [child]:
+                yield from self.in_part(node)
+                self.statement = statement.lineno
+
+    def in_part(self, node: object) -> Iterator[Edit]:
+        """Yield the edits of an expression, or of a statement in a statement."""
+        if isinstance(node, ast.stmt):
+            yield from self.in_statement(node)
+        elif isinstance(node, (ast.ExceptHandler, ast.match_case)):
+            for inner in node.body:
+                yield from self.in_statement(inner)
+        elif isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Call) and says(node)):
+            return
+        elif isinstance(node, ast.AST):
+            yield from self.of_expression(node)
+            for child in ast.iter_child_nodes(node):
+                if not (isinstance(child, ast.keyword) and child.arg == "strict"):
+                    yield from self.in_part(child)
+
+    # --- which changes -----------------------------------------------------------------------
+
+    def of_statement(self, statement: ast.stmt) -> Iterator[Edit]:
+        """Yield what can be done to a statement as a whole."""
+        if has_effect(statement):
+            yield from self.instead(statement, "pass", "statement deleted")
+        if isinstance(statement, ast.Return) and statement.value is not None:
+            yield from self.instead(statement.value, "None", "return nothing")
+        if isinstance(statement, ast.If):
+            yield from self.turned_round(statement.test)
+        if isinstance(statement, ast.AugAssign):
+            yield from self.operators([statement.target, statement.value], ARITHMETIC, "arithmetic")
+
+    def of_expression(self, node: ast.AST) -> Iterator[Edit]:
+        """Yield what can be done to an expression."""
+        if isinstance(node, ast.Compare):
+            yield from self.operators([node.left, *node.comparators], COMPARISONS, "comparison")
+        elif isinstance(node, ast.BinOp):
+            yield from self.operators([node.left, node.right], ARITHMETIC, "arithmetic")
+        elif isinstance(node, ast.BoolOp):
+            yield from self.operators(node.values, {"and": "or", "or": "and"}, "and, or")
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub)):
+            yield from self.instead(node, self.text(node.operand), "sign or not dropped")
+        elif isinstance(node, ast.Constant):
+            yield from self.of_constant(node)
+        elif isinstance(node, ast.IfExp):
+            yield from self.turned_round(node.test)
+        elif isinstance(node, ast.comprehension):
+            for test in node.ifs:
+                yield from self.turned_round(test)
+        elif isinstance(node, ast.Slice):
+            for bound in (node.lower, node.upper):
+                if bound is not None:
+                    yield from self.instead(bound, f"({self.text(bound)}) + 1", "bound of a slice")
+        elif isinstance(node, ast.Call):
+            yield from self.of_call(node)
+
+    def of_constant(self, node: ast.Constant) -> Iterator[Edit]:
+        """Yield another constant: the other truth, the next number, another key."""
+        value = node.value
+        if isinstance(value, bool):
+            yield from self.instead(node, str(not value), "constant")
+        elif isinstance(value, (int, float)):
+            yield from self.instead(node, repr(value + 1), "constant")
+        elif isinstance(value, str) and value.isidentifier():
+            yield from self.instead(node, repr(value + "_"), "key")
+
+    def of_call(self, node: ast.Call) -> Iterator[Edit]:
+        """Yield the first two arguments the other way round, and each keyword dropped."""
+        swaps = len(node.args) >= 2 and all(isinstance(a, NAMES) for a in node.args[:2])
+        if swaps and ast.unparse(node.func) != "isinstance":
+            first, second = node.args[:2]
+            between = self.between(first, second)
+            if between is not None:
+                begin, end = between
+                gap = self.lines[first.lineno - 1][begin:end]
+                yield Edit(
+                    first.lineno,
+                    self.column(first.lineno, first.col_offset),
+                    self.column(second.lineno, second.end_col_offset or 0),
+                    self.text(second) + gap + self.text(first),
+                    "arguments swapped",
+                    self.statement,
+                )
+        for keyword in node.keywords:
+            if keyword.arg in (None, "strict") or keyword.lineno != keyword.end_lineno:
+                continue
+            line = self.lines[keyword.lineno - 1]
+            begin = self.column(keyword.lineno, keyword.col_offset)
+            end = self.column(keyword.lineno, keyword.end_col_offset or 0)
+            before, after = line[:begin].rstrip(), line[end:].lstrip()
+            if after.startswith(","):
+                end = len(line) - len(after[1:].lstrip())
+            elif before.endswith(","):
+                begin = len(before) - 1
+            yield Edit(keyword.lineno, begin, end, "", "keyword dropped", self.statement)
+
+    def turned_round(self, test: ast.expr) -> Iterator[Edit]:
+        """Yield `not (test)`."""
+        yield from self.instead(test, f"not ({self.text(test)})", "condition turned round")
+
+    def operators(
+        self, parts: list[ast.expr], instead: dict[str, str], what: str
+    ) -> Iterator[Edit]:
+        """Yield another operator between each two neighbours."""
+        for left, right in pairwise(parts):
+            between = self.between(left, right)
+            if between is None:
+                continue
+            begin, end = between
+            found = OPERATOR.search(self.lines[left.lineno - 1], begin, end)
+            other = instead.get(" ".join(found.group().split())) if found else None
+            if found and other:
+                yield Edit(
+                    left.end_lineno or left.lineno,
+                    found.start(),
+                    found.end(),
+                    other,
+                    what,
+                    self.statement,
+                )
+
+    # --- places ------------------------------------------------------------------------------
+
+    def column(self, line: int, offset: int) -> int:
+        """Return the place in characters; Python counts bytes."""
+        return len(self.lines[line - 1].encode()[:offset].decode())
+
+    def between(self, left: ast.expr, right: ast.expr) -> tuple[int, int] | None:
+        """Return the place between two expressions, if both stand on one line."""
+        if left.lineno != right.end_lineno:
+            return None
+        line = left.lineno
+        return self.column(line, left.end_col_offset or 0), self.column(line, right.col_offset)
+
+    def text(self, node: ast.expr) -> str:
+        """Return the text of an expression that stands on one line."""
+        line = node.lineno
+        begin = self.column(line, node.col_offset)
+        return self.lines[line - 1][begin : self.column(line, node.end_col_offset or 0)]
+
+    def instead(self, node: ast.stmt | ast.expr, text: str, what: str) -> Iterator[Edit]:
+        """Yield another text for a node that stands on one line."""
+        line = node.lineno
+        if line == node.end_lineno:
+            begin = self.column(line, node.col_offset)
+            end = self.column(line, node.end_col_offset or 0)
+            yield Edit(line, begin, end, text, what, self.statement)
+
+
+def has_effect(statement: ast.stmt) -> bool:
+    """Tell whether a statement could be deleted and the function still run to its end."""
+    if isinstance(statement, ast.Assign):
+        return not any(isinstance(target, (ast.Name, ast.Tuple)) for target in statement.targets)
+    return isinstance(statement, (ast.Expr, ast.AugAssign, ast.Delete, ast.Raise))
+
+
+def is_text(statement: ast.stmt) -> bool:
+    """Tell whether a statement is a docstring or `...`."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def says(call: ast.Call) -> bool:
+    """Tell whether a call says something to a person, or to mypy."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
+    return name in SAYING
+
+
+def chosen(root: Path, folders: list[str], number: int, seed: int) -> list[Mutant]:
+    """Return some mutants of folders: lines are drawn with equal chances, then an edit of each.
+
+    The same source, number and seed give the same mutants, whatever the tests are. A larger number
+    begins with the mutants of a smaller one.
+    """
+    by_line: dict[tuple[str, int], list[Edit]] = {}
+    sources: dict[str, str] = {}
+    for folder in folders:
+        place = root / folder
+        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+            name = path.relative_to(root).as_posix()
+            sources[name] = path.read_text(encoding="utf-8")
+            for each in edits_of(sources[name]):
+                by_line.setdefault((name, each.line), []).append(each)
+    lines = sorted(by_line)
+    random.Random(seed).shuffle(lines)
+    mutants: list[Mutant] = []
+    for name, line in lines:
+        if len(mutants) == number:
+            break
+        edit = one_of(by_line[name, line], sources[name], random.Random(f"{seed} {name} {line}"))
+        if edit is not None:
+            before, after = (
+                text.splitlines()[line - 1].strip()
+                for text in (sources[name], edit.mutated(sources[name]))
+            )
+            mutants.append(Mutant(name, edit, before, after))
+    return mutants
+
+
+def one_of(edits: list[Edit], source: str, lots: random.Random) -> Edit | None:
+    """Return one edit of a line: first the kind is drawn, then one of that kind."""
+    kinds = sorted({edit.what for edit in edits})
+    lots.shuffle(kinds)
+    for kind in kinds:
+        of_kind = [edit for edit in edits if edit.what == kind]
+        lots.shuffle(of_kind)
+        for edit in of_kind:
+            if is_mutant(edit, source):
+                return edit
+    return None

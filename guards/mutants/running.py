@@ -1,0 +1,202 @@
+"""Runs the tests of a copied checkout: once with probes, then once for each mutant."""
+
+from __future__ import annotations
+
+import compileall
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from guards.mutants import reaching
+from guards.mutants.choosing import Mutant
+
+FIRST_FILES, FIRST_SECONDS = 6, 4.0
+"""The likeliest tests come first, in a run of their own: most mutants end there."""
+
+LEAST_LIMIT, TIMES = 240.0, 20.0
+"""A run may take this many seconds and this many times what its tests took without a mutant."""
+
+LARGE = re.compile(r"^(?:import|from) (?:keras|jax|pandas|scipy|sklearn)\b", re.MULTILINE)
+"""Test files that load much come last."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a run of tests."""
+
+    killed: bool
+    by: str = ""
+
+
+@dataclass
+class Known:
+    """The tests without any mutant: which passed, how long they took, which mutants they reach."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    failing: list[str] = field(default_factory=list)
+    reach: dict[int, set[str]] = field(default_factory=dict)
+
+
+class Place:
+    """A copied checkout whose tests can be run, and the plugin beside it."""
+
+    def __init__(self, folder: Path, tests: list[str]) -> None:
+        self.folder, self.root, self.tests = folder, folder / "checkout", tests
+        self.orders, self.report = folder / "orders.json", folder / "report.jsonl"
+        shutil.copy(Path(__file__).with_name("plugin.py"), folder / "kerascope_mutants_plugin.py")
+
+    def pytest(
+        self, files: list[str], tests: list[str] | None, limit: float | None, *words: str
+    ) -> int | None:
+        """Run pytest in the copy; return its exit code, or None if the time was over."""
+        self.report.unlink(missing_ok=True)
+        orders = {"tests": tests, "report": str(self.report)}
+        self.orders.write_text(json.dumps(orders), encoding="utf-8")
+        variables = dict(os.environ)
+        variables.update(
+            PYTHONPATH=os.pathsep.join([str(self.root), str(self.folder)]),
+            KERASCOPE_MUTANTS=str(self.orders),
+            OPENBLAS_NUM_THREADS="1",
+            PYTHONUTF8="1",
+        )
+        variables.pop("PYTEST_ADDOPTS", None)
+        if tests is not None:
+            variables["PYTHONDONTWRITEBYTECODE"] = "1"  # no byte code of a mutant stays
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "kerascope_mutants_plugin"]
+        command += ["-p", "no:cacheprovider", "--tb=no", "--no-header", *words, *files]
+        with (self.folder / "output.txt").open("w") as output:
+            process = subprocess.Popen(
+                command,
+                cwd=self.root,
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=os.name != "nt",
+            )
+            try:
+                return process.wait(timeout=limit)
+            except subprocess.TimeoutExpired:
+                return None
+            finally:
+                end(process)
+
+    def reports(self) -> list[Any]:
+        """Return [test, outcome, seconds] of each phase of each test of the last run."""
+        if not self.report.exists():
+            return []
+        return [json.loads(line) for line in self.report.read_text("utf-8").splitlines()]
+
+    # --- without a mutant ------------------------------------------------------------------------
+
+    def without_mutants(self, mutants: list[Mutant], processes: int) -> Known:
+        """Run all tests once, with probes, and take the probes away again."""
+        notes = self.folder / "notes.txt"
+        planted = reaching.plant(self.root, mutants, notes, self.folder)
+        words = ["-n", str(processes), "--dist", "loadfile"] if processes > 1 else []
+        code = self.pytest(self.tests, None, None, *words)
+        if code not in (0, 1):
+            output = (self.folder / "output.txt").read_text(errors="replace")
+            raise RuntimeError(f"pytest ended with {code} without any mutant:\n{output[-3000:]}")
+        found, failing = Known(), set()
+        for test, outcome, seconds in self.reports():
+            found.seconds[test] = found.seconds.get(test, 0.0) + seconds
+            if outcome == "failed":
+                failing.add(test)
+        for test in failing:
+            del found.seconds[test]
+        found.failing = sorted(failing)
+        found.reach = reaching.read(notes, list(found.seconds))
+        for path in planted:
+            path.unlink()
+        compileall.compile_dir(str(self.root / "kerascope"), quiet=2)
+        return found
+
+    # --- with one --------------------------------------------------------------------------------
+
+    def of_mutant(self, mutant: Mutant, number: int, known: Known) -> dict[str, Any]:
+        """Run the tests that reach a mutant, the likeliest first; return what is known of it."""
+        path = self.root / mutant.path
+        source, times = path.read_bytes(), path.stat()
+        path.write_bytes(mutant.edit.mutated(source.decode()).encode())
+        reaching_it = known.reach.get(number, set())
+        outcome = Outcome(False)
+        try:
+            for tests in batches(mutant, reaching_it, known.seconds, self.root):
+                outcome = self.outcome(tests, known)
+                if outcome.killed:
+                    break
+        finally:
+            path.write_bytes(source)
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        said = "killed" if outcome.killed else "survived" if reaching_it else "not reached"
+        return {
+            "path": mutant.path,
+            "line": mutant.edit.line,
+            "what": mutant.edit.what,
+            "before": mutant.before,
+            "after": mutant.after,
+            "outcome": said,
+            "by": outcome.by,
+            "reached_by": len(reaching_it),
+            "edit": asdict(mutant.edit),
+        }
+
+    def outcome(self, tests: list[str], known: Known) -> Outcome:
+        """Run tests until one fails."""
+        files = list(dict.fromkeys(test.split("::")[0] for test in tests))
+        limit = LEAST_LIMIT + TIMES * sum(known.seconds[test] for test in tests)
+        code = self.pytest(files, tests, limit, "-x", "--hypothesis-seed=1")
+        if code == 0:
+            return Outcome(False)
+        failed = next((test for test, said, _ in self.reports() if said == "failed"), "")
+        return Outcome(True, failed or ("the time limit" if code is None else "the collection"))
+
+
+def batches(
+    mutant: Mutant, tests: set[str], seconds: dict[str, float], root: Path
+) -> list[list[str]]:
+    """Return the tests in two runs: a few quick ones whose file's name fits, then all others."""
+    stem = Path(mutant.path).stem
+    large: dict[str, bool] = {}
+
+    def rank(test: str) -> tuple[bool, bool, float, str]:
+        file = test.split("::")[0]
+        if file not in large:
+            text = (root / file).read_text(encoding="utf-8")
+            large[file] = LARGE.search(text) is not None
+        return large[file], stem not in Path(file).stem, seconds[test], test
+
+    ordered = sorted(tests, key=rank)
+    files: set[str] = set()
+    first: list[str] = []
+    taken = 0.0
+    for test in ordered:
+        file = test.split("::")[0]
+        if large[file] or taken + seconds[test] > FIRST_SECONDS:
+            break
+        if file in files or len(files) < FIRST_FILES:
+            files.add(file)
+            first.append(test)
+            taken += seconds[test]
+    others = set(first)
+    rest = [test for test in ordered if test not in others]
+    return [batch for batch in (first, rest) if batch]
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a run that still goes on, with all that it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if os.name == "nt":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
