@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from debugger_programs import fit_with_dropout
 from debugger_transcripts import transcript
-from hypothesis import HealthCheck, given, settings
+from holding import holds_for
 from hypothesis import strategies as st
 from piped import answers, fit_toy, session_of
 
@@ -72,21 +72,26 @@ def assert_same_names(names, expected, t):
         assert same(names[name], value), (t, name)
 
 
-def test_every_time_has_the_names_that_it_had_when_it_was_the_present(told):
+FEW_AND_ALL = [4, pytest.param(1, marks=pytest.mark.slow)]  # every fourth time, every time
+
+
+@pytest.mark.parametrize("step", FEW_AND_ALL)
+def test_every_time_has_the_names_that_it_had_when_it_was_the_present(told, step):
     tape, copies = told
     times = list(range(len(copies)))
     random.Random(0).shuffle(times)
     assert len(times) > 1000
-    for t in times:
+    for t in times[::step]:
         assert_same_names(tape.names_at(t), copies[t], t)
 
 
-def test_every_time_of_a_tape_that_is_read_from_a_file_has_them_too(told, tmp_path):
+@pytest.mark.parametrize("step", FEW_AND_ALL)
+def test_every_time_of_a_tape_that_is_read_from_a_file_has_them_too(told, step, tmp_path):
     tape, copies = told
     tape.save(tmp_path / "t.jsonl")
     again = Tape.load(tmp_path / "t.jsonl", history=None)
     assert len(again) == len(tape)
-    for t in reversed(range(len(copies))):
+    for t in reversed(range(0, len(copies), step)):
         assert_same_names(again.names_at(t), copies[t], t)
 
 
@@ -136,7 +141,8 @@ def untraced():
     return bits(fit_with_dropout())
 
 
-def check_that_looking_changes_nothing(untraced, lines):
+@holds_for(few=8, many=60, lines=LINES)
+def test_losses_and_weights_are_the_same_bits_whatever_is_looked_at(untraced, lines):
     found = []
     text, session, _ = transcript(
         lambda: found.append(fit_with_dropout()), *lines, *["c"] * 300, "q"
@@ -148,19 +154,6 @@ def check_that_looking_changes_nothing(untraced, lines):
         w for name, w in on_tape.items() if name in ("a/kernel", "a/bias", "b/kernel", "b/bias")
     ]
     assert sorted(w.tobytes() for w in trained) == sorted(untraced[1])
-
-
-@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
-@given(lines=LINES)
-def test_losses_and_weights_are_the_same_bits_whatever_is_looked_at(untraced, lines):
-    check_that_looking_changes_nothing(untraced, lines)
-
-
-@pytest.mark.slow
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-@given(lines=LINES)
-def test_losses_and_weights_are_the_same_bits_whatever_is_looked_at_often(untraced, lines):
-    check_that_looking_changes_nothing(untraced, lines)
 
 
 def test_a_replay_has_the_same_bits_and_runs_nothing(untraced, tmp_path):

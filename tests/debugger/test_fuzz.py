@@ -2,11 +2,12 @@
 
 import tempfile
 from contextlib import chdir, suppress
+from functools import partial
 
 import pytest
 from debugger_programs import fit_two_layers, fit_with_nan
 from debugger_transcripts import transcript
-from hypothesis import HealthCheck, given, settings
+from holding import holds_for
 from hypothesis import strategies as st
 
 from kerascope.cli.commands import main
@@ -23,9 +24,7 @@ COMMANDS = sorted(
     for name in ModelDebugger().get_names()
     if name.startswith("do_") and name[3:] not in LEAVING
 )
-FEW = settings(
-    max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
-)
+for_some = partial(holds_for, few=25, many=300, derandomize=True)
 
 numbers = st.integers(-3, 400).map(str) | st.sampled_from(["0x1", "1.5", "1e9", "9" * 30, "²", "٣"])
 NAMES = """\
@@ -77,15 +76,13 @@ def type_all(program, typed):
     return session
 
 
-@FEW
-@given(st.lists(lines, min_size=1, max_size=6))
+@for_some(st.lists(lines, min_size=1, max_size=6))
 def test_no_line_gets_through_the_prompt_while_a_program_runs(typed):
     session = type_all(fit_two_layers, ["unt forward", *typed])
     assert session.error is None
 
 
-@FEW
-@given(st.lists(lines, min_size=1, max_size=6))
+@for_some(st.lists(lines, min_size=1, max_size=6))
 def test_no_line_gets_through_the_prompt_at_the_end(typed):
     session = type_all(fit_two_layers, ["c", "rs 30", *typed])
     assert session.error is None
@@ -100,16 +97,15 @@ def recorded(tmp_path_factory):
     return file
 
 
-@FEW
-@given(st.lists(lines, min_size=1, max_size=4))
+@for_some(st.lists(lines, min_size=1, max_size=4))
 def test_no_line_gets_through_the_prompt_of_a_replay(recorded, typed):
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        options = [word for line in typed for word in ("-c", line.replace("\x00", "?") or " ")]
+        commands = [line.replace("\x00", "?") or " " for line in typed]
+        options = [f"--command={line}" for line in commands]  # it may begin with a dash
         assert main(["replay", *options, "-c", "q", str(recorded)]) == 0
 
 
-@FEW
-@given(st.data())
+@for_some(st.data())
 def test_a_truncated_tape_is_refused_with_its_line(recorded, data):
     whole = recorded.read_bytes()
     cut = data.draw(st.integers(0, len(whole) - 1))
@@ -120,8 +116,7 @@ def test_a_truncated_tape_is_refused_with_its_line(recorded, data):
         Tape.load(file)
 
 
-@FEW
-@given(st.data())
+@for_some(st.data())
 def test_a_damaged_byte_never_gives_another_kind_of_error(recorded, data):
     whole = bytearray(recorded.read_bytes())
     place = data.draw(st.integers(0, len(whole) - 1))

@@ -2,7 +2,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from holding import holds_for
 from hypothesis import strategies as st
 
 from kerascope.errors import ArgumentError, ConfigError
@@ -137,8 +137,7 @@ def tapes(draw):
     return events
 
 
-@settings(max_examples=100, deadline=None)
-@given(tapes(), st.randoms())
+@holds_for(tapes(), st.randoms(), few=30, many=300)
 def test_asked_in_any_order_the_answers_are_the_same(events, random):
     tape = Tape(events)
     in_order = [Tape(events).names_at(t) for t in range(len(events))]
