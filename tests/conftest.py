@@ -1,9 +1,12 @@
 """What all tests share: the real Keras, where a test compares with it, runs on jax."""
 
+import gc
 import os
 
 os.environ["KERAS_BACKEND"] = "jax"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# Tests run side by side, one on each core: threads of the BLAS would wait there for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import counted
 import keras_reference
@@ -35,6 +38,16 @@ def pytest_configure() -> None:
 def pytest_unconfigure() -> None:
     """End the server of the copies, if one was started."""
     warm_python.close_server()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Leave the tests themselves, which live to the end, out of every garbage collection.
+
+    A collection otherwise walks through all of them, half a second, whenever a test asks for one.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

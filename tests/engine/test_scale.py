@@ -7,10 +7,10 @@ measures the time.
 
 import sys
 import threading
-from collections.abc import Callable
 
 import numpy as np
 import pytest
+from work_done import check_linear
 
 from kerascope import Input, Model, Sequential
 from kerascope.backend.graph import Tensor
@@ -38,42 +38,12 @@ def train_one_step(model: Model, optimizer: str = "sgd") -> float:
     return model.train_on_batch(np.ones((2, 4)), np.ones((2, 4)))
 
 
-def calls_of(work: Callable[[], object]) -> int:
-    """Return how many functions, of Python and of C, are called."""
-    count = 0
-
-    def listen(frame, event, argument):
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(listen)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-    return count
-
-
 @pytest.fixture
 def counted_comparisons(monkeypatch):
     """Make comparisons of tensors, nodes and layers visible to the count."""
     for cls in (Tensor, Node, Layer):
         monkeypatch.setattr(cls, "__eq__", lambda self, other: self is other, raising=False)
         monkeypatch.setattr(cls, "__hash__", object.__hash__, raising=False)
-
-
-def check_linear(work: Callable[[int], object], small: int = 20, step: int = 40) -> None:
-    """Check that `step` further layers cost the same, whatever they are added to.
-
-    What the work takes once, and what it takes for each layer, cancels out. A look through half of
-    the layers before, at each layer, would leave step**2 / 2 calls.
-    """
-    work(5)  # what is made only once is made now
-    lengths = (small, small + step, small + 2 * step)
-    few, more, most = (calls_of(lambda n=n: work(n)) for n in lengths)
-    assert more - few > step
-    assert abs((most - more) - (more - few)) < step
 
 
 def test_a_look_at_all_layers_before_at_each_layer_would_be_found():

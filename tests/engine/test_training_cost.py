@@ -1,10 +1,10 @@
 """Training without waste: the quick ways do the same as the careful ones, and are quick."""
 
-import sys
 import warnings
 
 import numpy as np
 import pytest
+from work_done import calls_of
 
 from kerascope import backend as K
 from kerascope import optimizers
@@ -35,21 +35,6 @@ def small_model(optimizer="rmsprop", *, dropout=False):
 
 def same_weights(a, b):
     return all(np.array_equal(x, y) for x, y in zip(a.get_weights(), b.get_weights(), strict=True))
-
-
-def calls_of(work):
-    """Return how many functions, Python's and C's, one piece of work calls."""
-    count = [0]
-
-    def hear(frame, event, argument):
-        count[0] += event in ("call", "c_call")
-
-    sys.setprofile(hear)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return count[0]
 
 
 # --- single batches -------------------------------------------------------------------------------
