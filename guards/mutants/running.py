@@ -12,14 +12,15 @@ import signal
 import subprocess
 import sys
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from guards.mutants import reaching
 from guards.mutants.choosing import Mutant
 
-FIRST_FILES, FIRST_SECONDS = 6, 4.0
-"""The likeliest tests come first, in a run of their own: most mutants end there."""
+BATCHES = ((6, 4.0), (30, 30.0))
+"""Files and seconds of the first runs of a mutant's tests: most mutants end there."""
 
 LEAST_LIMIT, TIMES = 240.0, 20.0
 """A run may take this many seconds and this many times what its tests took without a mutant."""
@@ -164,32 +165,38 @@ class Place:
 def batches(
     mutant: Mutant, tests: set[str], seconds: dict[str, float], root: Path
 ) -> list[list[str]]:
-    """Return the tests in two runs: a few quick ones whose file's name fits, then all others."""
+    """Return the tests in at most three runs, so that few mutants meet the long and large ones.
+
+    First some quick ones, those whose file's name fits before the others; then more; then all.
+    """
     stem = Path(mutant.path).stem
-    large: dict[str, bool] = {}
 
     def rank(test: str) -> tuple[bool, bool, float, str]:
         file = test.split("::")[0]
-        if file not in large:
-            text = (root / file).read_text(encoding="utf-8")
-            large[file] = LARGE.search(text) is not None
-        return large[file], stem not in Path(file).stem, seconds[test], test
+        return is_large(root / file), stem not in Path(file).stem, seconds[test], test
 
     ordered = sorted(tests, key=rank)
-    files: set[str] = set()
-    first: list[str] = []
-    taken = 0.0
-    for test in ordered:
-        file = test.split("::")[0]
-        if large[file] or taken + seconds[test] > FIRST_SECONDS:
-            break
-        if file in files or len(files) < FIRST_FILES:
+    found: list[list[str]] = []
+    for most_files, most_seconds in BATCHES:
+        files: set[str] = set()
+        batch: list[str] = []
+        taken = 0.0
+        for test in ordered:
+            file = test.split("::")[0]
             files.add(file)
-            first.append(test)
             taken += seconds[test]
-    others = set(first)
-    rest = [test for test in ordered if test not in others]
-    return [batch for batch in (first, rest) if batch]
+            if is_large(root / file) or taken > most_seconds or len(files) > most_files:
+                break
+            batch.append(test)
+        ordered = ordered[len(batch) :]
+        found.append(batch)
+    return [batch for batch in (*found, ordered) if batch]
+
+
+@cache
+def is_large(path: Path) -> bool:
+    """Tell whether a test file imports much before its first test runs."""
+    return LARGE.search(path.read_text(encoding="utf-8")) is not None
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -168,12 +168,14 @@ def test_likely_and_quick_tests_come_first_and_large_files_last(tmp_path):
     seconds = {
         "test_other.py::quick": 0.1,
         "test_node.py::fits": 0.5,
-        "test_other.py::long": 60.0,
+        "test_other.py::long": 20.0,
+        "test_other.py::longest": 60.0,
         "test_keras.py::quick": 0.1,
     }
     assert batches(mutant_of("kerascope/node.py"), set(seconds), seconds, tmp_path) == [
         ["test_node.py::fits", "test_other.py::quick"],
-        ["test_other.py::long", "test_keras.py::quick"],
+        ["test_other.py::long"],
+        ["test_other.py::longest", "test_keras.py::quick"],
     ]
     assert batches(mutant_of("kerascope/node.py"), set(), seconds, tmp_path) == []
 
