@@ -1,12 +1,12 @@
 """Helpers: a recurrent layer or wrapper here and in the real Keras 3, same weights and data."""
 
-import jax
 import numpy as np
+from keras_reference import generator, jax
 
 from kerascope import backend as K
 from kerascope.layers import Input
 
-rng = np.random.default_rng(8)
+rng = generator(8)
 X = rng.normal(size=(3, 5, 4)).astype("float32")
 MASK = np.array([[1, 1, 0, 1, 0], [0, 1, 1, 1, 1], [1, 1, 1, 1, 1]], bool)
 SIGMOID = {"recurrent_activation": "sigmoid"}

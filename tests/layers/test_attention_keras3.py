@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
+from keras_reference import generator, jax, keras
 
 from kerascope import backend as K
 from kerascope import layers
 from kerascope.engine.model import Model
 from kerascope.layers import Input
 
-keras = pytest.importorskip("keras")
-jax = pytest.importorskip("jax")
+pytestmark = pytest.mark.usefixtures("answers")
 
-rng = np.random.default_rng(6)
+rng = generator(6)
 
 
 def floats(*shape):
@@ -31,12 +31,12 @@ PAIR, TRIPLE = [QUERY, KEY], [QUERY, VALUE, KEY]
 
 def results_of_keras(layer, arrays, factors, call):
     """Return output, scores and gradients by the inputs and weights."""
+    is_listed, keywords = call.listed, {"return_attention_scores": True, **call.theirs()}
 
     def compute(arrays, trained):
         fixed = [v.value for v in layer.non_trainable_variables]
-        (output, scores), _ = layer.stateless_call(
-            trained, fixed, *call.positional(arrays), return_attention_scores=True, **call.theirs()
-        )
+        placed = [arrays] if is_listed else arrays
+        (output, scores), _ = layer.stateless_call(trained, fixed, *placed, **keywords)
         return (output * factors).sum(), (output, scores)
 
     trained = [v.value for v in layer.trainable_variables]

@@ -3,17 +3,16 @@
 import runpy
 from pathlib import Path
 
-import numpy as np
 import pytest
+from keras_reference import generator, keras
 
 from kerascope import layers
 
-keras = pytest.importorskip("keras")
-pytest.importorskip("jax")
+pytestmark = pytest.mark.usefixtures("answers")
 
 compare = runpy.run_path(str(Path(__file__).with_name("test_layers_keras3.py")))["compare"]
 
-rng = np.random.default_rng(5)
+rng = generator(5)
 
 STEPS, IMAGES, VOLUMES = (2, 9, 4), (2, 8, 7, 4), (2, 5, 6, 4, 2)
 

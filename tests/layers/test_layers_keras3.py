@@ -7,15 +7,15 @@ holds for the whole process, so both sides run in float32.
 
 import numpy as np
 import pytest
+from keras_reference import generator, jax, keras
 
 from kerascope import backend as K
 from kerascope import layers
 from kerascope.layers import Input
 
-keras = pytest.importorskip("keras")
-jax = pytest.importorskip("jax")
+pytestmark = pytest.mark.usefixtures("answers")
 
-rng = np.random.default_rng(5)
+rng = generator(5)
 
 
 def floats(*shape):

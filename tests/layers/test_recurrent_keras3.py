@@ -5,13 +5,12 @@ Keras 3 differs in defaults alone: its gates are `sigmoid`, its GRU resets after
 
 import numpy as np
 import pytest
+from keras_reference import keras
+from recurrent_in_keras3 import MASK, SIGMOID, compare, states_for
 
 from kerascope import layers
 
-keras = pytest.importorskip("keras")
-pytest.importorskip("jax")
-
-from recurrent_in_keras3 import MASK, SIGMOID, compare, states_for  # noqa: E402
+pytestmark = pytest.mark.usefixtures("answers")
 
 FILMS = np.random.default_rng(9).normal(size=(2, 3, 5, 4, 2)).astype("float32")
 

@@ -1,13 +1,12 @@
 """TimeDistributed and Bidirectional against the real Keras 3: outputs and gradients."""
 
 import pytest
+from keras_reference import keras
+from recurrent_in_keras3 import MASK, SIGMOID, compare, states_for
 
 from kerascope import layers
 
-keras = pytest.importorskip("keras")
-pytest.importorskip("jax")
-
-from recurrent_in_keras3 import MASK, SIGMOID, compare, states_for  # noqa: E402
+pytestmark = pytest.mark.usefixtures("answers")
 
 
 @pytest.mark.parametrize("merge_mode", ["concat", "mul", "ave", None])

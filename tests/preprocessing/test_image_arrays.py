@@ -68,10 +68,8 @@ def test_a_warp_is_that_of_scipy(moves, fill_mode, order):
 @pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
 @pytest.mark.parametrize("fill_mode", ["nearest", "constant", "reflect"])
 @pytest.mark.parametrize("moves", MOVES, ids=str)
-def test_a_warp_is_that_of_keras(moves, fill_mode):
-    pytest.importorskip("keras")
-    real = pytest.importorskip("keras.src.legacy.preprocessing.image")
-    pytest.importorskip("scipy")
+def test_a_warp_is_that_of_keras(keras, moves, fill_mode):
+    real = keras.src.legacy.preprocessing.image
     arguments = {**moves, "fill_mode": fill_mode, "cval": 3.0}
     square = IMAGE[:, :9]
     theirs = real.apply_affine_transform(
@@ -151,10 +149,8 @@ def test_random_changes_repeat_with_numpys_seed(name):
 
 @pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
 @pytest.mark.parametrize("name", ["random_rotation", "random_shift", "random_shear", "random_zoom"])
-def test_random_moves_draw_what_keras_draws(name):
-    pytest.importorskip("keras")
-    real = pytest.importorskip("keras.src.legacy.preprocessing.image")
-    pytest.importorskip("scipy")
+def test_random_moves_draw_what_keras_draws(keras, name):
+    real = keras.src.legacy.preprocessing.image
     square = np.transpose(IMAGE[:, :9], (2, 0, 1))
     np.random.seed(11)
     ours = getattr(image, name)(square, *RANDOM[name], row_axis=2, col_axis=1)

@@ -187,9 +187,8 @@ def test_what_was_made_can_be_saved(folder, tmp_path):
     assert sorted(path.name for path in target.iterdir()) == [f"x_{i}_0.png" for i in range(4)]
 
 
-def test_a_real_keras_reads_the_same_batches(folder):
-    pytest.importorskip("keras")
-    real = pytest.importorskip("keras.src.legacy.preprocessing.image")
+def test_a_real_keras_reads_the_same_batches(keras, folder):
+    real = keras.src.legacy.preprocessing.image
     theirs = real.ImageDataGenerator().flow_from_directory(
         str(folder), target_size=(3, 5), batch_size=4, shuffle=False
     )

@@ -32,10 +32,8 @@ EVERYTHING = {
 
 
 @pytest.fixture
-def real():
-    pytest.importorskip("keras")
-    pytest.importorskip("scipy")
-    return pytest.importorskip("keras.src.legacy.preprocessing.image")
+def real(keras):
+    return keras.src.legacy.preprocessing.image
 
 
 def in_both_layouts():

@@ -20,9 +20,8 @@ from kerascope.preprocessing.sequence import (
 
 
 @pytest.fixture
-def real():
-    pytest.importorskip("keras")
-    return pytest.importorskip("keras.src.legacy.preprocessing.sequence")
+def real(keras):
+    return keras.src.legacy.preprocessing.sequence
 
 
 # --- pad_sequences --------------------------------------------------------------------------------

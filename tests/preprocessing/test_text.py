@@ -43,9 +43,8 @@ OPTIONS = [
 
 
 @pytest.fixture
-def real():
-    pytest.importorskip("keras")
-    return pytest.importorskip("keras.src.legacy.preprocessing.text")
+def real(keras):
+    return keras.src.legacy.preprocessing.text
 
 
 def both(real, **options):
