@@ -285,6 +285,15 @@ def test_a_copy_with_a_session_of_its_own_is_ended_with_all_that_it_started(tmp_
         assert process.stdout.read() == b""
 
 
+def test_a_session_can_be_ended_as_soon_as_it_was_started():
+    for _ in range(20):
+        process = WarmPopen(
+            [sys.executable, "-c", "import time; time.sleep(900)"], start_new_session=True
+        )
+        os.killpg(process.pid, signal.SIGKILL)
+        assert process.wait(LONG) == -signal.SIGKILL
+
+
 def test_worker_processes_of_a_program_find_its_functions(tmp_path):
     (tmp_path / "script.py").write_text(
         "import multiprocessing as m, sys\n"

@@ -525,12 +525,10 @@ def serve() -> Program:
                 if not pid:
                     global _server
                     _server = _Known(address, dict(os.environ), os.getsid(0))
-                    return _become(request, files, start)
+                    return _become(request, files, start, line)
                 for other in files:
                     os.close(other)
                 lines[pid] = line
-                with contextlib.suppress(OSError):  # who asked has gone
-                    line.sendall(struct.pack("!i", pid))
 
 
 def _received(line: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
@@ -551,17 +549,22 @@ def _tell_who_ended(lines: dict[int, socket.socket]) -> None:
 # --- the copy -------------------------------------------------------------------------------------
 
 
-def _become(request: dict[str, Any], files: list[int], start: _Start) -> Program:
+def _become(
+    request: dict[str, Any], files: list[int], start: _Start, line: socket.socket
+) -> Program:
     """Be as a new Python is before its first line, as far as a running one can."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if not request["ignores_ctrl_c"]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    _take_files(files, request["files"])
     if request["new_session"]:
         os.setsid()
     elif os.getpgrp() != request["group"]:
         os.setpgid(0, request["group"])
+    # Whoever asked goes on from here: a signal to our group shall find it.
+    line.sendall(struct.pack("!i", os.getpid()))
+    line.detach()  # its file is closed with all that are not ours
+    _take_files(files, request["files"])
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["environment"])
