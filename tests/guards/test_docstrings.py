@@ -1,0 +1,15 @@
+"""The examples in the docstrings of the guards are right."""
+
+from __future__ import annotations
+
+import doctest
+from importlib import import_module
+
+import pytest
+
+
+@pytest.mark.parametrize("name", ["interface", "commands", "names", "samples", "wheel"])
+def test_the_examples_are_right(name: str) -> None:
+    failed, tried = doctest.testmod(import_module(f"guards.{name}"))
+    assert tried > 0
+    assert failed == 0
