@@ -41,7 +41,7 @@ def ready_project(project: Path) -> Path:
 
 def dev(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "dev.py", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
 
 
 def evaluate(folder: Path, expression: str):

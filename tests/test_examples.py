@@ -25,7 +25,7 @@ def run(
         cwd=ROOT,
         env={**os.environ, **ENVIRONMENT},
         encoding="utf-8",
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert finished.returncode == 0, finished.stderr

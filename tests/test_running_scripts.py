@@ -22,7 +22,7 @@ def run(tmp_path):
             cwd=folder,
             encoding="utf-8",
             env=environment,
-            timeout=60,
+            timeout=300,
         )
 
     return run_text

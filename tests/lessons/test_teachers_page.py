@@ -18,7 +18,7 @@ from kerascope.lessons.sessions import calm_environment
 
 LANGUAGES = ("en", "zh")
 FILES = ("python", "markdown", "text")
-SECONDS = 120
+SECONDS = 600
 PROGRAMS = {"kerascope": [sys.executable, "-m", "kerascope"], "python": [sys.executable]}
 
 
