@@ -2,6 +2,7 @@
 
 import gc
 import os
+from pathlib import Path
 
 os.environ["KERAS_BACKEND"] = "jax"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -12,6 +13,7 @@ import counted
 import keras_reference
 import pytest
 import warm_python
+from _pytest.doctest import DoctestModule
 from counted import (  # noqa: F401 (hooks)
     pytest_collection_modifyitems,
     pytest_sessionfinish,
@@ -38,6 +40,18 @@ def pytest_configure() -> None:
 def pytest_unconfigure() -> None:
     """End the server of the copies, if one was started."""
     warm_python.close_server()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path):
+    """Look for examples in docstrings only in files that have a prompt.
+
+    Else every file of tests is gone through twice, for next to no example.
+    """
+    collectors = yield
+    if not collectors or ">>> " in file_path.read_text(encoding="utf-8"):
+        return collectors
+    return [one for one in collectors if not isinstance(one, DoctestModule)]
 
 
 @pytest.hookimpl(trylast=True)
