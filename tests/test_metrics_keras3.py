@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
+from keras_reference import generator, keras
 
 from kerascope import backend as K
 from kerascope import metrics
 from kerascope.layers import Dense, Input, Layer
 from kerascope.models import Model, Sequential
 
-keras = pytest.importorskip("keras")
+pytestmark = pytest.mark.usefixtures("answers")
 
-RNG = np.random.default_rng(4)
+RNG = generator(4)
 CLASSES = RNG.integers(0, 4, 30)
 ONE_HOT = np.eye(4, dtype="float32")[CLASSES]
 SHARES = RNG.dirichlet(np.ones(4), 30).astype("float32")

@@ -15,13 +15,14 @@ from inspect import signature
 
 import numpy as np
 import pytest
+from keras_reference import answer, keras
 from optimizer_reference import Problem
 
 from kerascope import backend as K
 from kerascope import optimizers
 from kerascope.errors import KerascopeError
 
-keras = pytest.importorskip("keras")
+pytestmark = pytest.mark.usefixtures("answers")
 
 TINY = 1e-12
 BETAS = {"beta_1": 0.9, "beta_2": 0.999}
@@ -69,9 +70,14 @@ SETTINGS = [
 ]
 
 
+def parameters_of(cls):
+    return list(signature(cls).parameters)
+
+
 def their_optimizer(name, options, renamed):
     cls = getattr(keras.optimizers, name)
-    betas = {n: d for n, d in BETAS.items() if n in signature(cls).parameters}
+    parameters = answer(parameters_of, cls)
+    betas = {n: d for n, d in BETAS.items() if n in parameters}
     if name == "Lion":
         betas["beta_2"] = 0.99
     options = {**betas, **options}

@@ -13,14 +13,14 @@ another way, and how it is compared here:
 
 import numpy as np
 import pytest
+from keras_reference import jax, keras
 from test_optimizers_keras3 import SETTINGS, their_optimizer
 
 import kerascope as ks
 from kerascope import K, optimizers
 from kerascope import layers as our_layers
 
-keras = pytest.importorskip("keras")
-jax = pytest.importorskip("jax")
+pytestmark = pytest.mark.usefixtures("answers")
 
 CLOSE = {"rtol": 2e-5, "atol": 2e-6}
 

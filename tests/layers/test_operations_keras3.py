@@ -2,15 +2,18 @@
 
 import numpy as np
 import pytest
+from keras_reference import generator, keras
 
 from kerascope import backend as K
 from kerascope import layers, models
 from kerascope.compat import keras_ops
 from kerascope.settings import config
 
-keras = pytest.importorskip("keras")
-pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
-rng = np.random.default_rng(0)
+pytestmark = [
+    pytest.mark.usefixtures("answers"),
+    pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),
+]
+rng = generator(0)
 ARRAYS = [rng.normal(size=(5, 4)).astype("float32"), rng.normal(size=(5, 3, 4)).astype("float32")]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import re
 from importlib import util
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from keras_reference import answer, keras, real_keras
 
 import kerascope
 from kerascope import K, layers, not_yet
@@ -18,8 +20,6 @@ from kerascope.callbacks import ModelCheckpoint
 from kerascope.errors import ConfigError, KerascopeWarning, UnknownNameError
 from kerascope.models import Model, Sequential, load_model, model_from_json
 from kerascope.saving.keras3_names import folder_name
-
-keras = pytest.importorskip("keras")
 
 _spec = util.spec_from_file_location(
     "models_of_keras3", Path(__file__).parent / "models_of_keras3.py"
@@ -29,7 +29,10 @@ _spec.loader.exec_module(_module)
 MODELS, VECTORS = _module.MODELS, _module.VECTORS
 
 # Keras 3.15 asks jax's arrays for copies in a way that NumPy is about to change.
-pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+pytestmark = [
+    pytest.mark.usefixtures("answers"),
+    pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),
+]
 
 CLOSE = {"rtol": 1e-4, "atol": 2e-6}
 
@@ -109,11 +112,11 @@ def test_a_layer_that_does_not_say_whether_it_is_trainable_is_no_operation(axes,
     same(of_keras(theirs, arrays), as_list(ours.predict(arrays)))
 
 
-@pytest.mark.parametrize("make", [lambda k: k.EinsumDense("ab,bc->ac", 3), lambda k: k.Identity()])
-def test_a_layer_that_is_not_here_yet_says_what_to_do(make, tmp_path):
-    layer = make(keras.layers)
+@pytest.mark.parametrize(("name", "args"), [("EinsumDense", ("ab,bc->ac", 3)), ("Identity", ())])
+def test_a_layer_that_is_not_here_yet_says_what_to_do(name, args, tmp_path):
+    layer = getattr(keras.layers, name)(*args)
     keras.Sequential([keras.Input((6,)), layer]).save(tmp_path / "model.keras")
-    words = not_yet.words_for("kerascope.layers", type(layer).__name__)
+    words = not_yet.words_for("kerascope.layers", name)
     with pytest.raises(UnknownNameError, match=re.escape(words)) as caught:
         load_model(tmp_path / "model.keras")
     assert "Known: " not in str(caught.value)
@@ -267,7 +270,7 @@ def test_initializers_are_put_back_after_reading(tmp_path):
 
 
 def test_folders_are_called_as_keras_3_calls_them(tmp_path):
-    names = [name for name in layers.__all__ if name[0].isupper() and hasattr(keras.layers, name)]
+    names = [name for name in dir(keras.layers) if name[0].isupper() and name in layers.__all__]
     assert len(names) > 60
     for name in names:
         theirs = keras.src.utils.naming.to_snake_case(name)
@@ -280,10 +283,27 @@ def graphs(draw):
     return draw(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=8))
 
 
+@pytest.mark.parametrize(
+    "graph",
+    [
+        [(0, 0), (0, 0)],
+        [(0, 0), (1, 0), (0, 1)],
+        [(9, 4), (3, 3), (7, 5), (1, 8), (2, 2)],
+        [(0, 0), (1, 1), (2, 0), (0, 3), (4, 2), (5, 5), (1, 6), (7, 3)],
+    ],
+)
+def test_weights_find_their_layers_in_a_graph(graph, tmp_path):
+    goes_to_keras_and_back(graph, tmp_path, keras)
+
+
+@pytest.mark.live
 @settings(max_examples=6, deadline=None)
 @given(graph=graphs())
 def test_weights_find_their_layers_in_any_graph(graph, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("graph")
+    goes_to_keras_and_back(graph, tmp_path_factory.mktemp("graph"), real_keras())
+
+
+def goes_to_keras_and_back(graph, folder, keras):
     tensors = [layers.Input((3,))]
     for first, second in graph:
         a, b = tensors[first % len(tensors)], tensors[second % len(tensors)]
@@ -351,6 +371,13 @@ def test_a_lambda_of_keras_3_is_refused_or_replaced(tmp_path):
         load_model(tmp_path / "theirs.keras")
     ours = load_model(tmp_path / "theirs.keras", custom_objects={"l": lambda x: 2 * x})
     same([2 * VECTORS], as_list(ours.predict(VECTORS)))
+
+
+def test_a_lambda_of_keras_3_is_run_where_its_file_is_trusted(answers, tmp_path):
+    theirs = keras.Sequential([keras.Input((6,)), keras.layers.Lambda(lambda x: x * 2, name="l")])
+    theirs.save(tmp_path / "theirs.keras")
+    if answers.python.split(".")[:2] != platform.python_version().split(".")[:2]:
+        pytest.skip(f"the stored byte code is that of Python {answers.python}")
     trusted = load_model(tmp_path / "theirs.keras", safe_mode=False)
     same([2 * VECTORS], as_list(trusted.predict(VECTORS)))
 
@@ -413,15 +440,24 @@ def test_weights_of_a_model_with_its_own_call_go_there_and_back(tmp_path):
 
         return Net()
 
+    def predicted_and_saved(its_layers, base, path):
+        net = net_of(its_layers, base)
+        predicted = of_keras(net, [x])
+        net.save_weights(path)
+        return predicted
+
+    def predicted_with(its_layers, base, path):
+        net = net_of(its_layers, base)
+        net(x)
+        net.load_weights(path)
+        return of_keras(net, [x])
+
     x = np.random.default_rng(0).normal(size=(2, 5, 4)).astype("float32")
-    theirs, ours = net_of(keras.layers, keras.Model), net_of(layers, Model)
-    expected = of_keras(theirs, [x])
+    parts = keras.layers, keras.Model
+    expected = answer(predicted_and_saved, *parts, tmp_path / "theirs.weights.h5")
+    ours = net_of(layers, Model)
     ours.predict(x)
-    theirs.save_weights(tmp_path / "theirs.weights.h5")
     ours.load_weights(tmp_path / "theirs.weights.h5")
     same(expected, as_list(ours.predict(x)))
     ours.save_weights(tmp_path / "ours.weights.h5")
-    other = net_of(keras.layers, keras.Model)
-    other(x)
-    other.load_weights(tmp_path / "ours.weights.h5")
-    same(expected, of_keras(other, [x]))
+    same(expected, answer(predicted_with, *parts, tmp_path / "ours.weights.h5"))

@@ -30,8 +30,7 @@ def test_with_keras_3s_habits_it_ends_there_with_a_warning():
 @pytest.mark.filterwarnings("ignore:.*will not see the mask")
 @pytest.mark.filterwarnings("ignore:.*destroy the mask information")
 @pytest.mark.filterwarnings("ignore:__array__:DeprecationWarning")
-def test_a_file_of_keras_3_with_such_a_mask_opens_and_predicts_the_same(tmp_path):
-    keras = pytest.importorskip("keras")
+def test_a_file_of_keras_3_with_such_a_mask_opens_and_predicts_the_same(keras, tmp_path):
     theirs = keras.Sequential(
         [
             keras.layers.Input((4,)),
