@@ -1,4 +1,4 @@
-"""What all tests share: the real Keras, where a test compares with it, runs on jax."""
+"""What all tests share: markers and counts, warm Pythons, the real Keras and its stored answers."""
 
 import gc
 import os
@@ -19,10 +19,10 @@ from counted import (  # noqa: F401 (hooks)
     pytest_sessionfinish,
     pytest_testnodedown,
 )
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# Machines are slow at times: no example fails for the time it took.
-settings.register_profile("kerascope", deadline=None)
+# Machines are slow at times: nothing fails for the time it took.
+settings.register_profile("kerascope", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("kerascope")
 
 
