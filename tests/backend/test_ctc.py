@@ -100,8 +100,7 @@ def test_a_network_learns_to_spell():
     assert K.eval(decoded[0]).tolist() == [[0, 1, 1], [2, -1, -1]]
 
 
-def test_agrees_with_keras_3():
-    keras = pytest.importorskip("keras")
+def test_agrees_with_keras_3(keras):
     p, labels = probabilities(classes=5), LABELS
     blank = p.shape[2] - 1
     ours, _ = cost_of(labels, p, STEPS, np.maximum(LENGTHS, 1))
@@ -116,8 +115,7 @@ def test_agrees_with_keras_3():
 
 
 @pytest.mark.parametrize("strategy", ["greedy", "beam_search"])
-def test_decoding_agrees_with_keras_3(strategy):
-    keras = pytest.importorskip("keras")
+def test_decoding_agrees_with_keras_3(keras, strategy):
     p = probabilities(3, 5, 4, seed=2)
     steps = np.array([5, 3, 4])
     arguments = {} if strategy == "greedy" else {"beam_width": 32, "top_paths": 2}

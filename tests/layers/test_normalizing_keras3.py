@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from keras_reference import keras
 
 from kerascope import layers
 
-keras = pytest.importorskip("keras")
+pytestmark = pytest.mark.usefixtures("answers")
 
 _helpers = runpy.run_path(str(Path(__file__).with_name("test_layers_keras3.py")))
 compare, floats = _helpers["compare"], _helpers["floats"]

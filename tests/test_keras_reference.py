@@ -1,0 +1,382 @@
+"""The stored answers of the real Keras, and the recorder that asks for them."""
+
+import ast
+import json
+import math
+import runpy
+import sys
+import types
+import zipfile
+
+import h5py
+import keras_reference as reference
+import numpy as np
+import pytest
+from keras_answers import FOLDER, Answered, Kept, Thing, Written, path_for
+from keras_questions import Writer, same_numbers, source_checksum
+from keras_reference import Asked, Live, Named, Stored, answer
+
+from kerascope import backend as K
+from kerascope.layers import Conv2D, Dense
+from kerascope.models import Model, Sequential
+
+MOST_BYTES = 3_000_000
+FILES = sorted(FOLDER.glob("*.zip"))
+
+
+# --- what is stored -------------------------------------------------------------------------------
+
+
+def test_all_answers_together_are_small():
+    assert len(FILES) > 15
+    assert sum(path.stat().st_size for path in FILES) <= MOST_BYTES
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_answers_tell_who_answered_and_hold_only_data(path):
+    versions = Kept(path).versions
+    assert versions.keys() == {"keras", "jax", "numpy", "python"}
+    assert all(version[0].isdigit() for version in versions.values())
+    with zipfile.ZipFile(path) as archive:
+        members = set(archive.namelist())
+    assert all(name.endswith(".bin") for name in members - {"versions.json", "log.json"})
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_no_stored_answer_has_lost_its_test(path, request):
+    *folders, stem = path.stem.split(".")
+    test_file = "/".join([*folders, f"{stem}.py"])
+    stored = set(Kept(path).log)
+    source = ast.parse((reference.TESTS / test_file).read_text("utf-8"))
+    functions = {node.name for node in source.body if isinstance(node, ast.FunctionDef)}
+    assert {test.partition("[")[0] for test in stored} <= functions
+    collected = request.config.stash.get(reference.COLLECTED, {}).get(test_file)
+    if collected is not None:  # the file belongs to what runs now: all its tests are known
+        assert stored <= collected
+
+
+def test_every_stored_answer_can_be_read():
+    kept = Kept(FILES[0])
+    for test, rows in kept.log.items():
+        assert len(kept.entries(test)) == len(rows) > 0
+
+
+# --- a small library in the place of Keras --------------------------------------------------------
+
+
+class Counter:
+    """What the library makes: it has a state, numbers and a file."""
+
+    def __init__(self, start=0):
+        self.count = start
+        self.parts = [np.float32(1), "text", self]
+
+    def add(self, x):
+        self.count += 1
+        return {"sum": np.asarray(x).sum(), "at": (self.count, None)}
+
+    def apply(self, function, x):
+        return function(x)
+
+    def save(self, path):
+        path.write_text(f"counted to {self.count}", "utf-8")
+
+    def fail(self):
+        raise ValueError("no such thing")
+
+    def __array__(self, dtype=None, copy=None):
+        return np.full(3, self.count, "float32")
+
+    def __mul__(self, other):
+        return Counter(self.count * other)
+
+    def __len__(self):
+        return self.count
+
+
+@pytest.fixture
+def library(monkeypatch):
+    module = types.ModuleType("a_small_library")
+    module.Counter = Counter
+    module.VALUES = {"a": 1}
+    monkeypatch.setitem(sys.modules, "a_small_library", module)
+    return Named("a_small_library")
+
+
+def told_by(library, tmp_path, numbers=(1.0, 2.0), factor=2):
+    """Do with the library all that the recorder knows, and return what came."""
+    counter = library.Counter(start=2)
+    told = [counter.add(np.array(numbers)), counter.count, len(counter), np.asarray(counter)]
+    told += [np.asarray(counter * factor), counter.parts[:2], isinstance(counter, library.Counter)]
+    told.append(counter.apply(lambda x: x * factor, 4))
+    told.append(hasattr(counter, "nothing"))
+    told.append(answer(whole, library.Counter, 7))
+    counter.parts[2].save(tmp_path / "counted.txt")
+    told.append((tmp_path / "counted.txt").read_text("utf-8"))
+    with pytest.raises(ValueError, match="no such thing"):
+        counter.fail()
+    return told
+
+
+def whole(counter, start):
+    class More(counter):
+        def more(self):
+            return self.count + 1
+
+    return More(start).more()
+
+
+def through(monkeypatch, asking, function, *args, **kwargs):
+    monkeypatch.setattr(reference, "_asking", asking)
+    return function(*args, **kwargs)
+
+
+@pytest.fixture
+def recorded(monkeypatch, library, tmp_path):
+    live = Live()
+    told = through(monkeypatch, live, told_by, library, tmp_path)
+    written = Written()
+    written.add("test", live.entries)
+    written.write(tmp_path / "answers.zip", reference.versions_of("numpy"))
+    (tmp_path / "counted.txt").unlink()
+    return told, Kept(tmp_path / "answers.zip").entries("test")
+
+
+def test_what_was_recorded_is_replayed_without_the_library(
+    monkeypatch, library, recorded, tmp_path
+):
+    told, entries = recorded
+    monkeypatch.delitem(sys.modules, "a_small_library")
+    stored = Stored(entries)
+    again = through(monkeypatch, stored, told_by, library, tmp_path)
+    assert repr(again) == repr(told)
+    assert told[1:3] == [3, 3]
+    assert told[-1] == "counted to 3"
+    stored.check_that_all_was_asked()
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"numbers": (1.0, 2.001)}, "other numbers"),
+        ({"numbers": (1.0, 2.0, 0.0)}, r"asked:  call #2, float64\[3\]"),
+        ({"factor": 3}, r"asked:  mul #1, 3"),
+    ],
+)
+def test_another_question_is_refused(monkeypatch, library, recorded, tmp_path, changed, words):
+    with pytest.raises(pytest.fail.Exception, match=f"to another question(.|\n)*{words}"):
+        through(monkeypatch, Stored(recorded[1]), told_by, library, tmp_path, **changed)
+
+
+def test_rounding_makes_no_other_question(monkeypatch, library, recorded, tmp_path):
+    numbers = (1.0 + 1e-7, 2.0)
+    through(monkeypatch, Stored(recorded[1]), told_by, library, tmp_path, numbers=numbers)
+
+
+def test_one_question_more_or_less_is_refused(monkeypatch, library, recorded, tmp_path):
+    stored = Stored(recorded[1][:-1])
+    with pytest.raises(pytest.fail.Exception, match="stored: nothing more"):
+        through(monkeypatch, stored, told_by, library, tmp_path)
+    stored = Stored(recorded[1])
+    through(monkeypatch, stored, library.Counter, start=2)
+    with pytest.raises(pytest.fail.Exception, match="not asked any more: getattr #1, 'add'"):
+        stored.check_that_all_was_asked()
+
+
+def test_a_live_answer_that_differs_from_the_stored_is_named(recorded):
+    entries = recorded[1]
+    assert reference.differences(entries, entries) == []
+    other = [Answered(e.question, e.numbers, e.answer, e.raised, e.files) for e in entries]
+    other[2].answer = {"sum": 3.01, "at": (3, None)}
+    (told,) = reference.differences(entries, other)
+    assert told.startswith("call #2, float64[2] has another answer")
+    assert len(reference.differences(entries, entries[:-1])) == 1
+
+
+def test_outside_of_a_test_that_asks_nothing_is_answered(monkeypatch, library):
+    monkeypatch.setattr(reference, "_asking", None)
+    assert library.anything is library.anything
+    with pytest.raises(RuntimeError, match='does not use the fixture "answers"'):
+        library.Counter()
+    with pytest.raises(TypeError, match="make it inside of answer"):
+
+        class Sub(library.Counter):
+            """Would have methods that are not recorded."""
+
+
+def test_generators_begin_anew_in_each_test():
+    made = reference.generator(3)
+    draws = []
+    for test in ("one", "two", "one"):
+        reference._generators.begin(test)
+        draws.append(made.normal(size=4).tolist())
+    assert draws[0] == draws[2] != draws[1]
+
+
+# --- questions ------------------------------------------------------------------------------------
+
+
+def question(*values):
+    writer = Writer(reference._reference)
+    return [writer.arguments(values, {}), writer.numbers]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (1, 1.0),
+        (True, 1),
+        ("1", 1),
+        ((1,), [1]),
+        ((1,), 1),
+        ({"a": 1}, {"a": 2}),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+        (slice(1), slice(2)),
+        (..., None),
+        (math.nan, math.inf),
+        (np.float32(1), np.float64(1)),
+        (np.arange(3), np.arange(3)[::-1]),
+        (np.array(["a"]), np.array(["b"])),
+        (np.zeros((2, 3)), np.zeros((3, 2))),
+        (len, abs),
+        (int, float),
+        (lambda x: x + 1, lambda x: x + 2),
+        (b"a", "a"),
+        ({1, 2}, {1, 3}),
+    ],
+    ids=str,
+)
+def test_different_values_are_different_questions(values):
+    one, other = map(question, values)
+    assert one != other
+    assert question(values[0]) == one
+
+
+def test_one_weight_among_thousands_makes_another_question():
+    array = np.random.default_rng(0).normal(size=(64, 64)).astype("float32")
+    moved = array.copy()
+    moved[40, 3] += 0.05
+    assert not same_numbers(question(array)[1], question(moved)[1])
+    assert not same_numbers(question(array)[1], question(array[::-1])[1])
+    noise = 1 + 1e-6 * np.random.default_rng(1).normal(size=array.shape)
+    assert same_numbers(question(array)[1], question(array * noise)[1])
+    assert not same_numbers(question(array)[1], [])
+
+
+def test_a_function_is_its_words_and_what_it_closes_over():
+    def made(factor):
+        def function(x):
+            return x * factor  # how it is laid out does not matter
+
+        return function
+
+    assert question(made(2)) == question(made(2))
+    assert question(made(2))[0] != question(made(3))[0]
+    assert source_checksum(made(2).__code__) != source_checksum(made.__code__)
+
+
+def test_what_cannot_be_written_down_is_refused():
+    with pytest.raises(TypeError, match="has a object: write that down how"):
+        question(object())
+
+
+def test_a_file_of_ours_is_known_by_its_content(tmp_path):
+    def saved(name, **options):
+        K.clear_session()
+        model = Sequential([Dense(2, input_shape=(3,), **options)])
+        model.set_weights([np.arange(6).reshape(3, 2), [1, 2]])
+        return model
+
+    first, path = saved("first"), tmp_path / "model.keras"
+    questions = []
+    for model in (first, saved("again"), saved("other", activation="tanh")):
+        model.save(path)
+        questions.append(question(path))
+    assert questions[0] == questions[1]
+    assert questions[0][0] != questions[2][0]
+    first.set_weights([np.arange(6).reshape(3, 2) + 0.01, [1, 2]])
+    first.save(path)
+    text, numbers = question(path)
+    assert text == questions[0][0]
+    assert not same_numbers(numbers, questions[0][1])
+
+
+def test_the_content_of_an_hdf5_file_is_its_attributes_and_entries(tmp_path):
+    path, told = tmp_path / "some.h5", []
+    for attribute, entry in [("a", 1.0), ("b", 1.0), ("a", 2.0), ("a", 1.0)]:
+        with h5py.File(path, "w") as file:
+            file.attrs["config"] = json.dumps({"name": attribute, "date_saved": len(told)})
+            file.create_group("group")["weights"] = np.array([entry])
+        told.append(question(path))
+    assert told[0] == told[3]
+    assert told[0][0] != told[1][0]
+    assert told[0][0] == told[2][0]
+    assert told[0][1] != told[2][1]
+
+
+def test_a_thing_tells_what_it_is():
+    assert repr(Asked(3, None, "Dense")) == "#3 Dense"
+    assert repr(Named("keras.layers")) == "keras.layers"
+    assert Thing("Dense").type_name == "Dense"
+    assert path_for("layers/test_x.py").name == "layers.test_x.zip"
+
+
+# --- the proof that stored answers prove something ------------------------------------------------
+
+
+def replayed(test_file, test, function, *args):
+    """Run what a test runs, with the answers that are stored for it; return what it asks."""
+    own = runpy.run_path(str(reference.TESTS / test_file))
+    stored = Stored(reference.kept_for(test_file).entries(test))
+    reference._begin(test, is_live=False)
+    reference._asking = stored
+    try:
+        own[function](*args)
+        stored.check_that_all_was_asked()
+    finally:
+        reference._asking = None
+
+
+def convolution(**arguments):
+    test_file = "layers/test_convolutional_keras3.py"
+    options = {"kernel_size": 3, "activation": "relu", **arguments}
+    replayed(test_file, "test_conv2d_agrees[arguments0]", "test_conv2d_agrees", options)
+
+
+def test_a_layer_that_gives_a_constant_does_not_agree_with_stored_answers(monkeypatch):
+    convolution()
+    call = Conv2D.call
+    monkeypatch.setattr(Conv2D, "call", lambda self, x: 0 * call(self, x) + 0.5)
+    with pytest.raises(AssertionError, match="Not equal to tolerance"):
+        convolution()
+
+
+def test_a_layer_whose_gradient_is_wrong_does_not_agree_with_stored_answers(monkeypatch):
+    call = Conv2D.call
+    monkeypatch.setattr(Conv2D, "call", lambda self, x: call(self, 2 * x - K.stop_gradient(x)))
+    with pytest.raises(AssertionError, match="Not equal to tolerance"):
+        convolution()
+
+
+def test_other_weights_and_other_arguments_are_other_questions(monkeypatch):
+    with pytest.raises(pytest.fail.Exception, match="to another question"):
+        convolution(strides=2)
+    monkeypatch.setattr(reference._Generators, "begin", lambda self, test: None)
+    with pytest.raises(pytest.fail.Exception, match=r"have other numbers"):
+        convolution()
+
+
+def test_a_file_of_ours_with_other_weights_is_another_question(monkeypatch, tmp_path):
+    graph = [(0, 0), (1, 0), (0, 1)]
+    test = "test_weights_find_their_layers_in_a_graph"
+    asked = "saving/test_keras3_files.py", f"{test}[graph1]", test, graph, tmp_path
+    replayed(*asked)
+    save = Model.save
+
+    def spoiled(model, path):
+        model.set_weights([w * np.float32(1.001) for w in model.get_weights()])
+        save(model, path)
+
+    monkeypatch.setattr(Model, "save", spoiled)
+    with pytest.raises(pytest.fail.Exception, match=r"ours.keras(.|\n)*have other numbers"):
+        replayed(*asked)
