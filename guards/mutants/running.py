@@ -153,13 +153,38 @@ class Place:
 
     def outcome(self, tests: list[str], known: Known) -> Outcome:
         """Run tests until one fails."""
-        files = list(dict.fromkeys(test.split("::")[0] for test in tests))
+        files = arguments(tests, self.tests)
         limit = LEAST_LIMIT + TIMES * sum(known.seconds[test] for test in tests)
         code = self.pytest(files, tests, limit, "-x", "--hypothesis-seed=1")
         if code == 0:
             return Outcome(False)
         failed = next((test for test, said, _ in self.reports() if said == "failed"), "")
         return Outcome(True, failed or ("the time limit" if code is None else "the collection"))
+
+
+def arguments(tests: list[str], given: list[str]) -> list[str]:
+    """Return what pytest is given for some tests: their files; for a docstring's, the whole folder.
+
+    A module of the package that pytest is given by name it imports a second time, and the two kinds
+    of `Dense` are strangers to each other.
+
+    Examples
+    --------
+    >>> arguments(["tests/a/test_b.py::c", "kerascope/a/b.py::b"], ["tests/a", "kerascope/a"])
+    ['tests/a/test_b.py', 'kerascope/a']
+    """
+    files = [test.split("::")[0] for test in tests]
+    folders = {
+        file: next((folder for folder in given if Path(folder) in Path(file).parents), file)
+        for file in files
+        if not is_test(file)
+    }
+    return list(dict.fromkeys(folders.get(file, file) for file in files))
+
+
+def is_test(file: str) -> bool:
+    """Tell a file of tests from one with examples in its docstrings."""
+    return Path(file).name.startswith("test_")
 
 
 def batches(
@@ -195,8 +220,8 @@ def batches(
 
 @cache
 def is_large(path: Path) -> bool:
-    """Tell whether a test file imports much before its first test runs."""
-    return LARGE.search(path.read_text(encoding="utf-8")) is not None
+    """Tell whether much is imported before a file's first test runs; for examples, a folder is."""
+    return not is_test(path.name) or LARGE.search(path.read_text(encoding="utf-8")) is not None
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
