@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from keras_reference import keras
 from layer_contract import LayerCase, inputs_for, shake_weights, unpacked
 
 from kerascope.errors import ConfigError
@@ -15,7 +16,7 @@ from kerascope.models import Model, load_model
 from kerascope.registry import custom_object_scope
 from kerascope.saving.keras3_table import NOT_IN_KERAS_3, UNKNOWN_THERE
 
-keras = pytest.importorskip("keras")
+pytestmark = pytest.mark.usefixtures("answers")
 
 # Cells stand inside an RNN, and Wrapper is the base of wrappers: nobody calls them in a graph.
 NEVER_ALONE = (
