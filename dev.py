@@ -70,6 +70,9 @@ def child_environment() -> dict[str, str]:
     for misleading in ("PYTHONHOME", "__PYVENV_LAUNCHER__", "PIP_USER", "PIP_TARGET", "PIP_PREFIX"):
         variables.pop(misleading, None)
     variables["PYTHONUTF8"] = "1"
+    # Compiled once, also where somebody wants no __pycache__ beside the sources.
+    if variables.pop("PYTHONDONTWRITEBYTECODE", None):
+        variables.setdefault("PYTHONPYCACHEPREFIX", str(ENVIRONMENT / "bytecode"))
     return variables
 
 

@@ -1,5 +1,10 @@
-"""How much work something is: counted, not timed, so that it is the same on a busy machine."""
+"""How much work something is: counted, not timed, so that it is the same on a busy machine.
 
+Calls are counted where a single further one is too many; lines, which are many more, where the
+loops themselves are looked at.
+"""
+
+import gc
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -41,3 +46,39 @@ def growth(work: Callable[[int], Any], size: int, times: int = 2) -> float:
     True
     """
     return lines_run(lambda: work(times * size)) / lines_run(lambda: work(size))
+
+
+def calls_of(work: Callable[[], Any]) -> int:
+    """Return how many functions, of Python and of C, are called.
+
+    Garbage is collected before: when it is, and what that calls, depends on all that ran earlier.
+    """
+    count = 0
+
+    def listen(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    gc.collect()
+    gc.disable()
+    sys.setprofile(listen)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+        gc.enable()
+    return count
+
+
+def check_linear(work: Callable[[int], Any], small: int = 20, step: int = 40) -> None:
+    """Check that `step` further pieces cost the same, whatever they are added to.
+
+    What the work takes once, and what it takes for each piece, cancels out. A look through half of
+    the pieces before, at each piece, would leave step**2 / 2 calls.
+    """
+    work(5)  # what is made only once is made now
+    lengths = (small, small + step, small + 2 * step)
+    few, more, most = (calls_of(lambda n=n: work(n)) for n in lengths)
+    assert more - few > step
+    assert abs((most - more) - (more - few)) < step

@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
+from effort import check_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from work_done import check_linear
 
 from kerascope import backend as K
 from kerascope import layers, models

@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 import pytest
-from work_done import check_linear
+from effort import check_linear
 
 from kerascope import Input, Model, Sequential
 from kerascope.backend.graph import Tensor

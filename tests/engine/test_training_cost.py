@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from work_done import calls_of
+from effort import calls_of
 
 from kerascope import backend as K
 from kerascope import optimizers
