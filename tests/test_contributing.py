@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BLOCKS = [
     re.sub("^  ", "", block, flags=re.MULTILINE) if block.startswith("  ") else block
-    for block in re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    for block in re.findall(r"```(?:python|text)\n(.*?)```", PAGE, flags=re.DOTALL)
 ]
 OP, LOOP, ROW, K_ROW, SESSION = BLOCKS
 
