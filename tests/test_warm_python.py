@@ -366,7 +366,7 @@ def test_a_command_line_is_taken_apart():
         {"preexec_fn": os.getpid},
         {"umask": 0o77},
     ],
-    ids=str,
+    ids=["hash seed", "UTF-8", "developer's mode", "locale", "open files", "before it", "umask"],
 )
 def test_what_is_read_at_the_start_of_python_makes_a_new_one(options):
     (said, _, code), is_a_copy = outcome(WarmPopen, ["-c", "print(1)"], **options)
