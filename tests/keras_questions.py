@@ -177,16 +177,24 @@ def checksum(data: bytes) -> str:
 
 
 def json_checksum(text: str) -> str:
-    """Return what stands for a JSON text, without dates and byte code."""
+    """Return what stands for a JSON text."""
+    return checksum(repr(json_content(text)).encode())
+
+
+def json_content(text: str) -> Any:
+    """Return what a JSON text says, without dates, byte code and addresses in memory."""
+    shared: dict[int, int] = {}
 
     def lasting(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         kept = {key: value for key, value in pairs if key not in DATED}
+        if "shared_object_id" in kept:  # Keras takes the address: here they are counted
+            kept["shared_object_id"] = shared.setdefault(kept["shared_object_id"], len(shared))
         if kept.get("class_name") == "__lambda__":  # each Python has its own byte code
             return {"class_name": "__lambda__"}
         codes = [key for key in kept if kept.get(f"{key}_type") == "lambda"]
         return {key: value for key, value in kept.items() if key not in codes}
 
-    return checksum(repr(json.loads(text, object_pairs_hook=lasting)).encode())
+    return json.loads(text, object_pairs_hook=lasting)
 
 
 def attribute(value: Any) -> str:

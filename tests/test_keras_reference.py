@@ -244,7 +244,6 @@ def question(*values):
         (b"a", "a"),
         ({1, 2}, {1, 3}),
     ],
-    ids=str,
 )
 def test_different_values_are_different_questions(values):
     one, other = map(question, values)
