@@ -69,10 +69,9 @@ def child_environment() -> dict[str, str]:
     variables = dict(os.environ)
     for misleading in ("PYTHONHOME", "__PYVENV_LAUNCHER__", "PIP_USER", "PIP_TARGET", "PIP_PREFIX"):
         variables.pop(misleading, None)
+    # Without bytecode each of a run's many processes would compile everything again.
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
     variables["PYTHONUTF8"] = "1"
-    # Compiled once, also where somebody wants no __pycache__ beside the sources.
-    if variables.pop("PYTHONDONTWRITEBYTECODE", None):
-        variables.setdefault("PYTHONPYCACHEPREFIX", str(ENVIRONMENT / "bytecode"))
     return variables
 
 

@@ -16,6 +16,7 @@ reached if that never comes.
 
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,6 +67,17 @@ def missing(what: str) -> None:
     if os.environ.get("KERASCOPE_NEEDS_BROWSER"):
         pytest.fail(f"KERASCOPE_NEEDS_BROWSER is set, but {what}.")
     pytest.skip(f"{what}; see tests/browser.py")
+
+
+def wait_until(page: Any, claim: str) -> None:
+    """Wait until a claim in JavaScript is true of a page or frame.
+
+    Playwright's `wait_for_function` is `eval` in the page, which the policy of our pages forbids.
+    """
+    end = time.monotonic() + PATIENCE / 1000
+    while not page.evaluate(claim):
+        assert time.monotonic() < end, f"never true: {claim}"
+        page.wait_for_timeout(20)
 
 
 class Chromium:

@@ -6,9 +6,21 @@ loops themselves are looked at.
 
 import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Keep the collection of garbage out: when it is, and what it calls, others have decided."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def lines_run(work: Callable[[], Any]) -> int:
@@ -21,11 +33,12 @@ def lines_run(work: Callable[[], Any]) -> int:
         return hear
 
     before = sys.gettrace()
-    sys.settrace(hear)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
+    with undisturbed():
+        sys.settrace(hear)
+        try:
+            work()
+        finally:
+            sys.settrace(before)
     return count
 
 
@@ -49,10 +62,7 @@ def growth(work: Callable[[int], Any], size: int, times: int = 2) -> float:
 
 
 def calls_of(work: Callable[[], Any]) -> int:
-    """Return how many functions, of Python and of C, are called.
-
-    Garbage is collected before: when it is, and what that calls, depends on all that ran earlier.
-    """
+    """Return how many functions, of Python and of C, are called."""
     count = 0
 
     def listen(frame: FrameType, event: str, argument: Any) -> None:
@@ -60,14 +70,12 @@ def calls_of(work: Callable[[], Any]) -> int:
         count += event in ("call", "c_call")
 
     before = sys.getprofile()
-    gc.collect()
-    gc.disable()
-    sys.setprofile(listen)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-        gc.enable()
+    with undisturbed():
+        sys.setprofile(listen)
+        try:
+            work()
+        finally:
+            sys.setprofile(before)
     return count
 
 

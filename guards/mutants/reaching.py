@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import marshal
+import sys
 from pathlib import Path
 
 from guards.mutants.choosing import Mutant
@@ -58,7 +59,7 @@ def plant(root: Path, mutants: list[Mutant], notes: Path, beside: Path) -> list[
             if mutant.path == name:
                 wanted.setdefault(mutant.edit.statement, []).append(number)
         code = compile(with_probes(source.decode(), wanted), str(path), "exec")
-        file = Path(importlib.util.cache_from_source(str(path)))
+        file = path.parent / "__pycache__" / f"{path.stem}.{sys.implementation.cache_tag}.pyc"
         file.parent.mkdir(exist_ok=True)
         head = importlib.util.MAGIC_NUMBER + UNCHECKED.to_bytes(4, "little")
         file.write_bytes(head + importlib.util.source_hash(source) + marshal.dumps(code))

@@ -62,6 +62,7 @@ class Place:
         orders = {"tests": tests, "report": str(self.report)}
         self.orders.write_text(json.dumps(orders), encoding="utf-8")
         variables = dict(os.environ)
+        variables.pop("PYTHONPYCACHEPREFIX", None)  # the probes lie in __pycache__
         variables.update(
             PYTHONPATH=os.pathsep.join([str(self.root), str(self.folder)]),
             KERASCOPE_MUTANTS=str(self.orders),

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from browser import OpenPage, browser
+from browser import OpenPage, browser, wait_until
 from lesson_texts import EVERY_KIND, write_chapter
 
 from kerascope.lessons.blocks import LessonError
@@ -336,7 +336,7 @@ def test_on_paper_everything_is_unfolded_and_nothing_is_cut(opened):
 @pytest.mark.browser
 def test_a_player_on_paper_is_whole_and_nothing_lies_over_another_thing(opened):
     page = opened("13-symbolic-differentiation.html")
-    page.wait_for_function("document.querySelector('iframe').clientHeight > 2000")
+    wait_until(page, "document.querySelector('iframe').clientHeight > 2000")
     page.emulate_media(media="print")
     found = page.evaluate("""() => {
         const inside = document.querySelector("iframe").contentDocument;

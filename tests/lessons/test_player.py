@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browser import OpenPage, browser
+from browser import OpenPage, browser, wait_until
 from lesson_texts import write_chapter
 
 import kerascope as ks
@@ -893,7 +893,7 @@ def test_the_chapter_page_holds_the_player_and_speaks_its_language(chapter, open
     frame.locator("button:has-text('下一步')").wait_for()
     assert frame.locator(".count").inner_text().startswith("2 / ")
     inside = page.frames[1]
-    inside.wait_for_function("document.documentElement.scrollHeight - innerHeight <= 1")
+    wait_until(inside, "document.documentElement.scrollHeight - innerHeight <= 1")
     assert page.evaluate("document.querySelector('iframe.player').clientHeight") > 1200
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
 

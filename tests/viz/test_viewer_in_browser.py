@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import browser
+from browser import browser, wait_until
 from viewer_pages import box, focused, pages, places, whole
 
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
@@ -244,7 +244,7 @@ def test_the_theme_follows_the_system_until_the_button_decides(opened: Any):
     page.evaluate("""() => matchMedia("(prefers-color-scheme: dark)").addEventListener(
         "change", () => { document.title = "it is dark"; })""")
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function("document.title === 'it is dark'")
+    wait_until(page, "document.title === 'it is dark'")
     assert page.evaluate(background) == light
 
 
