@@ -5,6 +5,7 @@ import pytest
 
 from kerascope import backend as K
 from kerascope import layers
+from kerascope.backend.ops.indexing import PutItem, Span
 from kerascope.backend.ops.scan import scan
 from tests.backend.test_compiled_loops import (
     calls_of_layer,
@@ -80,3 +81,40 @@ def test_an_input_of_which_only_the_shape_counts_is_named():
     again = [np.empty_like(y) for y in came]
     program(again, *arrays)
     assert same_bits(came, again)
+
+
+def side_by_side(first, second):
+    """Return two arrays of shape (2, 3) as one, as the gradients of two slices are added up."""
+    whole = K.constant(0.0, shape=(2, 6))
+    places = [(Span(None, None), Span(*bounds)) for bounds in ((0, 3), (3, 6))]
+    return PutItem(places[0])(first, whole) + PutItem(places[1])(second, whole)
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda part, whole: part,
+        lambda part, whole: part[:, ::-1],
+        lambda part, whole: part[::-1][:, ::-1],
+        lambda part, whole: whole[:, :3],
+        lambda part, whole: whole[:, 2:5][:, ::-1],
+    ],
+    ids=["part", "view of a part", "view of a view", "view of the whole", "view of both parts"],
+)
+def test_memory_is_not_used_again_while_somebody_reads_a_part_of_it(look):
+    def step(slices, states):
+        (x,), (h,) = slices, states
+        part = K.exp(x + h)
+        whole = side_by_side(part, x * h)
+        seen = look(part, whole)
+        total = K.sum(seen) + K.sum(whole)  # the last time that the whole itself is read
+        other = side_by_side(K.tanh(h * total), x - h * total)
+        return [K.sum(K.square(other)) + seen * total], [K.tanh(h + K.mean(other))]
+
+    x, start = K.placeholder((4, 2, 3)), K.placeholder((2, 3))
+    outputs, _ = scan(step, [x], [start])
+    arrays = [numbers(4, 2, 3), np.ones((2, 3), "float32")]
+    program, came, expected = computed(outputs[0].owner, arrays, rewrites=True)
+    assert "put_item" not in program.source  # else there are no parts
+    for one, other in zip(came, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)

@@ -156,6 +156,20 @@ def test_a_window_that_turns_out_too_large_in_the_run_is_refused():
         compute([np.ones((1, 2, 5, 1))])
 
 
+@pytest.mark.parametrize("mode", ["max", "avg"])
+def test_a_gradient_whose_windows_turn_out_too_large_says_which_and_of_what(mode):
+    x = K.placeholder((None, None, None, 1))
+    y = K.pool2d(x, (3, 2), pool_mode=mode)
+    # What was pooled is fed, so it is the gradient that meets the input first.
+    compute = K.function([x, y], K.gradients(K.sum(K.square(y)), [x]))
+    words = (
+        r"^pooling: a window of size \(3, 2\) .* \(1, 2, 5, 1\); expected at most 2 where it has 3"
+    )
+    for _ in range(3):
+        with pytest.raises(ShapeError, match=words):
+            compute([np.ones((1, 2, 5, 1)), np.ones((1, 1, 4, 1))])
+
+
 # --- padding --------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,9 @@
 """The fast road of `K.function`: what it computes is what stepping computes, bit for bit."""
 
 import gc
+import itertools
 import linecache
+import re
 import threading
 import tracemalloc
 
@@ -273,6 +275,33 @@ def test_every_step_is_explained():
             assert row.written_as.startswith("(") or "view" in row.memory
     for text in (str(explanation), explanation._repr_html_()):
         assert "update/" in text
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "words"),
+    [
+        ("rmsprop", {"accumulator"}),
+        ("adagrad", {"accumulator"}),
+        ("adadelta", {"accumulator", "delta_accumulator"}),
+        ("adam", {"m", "v"}),
+        ("adamax", {"m", "u"}),
+    ],
+)
+def test_an_update_is_written_with_p_for_a_weight_g_for_its_gradient_and_names_of_slots(
+    optimizer, words
+):
+    model = Sequential([Dense(3, input_shape=(2,)), Dense(1)])
+    model.compile(optimizer, "mse")
+    for _ in range(CALLS_BEFORE + 2):
+        model.train_on_batch(np.ones((4, 2)), np.ones((4, 1)))
+    lines = model.train_function.source.splitlines()
+    (first,) = [number for number, line in enumerate(lines) if line.endswith(" in blocks:")]
+    named = re.findall(r"\w+", lines[first].removesuffix(" in blocks:"))[1:]
+    own = {name for name in named if not re.fullmatch(r"t\d+|all_\w+", name)}
+    assert own == {"p", "g", *words}
+    body = itertools.takewhile(lambda line: line.startswith(8 * " "), lines[first + 1 :])
+    written = {re.search(r"(\w+)\)$", line)[1] for line in body}
+    assert written & own == {"p", *words}  # a gradient is only read
 
 
 # --- memory ---------------------------------------------------------------------------------------

@@ -69,6 +69,22 @@ def test_whether_a_draw_counts_is_asked_before_the_condition_gets_its_new_value(
     same_stepped_and_run(make, [[0], [0], [3], [0], [0], [0], [3], [0], [0], [0], [3], [0]])
 
 
+@BOTH
+def test_whether_a_draw_counts_is_asked_even_if_nothing_else_asks_for_the_condition(rewrites):
+    def make():
+        a, b = K.placeholder(()), K.placeholder(())
+        drawn = K.random_normal((3,), seed=5)
+        shown = K.switch(a > 0, drawn, K.constant(np.zeros(3)))
+        only_its_shape = K.ones_like(K.switch(b > 0, drawn, K.constant(np.zeros(3))))
+        function = K.function([a, b], [shown, only_its_shape], rewrites=rewrites)
+        return function, list(function.schedule.guards_of_followers)
+
+    calls = [[np.float32(n & 1), np.float32(n >> 1 & 1)] for n in range(4 * CALLS)]
+    told = same_stepped_and_run(make, calls)
+    counted = [sum(any(pair) for pair in calls[: n + 1]) for n in range(len(calls))]
+    assert [row[-1] for row in told] == counted
+
+
 class CallsAnother(Op):
     """Its input; it calls a function on the way."""
 

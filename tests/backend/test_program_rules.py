@@ -194,3 +194,27 @@ def test_every_rule_has_a_name_that_can_be_chosen():
     for name in RULES:
         _, found = compiled([-x + K.clip(x, 0.0, 1.0)], [x], [np.ones(4, "f4")], rewrites=[name])
         np.testing.assert_array_equal(found[0], np.zeros(4))
+
+
+LEFT_OUT = {
+    "constant": ("exp", lambda x, c: x * K.exp(K.constant([1.0, 2.0]))),
+    "identity": ("identity", lambda x, c: K.exp(K.identity(x))),
+    "times one": ("multiply", lambda x, c: (x + 1.0) * K.ones_like(x)),
+    "transposed twice": ("transpose", lambda x, c: K.transpose(K.transpose(K.exp(x)))),
+    "computed before": ("exp", lambda x, c: K.exp(x) * K.exp(x)),
+    "branch known": ("switch", lambda x, c: K.switch(c, K.exp(x), K.tanh(x))),
+    "branch not taken": ("tanh", lambda x, c: K.switch(c, K.exp(x), K.tanh(x))),
+    "not used any more": ("exp", lambda x, c: x * K.ones_like(K.exp(x))),
+}
+
+
+@pytest.mark.parametrize("reason", LEFT_OUT)
+def test_of_a_step_that_is_left_out_the_reason_is_told(reason):
+    op, make = LEFT_OUT[reason]
+    x, c = K.placeholder((3, 2)), K.placeholder(())
+    arrays = [np.linspace(-1, 1, 6, dtype="f4").reshape(3, 2), np.float32(1)]
+    explanation = compiled([make(x, c)], [x, c], arrays)[0].explain()
+    rows = [row for row in explanation.rows if row.step.startswith(f"{op}(") and row.line is None]
+    assert [(row.written_as, row.memory) for row in rows][-1:] == [(f"({reason})", "")]
+    plain = compiled([make(x, c)], [x, c], arrays, rewrites=())[0].explain()
+    assert all(row.line or "view" in row.memory for row in plain.rows if f"{op}(" in row.step)

@@ -10,7 +10,7 @@ from two_roads import same_stepped_and_run
 
 from kerascope import backend as K
 from kerascope.backend.program import programs
-from kerascope.backend.program.runs import FEWEST, LARGEST
+from kerascope.backend.program.runs import FEWEST, LARGEST, longest_run
 from kerascope.layers import Add, BatchNormalization, Dense, Input
 from kerascope.models import Model, Sequential
 from kerascope.optimizers import SGD, Adam, RMSprop
@@ -328,3 +328,17 @@ def test_the_lines_of_a_stack_stand_before_who_asks_a_view_of_them_as_a_conditio
     rng = np.random.default_rng(0)
     calls = [[rng.uniform(-1.5, 1, 4).astype("f4") for _ in range(10)] for _ in range(12)]
     same_stepped_and_run(make, calls)
+
+
+@holds_for(st.lists(st.sampled_from([None, 1, 2]), max_size=8), few=100, many=400)
+def test_the_longest_run_has_equal_gaps_and_none_is_longer(gaps):
+    def is_run(first, last):
+        return None not in gaps[first:last] and len(set(gaps[first:last])) == 1
+
+    ends = [(i, j) for i in range(len(gaps)) for j in range(i + 1, len(gaps) + 1) if is_run(i, j)]
+    start, count = longest_run(gaps)
+    if ends:
+        assert (start, start + count - 1) in ends
+        assert count - 1 == max(j - i for i, j in ends)  # as many things as gaps, and one
+    else:
+        assert (start, count) == (0, 0)

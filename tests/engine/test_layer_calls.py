@@ -1,5 +1,6 @@
 """The three modes of calling a layer, and what a call leaves behind."""
 
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -110,6 +111,24 @@ def test_all_three_modes_agree():
     (traced,) = K.function([p], [layer(p)])([numbers])
     np.testing.assert_array_equal(layer(numbers), traced)
     np.testing.assert_array_equal(layer(numbers), model.predict(numbers))
+
+
+class SaysNothing:
+    """Can be called, and gives no signature that Python could read."""
+
+    __signature__ = 1
+
+    def __call__(self, pair):
+        return pair[0]
+
+
+@pytest.mark.parametrize("function", [itemgetter(0), SaysNothing()])
+def test_a_function_that_does_not_say_its_parameters_gets_the_inputs_alone(function):
+    x, y = Input((4,)), Input((4,))
+    model = Model([x, y], Lambda(function)([Masking()(x), y]))
+    arrays = [np.ones((2, 4), "f4"), np.zeros((2, 4), "f4")]
+    np.testing.assert_array_equal(model.predict(arrays), arrays[0])
+    np.testing.assert_array_equal(Lambda(function)(arrays), arrays[0])
 
 
 def test_a_list_of_numbers_counts_as_an_array():
