@@ -152,6 +152,12 @@ class Kept:
         """Who answered: Keras, jax, NumPy and Python."""
         return json.loads(self._member("versions.json"))
 
+    def is_of(self, versions: dict[str, str]) -> bool:
+        """Tell whether the same Keras on the same jax answered: another may answer otherwise."""
+        if not self._path.exists():
+            return False
+        return all(self.versions[name] == versions[name] for name in ("keras", "jax"))
+
     @cached_property
     def log(self) -> dict[str, Any]:
         """The questions and answers as they stand in the file, by test."""

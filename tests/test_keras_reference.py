@@ -183,6 +183,14 @@ def test_one_question_more_or_less_is_refused(monkeypatch, library, recorded, tm
         stored.check_that_all_was_asked()
 
 
+def test_answers_are_of_a_keras_if_it_and_its_jax_have_the_same_versions():
+    kept = Kept(FILES[0])
+    assert kept.is_of({**kept.versions, "numpy": "0.1", "python": "3.0"})
+    for name in ("keras", "jax"):
+        assert not kept.is_of({**kept.versions, name: "0.1"})
+    assert not Kept(FOLDER / "of_nobody.zip").is_of(kept.versions)
+
+
 def test_a_live_answer_that_differs_from_the_stored_is_named(recorded):
     entries = recorded[1]
     assert reference.differences(entries, entries) == []
