@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kerascope import backend as K
 from kerascope import layers, models
-from kerascope.backend.graph import Placeholder, Spec
+from kerascope.backend.graph import Op, Placeholder, Spec
 from kerascope.backend.ops.scan import Scan, scan
 from kerascope.backend.ops.scan_gradient import Loop, reverse_loop
 from kerascope.backend.ops.scan_program import layout_of, step_specs
@@ -354,6 +354,67 @@ def test_a_failing_step_is_told_as_before():
     with pytest.raises(Exception, match="gather") as caught:
         function([[0, 9]])
     assert "step" in "".join(getattr(caught.value, "__notes__", []))
+
+
+class Shown(Op):
+    """Its input, of which it keeps a copy, as an op that prints does."""
+
+    def __init__(self, seen):
+        self.seen = seen
+
+    def infer_shape(self, x):
+        return x.shape
+
+    def perform(self, x):
+        self.seen.append(x.tolist())
+        return x
+
+
+def test_an_op_of_somebody_else_in_a_loop_meets_the_numbers_of_each_step_and_no_others():
+    seen, x = [], K.placeholder((3, 2))
+    outputs, _ = scan(lambda s, h: ([Shown(seen)(s[0]) * h[0]], [h[0] * 2.0]), [x], [K.ones((2,))])
+    function = K.function([x], outputs)
+    for number in range(1, STEPS):
+        seen.clear()
+        array = number + numbers(3, 2)
+        (y,) = function([array])
+        assert seen == array.tolist()
+        np.testing.assert_array_equal(y, array * [[1], [2], [4]])
+
+
+def test_in_a_step_the_branch_that_is_not_taken_is_not_computed():
+    table, places = K.variable([10.0, 20.0, 30.0]), K.placeholder((None,), dtype="int32")
+
+    def step(slices, states):
+        (place,), (total,) = slices, states
+        there = K.gather(table, K.reshape(place, (1,)))  # which fails for 7
+        total = K.switch(place < 3, total + there, total * 2.0)
+        return [total], [total]
+
+    outputs, _ = scan(step, [places], [K.zeros((1,))])
+    function = K.function([places], outputs)
+    for _ in range(STEPS):
+        (y,) = function([[0, 2, 7, 1, 7]])
+        assert y[:, 0].tolist() == [10.0, 40.0, 80.0, 100.0, 200.0]
+
+
+@pytest.mark.parametrize("size", [8, 16, 24])
+@pytest.mark.parametrize(
+    "bound",
+    [
+        lambda x: K.maximum(x, 0.25),
+        lambda x: K.minimum(0.25, x),
+        lambda x: K.maximum(x, K.constant(np.linspace(-1, 1, x.shape[-1]))),
+        lambda x: K.maximum(x, x[:1, :1]),
+    ],
+)
+def test_the_larger_or_smaller_of_a_state_and_a_number(bound, size):
+    x, start = K.placeholder((3, size, size)), K.placeholder((size, size))
+    outputs, _ = scan(lambda s, h: ([bound(h[0])], [bound(h[0]) - s[0]]), [x], [start])
+    arrays = [numbers(3, size, size), numbers(size, size, seed=1)]
+    for rewrites in (False, True):
+        _, came, expected = computed(outputs[0].owner, arrays, rewrites)
+        assert same_bits(came, expected)
 
 
 def test_threads_that_perform_one_loop_do_not_disturb_each_other():

@@ -10,7 +10,7 @@ from two_roads import CALLS, same_stepped_and_run
 
 from kerascope import backend as K
 from kerascope.backend.graph import Op
-from kerascope.backend.program.programs import MOST_PROGRAMS
+from kerascope.backend.program.programs import CALLS_BEFORE, MOST_PROGRAMS
 from kerascope.layers import Dense
 from kerascope.models import Sequential, model_from_json
 
@@ -94,6 +94,41 @@ class Keep(Op):
     def perform(self, x):
         self.kept.append(x)
         return x
+
+
+class FastRoadIsWrong(Op):
+    """Twice its input; what a program calls instead of `perform` does not work."""
+
+    def infer_shape(self, x):
+        return x.shape
+
+    def perform(self, x):
+        return x + x
+
+    def kernel(self, inputs, outputs):
+        def compute(out, x):
+            out[...] = x
+            raise ValueError("no luck with this")
+
+        return compute
+
+
+def test_a_program_that_fails_is_given_up_with_one_warning_and_no_call_is_lost():
+    x, calls = K.placeholder((None,)), K.variable(0.0)
+    function = K.function([x], [FastRoadIsWrong()(x), calls], [(calls, calls + 1)], name="twice")
+
+    def told(n):
+        first, second = function([np.arange(n, dtype="f4")])
+        assert first.tolist() == [2.0 * k for k in range(n)]
+        return float(second)
+
+    assert [told(3) for _ in range(CALLS_BEFORE + 1)] == list(range(CALLS_BEFORE + 1))
+    with pytest.warns(RuntimeWarning, match="^twice: its NumPy program failed .*no luck with this"):
+        assert told(3) == CALLS_BEFORE + 1
+    assert function.programs == []
+    before = calls.get_value()
+    assert [told(3) - before for _ in range(CALLS)] == list(range(CALLS))  # and nobody warns
+    assert function.programs == []
 
 
 def test_an_op_of_somebody_else_may_be_random_and_keep_its_arrays():
