@@ -303,6 +303,19 @@ def test_what_is_computed_between_the_lines_of_a_stack_is_computed_once():
     assert "9 more at once" in run.train_function.source
 
 
+def test_equal_layers_that_read_the_same_array_are_done_at_once():
+    def heads():
+        x = Input((6,), name="shared")
+        return Model(x, Add()([Dense(5, activation="relu")(x) for _ in range(10)]))
+
+    (_, stepped), (run, told) = (trained(heads, 4, watched=w) for w in (True, False))
+    assert told == stepped
+    source = run.train_function.source
+    assert source.count("np.matmul(shared, all_") == 1
+    assert source.count("np.matmul(") == 3  # forward, the gradients of kernels, and of biases
+    assert "np.dot(" not in source
+
+
 def test_single_numbers_are_no_stack():
     """NumPy's negative of 8-byte numbers that lie 64 bytes apart reads others (2.4)."""
     rng = np.random.default_rng(0)
