@@ -14,8 +14,7 @@ from typing import Any
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Keep the collection of garbage out: when it is, and what it calls, others have decided."""
-    gc.collect()
+    """Keep the collection of garbage out: when it comes, and what it calls, others decide."""
     gc.disable()
     try:
         yield
