@@ -283,7 +283,7 @@ def test(arguments: list[str]) -> int:
 def rest(arguments: list[str]) -> int:
     """Run the tests that the default set leaves out."""
     prepare("live")
-    command = [*pytest_command(arguments), "-m", "live or slow"]
+    command = pytest_command(["-m", "live or slow", *(arguments or ["--whole"])])
     say(shlex.join(command))
     return run(PYTHON, "-m", *command)
 

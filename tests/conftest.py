@@ -32,8 +32,9 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     pluginmanager.register(keras_reference, "keras_reference")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Let the processes that tests start be copies of a warm Python."""
+    counted.refuse_a_part(config)
     warm_python.install()
 
 

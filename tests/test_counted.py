@@ -28,8 +28,11 @@ def test_each_kind_with_too_few_tests_is_named():
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """Return a project of three tests, one of them slow, that has written its counts down."""
-    for name in ("conftest.py", "counted.py"):
-        (tmp_path / name).write_bytes((HERE / "counted.py").read_bytes())
+    own = (HERE / "counted.py").read_text(encoding="utf-8")
+    (tmp_path / "counted.py").write_text(own, encoding="utf-8")
+    (tmp_path / "conftest.py").write_text(
+        f"{own}\npytest_configure = refuse_a_part\n", encoding="utf-8"
+    )
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    slow\n", encoding="utf-8")
     text = "import pytest\ndef test_one(): ...\ndef test_two(): ...\n"
     slow = "@pytest.mark.slow\ndef test_three(): ...\n"
@@ -56,3 +59,12 @@ def test_a_whole_run_fails_when_a_test_has_gone_and_only_then(project, workers):
     assert "1 passed" in done.stdout
     assert "FAILED tests have gone missing: slow: 0 tests collected, 1 are" in done.stdout
     assert "default: 1 tests collected, 2 are written down" in done.stdout
+
+
+@pytest.mark.parametrize("option", ["--whole", "--write-counts"])
+def test_a_part_is_not_counted_as_if_it_were_all(project, option):
+    before = (project / "collected.json").read_bytes()
+    done = pytest_in(project, option, "test_some.py")
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "name no files" in done.stderr
+    assert (project / "collected.json").read_bytes() == before

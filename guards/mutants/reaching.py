@@ -98,14 +98,15 @@ def read(notes: Path, tests: list[str]) -> dict[int, set[str]]:
     Examples
     --------
     >>> import tempfile
-    >>> notes = Path(tempfile.mkstemp()[1])
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> notes = Path(folder.name, "notes")
     >>> _ = notes.write_text("0\ta.py::x (call)\n1\ta.py::x (setup)\n2\t\n")
     >>> for number, found in read(notes, ["a.py::x", "a.py::y", "b.py::z"]).items():
     ...     print(number, sorted(found))
     0 ['a.py::x']
     1 ['a.py::x', 'a.py::y']
     2 ['a.py::x', 'a.py::y', 'b.py::z']
-    >>> notes.unlink()
+    >>> folder.cleanup()
     """
     by_file: dict[str, set[str]] = {}
     for test in tests:

@@ -13,7 +13,6 @@ import itertools
 import json
 import os
 import random
-import resource
 import subprocess
 import sys
 import time
@@ -137,6 +136,8 @@ def of_fresh(pair: list[Living], metric: str, side: int) -> float:
 
 def of_children() -> float:
     """Return the processor seconds of all processes that were waited for."""
+    import resource  # Windows has none; the rest of this file can be imported there
+
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 

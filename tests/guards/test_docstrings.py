@@ -7,8 +7,22 @@ from importlib import import_module
 
 import pytest
 
+NAMES = [
+    "interface",
+    "commands",
+    "names",
+    "samples",
+    "wheel",
+    "speed.intervals",
+    "speed.command",
+    "mutants.choosing",
+    "mutants.reaching",
+    "mutants.running",
+    "mutants.command",
+]
 
-@pytest.mark.parametrize("name", ["interface", "commands", "names", "samples", "wheel"])
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_examples_are_right(name: str) -> None:
     failed, tried = doctest.testmod(import_module(f"guards.{name}"))
     assert tried > 0
