@@ -8,17 +8,8 @@ from importlib import import_module
 import pytest
 
 NAMES = [
-    "interface",
-    "commands",
-    "names",
-    "samples",
-    "wheel",
-    "speed.intervals",
-    "speed.command",
-    "mutants.choosing",
-    "mutants.reaching",
-    "mutants.running",
-    "mutants.command",
+    *("interface", "commands", "names", "samples", "wheel", "speed.intervals", "speed.command"),
+    *(f"mutants.{name}" for name in ("choosing", "reaching", "running", "command")),
 ]
 
 
