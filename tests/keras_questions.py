@@ -4,7 +4,9 @@ A question is what is done and with what: `call #3(float32(2, 5), training=False
 third thing that Keras gave in this test. Everything stands in the text exactly, but arrays of
 floats: other processors and BLAS libraries round otherwise, so of them the text has the type and
 shape, and `numbers` has a norm and three sums (a sketch), which are compared with a tolerance.
-One entry of an array that moves by a ten-thousandth of the norm makes it another question.
+One entry of an array that moves by a ten-thousandth of the norm makes it another question, unless
+the move is below a hundred-millionth. Which entries are nan, infinite or huge stands in the text,
+and the huge ones have a sketch of their own: they would hide the others.
 
 Files that Keras is to read are written down by what is in them: configurations exactly, weights by
 sketches; dates and compression are left out.
@@ -12,12 +14,11 @@ sketches; dates and compression are left out.
 
 from __future__ import annotations
 
-import inspect
+import ast
 import io
 import json
+import linecache
 import os
-import textwrap
-import tokenize
 import types
 import zipfile
 import zlib
@@ -31,6 +32,7 @@ import numpy as np
 TESTS = Path(__file__).parent
 SUMS = 3
 TOLERANCE = 3e-5  # of the norm
+HUGE = 1e6
 DATED = ("date_saved", "keras_version", "backend")
 
 
@@ -74,8 +76,14 @@ class Writer:
         """Return type and shape, and what identifies the entries."""
         told = f"{array.dtype}{list(array.shape)}"
         if array.dtype.kind == "f":
-            self.numbers += sketch(array)
-            return told
+            entries = array.astype("float64").ravel()
+            kinds = kinds_of(entries)
+            self.numbers += sketch(np.where(kinds == ORDINARY, entries, 0))
+            if not kinds.any():
+                return told
+            if (kinds == OF_HUGE).any():
+                self.numbers += sketch(np.where(kinds == OF_HUGE, entries, 0))
+            return f"{told}:{checksum(kinds.tobytes())}"
         entries = repr(array.tolist()).encode() if array.dtype.kind in "OUS" else array.tobytes()
         return f"{told}:{checksum(entries)}"
 
@@ -121,7 +129,8 @@ class Writer:
     def entries(self, dataset: h5py.Dataset) -> str:
         """Return what identifies the entries of a dataset, which may be texts."""
         is_text = h5py.check_string_dtype(dataset.dtype) is not None
-        return checksum(repr(dataset[()]).encode()) if is_text else self.array(np.asarray(dataset))
+        entries = np.asarray(dataset[()])
+        return checksum(repr(entries.tolist()).encode()) if is_text else self.array(entries)
 
     def function(self, function: Any) -> str:
         """Return a function's name, its source and what it closes over."""
@@ -207,31 +216,91 @@ def attribute(value: Any) -> str:
 
 
 @cache
-def source_checksum(code: Any) -> str:
-    """Return what stands for the words of a function, however they are laid out.
+def source_checksum(code: types.CodeType) -> str:
+    """Return what stands for what a function of a file says, however it is laid out.
 
-    Of a lambda Python does not know where it ends: its names and numbers stand for it.
+    Raises
+    ------
+    ValueError
+        If the file has no such function any more.
     """
-    if code.co_name == "<lambda>":
-        constants = [c for c in code.co_consts if isinstance(c, (int, float, str))]
-        return checksum(repr((code.co_names, sorted(map(repr, constants)))).encode())
-    lines = io.StringIO(textwrap.dedent(inspect.getsource(code)))
-    words = [token.string for token in tokenize.generate_tokens(lines.readline)
-             if token.type != tokenize.COMMENT and token.string.strip(", \n")]  # fmt: skip
-    return checksum(" ".join(words).encode())
+    return checksum(meaning(_node_of(code)).encode())
+
+
+def meaning(part: Any) -> str:
+    """Return what a part of a parsed program says, the same text in every version of Python.
+
+    Where it stands is left out, and all that is empty: other versions have other empty fields.
+    """
+    if isinstance(part, list):
+        return f"[{', '.join(map(meaning, part))}]"
+    if isinstance(part, ast.JoinedStr):  # Python 3.12 has empty texts in some
+        parts = [one for one in part.values if getattr(one, "value", None) != ""]
+        return f"JoinedStr({meaning(parts)})"
+    if not isinstance(part, ast.AST):
+        return repr(part)
+    fields = [
+        f"{name}={meaning(value)}"
+        for name, value in ast.iter_fields(part)
+        if value is not None and value != [] and name not in ("ctx", "kind")
+    ]
+    return f"{type(part).__name__}({', '.join(fields)})"
+
+
+@cache
+def _functions_of(path: str) -> list[Any]:
+    tree = ast.parse("".join(linecache.getlines(path)))
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    return [node for node in ast.walk(tree) if isinstance(node, kinds)]
+
+
+def _node_of(code: types.CodeType) -> ast.AST:
+    """Return a function as it stands in its file; of lambdas in a line, the one at its columns."""
+    found = []
+    for node in _functions_of(code.co_filename):
+        decorators = getattr(node, "decorator_list", [])
+        first = min([node.lineno, *(one.lineno for one in decorators)])
+        is_named = getattr(node, "name", "<lambda>") == code.co_name
+        if first == code.co_firstlineno and is_named and _holds(node, code):
+            found.append(node)
+    if not found:
+        raise ValueError(f"{code.co_filename} has no {code.co_name} in line {code.co_firstlineno}")
+    return max(found, key=lambda node: (node.lineno, node.col_offset))  # the innermost
+
+
+def _holds(node: Any, code: types.CodeType) -> bool:
+    """Tell whether all that a lambda runs stands inside of this one."""
+    if not isinstance(node, ast.Lambda):
+        return True
+    body = node.body
+    first, last = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
+    return all(
+        first <= (line, column) and (end_line, end_column) <= last
+        for line, end_line, column, end_column in code.co_positions()
+        if line is not None and end_column  # else an instruction that stands for nothing written
+    )
 
 
 @cache
 def _waves(size: int) -> np.ndarray:
+    """Return the weights of the sums: at each place one of the first two is at least 0.7."""
     places = np.arange(1, size + 1, dtype="float64")
-    return np.stack([np.cos(places * (1.3 + 0.7 * wave)) + 0.5 for wave in range(SUMS)])
+    return np.stack([np.cos(1.3 * places), np.sin(1.3 * places), np.cos(2.0 * places) + 0.5])
 
 
-def sketch(array: np.ndarray) -> list[float]:
-    """Return the norm and three weighted sums of an array of floats."""
-    flat = np.asarray(array, "float64").ravel()
-    finite = np.nan_to_num(flat, nan=1e3, posinf=1e4, neginf=-1e4)
-    return [float(np.sqrt(finite @ finite)), *map(float, _waves(flat.size) @ finite)]
+ORDINARY, NAN, POSITIVE, NEGATIVE, OF_HUGE = range(5)
+
+
+def kinds_of(entries: np.ndarray) -> np.ndarray:
+    """Return for each entry whether it is ordinary, nan, infinite or huge."""
+    with np.errstate(invalid="ignore"):
+        conditions = [np.isnan(entries), entries == np.inf, entries == -np.inf, abs(entries) > HUGE]
+    return np.select(conditions, [NAN, POSITIVE, NEGATIVE, OF_HUGE], ORDINARY).astype("uint8")
+
+
+def sketch(entries: np.ndarray) -> list[float]:
+    """Return the norm and three weighted sums of floats."""
+    return [float(np.sqrt(entries @ entries)), *map(float, _waves(entries.size) @ entries)]
 
 
 def same_numbers(one: Any, other: Any) -> bool:

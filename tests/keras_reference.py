@@ -8,8 +8,8 @@ the fixture `keras`. It then exists twice:
   must be the next question of those that were once asked live (keras_questions.py), and gets the
   answer that was stored (keras_answers.py). Another question, or one less, fails the test.
 - `[live]`, marked so: asks the real Keras, on jax, and compares its answers with the stored ones,
-  if they are of the same versions of both. Without keras it is skipped; where
-  KERASCOPE_NEEDS_KERAS is set it fails.
+  if they are of the same versions of both; else the summary says how many were not compared.
+  Without keras it is skipped; where KERASCOPE_NEEDS_KERAS is set it fails.
 
 `pytest -m live --write-references [files]` asks live and stores what is answered.
 
@@ -30,7 +30,8 @@ import random
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -408,6 +409,7 @@ COLLECTED = pytest.StashKey[dict[str, set[str]]]()
 _kept: dict[str, Kept] = {}
 _asked_live: dict[str, dict[str, list[Answered]]] = {}
 _has_been_live = False
+NOT_COMPARED = "not_compared"  # on a report, which xdist hands on: whose answers are stored
 
 
 def kept_for(test_file: str) -> Kept:
@@ -445,9 +447,11 @@ def answers(request: pytest.FixtureRequest) -> Iterator[Asking]:
         assert _has_been_live or "jax" not in sys.modules, "stored answers are to need no jax"
     elif request.config.getoption("write_references"):
         _asked_live.setdefault(file, {})[name] = asked.entries
-    elif kept_for(file).is_of(versions_of("keras", "jax")) and (
-        found := differences(stored, asked.entries)
-    ):
+    elif not kept_for(file).is_of(live := versions_of("keras", "jax")):
+        if stored:
+            told = f"stored answers are {_of(kept_for(file).versions)}, live is {_of(live)}"
+            request.node.user_properties.append((NOT_COMPARED, told))
+    elif found := differences(stored, asked.entries):
         told = "\n".join(found)
         pytest.fail(f"Keras answers otherwise than what is stored:\n{told}\n{AGAIN}")
 
@@ -460,13 +464,11 @@ def keras_of_a_test(answers: Asking) -> Named:
 
 def _begin(test: str, is_live: bool) -> None:
     """Count names from 1 and seed everything, so that a test asks the same in every order."""
-    global _has_been_live
     K.clear_session()
     random.seed(1)
     np.random.seed(1)
     _generators.begin(test)
     if is_live:
-        _has_been_live = True
         module = real_keras()
         module.utils.clear_session()
         module.utils.set_random_seed(1)
@@ -474,6 +476,8 @@ def _begin(test: str, is_live: bool) -> None:
 
 def real_keras() -> Any:
     """Return the real Keras, on jax; skip, or fail, where it is not installed."""
+    global _has_been_live
+    _has_been_live = True  # from here on jax is no sign that stored answers need it
     os.environ["KERAS_BACKEND"] = "jax"
     try:
         importlib.import_module("jax")
@@ -488,6 +492,10 @@ def versions_of(*packages: str) -> dict[str, str]:
     """Return the versions of packages, and of Python."""
     found = {name: importlib.metadata.version(name) for name in packages}
     return {**found, "python": platform.python_version()}
+
+
+def _of(versions: dict[str, str]) -> str:
+    return f"of keras {versions['keras']} and jax {versions['jax']}"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -513,6 +521,24 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """Remember that a test failed: what it did not ask any more is no second failure."""
     if call.excinfo is not None:
         item.stash[FAILED] = True
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say how many live answers were compared with no stored ones: those are of other versions."""
+    reports = (report for some in terminalreporter.stats.values() for report in some)
+    for told, tests in not_compared(reports).items():
+        terminalreporter.write_line(f"{told}: {tests} tests not compared with them", yellow=True)
+
+
+def not_compared(reports: Iterable[Any]) -> dict[str, int]:
+    """Return whose answers are stored and who is asked, with the number of tests."""
+    return Counter(
+        told
+        for report in reports
+        if getattr(report, "when", None) == "teardown"
+        for name, told in report.user_properties
+        if name == NOT_COMPARED
+    )
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

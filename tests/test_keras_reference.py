@@ -13,7 +13,7 @@ import keras_reference as reference
 import numpy as np
 import pytest
 from keras_answers import FOLDER, Answered, Kept, Thing, Written, path_for
-from keras_questions import Writer, same_numbers, source_checksum
+from keras_questions import Writer, meaning, same_numbers, source_checksum
 from keras_reference import Asked, Live, Named, Stored, answer
 
 from kerascope import backend as K
@@ -191,6 +191,32 @@ def test_answers_are_of_a_keras_if_it_and_its_jax_have_the_same_versions():
     assert not Kept(FOLDER / "of_nobody.zip").is_of(kept.versions)
 
 
+class Terminal:
+    """What pytest has when it writes its summary."""
+
+    def __init__(self, stats):
+        self.stats = stats
+        self.lines = []
+
+    def write_line(self, line, **colour):
+        self.lines.append(line)
+
+
+def test_the_summary_says_how_many_answers_were_not_compared():
+    def report(when, *properties):
+        return types.SimpleNamespace(when=when, user_properties=list(properties))
+
+    told = reference.NOT_COMPARED, "stored is 1, live is 2"
+    passed = [report("setup"), report("teardown", told), report("teardown")]
+    failed = [report("call", told), report("teardown", told), types.SimpleNamespace()]
+    terminal = Terminal({"": passed, "failed": failed})
+    reference.pytest_terminal_summary(terminal)
+    assert terminal.lines == ["stored is 1, live is 2: 2 tests not compared with them"]
+    quiet = Terminal({"": [report("teardown")], "warnings": [object()]})
+    reference.pytest_terminal_summary(quiet)
+    assert quiet.lines == []
+
+
 def test_a_live_answer_that_differs_from_the_stored_is_named(recorded):
     entries = recorded[1]
     assert reference.differences(entries, entries) == []
@@ -229,6 +255,13 @@ def question(*values):
     return [writer.arguments(values, {}), writer.numbers]
 
 
+def with_one(odd, moved=0.0):
+    array = np.ones((4, 4), "float32")
+    array[0, 1] = odd
+    array[2, 2] += moved
+    return array
+
+
 @pytest.mark.parametrize(
     "values",
     [
@@ -251,12 +284,29 @@ def question(*values):
         (lambda x: x + 1, lambda x: x + 2),
         (b"a", "a"),
         ({1, 2}, {1, 3}),
+        (np.array([math.inf, 1.0]), np.array([-math.inf, 1.0])),
+        (np.array([math.nan, 0.0]), np.array([0.0, math.nan])),
+        (np.array([math.nan]), np.array([1e3])),
+        *((with_one(odd), with_one(odd, 0.02)) for odd in (math.inf, -math.inf, math.nan, -1e9)),
+        (with_one(1e9), with_one(2e9)),
+        (with_one(1e9), with_one(-1e9)),
     ],
 )
 def test_different_values_are_different_questions(values):
-    one, other = map(question, values)
-    assert one != other
-    assert question(values[0]) == one
+    (one, numbers), (other, others) = map(question, values)
+    assert one != other or not same_numbers(numbers, others)
+    again, same = question(values[0])
+    assert again == one
+    assert same_numbers(numbers, same)
+
+
+def test_an_entry_that_moves_by_a_ten_thousandth_of_the_norm_is_noticed_at_every_place():
+    array = np.random.default_rng(0).normal(size=3000)
+    numbers = question(array)[1]
+    for place in range(array.size):
+        moved = array.copy()
+        moved[place] += 1e-4 * np.linalg.norm(array)
+        assert not same_numbers(numbers, question(moved)[1])
 
 
 def test_one_weight_among_thousands_makes_another_question():
@@ -280,6 +330,26 @@ def test_a_function_is_its_words_and_what_it_closes_over():
     assert question(made(2)) == question(made(2))
     assert question(made(2))[0] != question(made(3))[0]
     assert source_checksum(made(2).__code__) != source_checksum(made.__code__)
+
+
+def test_lambdas_of_one_line_are_told_apart():
+    makers = [lambda x: x - 5000, lambda x: 5000 - x, lambda x: lambda y: y, lambda x: lambda y: x]
+    functions = [*makers, makers[2](0)]
+    assert len({source_checksum(function.__code__) for function in functions}) == 5
+
+
+def test_a_program_means_the_same_in_every_version_of_python():
+    (function,) = ast.parse(
+        "def f(x, *, y=None) -> 'int':\n  return f'{x!r:>{y}}', x[1:], -1.5"
+    ).body
+    assert meaning(function) == (
+        "FunctionDef(name='f', args=arguments(args=[arg(arg='x')], kwonlyargs=[arg(arg='y')], "
+        "kw_defaults=[Constant()]), body=[Return(value=Tuple(elts=[JoinedStr(["
+        "FormattedValue(value=Name(id='x'), conversion=114, format_spec=JoinedStr(["
+        "Constant(value='>'), FormattedValue(value=Name(id='y'), conversion=-1)]))]), "
+        "Subscript(value=Name(id='x'), slice=Slice(lower=Constant(value=1))), "
+        "UnaryOp(op=USub(), operand=Constant(value=1.5))]))], returns=Constant(value='int'))"
+    )
 
 
 def test_what_cannot_be_written_down_is_refused():
@@ -319,6 +389,16 @@ def test_the_content_of_an_hdf5_file_is_its_attributes_and_entries(tmp_path):
     assert told[0][0] != told[1][0]
     assert told[0][0] == told[2][0]
     assert told[0][1] != told[2][1]
+
+
+def test_of_many_texts_in_an_hdf5_file_each_one_counts(tmp_path):
+    path, told = tmp_path / "some.h5", []
+    for middle in ("a", "b", "a"):
+        with h5py.File(path, "w") as file:
+            file["words"] = ["a"] * 2000 + [middle] + ["a"] * 2000
+            file["word"] = middle
+        told.append(question(path))
+    assert told[0] == told[2] != told[1]
 
 
 def test_a_thing_tells_what_it_is():

@@ -297,6 +297,7 @@ def test_weights_find_their_layers_in_a_graph(graph, tmp_path):
 
 
 @pytest.mark.live
+@pytest.mark.parametrize("answers", ["live"], indirect=True)  # Hypothesis asks anew each time
 @settings(max_examples=6, deadline=None)
 @given(graph=graphs())
 def test_weights_find_their_layers_in_any_graph(graph, tmp_path_factory):
