@@ -1,5 +1,6 @@
 """`kerascope debug` on every script of `examples/`, as a person does it: piped commands."""
 
+import ast
 import os
 import re
 import subprocess
@@ -104,6 +105,15 @@ def test_a_script_that_goes_on_to_its_end_says_what_it_says_alone(name):
     assert printed == alone[len(alone) - len(printed) :]
 
 
+def printed_words(name):
+    """Return the texts of some length that stand in the calls of `print` in a script."""
+    tree = ast.parse((ROOT / "examples" / name).read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    prints = [call for call in calls if ast.unparse(call.func) == "print"]
+    texts = [n.value for call in prints for n in ast.walk(call) if isinstance(n, ast.Constant)]
+    return [text.strip() for text in texts if isinstance(text, str) and len(text.strip()) > 3]
+
+
 QUICK = ("shared_layer.py", "keras1_mlp.py", "keras2_siamese.py")  # to train to the end
 
 
@@ -115,4 +125,7 @@ def test_a_script_ends_in_its_own_words_when_the_debugger_lets_it_go(name):
     code, text, errors = debug(name, ["unt commit", "rs 5", "detach"])
     assert code == 0, errors
     assert "***" not in text
-    assert text.split("(Kdb) detach\n")[1].strip()
+    its_own = text.split("(Kdb) detach\n")[1]
+    assert its_own.strip()
+    words = printed_words(name)
+    assert not words or any(word in its_own for word in words), its_own

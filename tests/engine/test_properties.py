@@ -266,6 +266,7 @@ def test_an_op_that_raises_in_a_batch_leaves_all_as_after_the_batch_before(
         reference.train_on_batch(
             [a[4 * i : 4 * i + 4] for a in x], [a[4 * i : 4 * i + 4] for a in y]
         )
+    assert K.get_value(reference.optimizer.iterations) == good
     model = stumbling(recipe, optimizer)
     Stumble.calls_left = good * per_batch + extra % per_batch
     with pytest.raises(FloatingPointError, match="stumbled"):

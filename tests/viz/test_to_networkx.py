@@ -179,6 +179,7 @@ def graphs(draw):
 @holds_for(graphs(), few=15, many=60)
 def test_random_graphs_come_back_equal(graph):
     clean = to_graphml(graph)
+    assert to_graphml(from_graphml(clean)) == clean
     assert from_graphml(clean) == from_networkx(to_networkx(from_graphml(clean)))
     assert from_networkx(to_networkx(graph)) == graph
     assert from_json(to_json(graph)) == graph

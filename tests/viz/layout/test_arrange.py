@@ -111,6 +111,8 @@ def test_words_for_a_state_do_not_move_other_rows(graph):
     )
     before, _ = arrange(graph, PictureOptions())
     after, _ = arrange(marked, PictureOptions())
+    assert_well_placed(marked, after)
+    assert after.boxes != before.boxes  # the words have room
     for one, other in combinations(graph.nodes, 2):
         if one.group == other.group and one.depth == other.depth:
             is_left = before.boxes[one.id].x < before.boxes[other.id].x
