@@ -576,12 +576,9 @@ def test_textual_is_not_imported_without_the_option(tmp_path):
     ("text", "keys", "code"),
     [
         pytest.param("1 / 0", [("transcript", "c"), ("mortem", "q")], 1, marks=pytest.mark.process),
-        ("import sys; print('after')", [("transcript", ":detach\r")], 0),
+        ("import sys; print('after'); sys.exit(7)", [("transcript", ":detach\r")], 7),
         ("while True: pass", [("transcript", "c"), ("running", "\x11")], 0),
         pytest.param("print(1)", [("transcript", "c"), ("ended", "q")], 0, marks=pytest.mark.slow),
-        pytest.param(
-            "import sys; sys.exit(7)", [("transcript", ":detach\r")], 7, marks=pytest.mark.slow
-        ),
     ],
 )
 def test_in_a_terminal_which_is_as_before_afterwards(text, keys, code, tmp_path):

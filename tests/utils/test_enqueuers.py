@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from waiting import wait_until
 
 from kerascope.engine import keras_loops
 from kerascope.engine.workers import ThreadWorker
@@ -94,14 +95,6 @@ class RandomBatches:
 
     def __next__(self):
         return int(np.random.randint(2**31 - 1))
-
-
-def wait_until(is_so):
-    """Wait until something is so, however busy the machine is."""
-    deadline = time.monotonic() + LONG
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 @pytest.fixture(autouse=True)
@@ -601,21 +594,37 @@ def test_ctrl_c_leaves_worker_processes_to_the_one_that_started_them(started):
 
 def test_threads_are_stopped_together_not_one_after_the_other(monkeypatch):
     """Each finishes the batch that it is making, while the others finish theirs."""
-    told = []
+    told, begun, in_time = [], [], []
+    all_are_stopped = threading.Event()
+    stop, join = ThreadWorker.stop, threading.Thread.join
 
-    def noted(name):
-        method = getattr(ThreadWorker, name)
+    class Held(Numbers):
+        """Its batches after the first are not done before all workers have been told to stop."""
 
-        def note(worker, *arguments):
-            told.append(name)
-            return method(worker, *arguments)
+        def __getitem__(self, index):
+            if index:
+                begun.append(index)
+                in_time.append(all_are_stopped.wait(LONG))
+            return index
 
-        return note
+    def note_stop(worker):
+        stop(worker)
+        told.append("stop")
+        if told.count("stop") == 4:
+            all_are_stopped.set()
 
-    for name in ("stop", "join"):
-        monkeypatch.setattr(ThreadWorker, name, noted(name))
-    enqueuer = OrderedEnqueuer(Numbers(20))
+    def note_join(thread, *arguments):
+        told.append("join")
+        join(thread, *arguments)
+
+    enqueuer = OrderedEnqueuer(Held(20))
     enqueuer.start(workers=4, max_queue_size=20)
     next(enqueuer.get())
-    enqueuer.stop()
+    wait_until(lambda: len(begun) == 4)
+    with monkeypatch.context() as patched:
+        patched.setattr(ThreadWorker, "stop", note_stop)
+        patched.setattr(threading.Thread, "join", note_join)
+        enqueuer.stop()
     assert told == ["stop"] * 4 + ["join"] * 4
+    wait_until(lambda: len(in_time) == len(begun))
+    assert in_time == [True] * 4
