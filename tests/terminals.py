@@ -18,14 +18,12 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
+from ctrl_c import HEARS_CTRL_C
+
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 120  # seconds; only a hang reaches them
-# Makes the terminal the child's own, so that Ctrl-C is a signal, and hears it whoever started us.
-LAUNCH = (
-    "import fcntl, runpy, signal, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0);"
-    "signal.signal(signal.SIGINT, signal.default_int_handler);"
-    "runpy.run_module('kerascope', run_name='__main__', alter_sys=True)"
-)
+# Makes the terminal the child's own, so that Ctrl-C is a signal.
+LAUNCH = f"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); {HEARS_CTRL_C}"
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 BEGUN = re.compile(r"\x1b(\[[0-9;?]*)?\Z")  # a sequence whose end has not come yet
 END = "\x00the end of the terminal\x00"

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from ctrl_c import HEARS_CTRL_C
+from waiting import LONG
 
 import kerascope as ks
 from kerascope.cli import main
@@ -47,7 +49,7 @@ def command(*words, **options):
         [sys.executable, "-m", "kerascope", *map(str, words)],
         capture_output=True,
         env=environment,
-        timeout=120,
+        timeout=LONG,
         **options,
     )
 
@@ -204,47 +206,36 @@ def test_a_dialect_that_is_none_is_refused_in_one_line():
 
 def test_a_reader_that_goes_away_is_no_error():
     script(ONE * 40)
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "kerascope", "trace", "script.py"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    process.stdout.readline()
-    process.stdout.close()
-    assert process.stderr.read() == b""
-    process.stderr.close()
-    assert process.wait(timeout=120) == 141
-
-
-# Whoever started the tests in the background has told them to ignore it.
-HEAR_CTRL_C = (
-    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL);"
-    "os.execv(sys.argv[1], sys.argv[1:])"
-)
+    ) as process:
+        try:
+            process.stdout.readline()
+            process.stdout.close()
+            assert process.stderr.read() == b""
+            assert process.wait(LONG) == 141
+        finally:
+            process.kill()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_ctrl_c_ends_tidily():
     script("import time\nprint('ready', flush=True)\ntime.sleep(900)\n")
     with subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            HEAR_CTRL_C,
-            sys.executable,
-            "-m",
-            "kerascope",
-            "trace",
-            "script.py",
-        ],
+        [sys.executable, "-c", HEARS_CTRL_C, "trace", "script.py"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     ) as process:
-        assert process.stdout.readline() == b"ready\n"
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=120)
+        try:
+            assert process.stdout.readline() == b"ready\n"
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=LONG)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert err == b"\nkerascope: interrupted\n"
 

@@ -9,6 +9,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from ctrl_c import HEARS_CTRL_C
 from debugger_transcripts import answer, debug_script
 
 import kerascope
@@ -218,16 +219,9 @@ fit(model, epochs=10**9, callbacks=[Tells()])
 """
 
 
-# Whoever started the tests in the background has told them to ignore it.
-HEAR_CTRL_C = (
-    "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
-    "runpy.run_module('kerascope', run_name='__main__', alter_sys=True)"
-)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
 def test_ctrl_c_stops_a_script_that_goes_on_and_on(script):
-    words = ["-W", "ignore", "-c", HEAR_CTRL_C, "debug", "-c", "c", str(script(FOREVER))]
+    words = ["-W", "ignore", "-c", HEARS_CTRL_C, "debug", "-c", "c", str(script(FOREVER))]
     with subprocess.Popen(
         [sys.executable, *words],
         cwd=ROOT,

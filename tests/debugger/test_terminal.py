@@ -5,7 +5,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 from contextlib import ExitStack
 
 import pytest
@@ -14,6 +13,7 @@ from rich.cells import cell_len
 pytest.importorskip("pty")
 
 from terminals import PATIENCE, ROOT, Terminal
+from waiting import wait_until
 
 
 @pytest.fixture
@@ -273,12 +273,13 @@ def test_no_line_wraps_in_a_terminal(tmux, tmp_path, columns, rows, name):
     start_shell = ["-f", "/dev/null", "new-session", "-d", *size, "sh"]
     tmux(*start_shell, ";", "set", "-g", "history-limit", "9999")
     tmux("respawn-pane", "-k", start)
-    end = time.monotonic() + PATIENCE
-    shown = ""
-    while not shown.partition("(Kdb) commands 99\n")[2].rstrip().endswith("(Kdb)"):
-        assert time.monotonic() < end, shown
-        time.sleep(0.1)  # between two looks
+
+    def all_that_is_shown():
         shown = tmux("capture-pane", "-p", "-S", "-")
+        done = shown.partition("(Kdb) commands 99\n")[2].rstrip().endswith("(Kdb)")
+        return shown if done else ""
+
+    shown = wait_until(all_that_is_shown, lambda: tmux("capture-pane", "-p", "-S", "-"))
     joined = tmux("capture-pane", "-p", "-J", "-S", "-").split("\n")
     wrapped = [line.rstrip() for line in joined if cell_len(line.rstrip()) > columns]
     assert wrapped == []

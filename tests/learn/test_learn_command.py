@@ -4,10 +4,12 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from waiting import LONG
 
 from kerascope.cli import main
 from kerascope.learn import commands, watching
@@ -365,21 +367,25 @@ def test_all_exercises_are_checked_at_once(learn, a_class):
 def test_a_narrow_terminal_breaks_no_word(tmp_path):
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "kerascope", "learn"],
-        **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
-        cwd=tmp_path,
-        env={**os.environ, "COLUMNS": "50", "TERM": "xterm", "PYTHONPATH": str(ROOT)},
-    )
-    os.close(theirs)
     text = b""
-    try:
-        while piece := os.read(ours, 4096):
-            text += piece
-    except OSError:  # the other side was closed
-        pass
-    os.close(ours)
-    assert process.wait(60) == 0
+    with (
+        open(ours, "rb", buffering=0) as terminal,
+        open(theirs, "wb", buffering=0) as side,
+        subprocess.Popen(
+            [sys.executable, "-m", "kerascope", "learn"],
+            **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
+            cwd=tmp_path,
+            env={**os.environ, "COLUMNS": "50", "TERM": "xterm", "PYTHONPATH": str(ROOT)},
+        ) as process,
+    ):
+        side.close()
+        try:
+            with suppress(OSError):  # the other side was closed
+                while piece := terminal.read(4096):
+                    text += piece
+            assert process.wait(LONG) == 0
+        finally:
+            process.kill()
     lines = text.decode().splitlines()
     assert max(map(len, lines)) <= 50
     assert "Its argument holds the size of the input, then the units" in " ".join(
