@@ -60,13 +60,16 @@ def growth(work: Callable[[int], Any], size: int, times: int = 2) -> float:
     return lines_run(lambda: work(times * size)) / lines_run(lambda: work(size))
 
 
-def calls_of(work: Callable[[], Any]) -> int:
-    """Return how many functions, of Python and of C, are called."""
+def calls_of(work: Callable[[], Any], file: str | None = None) -> int:
+    """Return how many functions, of Python and of C, are called; of one file if it is named."""
     count = 0
 
     def listen(frame: FrameType, event: str, argument: Any) -> None:
         nonlocal count
-        count += event in ("call", "c_call")
+        if file is None:
+            count += event in ("call", "c_call")
+        else:
+            count += event == "call" and frame.f_code.co_filename == file
 
     before = sys.getprofile()
     with undisturbed():

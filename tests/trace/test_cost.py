@@ -1,8 +1,7 @@
 """What watching costs, counted and not timed; times are in benchmarks/watching.py."""
 
-import sys
-
 import numpy as np
+from effort import calls_of
 
 from kerascope import stage
 from kerascope.layers import Dense, Input
@@ -31,18 +30,7 @@ def chain(length):
 
 def asked(work):
     """Return how often anything of `stage.py` is called, the question for observers among it."""
-    count = 0
-
-    def profile(frame, event, argument):
-        nonlocal count
-        count += event == "call" and frame.f_code.co_filename == stage.__file__
-
-    sys.setprofile(profile)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return count
+    return calls_of(work, stage.__file__)
 
 
 def test_off_nothing_is_asked_per_op():
