@@ -16,7 +16,6 @@ def load():
     return module
 
 
-pytestmark = pytest.mark.xdist_group("gallery")
 MAKE = load()
 SECTIONS = MAKE.sections()
 

@@ -19,8 +19,6 @@ from kerascope.lessons.prose_html import prose_html
 from kerascope.lessons.render_html import chapter_page, index_page, page_name
 from kerascope.viz.colors import contrast
 
-pytestmark = pytest.mark.xdist_group("lesson pages")
-
 NAMES = [*(f"{folder.name}.html" for folder in chapter_folders()), "index.html"]
 LOOKED_AT_BY_DEFAULT = {"05-node.html", "14-update-tuples.html", "index.html"}
 PHONE = {"width": 360, "height": 740}

@@ -38,8 +38,6 @@ from kerascope.models import Model
 from kerascope.trace.hearer import GRAIN_OF
 from kerascope.trace.tape import Tape
 
-pytestmark = pytest.mark.xdist_group("lesson player")
-
 TITLE = {"en": "One step of training", "zh": "训练的一步"}
 GATE = {
     "at": "event:update.apply",

@@ -10,7 +10,7 @@ from viewer_pages import box, focused, pages, places, whole
 
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("graph viewer")]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")

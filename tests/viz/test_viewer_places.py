@@ -23,7 +23,7 @@ from kerascope.viz.layout.arrange import arrange
 from kerascope.viz.layout.placed import Rect
 from kerascope.viz.theme import STATES, STYLES
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("graph viewer")]
+pytestmark = pytest.mark.browser
 
 # Each visible thing that has a colour, with what lies behind it.
 COLOURS = """() => {
