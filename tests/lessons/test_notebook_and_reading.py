@@ -31,7 +31,8 @@ def executed(text):
     pytest.importorskip("ipykernel")
     notebook = nbformat.reads(text, as_version=4)
     nbformat.validate(notebook)
-    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    options = {"kernel_name": "python3", "timeout": 600, "startup_timeout": 600}
+    nbclient.NotebookClient(notebook, **options).execute()
     return notebook.cells
 
 
@@ -71,8 +72,26 @@ def test_a_notebook_of_the_course_is_valid(name, language):
     assert len(code) > len(chapter.main.blocks)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+def kinds_of(chapter):
+    """Return what becomes cells of different kinds: blocks, pictures, players."""
+    pictures = {"player" if one.is_player else "picture" for one in chapter.main.pictures}
+    return pictures | {block.kind for block in chapter.main.blocks}
+
+
+SHORT = "14-update-tuples"  # its notebook runs by default, those of the others do not
+
+
+def test_the_notebooks_that_run_by_default_have_every_kind_of_cell_of_the_course(tmp_path):
+    of_the_course = set().union(*(kinds_of(read_chapter(one)) for one in chapter_folders()))
+    made_up, short = write_chapter(tmp_path, EVERY_KIND), read_chapter(find_chapter(SHORT))
+    assert of_the_course - {"picture", "player"} <= kinds_of(made_up)
+    assert of_the_course <= kinds_of(made_up) | kinds_of(short)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name == SHORT else pytest.param(name, marks=pytest.mark.slow) for name in NAMES],
+)
 def test_a_notebook_of_the_course_runs_from_top_to_bottom(name):
     chapter = read_chapter(find_chapter(name))
     cells = {cell["id"]: cell for cell in executed(notebook_text(chapter, "zh"))}

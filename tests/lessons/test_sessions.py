@@ -15,7 +15,7 @@ from kerascope.lessons.sessions import PACKAGE_PARENT, calm_environment, run_ses
 BOTH_WAYS = """
 import json, sys
 from kerascope.lessons import forking, sessions
-forking.TIME_LIMIT = sessions.TIME_LIMIT = 60
+forking.TIME_LIMIT = sessions.TIME_LIMIT = 600
 server = forking.start_server()
 told = []
 for kind, words, commands in json.loads(sys.stdin.read()):
@@ -48,7 +48,7 @@ def test_a_forked_session_prints_what_a_fresh_one_prints(tmp_path: Path):
         encoding="utf-8",
         cwd=folder,
         env=calm_environment(tmp_path),
-        timeout=1000,
+        timeout=9000,
         check=True,
     )
     told = json.loads(finished.stdout)
