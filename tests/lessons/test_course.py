@@ -1,6 +1,6 @@
 """The course itself: every chapter holds, and would not if a line of it were changed."""
 
-import os
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -17,31 +17,30 @@ from kerascope.lessons.facts import SECTION, facts_shown, rows_of
 from kerascope.lessons.folders import chapter_folders, read_chapter
 from kerascope.lessons.glossary import read_glossary
 from kerascope.lessons.places import tutorials_folder
-from kerascope.lessons.runner import WORKERS, run_chapters
+from kerascope.lessons.runner import run_chapters
 
 NAMES = [folder.name for folder in chapter_folders()]
-SECONDS = 60  # for the whole course on two cores
-
-# All tests of this file look at one run of the course: they belong to one worker.
-pytestmark = pytest.mark.xdist_group("course")
-
-
-def run_course():
-    """Run all chapters; return them by name."""
-    runs = list(run_chapters([read_chapter(folder) for folder in chapter_folders()]))
-    return {run.chapter.name: run for run in runs}
 
 
 @pytest.fixture(scope="module")
-def course():
+def started():
+    """The command lines of all processes that running the course has started."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def course(started):
     """The chapters by name, run once for all tests."""
-    return run_course()
+    chapters = [read_chapter(folder) for folder in chapter_folders()]
+    run = subprocess.run
 
+    def noted(words, **options):
+        started.append(words)
+        return run(words, **options)
 
-def computed():
-    """Return the seconds that processes which this one has started have computed."""
-    times = os.times()
-    return times.children_user + times.children_system
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(subprocess, "run", noted)
+        return {run.chapter.name: run for run in run_chapters(chapters)}
 
 
 def test_every_chapter_of_the_course_is_run(course):
@@ -50,14 +49,10 @@ def test_every_chapter_of_the_course_is_run(course):
     assert all(run.blocks and not run.crash for run in course.values())
 
 
-@pytest.mark.slow
-@pytest.mark.process
-@pytest.mark.skipif(os.name == "nt", reason="it does not count what other processes compute")
-def test_the_whole_course_is_run_in_a_minute_on_two_cores():
-    """What other programs take of the machine meanwhile does not count."""
-    before = computed()
-    assert list(run_course()) == NAMES
-    assert 1 < (computed() - before) / WORKERS < SECONDS
+def test_a_chapter_is_one_process_in_which_each_block_runs_once(course, started):
+    """Importing kerascope again for each block would be most of the time of the course."""
+    assert len(started) == len(course)
+    assert all("kerascope.lessons.child" in words for words in started)
 
 
 @pytest.mark.parametrize("name", NAMES)
