@@ -1,8 +1,5 @@
 """What the tests of the recorder share: a model with everything, and a look at a tape's spans."""
 
-import gc
-from contextlib import contextmanager
-
 import numpy as np
 
 from kerascope.layers import BatchNormalization, Dense, Dropout, Input
@@ -42,16 +39,6 @@ def assert_balanced(tape):
         if event.ph == BEGIN:
             spans.append(event)
     assert not spans
-
-
-@contextmanager
-def only_new_objects_are_collected():
-    """Let `gc.collect()` look at what was made inside, and not at all that other tests keep."""
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 def recorded(work, **options):

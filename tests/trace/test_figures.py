@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
-from recorded import only_new_objects_are_collected
 
 from kerascope.trace import figures
 from kerascope.trace.figures import Figures, short_statistics_of
@@ -50,19 +49,18 @@ def test_whoever_reads_figures_before_the_call_is_over_gets_them():
 
 
 def test_arrays_are_held_until_the_call_is_over_and_no_longer():
-    with only_new_objects_are_collected():
-        waiting = Figures()
-        waiting.may_wait = True
-        array = np.arange(4.0)
-        reference = weakref.ref(array)
-        found = waiting.of(array)
-        del array
-        gc.collect()
-        assert reference() is not None
-        waiting.settle()
-        gc.collect()
-        assert reference() is None
-        assert found.max == 3.0
+    waiting = Figures()
+    waiting.may_wait = True
+    array = np.arange(4.0)
+    reference = weakref.ref(array)
+    found = waiting.of(array)
+    del array
+    gc.collect()
+    assert reference() is not None
+    waiting.settle()
+    gc.collect()
+    assert reference() is None
+    assert found.max == 3.0
 
 
 def test_what_waits_is_bounded(monkeypatch):
@@ -70,13 +68,12 @@ def test_what_waits_is_bounded(monkeypatch):
     waiting = Figures()
     waiting.may_wait = True
     references = []
-    with only_new_objects_are_collected():
-        for i in range(20):
-            array = np.full(30, float(i))
-            references.append(weakref.ref(array))
-            waiting.of(array)
-        del array
-        gc.collect()
+    for i in range(20):
+        array = np.full(30, float(i))
+        references.append(weakref.ref(array))
+        waiting.of(array)
+    del array
+    gc.collect()
     assert sum(reference() is not None for reference in references) <= 3
 
 

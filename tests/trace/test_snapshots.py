@@ -1,7 +1,6 @@
 import gc
 
 import numpy as np
-from recorded import only_new_objects_are_collected
 
 from kerascope.layers import Dense, Input
 from kerascope.models import Model
@@ -63,17 +62,16 @@ def test_keys_tell_tensors_of_one_name_apart():
 
 
 def test_a_description_leads_back_to_its_object_as_long_as_that_lives():
-    with only_new_objects_are_collected():
-        describer = Describer()
-        layer = Dense(2, name="d")
-        ref = describer.ref(layer)
-        assert describer.live(ref) is layer
-        assert describer.live([(ref, 3)]) == [(layer, 3)]
-        assert describer.live({"a": ref})["a"] is layer
-        assert describer.live(LayerRef("d", "Dense")) is None  # a description it has not made
-        del layer
-        gc.collect()
-        assert describer.live(ref) is None
+    describer = Describer()
+    layer = Dense(2, name="d")
+    ref = describer.ref(layer)
+    assert describer.live(ref) is layer
+    assert describer.live([(ref, 3)]) == [(layer, 3)]
+    assert describer.live({"a": ref})["a"] is layer
+    assert describer.live(LayerRef("d", "Dense")) is None  # a description it has not made
+    del layer
+    gc.collect()
+    assert describer.live(ref) is None
 
 
 def test_errors_are_described_by_their_first_line():
