@@ -1,6 +1,7 @@
 """The debugger in a real terminal: prompt, tab key, history, Ctrl-C, Ctrl-D; pipes and locales."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -65,8 +66,10 @@ def test_ctrl_c_while_the_program_runs_stops_at_the_next_event(debug):
     terminal.send("\x03")
     stop = terminal.read_until("(Kdb) ")
     assert "\ninterrupted\n" in stop
-    # A place in the engine; an event without one shows the script's line that has led there.
-    assert "> kerascope/" in stop or "> script.py(5)<module>()" in stop
+    # A place in the engine; an event without one shows the script's line that has led there, or
+    # itself, as a pair of an update does. Which event is the next, only the clock decides.
+    places = r"kerascope/\S+|script\.py\(5\)<module>\(\)|<[\w.]+>\(0\)"
+    assert re.search(rf"^> ({places})", stop, flags=re.MULTILINE), stop
     assert "t=" in terminal.ask("s")
     terminal.send("q\n")
     assert terminal.wait() == 0
