@@ -118,7 +118,9 @@ PROGRAMS = {
         "import sys\nsys.excepthook = lambda *told: print('hook', told[0].__name__)\n1 / 0"
     ),
     "has a post mortem": (
-        "import atexit, sys\natexit.register(lambda: print(sys.last_type, sys.last_value))\nnone"
+        "import atexit, sys\n"
+        "names = 'last_type', 'last_value', 'last_exc'\n"  # the third from Python 3.12 on
+        "atexit.register(lambda: print([repr(getattr(sys, name, 0)) for name in names]))\nnone"
     ),
     "has its own fork": (
         "import os, sys\n"

@@ -32,6 +32,7 @@ import gc
 import importlib
 import io
 import json
+import linecache
 import os
 import pkgutil
 import runpy
@@ -422,6 +423,8 @@ class Program:
             _end(_code_of(error.code))
         except BaseException as error:
             sys.last_type, sys.last_value = type(error), error
+            if sys.version_info >= (3, 12):
+                sys.last_exc = error
             sys.last_traceback = trace = _of_the_program(error.__traceback__)
             sys.excepthook(type(error), error.with_traceback(trace), trace)
             _end(1, by_ctrl_c=type(error) is KeyboardInterrupt)
@@ -435,10 +438,20 @@ class Program:
 
     def _code(self) -> CodeType:
         if self.command.kind == "-c":
-            return compile(self.command.what, "<string>", "exec", dont_inherit=True)
+            code = compile(self.command.what, "<string>", "exec", dont_inherit=True)
+            _show_in_tracebacks(code, self.command.what)
+            return code
         path = sys.modules["__main__"].__file__
         assert path is not None
         return compile(Path(path).read_bytes(), path, "exec", dont_inherit=True)
+
+
+def _show_in_tracebacks(code: CodeType, source: str) -> None:
+    """Let tracebacks show the lines of `-c`, where this Python does so: from 3.13 on."""
+    register = getattr(linecache, "_register_code", None)
+    if register is not None:  # 3.13.0 asks for a name, what follows it for the code
+        by_code = hasattr(linecache, "_interactive_cache")
+        register(code if by_code else "<string>", source, "<string>")
 
 
 def _of_the_program(trace: Any) -> Any:
@@ -706,7 +719,7 @@ def _forget() -> None:
     numpy = sys.modules["numpy"]
     numpy.random.seed()
     tempfile.tempdir = None
-    sys.modules["linecache"].clearcache()  # type: ignore[attr-defined]
+    linecache.clearcache()
     if "multiprocessing.process" in sys.modules:
         sys.modules["multiprocessing.process"].ORIGINAL_DIR = os.getcwd()  # type: ignore[attr-defined]
     if hasattr(time, "tzset"):
