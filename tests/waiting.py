@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 LONG = 600  # seconds; only what hangs takes so long
 
 
-def wait_until(is_so: Callable[[], object], told: Callable[[], object] = lambda: "it never came"):
+def wait_until(is_so: Callable[[], Any], told: Callable[[], Any] = lambda: "it never came") -> Any:
     """Wait until something is so, and return it; `told()` says more if it never comes."""
     end = time.monotonic() + LONG
     while not (found := is_so()):
