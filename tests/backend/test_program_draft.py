@@ -84,8 +84,11 @@ def test_nothing_of_the_writing_is_kept():
 
 
 def test_a_program_is_small_beside_its_graph():
-    model = deep_model(60)
     x = np.ones((4, 8), "f4")
+    small = deep_model(2)
+    for _ in range(CALLS):
+        small.train_on_batch(x, x)  # imports what the writing of a program needs
+    model = deep_model(60)
     model.train_on_batch(x, x)  # makes graph, schedule and the weights' slots
     gc.collect()
     tracemalloc.start()
@@ -157,3 +160,27 @@ def test_lines_are_there_for_who_looks():
     del function, program, caught
     gc.collect()
     assert linecache.getlines(file) == []
+
+
+def test_a_program_may_go_while_somebody_looks_through_the_lines_of_all():
+    """Garbage is collected at any moment, so between two entries of linecache.checkcache(), too."""
+
+    def used():
+        x = K.placeholder((3,))
+        function = K.function([x], [K.exp(x) + 1])
+        for _ in range(CALLS):
+            function([np.ones(3)])
+        return function, function.programs[-1]._run.__code__.co_filename
+
+    function, file = used()
+    files = list(linecache.cache)
+    assert file in files
+    del function
+    gc.collect()
+    for name in files:
+        assert len(linecache.cache[name]) == 4
+    assert linecache.getlines(file) == []
+    linecache.checkcache()
+    kept = used()
+    assert kept[1] in linecache.cache
+    assert file not in linecache.cache

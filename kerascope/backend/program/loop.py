@@ -10,7 +10,6 @@ is left to do when all steps are there. A block is so short that its arrays stay
 from __future__ import annotations
 
 import itertools
-import linecache
 import threading
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -22,6 +21,7 @@ from kerascope.backend.program.loop_calls import Layout, StepCalls, can_be_writt
 from kerascope.backend.program.loop_plan import LoopPlan
 from kerascope.backend.program.loop_text import LoopText
 from kerascope.backend.program.loop_views import LoopViews
+from kerascope.backend.program.shown import hide, show
 from kerascope.backend.schedule import Schedule
 
 _numbers = itertools.count(1)
@@ -56,14 +56,13 @@ class LoopProgram:
         self._arguments: tuple[Any, ...] = ()
         self._views = LoopViews(self.text)
         code = compile(self.source, self.file, "exec")
-        lines = self.source.splitlines(keepends=True)
-        linecache.cache[self.file] = (len(self.source), None, lines, self.file)
+        show(self.file, self.source, self.source.splitlines(keepends=True))
         scope = dict(self.text.scope)
         exec(code, scope)
         self._run: Callable[..., None] = scope["loop"]
 
     def __del__(self) -> None:
-        linecache.cache.pop(self.file, None)
+        hide(self.file)
 
     def __call__(self, outputs: Any, *inputs: Any) -> None:
         """Compute the loop into given arrays; there is at least one step."""

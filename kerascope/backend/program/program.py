@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import linecache
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from kerascope.backend.program.draft import Draft
 from kerascope.backend.program.flat_text import Homes
 from kerascope.backend.program.loop import LoopProgram
 from kerascope.backend.program.plan import Plan
+from kerascope.backend.program.shown import hide, show
 from kerascope.backend.program.source import Source
 from kerascope.backend.program.trial import Trial
 from kerascope.backend.schedule import Schedule
@@ -154,13 +154,12 @@ class Program:
         self._first_writing_line = source.first_writing_line
         code = compile(source.text, self._file, "exec")
         # As for a file on disk: a debugger shows the lines, and a traceback too.
-        lines: Any = _Lines(source.text)
-        linecache.cache[self._file] = (len(source.text), None, lines, self._file)
+        show(self._file, source.text, _Lines(source.text))
         exec(code, source.scope)
         self._run = source.scope[source.name]
 
     def __del__(self) -> None:
-        linecache.cache.pop(getattr(self, "_file", ""), None)
+        hide(getattr(self, "_file", ""))
 
 
 class _Lines(Sequence[str]):
