@@ -254,7 +254,7 @@ def test_a_signal_ends_a_copy(name):
     program = (
         "import signal, time\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "print('ready', flush=True)\ntime.sleep(900)"
+        "print('ready', flush=True)\nwhile True: time.sleep(0.01)"  # one that has begun hears late
     )
     with WarmPopen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE
