@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from keras_reference import generator, keras
+from keras_reference import answer, generator, keras
 
 from kerascope import backend as K
 from kerascope import losses
+from kerascope.backend.graph import as_tensor
 from kerascope.layers import Dense, Embedding, Input
 from kerascope.models import Model, Sequential
 
@@ -63,11 +64,145 @@ def test_loss_object_agrees(name, arguments, arrays, reduction):
     real = getattr(keras.losses, name)(**arguments, reduction=reduction)
     expected = np.asarray(real(*arrays))
     found = K.eval(ours(*arrays))
-    if "ignore_class" in arguments and reduction:
-        # Keras 3 divides by the places that count; here, as in fit, a mask would do that.
-        expected = expected * (arrays[0] != arguments["ignore_class"]).mean(dtype="float32")
     assert found.shape == expected.shape
     np.testing.assert_allclose(found, expected, rtol=3e-5, atol=2e-6)
+
+
+REDUCTIONS = ["sum_over_batch_size", "mean", "mean_with_sample_weight", "sum", None]
+WEIGHTS = {
+    "none": None,
+    "of_samples": RNG.uniform(size=(6, 1)).astype("float32"),
+    "of_steps": RNG.integers(0, 2, (6, 4)).astype("float32"),
+    "of_steps_in_columns": RNG.uniform(size=(6, 4, 1)).astype("float32"),
+    "zeros": np.zeros((6, 1), "float32"),
+}
+MASKS = {
+    "none": None,
+    "of_steps": RNG.random((6, 4)) < 0.6,
+    "of_samples": RNG.random((6, 1)) < 0.6,
+    "of_nothing": np.zeros((6, 4), bool),
+}
+EVERY_WAY = [(r, w, m) for r in REDUCTIONS for w in WEIGHTS for m in MASKS]
+SOME_WAYS = [
+    ("sum_over_batch_size", "none", "none"),
+    ("mean", "of_steps", "of_steps"),
+    (None, "none", "of_samples"),
+]
+
+
+def losses_and_gradients_of_keras(name, arguments, arrays, ways):
+    """Return the loss, and the derivative of its sum by the predictions, for each way."""
+    import jax as real_jax
+    from keras import losses as real_losses
+    from keras.src.backend import set_keras_mask
+
+    y_true, y_pred = arrays
+
+    def loss_of(reduction, weights, mask, predictions):
+        predictions = predictions * 1
+        if mask is not None:
+            set_keras_mask(predictions, real_jax.numpy.asarray(mask))
+        loss = getattr(real_losses, name)(**arguments, reduction=reduction)
+        return loss(y_true, predictions, sample_weight=weights)
+
+    found = []
+    for reduction, weights, mask in ways:
+        arguments_of_way = reduction, WEIGHTS[weights], MASKS[mask], real_jax.numpy.asarray(y_pred)
+        gradient = real_jax.grad(lambda *given: loss_of(*given).sum(), argnums=3)
+        found += [np.asarray(f(*arguments_of_way)) for f in (loss_of, gradient)]
+    return found
+
+
+def losses_and_gradients(name, arguments, arrays, ways):
+    y_true, y_pred = as_tensor(arrays[0]), K.placeholder(arrays[1].shape)
+    found = []
+    for reduction, weights, mask in ways:
+        loss = getattr(losses, name)(**arguments, reduction=reduction).weighted(
+            y_true, y_pred, *(None if x is None else as_tensor(x)
+                              for x in (WEIGHTS[weights], MASKS[mask]))
+        )  # fmt: skip
+        found += [loss, *K.gradients(K.sum(loss), [y_pred])]
+    return K.function([y_pred], found)([arrays[1]])
+
+
+def assert_each_way_agrees(name, arguments, arrays, ways):
+    found = losses_and_gradients(name, arguments, arrays, ways)
+    expected = answer(losses_and_gradients_of_keras, name, arguments, arrays, ways)
+    labels = [(*way, what) for way in ways for what in ("loss", "gradient")]
+    for label, mine, real in zip(labels, found, expected, strict=True):
+        assert mine.shape == real.shape, label
+        np.testing.assert_allclose(mine, real, rtol=1e-4, atol=4e-6, err_msg=str(label))
+
+
+@pytest.mark.parametrize(("name", "arguments", "arrays"), CASES)
+def test_gradient_agrees(name, arguments, arrays):
+    assert_each_way_agrees(name, arguments, arrays, SOME_WAYS if "axis" not in arguments
+                           else SOME_WAYS[:1])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "arrays"),
+    [
+        ("MeanSquaredError", {}, NUMBERS),
+        ("SparseCategoricalCrossentropy", {}, (CLASSES, SHARES)),
+        ("SparseCategoricalCrossentropy", {"ignore_class": 2}, (CLASSES, SHARES)),
+        ("SparseCategoricalCrossentropy", {"ignore_class": 2}, (0 * CLASSES + 2, SHARES)),
+        (
+            "SparseCategoricalCrossentropy",
+            {"ignore_class": -1, "from_logits": True},
+            (np.where(CLASSES == 1, -1, CLASSES)[..., None].astype("int32"), NUMBERS[0]),
+        ),
+    ],
+)
+def test_every_reduction_with_all_weights_and_masks_agrees(name, arguments, arrays):
+    assert_each_way_agrees(name, arguments, arrays, EVERY_WAY)
+
+
+def test_the_mean_is_over_the_places_whose_class_is_not_ignored():
+    y, p = np.array([0, 1, 0, 1]), np.full((4, 3), [0.25, 0.5, 0.25], "float32")
+    loss = losses.SparseCategoricalCrossentropy(ignore_class=0)
+    assert float(K.eval(loss(y, p))) == pytest.approx(np.log(2))
+    p[0] = np.nan  # what a network says about an ignored place cannot matter
+    assert float(K.eval(loss(y, p))) == pytest.approx(np.log(2))
+
+
+RANKS = [(6,), (6, 1), (6, 4), (6, 4, 1), (6, 1, 1)]
+
+
+def losses_for_all_ranks_of_keras(name, reduction):
+    """Return the loss for targets, predictions and weights of all ranks; None where Keras fails."""
+    from keras import losses as real_losses
+
+    loss, found = getattr(real_losses, name)(reduction=reduction), []
+    for arrays in arrays_of_all_ranks():
+        try:
+            found.append(np.asarray(loss(*arrays)))
+        except Exception:
+            found.append(None)
+    return found
+
+
+def arrays_of_all_ranks():
+    rng = np.random.default_rng(0)
+    shapes = [(x, y) for x in RANKS for y in RANKS if np.prod(x) == np.prod(y)]
+    for y_true, y_pred in shapes:
+        for weights in (None, (6,), (6, 1), (6, 4)):
+            arrays = [rng.uniform(0.1, 0.9, x) for x in (y_true, y_pred, weights or ())]
+            arrays = [x.astype("float32") for x in arrays]
+            yield (*arrays[:2], arrays[2] if weights else None)
+
+
+@pytest.mark.parametrize("name", ["MeanSquaredError", "CosineSimilarity"])
+@pytest.mark.parametrize("reduction", ["sum", None])
+def test_targets_predictions_and_weights_of_all_ranks_are_matched_as_in_keras_3(name, reduction):
+    expected = answer(losses_for_all_ranks_of_keras, name, reduction)
+    assert sum(x is not None for x in expected) > 30
+    for arrays, real in zip(arrays_of_all_ranks(), expected, strict=True):
+        if real is not None:
+            found = K.eval(getattr(losses, name)(reduction=reduction)(*arrays))
+            shapes = [np.shape(x) for x in arrays]
+            assert found.shape == real.shape, shapes
+            np.testing.assert_allclose(found, real, rtol=1e-4, atol=1e-6, err_msg=str(shapes))
 
 
 @pytest.mark.parametrize(
@@ -126,6 +261,22 @@ def test_mask_of_the_output_counts_as_in_keras_3():
     real.compile("sgd", keras.losses.MeanSquaredError())
     expected = real.evaluate(words, y, verbose=0)
     assert ours.evaluate(words, y, verbose=0) == pytest.approx(expected, rel=1e-4)
+
+
+def test_classes_that_are_ignored_train_as_in_keras_3():
+    x, y = RNG.normal(size=(24, 5, 3)).astype("float32"), RNG.integers(0, 4, (24, 5, 1))
+    start = [RNG.normal(size=(3, 4)), np.zeros(4)]
+    ours = Sequential([Dense(4, activation="softmax", input_shape=(5, 3))])
+    theirs = keras.Sequential([keras.Input((5, 3)), keras.layers.Dense(4, activation="softmax")])
+    for model, home in ((ours, losses), (theirs, keras.losses)):
+        model.compile("sgd", home.SparseCategoricalCrossentropy(ignore_class=3))
+        model.set_weights(start)
+    expected = theirs.fit(x, y, 8, epochs=2, shuffle=False, verbose=0).history
+    assert ours.fit(x, y, 8, epochs=2, shuffle=False, verbose=0).history["loss"] == pytest.approx(
+        expected["loss"], rel=1e-4
+    )
+    for mine, real in zip(ours.weights, theirs.weights, strict=True):
+        np.testing.assert_allclose(K.get_value(mine), np.asarray(real.value), rtol=1e-4, atol=1e-6)
 
 
 def test_loss_without_reduction_cannot_be_compiled():

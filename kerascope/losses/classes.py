@@ -21,6 +21,7 @@ from kerascope.losses.functions import registry
 _REDUCTIONS = (
     "sum_over_batch_size", "mean", "mean_with_sample_weight", "sum", "auto", "none", None,
 )  # fmt: skip
+_MEANS = ("sum_over_batch_size", "mean", "auto")
 _OF_ALL = ("reduction", "name", "dtype")
 
 
@@ -80,6 +81,10 @@ class Loss(Configured):
         names = [n for n in constructor_parameters(type(self)) if n not in _OF_ALL]
         return function(y_true, y_pred, **{name: getattr(self, name) for name in names})
 
+    def counted(self, y_true: Tensor, y_pred: Tensor) -> Tensor | None:
+        """Return which of the numbers that `call` gives count as samples; None for all of them."""
+        return None
+
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Tensor:
         """Return the loss of these predictions, reduced; weights multiply the samples' numbers.
 
@@ -90,7 +95,7 @@ class Loss(Configured):
             One for each sample, or for each of its numbers.
         """
         y_pred = as_tensor(y_pred)
-        y_true = of_equal_rank(as_tensor(y_true, like=y_pred), y_pred)
+        y_true, y_pred = of_equal_rank(as_tensor(y_true, like=y_pred), y_pred)
         weights = None if sample_weight is None else as_tensor(sample_weight, like=y_pred)
         return self.weighted(y_true, y_pred, weights, None)
 
@@ -102,18 +107,20 @@ class Loss(Configured):
         Notes
         -----
         With losses l_i of n samples and weights w_i, "sum_over_batch_size" is sum(w_i l_i) / n:
-        unlike the losses that are functions, it counts samples of weight 0 too. A mask divides by
-        the share of samples that it keeps.
+        unlike the losses that are functions, it counts samples of weight 0 too. What a mask, or
+        `counted`, leaves out is not among the n; where nothing is left, the loss is 0. Only "sum"
+        and None are the numbers as they are.
         """
         if self.dtype is not None:
             y_true, y_pred = K.cast(y_true, self.dtype), K.cast(y_pred, self.dtype)
         scores = self.call(y_true, y_pred)
         factors = []
-        if mask is not None:
-            kept = K.cast(mask, scores.dtype)
-            factors.append(kept if self.reduction == "sum" else kept / K.mean(kept))
+        for kept in _both(mask, self.counted(y_true, y_pred)):
+            kept = K.cast(kept, scores.dtype)
+            factors.append(quotient(kept, K.mean(kept)) if self.reduction in _MEANS else kept)
         if weights is not None:
-            factors.append(K.cast(_spread(weights, scores), scores.dtype))
+            weights, scores = _spread(K.cast(weights, scores.dtype), scores)
+            factors.append(weights)
         for factor in factors:
             scores = scores * factor
         if self.reduction in (None, "none"):
@@ -121,7 +128,7 @@ class Loss(Configured):
         if self.reduction == "sum":
             return K.sum(scores)
         if self.reduction == "mean_with_sample_weight" and factors:
-            return K.sum(scores) / K.sum(functools.reduce(lambda x, y: x * y, factors))
+            return quotient(K.sum(scores), K.sum(functools.reduce(lambda x, y: x * y, factors)))
         return K.mean(scores)
 
     def get_config(self) -> dict[str, Any]:
@@ -146,33 +153,50 @@ def snake_case(name: str) -> str:
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", words).lower()
 
 
-def of_equal_rank(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return targets with as many axes as the predictions, where one of size 1 tells them apart.
+def of_equal_rank(y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
+    """Return targets and predictions with as many axes, where one of size 1 tells them apart.
 
     Targets of shape (batch,) beside predictions of shape (batch, 1) would be broadcast to (batch,
-    batch): every target would be compared with every prediction.
+    batch): every target would be compared with every prediction. The axis of size 1 goes, unless
+    only that of the samples would stay: then the other side gets one.
 
     Examples
     --------
-    >>> of_equal_rank(K.zeros((5,)), K.zeros((5, 1))).shape
-    (5, 1)
+    >>> [x.shape for x in of_equal_rank(K.zeros((5,)), K.zeros((5, 1)))]
+    [(5, 1), (5, 1)]
+    >>> [x.shape for x in of_equal_rank(K.zeros((5, 2)), K.zeros((5, 2, 1)))]
+    [(5, 2), (5, 2)]
     """
-    if y_true.ndim == y_pred.ndim - 1 and y_pred.shape[-1] == 1:
-        return K.expand_dims(y_true, -1)
-    if y_true.ndim == y_pred.ndim + 1 and y_true.shape[-1] == 1:
-        return K.squeeze(y_true, -1)
-    return y_true
+    if y_true.ndim == y_pred.ndim + 1:
+        return of_equal_rank(y_pred, y_true)[::-1]
+    if y_true.ndim != y_pred.ndim - 1 or y_pred.shape[-1] != 1:
+        return y_true, y_pred
+    if y_true.ndim == 1:
+        return K.expand_dims(y_true, -1), y_pred
+    return y_true, K.squeeze(y_pred, -1)
 
 
-def _spread(weights: Tensor, scores: Tensor) -> Tensor:
-    """Return weights of samples with the axes of the numbers that they weight."""
+def quotient(x: Tensor, y: Tensor) -> Tensor:
+    """Return x / y, and 0 where y is 0."""
+    is_zero = K.cast(K.equal(y, 0.0), K.dtype(y))
+    return x * (1.0 - is_zero) / (y + is_zero)
+
+
+def _both(mask: Tensor | None, counted: Tensor | None) -> list[Tensor]:
+    """Return one mask for those that there are, or none."""
+    given = [K.cast(x, "bool") for x in (mask, counted) if x is not None]
+    return [functools.reduce(K.logical_and, given)] if given else []
+
+
+def _spread(weights: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
+    """Return weights of samples, with the axes of the numbers that they weight, and the numbers."""
     if weights.ndim == scores.ndim + 1:
-        return K.squeeze(weights, -1)
-    if weights.ndim == scores.ndim:
-        return weights
+        weights, scores = of_equal_rank(weights, scores)
+    if weights.ndim >= scores.ndim:
+        return weights, scores
     while weights.ndim < scores.ndim:
         weights = K.expand_dims(weights, -1)
-    return weights * K.ones_like(scores)
+    return weights * K.ones_like(scores), scores
 
 
 def plain_function(loss: Any) -> Any:

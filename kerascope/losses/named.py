@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kerascope.backend.graph import Tensor
 from kerascope.losses import functions, newer
 from kerascope.losses.classes import Loss
 from kerascope.losses.functions import registry
@@ -215,7 +216,7 @@ class CategoricalCrossentropy(Loss):
 
 @registry.register
 class SparseCategoricalCrossentropy(Loss):
-    """Crossentropy of class numbers, of logits too."""
+    """Crossentropy of class numbers, of logits too; those of `ignore_class` are no samples."""
 
     function = newer.sparse_categorical_crossentropy_with_options
 
@@ -232,6 +233,10 @@ class SparseCategoricalCrossentropy(Loss):
         self.from_logits = from_logits
         self.ignore_class = ignore_class
         self.axis = axis
+
+    def counted(self, y_true: Tensor, y_pred: Tensor) -> Tensor | None:
+        """Return where the class is not `ignore_class`: the mean is over those."""
+        return newer.counted_classes(y_true, y_pred, self.ignore_class, self.axis)
 
 
 @registry.register

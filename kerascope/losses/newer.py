@@ -145,14 +145,27 @@ def sparse_categorical_crossentropy_with_options(
     axis: int = -1,
 ) -> Tensor:
     """Return -log p of the right class, of logits too; 0 where the class is `ignore_class`."""
-    if ignore_class is None:
+    counts = counted_classes(y_true, y_pred, ignore_class, axis)
+    if counts is None:
         return K.sparse_categorical_crossentropy(y_true, y_pred, from_logits=from_logits, axis=axis)
-    if K.ndim(y_true) == K.ndim(y_pred):
-        y_true = K.squeeze(y_true, axis)
-    counts = K.not_equal(y_true, ignore_class)
+    y_true = _class_numbers(y_true, y_pred, axis)
     kept = y_true * K.cast(counts, K.dtype(y_true))  # an ignored class becomes a valid one, 0
+    y_pred = K.switch(K.expand_dims(counts, axis), y_pred, K.zeros_like(y_pred))  # NaN too
     loss = K.sparse_categorical_crossentropy(kept, y_pred, from_logits=from_logits, axis=axis)
     return loss * K.cast(counts, K.dtype(loss))
+
+
+def counted_classes(
+    y_true: Tensor, y_pred: Tensor, ignore_class: int | None, axis: int = -1
+) -> Tensor | None:
+    """Return where the class is another one than `ignore_class`; None if no class is ignored."""
+    if ignore_class is None:
+        return None
+    return K.not_equal(_class_numbers(y_true, y_pred, axis), ignore_class)
+
+
+def _class_numbers(y_true: Tensor, y_pred: Tensor, axis: int) -> Tensor:
+    return K.squeeze(y_true, axis) if K.ndim(y_true) == K.ndim(y_pred) else y_true
 
 
 def cosine_similarity_along(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:

@@ -19,7 +19,7 @@ from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, Variable, as_tensor
 from kerascope.configured import Configured, constructor_parameters
 from kerascope.errors import NotYetAttributeError
-from kerascope.losses.classes import of_equal_rank, snake_case
+from kerascope.losses.classes import of_equal_rank, quotient, snake_case
 
 HOW = (
     "A metric of your own writes here, in the place of Keras 3's add_weight, update_state and "
@@ -111,7 +111,7 @@ class Metric(Configured):
 
     def _pairs(self, y_true: Any, y_pred: Any, weights: Any) -> list[tuple[Variable, Tensor]]:
         y_pred = as_tensor(y_pred)
-        y_true = of_equal_rank(as_tensor(y_true, like=y_pred), y_pred)
+        y_true, y_pred = of_equal_rank(as_tensor(y_true, like=y_pred), y_pred)
         weights = None if weights is None else as_tensor(weights)
         if not self.variables:
             self.build(y_pred)
@@ -189,9 +189,3 @@ def weights_like(x: Tensor, weights: Tensor | None) -> Tensor:
     while weights.ndim < x.ndim:
         weights = K.expand_dims(weights, -1)
     return K.cast(weights, x.dtype) * ones
-
-
-def quotient(x: Tensor, y: Tensor) -> Tensor:
-    """Return x / y, and 0 where y is 0."""
-    is_zero = K.cast(K.equal(y, 0.0), K.dtype(y))
-    return x * (1.0 - is_zero) / (y + is_zero)

@@ -7,7 +7,8 @@ from typing import Any
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
 from kerascope.errors import ArgumentError, ShapeError
-from kerascope.metrics.classes import Metric, quotient, sum_and_weight, weights_like
+from kerascope.losses.classes import quotient
+from kerascope.metrics.classes import Metric, sum_and_weight, weights_like
 from kerascope.metrics.functions import registry
 
 

@@ -14,7 +14,8 @@ import numpy as np
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
 from kerascope.errors import ArgumentError
-from kerascope.metrics.classes import Metric, quotient, weights_like
+from kerascope.losses.classes import quotient
+from kerascope.metrics.classes import Metric, weights_like
 from kerascope.metrics.functions import registry
 
 
