@@ -11,7 +11,7 @@ Lessons: chapters 3 (data types) and 13 (symbolic differentiation).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from types import MappingProxyType
@@ -70,6 +70,7 @@ class Spec(NamedTuple):
         return self.size * self.dtype.itemsize
 
 
+FIRST_INPUT = ((0, 0),)  # what `Op.may_share` says of most ops that share anything
 Kernel = str | Callable[..., None]
 _Kind = TypeVar("_Kind")
 _Input = TypeVar("_Input")
@@ -164,6 +165,33 @@ class Op:
         """Return those of the inputs, be they tensors or slots, whose numbers count."""
         by_shape = self.inputs_read_by_shape
         return [x for number, x in enumerate(inputs) if number not in by_shape]
+
+    def may_share(
+        self, inputs: Sequence[Spec], outputs: Sequence[Spec]
+    ) -> Collection[tuple[int, int]]:
+        """Return which outputs `perform` may leave in the memory of which inputs.
+
+        An output that simply is an input counts, too. What is not declared lies in memory of its
+        own: a compiled function may then use the input's memory again while the output is read.
+
+        Parameters
+        ----------
+        inputs, outputs : sequence of Spec
+            The shapes and types of the arrays.
+
+        Returns
+        -------
+        collection of (int, int)
+            Pairs of an output and an input, both by number from 0.
+
+        Examples
+        --------
+        >>> from kerascope.backend.ops.shaping import Reshape, Transpose
+        >>> spec = Spec((2, 3), np.dtype("float32"))
+        >>> Transpose((1, 0)).may_share([spec], [spec]), Reshape((6,)).may_share([spec], [spec])
+        (((0, 0),), ((0, 0),))
+        """
+        return FIRST_INPUT if self.is_view else ()
 
     def infer_shape(self, *inputs: Any) -> Any:
         """Return the output's shape (for several outputs, a tuple of shapes)."""

@@ -155,6 +155,34 @@ def test_the_state_of_a_loop_without_steps_is_read():
 
 
 @BOTH
+@pytest.mark.parametrize("ndim", [0, 1])
+@pytest.mark.parametrize("form", ["fold", "scan of two states", "state of the learned", "map"])
+def test_the_first_state_of_a_loop_without_steps_is_not_written_over(form, ndim, rewrites):
+    # Such a loop hands back its first state as it is: memory that others must not take yet.
+    def make():
+        x = K.placeholder((None, *[2] * ndim), dtype="float64")
+        h = x * 2
+        updates, variables = [], []
+        if form == "fold":
+            last = K.foldl(lambda a, b: a + b, h)
+        elif form == "scan of two states":
+            last, _ = K.foldl(lambda a, b: (a[0] * b, a[1] - b), h[1:], (h[0], h[0] + 1))
+        elif form == "state of the learned":
+            w = K.variable(np.full((2,) * ndim, 0.5), dtype="float64")
+            last = K.foldr(lambda a, b: a * b, h[1:], w * h[0])
+            updates, variables = [(w, w - 0.1 * last)], [w]
+        else:
+            last = K.map_fn(lambda e: K.foldl(lambda a, b: a + b, h[1:], e), h)
+        return K.function([x], [last, K.exp(h), h - 1], updates, rewrites=rewrites), variables
+
+    def calls(rows):
+        return [[np.arange(1.0, 1 + rows * 2**ndim).reshape(rows, *[2] * ndim)]] * CALLS
+
+    for rows in (1, 3):
+        same_stepped_and_run(make, calls(rows))
+
+
+@BOTH
 def test_the_branch_that_no_call_can_take_is_not_missed(rewrites):
     def make():
         x = K.placeholder((3,))

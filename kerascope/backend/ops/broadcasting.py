@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from kerascope.backend.graph import (
+    FIRST_INPUT,
     Op,
     Tensor,
     as_tensor,
@@ -149,6 +150,9 @@ class SumTo(Op):
 
     def infer_shape(self, x, like):
         return like.shape
+
+    def may_share(self, inputs, outputs):
+        return FIRST_INPUT if inputs[0].shape == inputs[1].shape else ()
 
     def perform(self, x, like):
         if x.shape == like.shape:

@@ -26,6 +26,9 @@ class Switch(Op):
     def infer_dtype(self, condition, x, y):
         return x.dtype
 
+    def may_share(self, inputs, outputs):
+        return (0, 1), (0, 2)
+
     def perform(self, condition, x, y):
         return x if condition else y
 

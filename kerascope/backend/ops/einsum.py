@@ -14,7 +14,7 @@ from collections import Counter
 
 import numpy as np
 
-from kerascope.backend.graph import Op, parametric
+from kerascope.backend.graph import FIRST_INPUT, Op, parametric
 from kerascope.backend.ops.broadcasting import ones_like, promoted
 from kerascope.backend.ops.templates import turned
 from kerascope.backend.shapes import merge_shapes
@@ -52,6 +52,11 @@ class Einsum(Op):
     def subscripts(self):
         """The whole as NumPy writes it: "ij,jk->ik"."""
         return f"{','.join(self.operands)}->{self.result}"
+
+    def may_share(self, inputs, outputs):
+        """NumPy only turns the axes of a single operand of which nothing is summed."""
+        is_turned = len(inputs) == 1 and set(self.operands[0]) == set(self.result)
+        return FIRST_INPUT if is_turned else ()
 
     def perform(self, *inputs):
         if len(inputs) == 2:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import OPERATORS, Op, Tensor, as_tensor, parametric
+from kerascope.backend.graph import FIRST_INPUT, OPERATORS, Op, Tensor, as_tensor, parametric
 from kerascope.backend.ops.gathering import gather
 from kerascope.backend.ops.sizes import known_values
 from kerascope.errors import ArgumentError, DtypeError, ShapeError
@@ -158,6 +158,9 @@ class GetSlice(Op):
         if firsts is None or sizes is None:
             return (None,) * x.ndim
         return tuple(_part_size(*facts) for facts in zip(firsts, sizes, x.shape, strict=True))
+
+    def may_share(self, inputs, outputs):
+        return FIRST_INPUT
 
     def perform(self, x, start, size):
         return x[_run_time_slices(start, size)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from kerascope.backend.graph import Op, as_tensor, parametric
+from kerascope.backend.graph import FIRST_INPUT, Op, as_tensor, parametric
 
 __all__ = ["print_tensor"]
 
@@ -18,6 +18,9 @@ class PrintTensor(Op):
 
     def infer_shape(self, x):
         return x.shape
+
+    def may_share(self, inputs, outputs):
+        return FIRST_INPUT
 
     def perform(self, x):
         sys.stdout.write(f"{self.message}{x}\n")

@@ -85,6 +85,14 @@ class Scan(Op):
         dtypes = [*(y.dtype for y in outputs), *states, *states, *(y.dtype for y in terms)]
         return _one_or_all(dtypes)
 
+    def may_share(self, inputs, outputs):
+        """Without a step the first states are the last ones."""
+        if inputs[0].shape[0] > 0:
+            return ()
+        n_outputs, n_states = len(self.inner.results.outputs), len(self.inner.states)
+        first_input, first_output = len(self.inner.sequences), n_outputs + n_states
+        return [(first_output + k, first_input + k) for k in range(n_states)]
+
     def perform(self, *arrays):
         results = perform_loop(self.inner, arrays, self.backwards, self.least_steps)
         return _one_or_all(results)
@@ -146,6 +154,10 @@ class PartOfScan(Scan):
 
     def infer_dtype(self, *inputs):
         return self._chosen(super().infer_dtype(*inputs))
+
+    def may_share(self, inputs, outputs):
+        shared = super().may_share(inputs, outputs)
+        return [(self.wanted.index(y), x) for y, x in shared if y in self.wanted]
 
     def perform(self, *arrays):
         return self._chosen(super().perform(*arrays))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerascope.backend.graph import Op, Tensor, as_tensor, parametric
+from kerascope.backend.graph import FIRST_INPUT, Op, Tensor, as_tensor, parametric
 from kerascope.backend.ops.joining import stack
 from kerascope.backend.ops.sizes import known_values
 from kerascope.backend.shapes import normalize_axes, normalize_axis, product, reshaped_shape
@@ -31,6 +31,9 @@ class Reshape(Op):
     def infer_shape(self, x):
         return reshaped_shape(x.shape, self.shape)
 
+    def may_share(self, inputs, outputs):
+        return FIRST_INPUT
+
     def perform(self, x):
         return np.reshape(x, self.shape)
 
@@ -54,6 +57,9 @@ class ReshapeTo(Op):
             )
         return reshaped_shape(x.shape, target)
 
+    def may_share(self, inputs, outputs):
+        return FIRST_INPUT
+
     def perform(self, x, shape):
         return np.reshape(x, tuple(shape))
 
@@ -71,6 +77,9 @@ class ReshapeLike(Op):
 
     def infer_shape(self, x, like):
         return like.shape
+
+    def may_share(self, inputs, outputs):
+        return FIRST_INPUT
 
     def perform(self, x, like):
         return np.reshape(x, like.shape)
@@ -135,6 +144,9 @@ class BatchFlatten(Op):
                 f"batch_flatten: '{x.name}' is a single number; expected (batch, ...).", subject=x
             )
         return (x.shape[0], product(x.shape[1:]))
+
+    def may_share(self, inputs, outputs):
+        return FIRST_INPUT
 
     def perform(self, x):
         return np.reshape(x, (len(x), product(x.shape[1:])))

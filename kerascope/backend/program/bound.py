@@ -35,6 +35,20 @@ def _says_whether_it_is_pure(kind: type[Op]) -> bool:
     return any("is_pure" in vars(base) for base in kind.__mro__[:-1] if base is not Op)
 
 
+def may_share(bound: Bound, line: Line, slot: int) -> list[int]:
+    """Return the inputs of a line, by slot, in whose memory its `perform` may leave an output.
+
+    Our own ops declare it for arrays of known shapes. Any other op may do anything.
+    """
+    specs = [bound.spec(x) for x in (*line.inputs, *line.outputs)]
+    known = [spec for spec in specs if spec is not None]
+    if not is_own(line.op) or len(known) < len(specs):
+        return line.inputs
+    n = len(line.inputs)
+    number = line.outputs.index(slot)
+    return [line.inputs[x] for y, x in line.op.may_share(known[:n], known[n:]) if y == number]
+
+
 class Line:
     """One op that is left, on slots.
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from kerascope.backend.program.bound import Bound, Line, is_own
+from kerascope.backend.program.bound import Bound, Line, may_share
 from kerascope.backend.program.kernels import Kind, Writing
 from kerascope.backend.program.trial import Fact, stand_in
 
@@ -97,13 +97,8 @@ class Memory:
                     self._roots[slot] = self._shared(line, slot)
 
     def _shared(self, line: Line, slot: int) -> set[int]:
-        """Return the blocks in which the result of a `perform` may lie.
-
-        The run before has told; but what is not our own op, or chooses, may do otherwise this time.
-        """
-        fact = self.bound.facts.get(slot)
-        is_sure = fact is not None and is_own(line.op) and not line.op.lazy
-        shared = fact.shares if fact is not None and is_sure else line.inputs
+        """Return the blocks in which the result of a `perform` may lie."""
+        shared = may_share(self.bound, line, slot)
         return set().union(*(self._roots.get(x, set()) for x in shared))
 
     def _last_readers(self, kept: Iterable[int]) -> dict[int, list[int]]:

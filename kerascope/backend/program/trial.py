@@ -50,12 +50,15 @@ def note(facts: Facts, step: Step, values: Sequence[Any]) -> None:
 
 
 def fact_of(value: Any, inputs: Sequence[int] = (), values: Sequence[Any] = ()) -> Fact:
-    """Return what is known of an array that was computed from the slots `inputs`."""
+    """Return what is known of an array that was computed from the slots `inputs`.
+
+    A number of NumPy's lies in memory of its own; an array without axes may be a view.
+    """
     array = np.asarray(value)
     shares = [
         slot
         for slot in dict.fromkeys(inputs)
-        if array.ndim and np.may_share_memory(array, values[slot])
+        if array is value and np.may_share_memory(array, values[slot])
     ]
     return Fact(Spec(array.shape, array.dtype), array.strides, tuple(shares))
 
