@@ -15,7 +15,7 @@ Lesson: chapter 14.
 from __future__ import annotations
 
 import functools
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,7 +91,8 @@ def function(
             f"K.function: unknown argument {sorted(kwargs)[0]!r}; "
             f"expected inputs, outputs, updates, name or rewrites."
         )
-    return Function(inputs, outputs, updates or (), name=name, rewrites=rewrites)
+    pairs = () if updates is None else updates
+    return Function(inputs, outputs, pairs, name=name, rewrites=rewrites)
 
 
 class Function:
@@ -120,7 +121,7 @@ class Function:
         self._single = isinstance(outputs, Tensor)
         self.outputs = [outputs] if isinstance(outputs, Tensor) else [as_tensor(y) for y in outputs]
         unique_updates: dict[Variable, Update] = {}
-        for v, nv in updates:
+        for v, nv in _pairs(updates):
             if v not in unique_updates:
                 unique_updates[v] = _checked_update(v, nv)
         followers = _default_updates(unique_updates, self.outputs)
@@ -331,6 +332,18 @@ def _checked_update(v: Any, nv: Any) -> Update:
             subject=v,
         )
     return Update(v, new_value)
+
+
+def _pairs(updates: Iterable[tuple[Variable, Any]]) -> Iterator[tuple[Variable, Any]]:
+    """Yield the pairs; a new value alone does not say what it is for."""
+    for update in [updates] if isinstance(updates, Tensor) else updates:
+        if isinstance(update, Tensor):
+            raise DtypeError(
+                f"updates: '{update.name}' is one tensor; expected pairs (variable, new value). "
+                f"Write updates=[(v, {update.name})] with the variable v that is to get it.",
+                subject=update,
+            )
+        yield update
 
 
 def _default_updates(

@@ -152,8 +152,7 @@ def sweep(grads: dict[Tensor, Tensor], wrt: Sequence[Tensor]) -> Generator[Swept
                 _switched(y, grads[y], inside.get(y, ()), branches) if y in grads else zeros_like(y)
                 for y in apply.outputs
             ]
-            terms = list(apply.op.grad(apply.inputs, apply.outputs, output_grads))
-            _check_terms(apply, terms)
+            terms = _terms(apply, apply.op.grad(apply.inputs, apply.outputs, output_grads))
             for position, (x, term) in enumerate(zip(apply.inputs, terms, strict=True)):
                 if term is not None and is_float(x.dtype):
                     own = _entered(branches, apply, position)
@@ -205,8 +204,16 @@ def _sum_for(
     return add(*(_switched(x, term, inside, shared) for term, inside in (first, second))), shared
 
 
-def _check_terms(apply: Apply, terms: Sequence[Tensor | None]) -> None:
-    """Hold an op to its contract: one gradient for each input, of the input's rank."""
+def _terms(apply: Apply, given: Any) -> list[Tensor | None]:
+    """Hold an op to its contract: a list of one gradient for each input, of the input's rank."""
+    if given is None or isinstance(given, Tensor):
+        what = "nothing" if given is None else f"the tensor '{given.name}'"
+        raise GradientError(
+            f"{apply!r}: grad returned {what}; expected a list with one gradient for each input. "
+            f"For one input: return [gradient].",
+            subject=apply,
+        )
+    terms = list(given)
     if len(terms) != len(apply.inputs):
         raise GradientError(
             f"{apply!r}: grad returned {len(terms)} tensors; "
@@ -219,6 +226,7 @@ def _check_terms(apply: Apply, terms: Sequence[Tensor | None]) -> None:
                 f"{apply!r}: gradient of '{x.name}' has shape {term.shape}; expected {x.shape}.",
                 subject=apply,
             )
+    return terms
 
 
 def blocking_ops(loss: Tensor, variable: Tensor) -> list[Apply]:

@@ -36,6 +36,11 @@ _UFUNCS = {
     **{"matmul": "matmul", "negative": "neg", "absolute": "abs"},
     **{"less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"},
 }
+# What calls such an operator along an axis: np.sum(x) reaches a tensor as np.add.reduce(x).
+_REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"} | {
+    "logical_and": "all",
+    "logical_or": "any",
+}
 
 
 def _operator(name: str, *, reflected: bool = False) -> Callable[..., Any]:
@@ -152,9 +157,12 @@ class Tensor:
         name = _UFUNCS.get(ufunc.__name__)
         if name is not None and method == "__call__" and not kwargs:
             return OPERATORS[name](*inputs)
+        written = ufunc.__name__
+        if method == "reduce":
+            written = _REDUCTIONS.get(written, written)
         raise DtypeError(
-            f"tensor '{self.name}': np.{ufunc.__name__} needs numbers, and a symbolic tensor holds "
-            f"none. Use the function of K: K.{ufunc.__name__} if there is one.",
+            f"tensor '{self.name}': np.{written} needs numbers, and a symbolic tensor holds "
+            f"none. Use the function of K: K.{written} if there is one.",
             subject=self,
         )
 

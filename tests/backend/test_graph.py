@@ -4,7 +4,7 @@ import pytest
 from kerascope import backend as K
 from kerascope.backend.graph import Constant, Op, Tensor, Variable, as_tensor, common_dtype
 from kerascope.backend.scopes import name_scope
-from kerascope.errors import ArgumentError, DtypeError, ShapeError
+from kerascope.errors import ArgumentError, DtypeError, GradientError, ShapeError
 
 
 def test_an_expression_computes_nothing_but_remembers_its_op_and_inputs():
@@ -213,3 +213,40 @@ def test_numpys_operators_are_those_of_the_tensor():
 def test_numpys_functions_on_a_tensor_say_what_to_use(function):
     with pytest.raises(DtypeError, match=r"symbolic tensor holds no.*Use the function of K"):
         function(K.placeholder(shape=(3,), name="x"))
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "all", "any", "exp", "hypot"])
+def test_a_function_of_numpy_is_named_as_it_was_written(name):
+    x = K.placeholder(shape=(3,), name="x")
+    with pytest.raises(DtypeError, match=rf"np\.{name} needs numbers.*: K\.{name} if there"):
+        getattr(np, name)(*[x] * (2 if name == "hypot" else 1))
+
+
+@pytest.mark.parametrize(
+    "updates", [lambda y: [y], lambda y: y, lambda y: [(y.owner.inputs[0], y), y]]
+)
+def test_new_values_without_their_variables_are_no_updates(updates):
+    y = K.variable([1.0, 2.0], name="v") * 2
+    with pytest.raises(
+        DtypeError, match=r"'multiply' is one tensor; expected pairs \(variable, new"
+    ):
+        K.function([], [], updates=updates(y))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"), [(lambda y: y, "the tensor"), (lambda y: None, "nothing")]
+)
+def test_an_op_whose_grad_returns_no_list_is_told_so(given, words):
+    class Same(Op):
+        def infer_shape(self, x):
+            return x.shape
+
+        def perform(self, x):
+            return x
+
+        def grad(self, inputs, outputs, output_grads):
+            return given(output_grads[0])
+
+    x = K.variable([1.0, 2.0])
+    with pytest.raises(GradientError, match=f"grad returned {words}.*return .gradient."):
+        K.gradients(K.sum(Same()(x)), [x])
