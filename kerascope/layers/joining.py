@@ -62,12 +62,18 @@ class Concatenate(_Merge):
         return concatenated_shape(shapes, axis, self.label)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Tensor | None:
-        """Return the masks joined along `axis` or, if they do not reach so far, joined by "and"."""
+        """Return the masks joined along `axis` or, if they do not reach so far, joined by "and".
+
+        With Keras 3's habits, an entry counts if any of its features does.
+        """
         masks = list(mask or [])
         ranks = [K.ndim(m) for m in masks if m is not None]
         if not ranks:
             return None
         axis = self.axis % K.ndim(inputs[0])
+        if self._ends_masks:
+            whole = [_like(x, m) for x, m in zip(inputs, masks, strict=True)]
+            return K.any(K.concatenate(whole, axis=axis), axis=-1)
         if axis >= ranks[0]:
             return reduce(K.logical_and, [m for m in masks if m is not None])
         everywhere = range(ranks[0], K.ndim(inputs[0]))
@@ -75,6 +81,15 @@ class Concatenate(_Merge):
             _all_true(x, everywhere) if m is None else m for x, m in zip(inputs, masks, strict=True)
         ]
         return K.concatenate(parts, axis=axis)
+
+
+def _like(x: Tensor, mask: Tensor | None) -> Tensor:
+    """Return a mask with an entry for each of `x`, as Keras 3 joins them."""
+    if mask is None:
+        return K.ones_like(x, dtype="bool")
+    if K.ndim(mask) == K.ndim(x):
+        return mask
+    return K.logical_or(K.expand_dims(mask, -1), K.zeros_like(x, dtype="bool"))
 
 
 def _all_true(x: Tensor, features: Iterable[int]) -> Tensor:

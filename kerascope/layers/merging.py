@@ -90,8 +90,13 @@ class _Merge(Layer):
         return batch[0]
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Tensor | None:
-        """Return the masks joined by "and"; None if no input has one."""
+        """Return the masks joined by "and"; None if no input has one.
+
+        With Keras 3's habits they are joined by "or", and an input without a mask ends them.
+        """
         masks = [m for m in mask or [] if m is not None]
+        if self._ends_masks:
+            return reduce(K.logical_or, masks) if masks and len(masks) == len(mask) else None
         return reduce(K.logical_and, masks) if masks else None
 
 

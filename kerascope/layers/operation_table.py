@@ -231,6 +231,10 @@ OPERATIONS: dict[str, tuple[str, Callable[..., Any]]] = {
     "Einsum": (_NUMPY, lambda *xs, subscripts: einsum.einsum(subscripts, *xs)),
     "Tensordot": (_NUMPY, _tensordot),
     "Cast": (_CORE, lambda x, dtype: K.cast(x, dtype)),
+    "ConvertToTensor": (
+        _CORE,
+        lambda x, dtype=None, **others: x if dtype is None else K.cast(x, dtype),
+    ),
     "StopGradient": (_CORE, lambda x: K.stop_gradient(x)),
     "OneHot": (_NN, _one_hot),
     "Relu": (_NN, _of_one("relu")),

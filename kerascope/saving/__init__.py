@@ -8,8 +8,8 @@ whole or not at all. Nothing of it is loaded before the first model is saved or 
 |---|---|
 | `.keras` and `.weights.h5` | `keras3_files`, with `archive` |
 | their configuration, calls, weights, optimizers | `keras3_reading` and `keras3_writing`,
-  `keras3_calls`, `keras3_weights`, `keras3_optimizers`, `keras3_compile`; differences by name in
-  the one table `keras3_table` |
+  `keras3_calls`, `keras3_masks`, `keras3_entries`, `keras3_weights`, `keras3_optimizers`,
+  `keras3_compile`; differences by name in the one table `keras3_table` |
 | `.h5` | `hdf5_models`, `hdf5_weights`, `hdf5_attributes` |
 | older files | `old_configs`, `old_weights` |
 | what keeps a hostile file harmless | `limits`, `hdf5_files`, `archive`, `postponed`, `byte_code` |

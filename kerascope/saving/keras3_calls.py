@@ -5,22 +5,27 @@ stood; in ours it is a list of references, whose arguments say which of them sto
 (`engine.tensor_arguments`). Two things are found out here:
 
 - Masks. Keras 3 writes down the masks that it handed on by itself, with the operations that made
-  them (`NotEqual` of an Embedding's input). Our engine makes them anew, so both are left out. In a
-  graph where no layer makes masks, a mask was given by hand, and stays.
+  them (`NotEqual` of an Embedding's input). Our engine makes them anew, so both are left out where
+  `keras3_masks` is certain of that. A mask that was given by hand stays.
 - Operations. `x + y` is an entry of its own, which becomes an `Operation` layer.
 """
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
-from kerascope.engine.layer_type import layer_registry
 from kerascope.errors import ConfigError
-from kerascope.layers.operation_table import OPERATIONS
-
-Config = dict[str, Any]
-Reference = list[Any]
+from kerascope.saving.keras3_entries import (
+    Config,
+    Reference,
+    is_operation,
+    is_tensor,
+    names_of_arguments,
+    references_in,
+    tensors_in,
+)
+from kerascope.saving.keras3_masks import MasksOfGraph, is_mask
+from kerascope.saving.keras3_table import IGNORED_MASKS
 
 
 def graph_from_keras_3(config: Config) -> Config:
@@ -33,9 +38,7 @@ def graph_from_keras_3(config: Config) -> Config:
     ConfigError
         A call cannot be expressed here.
     """
-    entries = config["layers"]
-    if makes_masks(config):
-        entries = [_without_masks(entry) for entry in entries]
+    entries = _without_masks(config["layers"])
     inputs = references_in(config["input_layers"])
     outputs = references_in(config["output_layers"])
     entries = _that_are_used(entries, {name for name, *_ in [*inputs, *outputs]})
@@ -48,86 +51,40 @@ def graph_from_keras_3(config: Config) -> Config:
     }
 
 
-def references_in(value: Any) -> list[Reference]:
-    """Return the references in lists and dicts, in the order in which Keras 3 flattens them."""
-    if isinstance(value, dict):
-        return [found for key in sorted(value) for found in references_in(value[key])]
-    if not isinstance(value, list):
-        raise ConfigError(f"expected a reference [layer, node, tensor], got {value!r}.")
-    if len(value) >= 3 and isinstance(value[0], str):
-        return [value[:3]]
-    return [found for item in value for found in references_in(item)]
-
-
-def is_operation(entry: Config) -> bool:
-    """Tell whether an entry is an operation on tensors and no layer.
-
-    In .h5 files Keras 3 leaves the module out, but only layers can be trainable. Some do not write
-    down that they are; no operation is called like them.
-    """
-    if "module" in entry:
-        return str(entry["module"] or "").startswith(("keras.src.ops", "keras.ops"))
-    if {"trainable", "layers"} & (entry.get("config") or {}).keys():
-        return False
-    class_name = entry.get("class_name")
-    return class_name in OPERATIONS or _known_layer(class_name) is None
-
-
-def _known_layer(class_name: Any) -> Any:
-    """Return a layer's class; None if there is none of that name."""
-    try:
-        return layer_registry.lookup(class_name)
-    except ValueError:
-        return None
-
-
-def is_tensor(value: Any) -> bool:
-    """Tell whether a value stands for a tensor."""
-    return isinstance(value, dict) and value.get("class_name") == "__keras_tensor__"
-
-
-def tensors_in(value: Any) -> list[Any]:
-    """Return what stands for tensors, in the order in which Keras 3 flattens lists and dicts."""
-    if is_tensor(value):
-        return [value]
-    if isinstance(value, dict):
-        return [found for key in sorted(value) for found in tensors_in(value[key])]
-    if isinstance(value, list):
-        return [found for item in value for found in tensors_in(item)]
-    return []
-
-
 # --- masks and what only they need ----------------------------------------------------------------
 
 
-def makes_masks(value: Any) -> bool:
-    """Tell whether a layer somewhere in a configuration makes a mask by itself."""
-    if isinstance(value, list):
-        return any(makes_masks(item) for item in value)
-    if not isinstance(value, dict):
-        return False
-    if value.get("mask_zero") or value.get("class_name") == "Masking":
-        return True
-    return any(makes_masks(item) for item in value.values())
+def _without_masks(entries: list[Config]) -> list[Config]:
+    """Return the entries without the masks that our engine hands on by itself."""
+    masks = MasksOfGraph(entries)
+    return [
+        {
+            **entry,
+            "inbound_nodes": [
+                _without_masks_of(entry, call, masks) if isinstance(call, dict) else call
+                for call in entry["inbound_nodes"]
+            ],
+        }
+        for entry in entries
+    ]
 
 
-def _without_masks(entry: Config) -> Config:
-    calls = []
-    for call in entry.get("inbound_nodes", []):
-        if isinstance(call, dict):
-            kwargs = {
-                name: value
-                for name, value in (call.get("kwargs") or {}).items()
-                if not _is_mask(name)
-            }
-            call = {**call, "kwargs": kwargs}
-        calls.append(call)
-    return {**entry, "inbound_nodes": calls}
+def _without_masks_of(entry: Config, call: Config, masks: MasksOfGraph) -> Config:
+    kwargs, args = call.get("kwargs") or {}, call.get("args") or []
+    if is_operation(entry) or not any(map(is_mask, kwargs)):
+        return call
+    first, *others = names_of_arguments(entry) or ["inputs"]
+    given = {**dict(zip([first, *others], args, strict=False)), **kwargs}
 
+    def is_ours(name: str) -> bool:
+        """Tell whether our engine gives the layer this argument by itself."""
+        if name in IGNORED_MASKS.get(entry["class_name"], ()):
+            return True
+        whose = first if name in ("mask", f"{first}_mask") else name.removesuffix("_mask")
+        return bool(tensors_in(kwargs[name])) and masks.is_handed_on(given.get(whose), kwargs[name])
 
-def _is_mask(name: str) -> bool:
-    """Tell whether Keras 3 fills an argument by itself; an attention mask is given by hand."""
-    return name == "mask" or (name.endswith("_mask") and name != "attention_mask")
+    kept = {name: v for name, v in kwargs.items() if not is_mask(name) or not is_ours(name)}
+    return {**call, "kwargs": kept}
 
 
 def _that_are_used(entries: list[Config], kept: set[str]) -> list[Config]:
@@ -164,7 +121,7 @@ def _with_our_calls(entry: Config) -> Config:
 
 def _our_call(entry: Config, call: Config) -> list[Any]:
     args, kwargs = list(call.get("args") or []), dict(call.get("kwargs") or {})
-    names = _names_of_arguments(entry)
+    names = names_of_arguments(entry)
     if not args and names and names[0] in kwargs:
         args = [kwargs.pop(names[0])]
     if len(args) > max(len(names), 1):
@@ -177,14 +134,6 @@ def _our_call(entry: Config, call: Config) -> list[Any]:
             continue  # Keras 3 writes `training` of the first call down, and never heeds it
         arguments[name] = _with_places(value, tensors)
     return [[*_history(tensor), arguments] for tensor in tensors]
-
-
-def _names_of_arguments(entry: Config) -> list[str]:
-    """Return the names of the arguments of a layer's `call`, the inputs first."""
-    if "layers" in (entry.get("config") or {}):
-        return ["inputs"]
-    cls = _known_layer(entry["class_name"])
-    return ["inputs"] if cls is None else list(inspect.signature(cls.call).parameters)[1:]
 
 
 def _with_places(value: Any, tensors: list[Any]) -> Any:

@@ -84,6 +84,13 @@ UNKNOWN_THERE: dict[str, dict[str, tuple[Any, ...]]] = {
 # as `initial_state`.
 RECURRENT: tuple[str, ...] = ("Bidirectional", "ConvLSTM2D", "GRU", "LSTM", "RNN", "SimpleRNN")
 
+# Class -> the arguments of its `call` in Keras 3, by place, where ours have another order.
+_OF_SEQUENCES = ("sequences", "initial_state", "mask", "training")
+CALLS: dict[str, tuple[str, ...]] = dict.fromkeys(RECURRENT, _OF_SEQUENCES)
+
+# Class -> masks that may be given by hand, but Keras 3 takes those that the tensors carry.
+IGNORED_MASKS: dict[str, tuple[str, ...]] = {"MultiHeadAttention": ("query_mask",)}
+
 # What ours computes as clip(0.2 x + 0.5, 0, 1) has no name in Keras 3, but two layers do it.
 HARD_SIGMOID_OF_KERAS_2: dict[str, Any] = {
     "module": "keras.layers",

@@ -1,5 +1,7 @@
 """A mask that reaches a layer without masking: refused in Keras 2, ends there in Keras 3."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -44,3 +46,143 @@ def test_a_file_of_keras_3_with_such_a_mask_opens_and_predicts_the_same(keras, t
     x = np.array([[1, 2, 0, 0], [3, 0, 5, 0]])
     np.testing.assert_allclose(ours.predict(x), np.asarray(theirs(x)), rtol=1e-5, atol=1e-6)
     assert clone_model(ours).predict(x).shape == (2, 3, 2)
+
+
+# --- which masks of a file are kept ---------------------------------------------------------------
+
+WORDS = np.array([[1, 2, 0, 3, 0], [4, 0, 0, 0, 0], [5, 6, 7, 8, 9]], "int32")
+KEEP = np.array([[1, 1, 0, 1, 1], [0, 1, 1, 0, 0], [1, 0, 0, 0, 0]], "bool")
+SERIES = np.sin(np.arange(60, dtype="float32")).reshape(3, 5, 4)
+SERIES[0, 2:] = 0.5
+
+
+def causal_after_an_embedding(keras: Any, words: Any, keep: Any, series: Any) -> list[Any]:
+    layers = keras.layers
+    x = layers.Embedding(10, 4, mask_zero=True)(words)
+    first = layers.MultiHeadAttention(2, 3)(x, x, use_causal_mask=True)
+    one, other = layers.Dense(4)(first), layers.Masking(0.5)(series)
+    return [
+        first,
+        layers.Attention()([one, other], use_causal_mask=True),
+        layers.AdditiveAttention()([other, one], use_causal_mask=True),
+    ]
+
+
+def by_hand_beside_made_masks(keras: Any, words: Any, keep: Any, series: Any) -> list[Any]:
+    layers = keras.layers
+    x = layers.Embedding(10, 4, mask_zero=True)(words)
+    first = layers.LSTM(3, return_sequences=True)(layers.Dense(3)(x), mask=keep)
+    return [
+        layers.LSTM(3)(x),
+        layers.LSTM(2)(x, mask=keep),
+        layers.GRU(2)(first),
+        layers.SimpleRNN(2)(layers.Masking(0.5)(series), mask=keep),
+        layers.Bidirectional(layers.GRU(2))(series, mask=keras.ops.not_equal(words, 0)),
+        layers.GRU(2)(series, mask=keras.ops.logical_and(keep, keras.ops.not_equal(words, 0))),
+    ]
+
+
+def of_attention_by_hand(keras: Any, words: Any, keep: Any, series: Any) -> list[Any]:
+    layers, ops = keras.layers, keras.ops
+    x = layers.Embedding(10, 4, mask_zero=True)(words)
+    may_look = ops.expand_dims(keep, 1)
+    return [
+        layers.Attention()([series, series], mask=[keep, ops.not_equal(words, 0)]),
+        layers.MultiHeadAttention(2, 3)(series, series, value_mask=keep),
+        layers.MultiHeadAttention(2, 3)(series, series, query_mask=keep),
+        layers.MultiHeadAttention(2, 3)(series, x, attention_mask=may_look),
+    ]
+
+
+def joined_from_several(keras: Any, words: Any, keep: Any, series: Any) -> list[Any]:
+    layers = keras.layers
+    x = layers.Embedding(10, 4, mask_zero=True)(words)
+    y = layers.Masking(0.5)(series)
+    joined = [
+        layers.Add()([x, y]),
+        layers.Add()([x, series]),
+        layers.Subtract()([y, x]),
+        layers.Average()([x, y, x]),
+        layers.Concatenate()([x, y]),
+        layers.Concatenate()([x, series]),
+        layers.Concatenate(axis=1)([x, y]),
+        layers.Attention()([x, y]),
+        layers.TimeDistributed(layers.Dense(2))(y),
+    ]
+    return [layers.LSTM(2)(one) for one in joined]
+
+
+def states_by_place(keras: Any, words: Any, keep: Any, series: Any) -> list[Any]:
+    layers = keras.layers
+    h, c = layers.Dense(3)(series[:, 0]), layers.Dense(3)(series[:, 1])
+    return [
+        layers.LSTM(3)(series, [h, c]),
+        layers.GRU(3)(series, h, keep),
+        layers.LSTM(3)(series, [h, c], keep),
+    ]
+
+
+def nested(keras: Any, words: Any, keep: Any, series: Any) -> list[Any]:
+    layers = keras.layers
+    x = layers.Embedding(10, 4, mask_zero=True)(words)
+    reading = keras.Sequential([keras.Input((5, 4)), layers.GRU(2)])
+    inputs = keras.Input((5,))
+    embedding = keras.Model(inputs, layers.Embedding(10, 4, mask_zero=True)(inputs))
+    return [reading(x), reading(series), layers.LSTM(3)(embedding(words))]
+
+
+@pytest.mark.filterwarnings("ignore:.*will not see the mask")
+@pytest.mark.filterwarnings("ignore:.*destroy the mask information")
+@pytest.mark.filterwarnings("ignore:__array__:DeprecationWarning")
+@pytest.mark.parametrize(
+    "make",
+    [
+        causal_after_an_embedding,
+        by_hand_beside_made_masks,
+        of_attention_by_hand,
+        joined_from_several,
+        states_by_place,
+        nested,
+    ],
+    ids=lambda make: make.__name__,
+)
+def test_masks_made_given_and_causal_stay_what_they_are(make, keras, tmp_path):
+    words = keras.Input((5,), dtype="int32", name="words")
+    keep = keras.Input((5,), dtype="bool", name="keep")
+    series = keras.Input((5, 4), name="series")
+    inputs = [words, keep, series]
+    theirs = keras.Model(inputs, make(keras, *inputs))
+    arrays = [WORDS, KEEP, SERIES]
+    expected = [np.asarray(y) for y in theirs(arrays)]
+    theirs.save(tmp_path / "theirs.keras")
+
+    def agree(found):
+        for y, one in zip(expected, found, strict=True):
+            np.testing.assert_allclose(np.asarray(one), y, rtol=2e-5, atol=2e-6)
+
+    ours = load_model(tmp_path / "theirs.keras")
+    agree(ours.predict(arrays))
+    ours.save(tmp_path / "ours.keras")
+    agree(load_model(tmp_path / "ours.keras").predict(arrays))
+    agree(keras.models.load_model(tmp_path / "ours.keras")(arrays))
+    agree(clone_with_weights(ours).predict(arrays))
+
+
+def clone_with_weights(model):
+    twin = clone_model(model)
+    twin.set_weights(model.get_weights())
+    return twin
+
+
+@pytest.mark.filterwarnings("ignore:__array__:DeprecationWarning")
+def test_a_mask_that_an_embedding_hands_on_needs_no_operations(keras, tmp_path):
+    words = keras.Input((5,), dtype="int32", name="words")
+    x = keras.layers.Embedding(10, 4, mask_zero=True)(words)
+    x = keras.layers.Dropout(0.1)(x)
+    x = keras.layers.Bidirectional(keras.layers.LSTM(3, return_sequences=True))(x)
+    theirs = keras.Model(words, keras.layers.GRU(2)(keras.layers.Add()([x, x])))
+    theirs.save(tmp_path / "theirs.keras")
+    ours = load_model(tmp_path / "theirs.keras")
+    kinds = [type(layer).__name__ for layer in ours.layers]
+    assert kinds == ["InputLayer", "Embedding", "Dropout", "Bidirectional", "Add", "GRU"]
+    np.testing.assert_allclose(ours.predict(WORDS), np.asarray(theirs(WORDS)), rtol=1e-5, atol=1e-6)
