@@ -131,6 +131,7 @@ class Op:
     ufunc: ClassVar[np.ufunc | None] = None  # `perform` is one call of it on the inputs
     is_view: ClassVar[bool] = False  # `perform` returns the first input's own memory
     is_pure: ClassVar[bool] = True  # the same inputs give the same output, and nothing else happens
+    may_refuse: ClassVar[bool] = False  # some numbers make it raise, whatever their shapes
     needs_only_shapes: ClassVar[bool] = False  # of its inputs; their numbers do not matter
     is_exact: ClassVar[bool] = False  # each element is rounded once, from those at its place
 

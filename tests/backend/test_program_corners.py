@@ -11,6 +11,7 @@ from two_roads import CALLS, same_stepped_and_run
 from kerascope import backend as K
 from kerascope.backend.graph import Op
 from kerascope.backend.program.programs import CALLS_BEFORE, MOST_PROGRAMS
+from kerascope.errors import DataError
 from kerascope.layers import Dense
 from kerascope.models import Sequential, model_from_json
 
@@ -240,3 +241,14 @@ def test_several_weights_may_read_one_variable_that_changes_meanwhile():
         function([])
         for w in weights:
             assert w.get_value().tolist() == (before * 0.5 + [number, 0.0]).tolist()
+
+
+def test_a_wrong_index_is_refused_though_only_the_gradient_is_read():
+    w, places = K.variable(np.ones((3, 2))), K.placeholder((2,), dtype="int32")
+    (gradient,) = K.gradients(K.sum(K.gather(w, places)), [w])
+    function = K.function([places], [gradient])
+    for _ in range(CALLS_BEFORE + 3):
+        assert function([[0, 2]])[0].tolist() == [[1, 1], [0, 0], [1, 1]]
+    assert function.programs
+    with pytest.raises(DataError, match="no row 7"):
+        function([[0, 7]])

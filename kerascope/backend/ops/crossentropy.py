@@ -88,6 +88,7 @@ class Pick(Op):
     """The one element of each row along `axis` of `x` that `places` names."""
 
     axis: int
+    may_refuse = True
 
     def infer_shape(self, x, places):
         shape = merge_shapes(reduced_shape(x.shape, (self.axis,), keepdims=False), places.shape)
@@ -143,6 +144,7 @@ class PutPicked(Op):
     """Zeros with the shape of `like`; in each row along `axis` an element of `x` at its place."""
 
     axis: int
+    may_refuse = True
 
     def infer_shape(self, x, places, like):
         return like.shape

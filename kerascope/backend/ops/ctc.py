@@ -147,6 +147,8 @@ class CtcCost(Op):
     (batch,), lengths of the labels (batch,). A label that no path can spell costs infinity.
     """
 
+    may_refuse = True
+
     def infer_shape(self, log_probabilities, labels, steps, lengths):
         if log_probabilities.ndim != 3 or labels.ndim != 2:
             raise ShapeError(
@@ -172,6 +174,8 @@ class CtcShares(Op):
     Inputs as for `CtcCost`. Zero after the last step of a sample, and for a label that no path can
     spell.
     """
+
+    may_refuse = True
 
     def infer_shape(self, log_probabilities, labels, steps, lengths):
         return log_probabilities.shape

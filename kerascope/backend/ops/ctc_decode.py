@@ -56,6 +56,7 @@ class CtcBeamSearch(Op):
 
     beam_width: int
     top_paths: int
+    may_refuse = True
 
     def infer_shape(self, log_probabilities, steps):
         batch, n_steps, _ = log_probabilities.shape

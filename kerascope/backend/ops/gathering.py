@@ -29,6 +29,8 @@ def are_places(indices, size):
 class Gather(Op):
     """The rows of `x` that `indices` name."""
 
+    may_refuse = True
+
     def infer_shape(self, x, indices):
         if not x.ndim:
             raise ShapeError(

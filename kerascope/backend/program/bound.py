@@ -268,7 +268,8 @@ class Bound:
             used.update(self.same(slot) for conjunction in guards for slot, _ in conjunction)
         kept = []
         for line in reversed(self.lines):
-            if is_pure(line.op) and used.isdisjoint(line.outputs):
+            can_go = is_pure(line.op) and not line.op.may_refuse
+            if can_go and used.isdisjoint(line.outputs):
                 self.taken_out.append((line.step, "not used any more"))
                 continue
             used.update(line.inputs)

@@ -1,4 +1,4 @@
-"""Which outputs of an op may lie in memory of which inputs: what it declares, and what it does."""
+"""What an op declares and what it does: whose memory an output lies in, and what it refuses."""
 
 import importlib
 from pathlib import Path
@@ -11,6 +11,7 @@ from kerascope import backend as K
 from kerascope.backend.graph import Op, Placeholder, Spec
 from kerascope.backend.ops.scan import PartOfScan, Scan
 from kerascope.backend.ops.scan_graph import trace_step
+from kerascope.errors import DataError
 
 
 def all_rows():
@@ -60,11 +61,11 @@ def forms(arrays):
 
 
 def performed(op, arrays):
-    """Return the outputs; None if the op does not take such arrays."""
+    """Return the outputs; None if the op does not take arrays of such shapes or types."""
     try:
         with np.errstate(all="ignore"):
             result = op.perform(*arrays)
-    except (ValueError, IndexError, TypeError, ZeroDivisionError):
+    except (ValueError, IndexError, TypeError, ZeroDivisionError, DataError):
         return None
     return [result] if op.n_outputs == 1 else list(result)
 
@@ -106,6 +107,39 @@ def test_what_is_declared_is_reached_by_a_row():
                 reached |= {(type(op), *pair) for pair in shared(outputs, form)}
     assert promised == reached
     assert {kind.__name__ for kind, _, _ in promised} >= {"Scan", "Switch", "SumTo", "Einsum"}
+
+
+def other_numbers(arrays):
+    """Yield the arrays with numbers that hardly an index, a count or a place can be."""
+    yield [np.full_like(x, -7 if x.dtype.kind != "u" else 200) for x in arrays]
+    yield [np.full_like(x, 9) for x in arrays]
+    yield [np.zeros_like(x) for x in arrays]
+
+
+def refuses_some(op, arrays):
+    """Tell whether an op that takes these arrays does not take others of their shapes."""
+    if performed(op, arrays) is None:
+        return False
+    for other in other_numbers(arrays):
+        try:
+            op.perform(*other)
+        except DataError:
+            return True
+        except (ValueError, RuntimeWarning):  # sizes of which no array can be
+            continue
+    return False
+
+
+@each_row
+def test_what_refuses_some_numbers_is_declared(row):
+    # A program leaves out what nobody reads; not what would have said that a number is wrong.
+    op, arrays = row
+    assert op.may_refuse or not refuses_some(op, arrays)
+
+
+def test_what_refuses_numbers_is_reached_by_a_row():
+    refusing = {type(op).__name__ for op, arrays in ROWS if refuses_some(op, arrays)}
+    assert refusing == {type(op).__name__ for op, _ in ROWS if op.may_refuse}
 
 
 def test_the_comparison_can_fail():
