@@ -228,8 +228,6 @@ class Habits(NamedTuple):
         Own word of a weight in this dialect, where it differs from Keras 2's.
     counts_from_zero : bool
         Whether the first Dense is `dense` and the second `dense_1`.
-    accuracy : str
-        Key of the accuracy in logs and `metrics_names`.
     epochs : int
         How many epochs `fit` runs when nobody says.
     kernel_in_parts : bool
@@ -254,19 +252,26 @@ class Habits(NamedTuple):
         Whether the penalty of an `activity_regularizer` is divided by the number of samples.
     counts_zero_weights : bool
         Whether a loss is divided by the number of all samples, or of those with a weight other than
-        0; a weighted metric then by the sum of the weights.
+        0; a weighted metric then by the sum of the weights. A mask that keeps nothing then gives 0,
+        otherwise NaN.
     bits_are_signs : bool
         Whether `hinge` takes targets that are all 0 or 1 as -1 and 1.
     training_is_bool : bool
         Whether a `call`, of a layer or of a subclassed model, may say `if training:`.
     calls_compute_loss : bool
         Whether training calls `compute_loss` and `compute_metrics` if a model's class has them.
+    metrics_keep_words : bool
+        Whether a metric is called in logs and `metrics_names` by the word that asked for it ("mae",
+        "accuracy"), and a weighted one so too while the name is free. Otherwise it is called by its
+        full name ("mean_absolute_error", but "acc"), and a weighted one "weighted_...".
+    accuracy_by_shapes : bool
+        Whether the shapes alone decide what "accuracy" is, or the loss too: in Keras 2 a
+        binary_crossentropy on ten classes counts rounded entries.
     """
 
     weight_name: str
     weight_words: dict[str, str]
     counts_from_zero: bool
-    accuracy: str
     epochs: int
     kernel_in_parts: bool
     map_flavour: str
@@ -281,6 +286,8 @@ class Habits(NamedTuple):
     bits_are_signs: bool = False
     training_is_bool: bool = False
     calls_compute_loss: bool = False
+    metrics_keep_words: bool = False
+    accuracy_by_shapes: bool = False
 
 
 _KERAS_1_WORDS = {
@@ -306,10 +313,10 @@ _KERAS_3_DEFAULTS: dict[str, dict[str, Any]] = {
 }
 
 HABITS: dict[str, Habits] = {
-    "1.2": Habits("{layer}_{weight}", _KERAS_1_WORDS, False, "acc", 10, True, "1", False, False),
-    "2.2": Habits("{layer}/{weight}", {}, False, "acc", 1, True, "2", False, False),
+    "1.2": Habits("{layer}_{weight}", _KERAS_1_WORDS, False, 10, True, "1", False, False),
+    "2.2": Habits("{layer}/{weight}", {}, False, 1, True, "2", False, False),
     "3": Habits(
-        "{layer}/{weight}", {}, True, "accuracy", 1, False, "2", True, True,
+        "{layer}/{weight}", {}, True, 1, False, "2", True, True,
         defaults=_KERAS_3_DEFAULTS,
         has_other_slope=True,
         optimizer_flavour="3",
@@ -319,6 +326,8 @@ HABITS: dict[str, Habits] = {
         bits_are_signs=True,
         training_is_bool=True,
         calls_compute_loss=True,
+        metrics_keep_words=True,
+        accuracy_by_shapes=True,
     ),
 }  # fmt: skip
 

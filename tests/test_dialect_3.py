@@ -563,6 +563,87 @@ def test_a_flavour_that_is_none_is_refused():
         optimizers.SGD(flavour="4")
 
 
+# --- metrics in the logs --------------------------------------------------------------------------
+
+SAMPLES = np.random.default_rng(1).normal(size=(10, 3)).astype("float32")
+WEIGHTED = np.random.default_rng(2).uniform(0.2, 2, 10).astype("float32")
+OUTPUTS = [(units, steps) for units in (1, 2, 4) for steps in (None, 3)]
+
+
+def targets_for(units, steps, loss):
+    """Return targets of each shape that a loss takes in Keras 3, for outputs of these units."""
+    lead = (10,) if steps is None else (10, steps)
+    classes = np.random.default_rng(units).integers(0, max(units, 2), lead)
+    bits = np.random.default_rng(units + 5).integers(0, 2, (*lead, units)).astype("float32")
+    one_hot = np.eye(units, dtype="float32")[classes % units]
+    numbers = classes[..., None]
+    if units == 1:
+        return [] if loss.startswith(("sparse", "categ")) else [bits]
+    if loss.startswith("sparse"):
+        return [numbers]
+    return [one_hot, numbers] if loss == "own" else [one_hot, bits]
+
+
+def loss_of_ones_own(y_true, y_pred):
+    return (y_pred * y_pred)[..., 0]
+
+
+def logs_of(home, loss, number, metrics):
+    """Return what `evaluate` tells of models with so many outputs, for one batch."""
+    told = []
+    for units, steps in OUTPUTS:
+        for y in targets_for(units, steps, loss):
+            model = model_with_outputs(home, units, steps, number)
+            temporal = {"sample_weight_mode": "temporal"} if steps and home is OURS else {}
+            of_each = metrics if number == 1 else [metrics] * number
+            model.compile(
+                "sgd", loss_of_ones_own if loss == "own" else loss,
+                metrics=of_each, weighted_metrics=of_each, **temporal,
+            )  # fmt: skip
+            targets = y if number == 1 else [y] * number
+            weights = WEIGHTED if steps is None else np.repeat(WEIGHTED[:, None], steps, 1)
+            given = {"sample_weight": weights if number == 1 else [weights] * number}
+            told.append(model.evaluate(SAMPLES, targets, 10, verbose=0, return_dict=True, **given))
+    return [{key: float(value) for key, value in one.items()} for one in told]
+
+
+def model_with_outputs(home, units, steps, number):
+    x = home[0].Input((3,))
+    h = x if steps is None else home[0].RepeatVector(steps)(x)
+    kind = "sigmoid" if units == 1 else "softmax"
+    outputs = [home[0].Dense(units, activation=kind, name=f"o{i}")(h) for i in range(number)]
+    model = home[1](x, outputs if number > 1 else outputs[0])
+    rng = np.random.default_rng(3)
+    model.set_weights([rng.normal(size=(3, units)), np.zeros(units)] * number)
+    return model
+
+
+@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize(
+    "loss",
+    ["binary_crossentropy", "categorical_crossentropy", "sparse_categorical_crossentropy",
+     "mse", "own"],
+)  # fmt: skip
+def test_accuracy_is_that_of_the_shapes_and_logs_have_the_words_that_asked(loss, number):
+    expected = answer(logs_of, THEIRS, loss, number, ["accuracy", "acc", "mae"])
+    for mine, real in zip(
+        logs_of(OURS, loss, number, ["accuracy", "acc", "mae"]), expected, strict=True
+    ):
+        assert mine.keys() == real.keys()
+        for key, value in real.items():
+            assert mine[key] == pytest.approx(value, rel=1e-4, abs=1e-6), key
+
+
+def test_in_dialect_2_accuracy_follows_the_loss_and_logs_have_full_names():
+    config.dialect = "2.2"
+    model = model_with_outputs(OURS, 4, None, 1)
+    model.compile("sgd", "binary_crossentropy", ["accuracy", "mae"], weighted_metrics=["mae"])
+    y = targets_for(4, None, "binary_crossentropy")[0]
+    told = dict(zip(model.metrics_names, model.evaluate(SAMPLES, y, verbose=0), strict=True))
+    assert [*told] == ["loss", "acc", "mean_absolute_error", "weighted_mean_absolute_error"]
+    assert told["acc"] == pytest.approx((model.predict(SAMPLES).round() == y).mean())
+
+
 # --- what stays different -------------------------------------------------------------------------
 
 

@@ -79,10 +79,10 @@ def test_a_full_name_stays_as_it_is(dialect):
     assert weight_name("attention", "attention_output/b") == "attention/attention_output/b"
 
 
-@pytest.mark.parametrize(("name", "key"), [("1.2", "acc"), ("2.2", "acc"), ("3", "accuracy")])
-def test_the_key_of_the_accuracy_follows_the_dialect(dialect, name, key):
+@pytest.mark.parametrize(("name", "keeps"), [("1.2", False), ("2.2", False), ("3", True)])
+def test_whether_the_logs_keep_the_word_for_a_metric_follows_the_dialect(dialect, name, keeps):
     dialect(name)
-    assert habits().accuracy == key
+    assert habits().metrics_keep_words is keeps
     assert habits() is HABITS[name]
 
 

@@ -18,6 +18,7 @@ from kerascope.backend.known_ones import ones_of
 from kerascope.backend.ops.sparse import is_sparse_matrix
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.errors import ArgumentError, DataError, DtypeError
+from kerascope.losses.classes import wants_targets_like_predictions
 from kerascope.registry import did_you_mean
 from kerascope.settings import config
 
@@ -218,8 +219,7 @@ def check_targets(targets: list[Any], functions: list[Any], outputs: list[Tensor
                 "sparse_categorical_crossentropy, which expects one class number for each row, "
                 f"not {y.shape[-1]}. Use y.argmax(axis=-1), or the loss 'categorical_crossentropy'."
             )
-        named = getattr(function, "__module__", "").startswith(losses.__name__)
-        if not named or function is losses.sparse_categorical_crossentropy:
+        if not wants_targets_like_predictions(loss):
             continue
         if merge_shapes(tuple(y.shape[1:]), output.shape[1:]) is None:
             raise DataError(

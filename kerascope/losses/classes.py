@@ -16,7 +16,7 @@ from kerascope import backend as K
 from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.configured import Configured, constructor_parameters
 from kerascope.errors import ArgumentError
-from kerascope.losses.functions import registry
+from kerascope.losses.functions import registry, sparse_categorical_crossentropy
 
 _REDUCTIONS = (
     "sum_over_batch_size", "mean", "mean_with_sample_weight", "sum", "auto", "none", None,
@@ -211,3 +211,13 @@ def plain_function(loss: Any) -> Any:
     if not isinstance(loss, Loss):
         return loss
     return dict(registry.items()).get(loss.__name__, loss)
+
+
+def wants_targets_like_predictions(loss: Any) -> bool:
+    """Whether targets must have the shape of the predictions: all losses here but one want that.
+
+    The other takes class numbers; of a loss of somebody else nobody knows.
+    """
+    function = plain_function(loss)
+    is_ours = getattr(function, "__module__", "").startswith("kerascope.losses.")
+    return is_ours and function is not sparse_categorical_crossentropy

@@ -99,6 +99,16 @@ def sparse_categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return K.cast(right, K.floatx())
 
 
+def accuracy_by_shapes(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return `sparse_categorical_accuracy` for targets of one number, else `categorical_accuracy`.
+
+    Which of the two is seen when the data comes.
+    """
+    places = K.argmax(y_true, axis=-1)
+    classes = K.switch(K.equal(K.shape(y_true)[-1], 1), K.cast(y_true[..., 0], "int64"), places)
+    return K.cast(K.equal(classes, K.argmax(y_pred, axis=-1)), K.floatx())
+
+
 @registry.register
 def top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Tensor:
     """Return 1 where the right class is among the `k` greatest predictions, else 0.
