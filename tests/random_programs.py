@@ -294,6 +294,23 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "in_train_phase": lambda parameter, x, y: K.in_train_phase(lambda: x * 2, lambda: y),
     "switch": lambda parameter, c, x, y: K.switch(_number(c), x, y),
     "choose": lambda parameter, x, y: K.switch(K.greater(x, y), x, y * 2),
+    # What a rewrite looks for, and something near it.
+    "minus_plus": lambda parameter, x, y: (-x + y) if parameter else (y + -x),
+    "by_ones": lambda parameter, x: {
+        "*": lambda: x * K.ones_like(x),
+        "/": lambda: _floats(x) / K.ones_like(_floats(x)),
+        "1*": lambda: 1 * x,
+    }[parameter](),
+    "turned_twice": lambda parameter, x: K.permute_dimensions(
+        K.permute_dimensions(x, parameter[0]), parameter[1]
+    ),
+    "within": lambda parameter, x: (
+        K.cast(K.logical_and(K.greater_equal(x, parameter), K.less_equal(x, 1.0)), config.floatx)
+        * K.clip(x, parameter, 1.0)
+    ),
+    "switch_draw": lambda parameter, c, x, y: K.switch(
+        _number(c), K.dropout(_floats(x), 0.4, seed=parameter), _floats(y)
+    ),
     "dropout": lambda parameter, x: K.dropout(_floats(x), 0.4, seed=parameter),
     "draw": lambda parameter, x: x + K.random_normal(K.shape(x), dtype=x.dtype, seed=parameter),
     "fold": lambda parameter, *operands: _fold(K.foldl, parameter)(*operands),
@@ -355,6 +372,13 @@ def _parameter(what: str, rng: np.random.Generator) -> Any:
         "pad": lambda: one((1, 1), (0, 0), (0, 2)),
         "one_hot": lambda: 3,
         "einsum": lambda: one("ij->ji", "ij->i", "i,ij->j", "ij,kj->ik", "ij,ij->ij", "i->i"),
+        "minus_plus": lambda: bool(rng.integers(2)),
+        "by_ones": lambda: one("*", "/", "1*"),
+        "turned_twice": lambda: one(
+            ((1, 0), (1, 0)), ((1, 0), (0, 1)), ((1, 2, 0), (1, 2, 0)), ((2, 0, 1), (1, 2, 0))
+        ),
+        "within": lambda: one(-1.0, 0.0, -0.0),
+        "switch_draw": lambda: int(rng.integers(100)),
         "dropout": lambda: int(rng.integers(100)),
         "draw": lambda: int(rng.integers(100)),
         "fold": lambda: one("add", "times", "largest", "first", "last", "tanh", "switch", "where"),
@@ -373,9 +397,14 @@ def _parameter(what: str, rng: np.random.Generator) -> Any:
 FREQUENT = (
     *("+", "-", "*", "number", "exp", "tanh", "sum", "item", "item", "switch", "fold", "fold"),
     *("gradient", "gradient", "reshape", "transpose", "dot", "cast", "map", "relu", "concatenate"),
+    *("reshape", "flatten", "in_train_phase", "switch_draw", "minus_plus", "by_ones"),
+    *("turned_twice", "turned_twice", "within", "fold", "fold", "fold_pair", "fold_back", "exp"),
 )
 WHATS = (*MAKERS, *FREQUENT, *FREQUENT)
-SHAPES = ((None,), (None, 3), (3,), (), (None, None), (2, 3), (None, 2, 3), (3, 1), (0,), (1,))
+SHAPES = (
+    *((None,), (None, 3), (3,), (), (None, None), (2, 3), (None, 2, 3), (3, 1), (0,), (1,)),
+    *((None,), (None, None, 2), (3, 3, 3)),
+)
 
 
 def recipe(seed: int) -> Recipe:
@@ -451,7 +480,7 @@ def _is_new_value(x: Any, variable: Any) -> bool:
 
 def _calls(n_functions: int, rng: np.random.Generator) -> tuple[Call, ...]:
     rhythm = RHYTHMS[int(rng.integers(len(RHYTHMS)))]
-    sizes = dict(zip("ab", (int(n) for n in rng.choice([0, 1, 2, 3, 5], 2)), strict=True))
+    sizes = dict(zip("ab", (int(n) for n in rng.choice([0, 1, 1, 2, 3, 5], 2)), strict=True))
     layouts = ["plain"] * 3 + list(LAYOUTS)
     same_phase = rng.random() < 0.6
     one_function = n_functions == 1 or rng.random() < 0.3
@@ -461,7 +490,7 @@ def _calls(n_functions: int, rng: np.random.Generator) -> tuple[Call, ...]:
             sizes[letter],
             int(rng.integers(1000)),
             layouts[int(rng.integers(len(layouts)))],
-            bool(rng.random() < 0.15),
+            bool(rng.random() < 0.3),
             1 if same_phase else int(rng.integers(2)),
             bool(rng.random() < 0.3),
         )
@@ -563,8 +592,8 @@ def _numbers(x: Any, call: Call, rng: np.random.Generator) -> np.ndarray:
     if call.specials and array.size:
         tiny = np.finfo(x.dtype).smallest_subnormal * 3
         specials = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, tiny, 1.0], x.dtype)
-        places = rng.integers(0, array.size, 4)
-        array.reshape(-1)[places] = rng.choice(specials, 4)
+        places = rng.integers(0, array.size, 5)
+        array.reshape(-1)[places] = rng.choice(specials, 5)
     return array
 
 

@@ -19,7 +19,7 @@ from random_programs import (
     shrunk,
 )
 
-FEW = range(330)
+FEW = range(270)
 MANY = range(10_000)
 
 
