@@ -267,6 +267,8 @@ class Habits(NamedTuple):
     accuracy_by_shapes : bool
         Whether the shapes alone decide what "accuracy" is, or the loss too: in Keras 2 a
         binary_crossentropy on ten classes counts rounded entries.
+    hdf5_of_keras_3 : bool
+        Whether .h5 files are written so that Keras 3 can read them.
     """
 
     weight_name: str
@@ -288,6 +290,7 @@ class Habits(NamedTuple):
     calls_compute_loss: bool = False
     metrics_keep_words: bool = False
     accuracy_by_shapes: bool = False
+    hdf5_of_keras_3: bool = False
 
 
 _KERAS_1_WORDS = {
@@ -328,6 +331,7 @@ HABITS: dict[str, Habits] = {
         calls_compute_loss=True,
         metrics_keep_words=True,
         accuracy_by_shapes=True,
+        hdf5_of_keras_3=True,
     ),
 }  # fmt: skip
 

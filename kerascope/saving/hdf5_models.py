@@ -8,9 +8,13 @@ The file has the weights under `model_weights`, the configuration as JSON in the
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from kerascope import losses, metrics, optimizers
+from kerascope.backend.graph import Variable
 from kerascope.callers import warn
 from kerascope.configured import plain
 from kerascope.engine.saving import KERAS_VERSION
@@ -20,40 +24,107 @@ from kerascope.saving.configs import is_from_keras_3, model_of
 from kerascope.saving.hdf5_files import reading_hdf5, writing_hdf5
 from kerascope.saving.hdf5_weights import (
     arrays_of,
+    in_order_of,
     load_weights_from_hdf5_group,
     load_weights_from_hdf5_group_by_name,
-    save_weights_to_hdf5_group,
+    write_layers,
     write_weights,
 )
-from kerascope.saving.keras3_compile import compile_from_keras_3
-from kerascope.saving.keras3_optimizers import state_from_keras_3
+from kerascope.saving.keras3_compile import compile_from_keras_3, compile_to_keras_3
+from kerascope.saving.keras3_files import KERAS_3_VERSION, keras_3_config
+from kerascope.saving.keras3_names import orders_in
+from kerascope.saving.keras3_optimizers import state_from_keras_3, state_to_keras_3
+from kerascope.saving.keras3_table import ACTIVATIONS
+from kerascope.saving.keras3_weights import Orders, listed_weights
+from kerascope.saving.keras3_writing import NoCounterpartError
 from kerascope.saving.postponed import Allowance
 from kerascope.saving.safe_json import read_json
-from kerascope.spellings import changed_habits
+from kerascope.spellings import changed_habits, habits
+
+Config = dict[str, Any]
 
 # --- writing --------------------------------------------------------------------------------------
 
 
+class _Content(NamedTuple):
+    """What stands in a file, in the words of Keras 2 or 3."""
+
+    version: str
+    config: Config
+    training: Config | None
+    layers: dict[str, list[Variable]]
+    state: Sequence[Variable | np.ndarray]
+
+
 def save_hdf5_model(model: Any, filepath: Any, overwrite: bool, include_optimizer: bool) -> None:
-    """Write a whole model."""
-    config = json.dumps({"class_name": type(model).__name__, "config": model.get_config()})
-    is_trained = include_optimizer and model.total_loss is not None
-    training = json.dumps(training_config(model)) if is_trained else None
+    """Write a whole model, in dialect "3" so that Keras 3 can read it."""
+    content = _content(model, include_optimizer and model.total_loss is not None)
+    config = json.dumps(content.config)
+    training = None if content.training is None else json.dumps(content.training)
     with replacing(filepath, overwrite=overwrite) as unfinished, writing_hdf5(unfinished) as file:
-        file.attrs["keras_version"] = KERAS_VERSION.encode()
+        file.attrs["keras_version"] = content.version.encode()
         file.attrs["backend"] = b"kerascope"
         file.attrs["model_config"] = config.encode()
-        save_weights_to_hdf5_group(file.create_group("model_weights"), model.layers)
+        write_layers(file.create_group("model_weights"), content.layers, content.version)
         if training is not None:
             file.attrs["training_config"] = training.encode()
-        if training is not None and model.train_function is not None:
-            write_weights(file.create_group("optimizer_weights"), model.optimizer.weights)
+        if training is not None and content.state:
+            write_weights(file.create_group("optimizer_weights"), content.state)
 
 
 def save_hdf5_weights(model: Any, filepath: Any, overwrite: bool) -> None:
     """Write the weights alone."""
+    is_of_keras_3 = habits().hdf5_of_keras_3
+    layers = _listed(model) if is_of_keras_3 else {x.name: x.weights for x in model.layers}
+    version = KERAS_3_VERSION if is_of_keras_3 else KERAS_VERSION
     with replacing(filepath, overwrite=overwrite) as unfinished, writing_hdf5(unfinished) as file:
-        save_weights_to_hdf5_group(file, model.layers)
+        write_layers(file, layers, version)
+
+
+def _listed(model: Any) -> dict[str, list[Variable]]:
+    return {layer.name: listed_weights(layer) for layer in model.layers}
+
+
+def _content(model: Any, is_trained: bool) -> _Content:
+    """Return what is to be written, in Keras 3's words where they are wanted and can say it all."""
+    config = {"class_name": type(model).__name__, "config": model.get_config()}
+    is_wanted = habits().hdf5_of_keras_3 or _has_words_of_keras_3(config)
+    if is_wanted and not _calls_with_training(config):
+        try:
+            return _content_of_keras_3(model, keras_3_config(model), is_trained)
+        except NoCounterpartError:
+            pass  # then nobody but us can read it
+    training = training_config(model) if is_trained else None
+    has_state = is_trained and model.train_function is not None
+    state = model.optimizer.weights if has_state else []
+    return _Content(
+        KERAS_VERSION, config, training, {x.name: x.weights for x in model.layers}, state
+    )
+
+
+def _content_of_keras_3(model: Any, config: Config, is_trained: bool) -> _Content:
+    training, state = None, []
+    if is_trained:
+        training = compile_to_keras_3(model)
+        training["optimizer_config"] = training.pop("optimizer")
+        state = state_to_keras_3(model)
+    return _Content(KERAS_3_VERSION, config, training, _listed(model), state)
+
+
+def _has_words_of_keras_3(value: Any, key: str = "") -> bool:
+    """Tell whether a configuration names an activation that only Keras 3 has a name for."""
+    if isinstance(value, dict):
+        return any(_has_words_of_keras_3(item, name) for name, item in value.items())
+    if isinstance(value, list):
+        return any(_has_words_of_keras_3(item, key) for item in value)
+    return key.endswith("activation") and isinstance(ACTIVATIONS.get(value), str)
+
+
+def _calls_with_training(value: Any) -> bool:
+    """Tell whether a layer is called with training=True or False, which Keras 3 does not keep."""
+    if isinstance(value, dict):
+        return value.get("training") is not None or any(map(_calls_with_training, value.values()))
+    return isinstance(value, list) and any(map(_calls_with_training, value))
 
 
 def training_config(model: Any) -> dict[str, Any]:
@@ -100,10 +171,12 @@ def load_hdf5_model(filepath: Any, compile: bool, safe_mode: bool) -> Any:
             raise ConfigError(f"{where} holds no weights; expected the group 'model_weights'.")
         allowance = Allowance(_count(file["model_weights"]), where)
         model = model_of(config, where, safe_mode=safe_mode, allowance=allowance)
-        load_weights_from_hdf5_group(file["model_weights"], model.layers)
+        group = file["model_weights"]
+        load_weights_from_hdf5_group(group, in_order_of(group, model.layers))
         if compile and "training_config" in file.attrs:
             training = read_json(file.attrs["training_config"], where)
-            _compile_again(model, training, file, where, is_from_keras_3(config))
+            orders = orders_in(config) if is_from_keras_3(config) else None
+            _compile_again(model, training, file, where, orders)
     return model
 
 
@@ -114,8 +187,9 @@ def _count(group: Any) -> int:
     return sum(sizes)
 
 
-def _compile_again(model: Any, training: Any, file: Any, where: str, from_keras_3: bool) -> None:
-    if from_keras_3:
+def _compile_again(model: Any, training: Any, file: Any, where: str, orders: Orders | None) -> None:
+    """Compile a model; `orders` are None if Keras 1 or 2 wrote the file."""
+    if orders is not None:
         compile_from_keras_3(model, training, where)
     else:
         _compile_from_keras_2(model, training)
@@ -123,8 +197,8 @@ def _compile_again(model: Any, training: Any, file: Any, where: str, from_keras_
         return
     model._make_train_function()
     arrays = arrays_of(file["optimizer_weights"], where)
-    if from_keras_3:
-        state_from_keras_3(model, arrays, where)
+    if orders is not None:
+        state_from_keras_3(model, arrays, where, orders)
         return
     try:
         model.optimizer.set_weights(arrays)

@@ -51,23 +51,30 @@ def save_weights_to_hdf5_group(f: Any, layers: Iterable[Layer]) -> None:
         Empty, or the file itself.
     layers : iterable of Layer
     """
-    layers = list(layers)
-    save_attributes_to_hdf5_group(f, "layer_names", [layer.name for layer in layers])
-    f.attrs["backend"] = b"kerascope"
-    f.attrs["keras_version"] = KERAS_VERSION.encode()
-    for layer in layers:
-        write_weights(f.create_group(layer.name), layer.weights)
+    write_layers(f, {layer.name: layer.weights for layer in layers}, KERAS_VERSION)
 
 
-def write_weights(group: Any, weights: Iterable[Variable]) -> None:
-    """Write variables as arrays of a group, under their own names where these are distinct."""
+def write_layers(group: Any, weights: dict[str, list[Variable]], version: str) -> None:
+    """Write the weights of layers by their names, as a version of Keras orders them."""
+    save_attributes_to_hdf5_group(group, "layer_names", list(weights))
+    group.attrs["backend"] = b"kerascope"
+    group.attrs["keras_version"] = version.encode()
+    for name, own in weights.items():
+        write_weights(group.create_group(name), own)
+
+
+def write_weights(group: Any, weights: Iterable[Variable | np.ndarray]) -> None:
+    """Write variables as arrays of a group, under their own names where these are distinct.
+
+    Arrays that are no variables are called by their number.
+    """
     names: list[str] = []
-    for w in weights:
-        name = f"{w.name}:0"
+    for number, w in enumerate(weights):
+        name = f"{w.name}:0" if isinstance(w, Variable) else str(number)
         while name in names:
             name = f"{name}_again"
         names.append(name)
-        group.create_dataset(name, data=w.room)
+        group.create_dataset(name, data=w.room if isinstance(w, Variable) else w)
     save_attributes_to_hdf5_group(group, "weight_names", names)
 
 
@@ -146,6 +153,15 @@ def load_weights_from_hdf5_group_by_name(
         hint = did_you_mean(own[0].name, known)
         warn(f"{where}: no layer of the model has a name of the file: {_shown(known)}. {hint}")
     batch_set_value(pairs)
+
+
+def in_order_of(group: Any, layers: list[Layer]) -> list[Layer]:
+    """Return layers in the order of the file that also said how to make them, by their names."""
+    places = {name: place for place, name in enumerate(_layer_names(group, _called(group)))}
+    own = [layer for layer in layers if layer.weights]
+    if {layer.name for layer in own} <= places.keys():
+        return sorted(own, key=lambda layer: places[layer.name])
+    return layers
 
 
 def _called(group: Any) -> str:

@@ -148,6 +148,24 @@ def trained_in_order(layer: Layer, orders: Orders | None = None) -> list[Variabl
     return list(dict.fromkeys(found))
 
 
+def listed_weights(layer: Layer) -> list[Variable]:
+    """Return a layer's weights in the order of Keras 3's .h5 files: those that are trained first.
+
+    Each of the two keeps the order of the layers inside.
+    """
+    weights = list(dict.fromkeys(_weights_by_layer(layer)))
+    trained = set(layer.trainable_weights)
+    return [w for w in weights if w in trained] + [w for w in weights if w not in trained]
+
+
+def _weights_by_layer(layer: Layer) -> Iterator[Variable]:
+    yield from layer._trainable_weights
+    yield from layer._non_trainable_weights
+    is_graph = isinstance(layer, Network) and layer.outputs and _is_graph(layer)
+    for inner in layers_in_order(layer) if is_graph else layer._sublayers:  # type: ignore[arg-type]
+        yield from _weights_by_layer(inner)
+
+
 # --- writing --------------------------------------------------------------------------------------
 
 

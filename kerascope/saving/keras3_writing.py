@@ -36,6 +36,10 @@ _KINDS = {
 }
 
 
+class NoCounterpartError(ConfigError):
+    """Keras 3 has nothing that a layer or an argument could be written as."""
+
+
 class NetworkFacts(NamedTuple):
     """What the configuration of a network does not say.
 
@@ -88,7 +92,7 @@ def to_keras_3(entry: Config, facts: dict[str, NetworkFacts]) -> Config:
 
     Raises
     ------
-    ConfigError
+    NoCounterpartError
         Keras 3 has no such layer, or an argument has no counterpart there.
     """
     ours: str = entry["class_name"]
@@ -96,7 +100,7 @@ def to_keras_3(entry: Config, facts: dict[str, NetworkFacts]) -> Config:
     if ours == "Operation":
         return _operation(entry)
     if ours in NOT_IN_KERAS_3:
-        raise ConfigError(
+        raise NoCounterpartError(
             f"{ours} {config.get('name', '')!r}: Keras 3 has no such layer, so a .keras file "
             f"cannot hold it. Save the model as .h5."
         )
@@ -133,14 +137,14 @@ def _arguments(ours: str, config: Config, facts: dict[str, NetworkFacts]) -> Con
     translated: Config = {}
     for key, value in config.items():
         if key in unknown and value in unknown[key]:
-            raise ConfigError(
+            raise NoCounterpartError(
                 f"{ours} {config.get('name', '')!r}: Keras 3 does not know {key}={value!r}. Save "
                 f"the model as .h5."
             )
         if key in names or key not in only_ours:
             translated[names.get(key, key)] = _value(key, value, facts)
         elif only_ours[key] is not ANYTHING and value != only_ours[key]:
-            raise ConfigError(
+            raise NoCounterpartError(
                 f"{ours} {config.get('name', '')!r}: Keras 3 has no argument {key!r}; expected "
                 f"{only_ours[key]!r}, got {value!r}. Save the model as .h5."
             )
@@ -264,7 +268,7 @@ def _operation(entry: Config) -> Config:
     config = entry["config"]
     name = config["operation"]
     if name not in OPERATIONS or config.get("variables") or _is_random(config["pattern"]):
-        raise ConfigError(
+        raise NoCounterpartError(
             f"operation {config.get('name', '')!r}: Keras 3 cannot write {name} between layers as "
             f"it is used here, so a .keras file cannot hold it. Save the model as .h5."
         )
