@@ -9,6 +9,7 @@ Who changes the project has some more (CONTRIBUTING.md says when):
     python3 dev.py names [--write]      has a public name, event, option or key changed?
     python3 dev.py speed OTHER          is this checkout slower than another one?
     python3 dev.py mutants FOLDER ...   do the tests notice when a line of it is wrong?
+    python3 dev.py mutants --exercises  do the checkers of the course notice a wrong solution?
     python3 dev.py wheel                does the built package work with nothing else around it?
     python3 dev.py references           asks the real Keras again, for tests/references
     python3 dev.py gallery              draws the pictures of docs/ again

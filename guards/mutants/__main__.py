@@ -2,7 +2,10 @@
 
 import sys
 
-from guards.mutants.command import main
+from guards.mutants import command, exercises
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    words = sys.argv[1:]
+    if words[:1] == ["--exercises"]:
+        sys.exit(exercises.main(words[1:]))
+    sys.exit(command.main(words))

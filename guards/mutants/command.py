@@ -22,6 +22,7 @@ examples:
   python -m guards.mutants engine --tests tests/layers tests/saving --json mutants.json
   python -m guards.mutants backend --of 4a5e894 --number 60       another revision, its own tests
   python -m guards.mutants --again mutants.json --tests tests     the survivors, against more tests
+  python -m guards.mutants --exercises                            the solutions of the course
 
 exit codes: 0 the tests killed as many as --least says; 1 they did not; 2 it could not be asked.
 What is never changed, and why: guards/mutants/choosing.py.

@@ -120,8 +120,9 @@ class Function:
         self._doors = [(x, np.dtype(x.dtype)) for x in self.inputs]
         self._single = isinstance(outputs, Tensor)
         self.outputs = [outputs] if isinstance(outputs, Tensor) else [as_tensor(y) for y in outputs]
+        updates = _pairs(updates)
         unique_updates: dict[Variable, Update] = {}
-        for v, nv in _pairs(updates):
+        for v, nv in updates:
             if v not in unique_updates:
                 unique_updates[v] = _checked_update(v, nv)
         followers = _default_updates(unique_updates, self.outputs)

@@ -16,8 +16,9 @@ student types. A checker imports all that it needs from here.
 """
 
 from kerascope.learn.checking import check
+from kerascope.learn.networks import drawn_networks, tower
 from kerascope.learn.student import Student
 from kerascope.learn.texts import Text
 from kerascope.learn.verdicts import Unmet
 
-__all__ = ["Student", "Text", "Unmet", "check"]
+__all__ = ["Student", "Text", "Unmet", "check", "drawn_networks", "tower"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,12 +47,12 @@ def shown(value: Any, language: str = "en") -> str:
 def is_same(found: Any, expected: Any) -> bool:
     """Tell whether two values are equal, arrays and tensors among them.
 
-    A truth value equals no number here, and a tensor equals only itself.
+    A truth value equals no number here, a float no whole number, and a tensor equals only itself.
 
     Examples
     --------
-    >>> is_same(np.ones(2), [1, 1]), is_same(True, 1), is_same((1, 2), [1, 2])
-    (True, False, True)
+    >>> is_same(np.ones(2), [1, 1]), is_same(True, 1), is_same((1, 2), [1, 2]), is_same(1.0, 1)
+    (True, False, True, False)
     """
     if isinstance(found, Tensor) or isinstance(expected, Tensor):
         return found is expected
@@ -60,12 +61,67 @@ def is_same(found: Any, expected: Any) -> bool:
     booleans = (bool, np.bool_)
     if isinstance(found, booleans) != isinstance(expected, booleans):
         return False
+    if is_whole_number_as_float(found, expected):
+        return False
     try:
         if isinstance(found, np.ndarray) or isinstance(expected, np.ndarray):
             return bool(np.array_equal(found, expected))
         return bool(found == expected)
     except Exception:
         return False
+
+
+def is_whole_number_as_float(found: Any, expected: Any) -> bool:
+    """Tell whether a value is the right number, but a float where a whole number is expected.
+
+    Examples
+    --------
+    >>> is_whole_number_as_float(3.0, 3), is_whole_number_as_float(3, 3.0)
+    (True, False)
+    """
+    whole = isinstance(expected, (int, np.integer)) and not isinstance(expected, bool)
+    return whole and isinstance(found, (float, np.floating)) and bool(found == expected)
+
+
+def untouched(value: Any) -> Callable[[], tuple[Any, Any] | None]:
+    """Return a function that tells whether a value was changed since: then as it was and as it is.
+
+    Only what it holds itself counts: the entries of a list, not what is in them. Rounding does not
+    count: x + h - h is x.
+
+    Examples
+    --------
+    >>> numbers = [3, 1]
+    >>> look = untouched(numbers)
+    >>> look()
+    >>> numbers.sort()
+    >>> look()
+    ([3, 1], [1, 3])
+    """
+    if type(value) not in (list, dict, set, np.ndarray):
+        return lambda: None
+    before = value.copy()
+
+    def look() -> tuple[Any, Any] | None:
+        return None if _holds_the_same(before, value) else (before, value)
+
+    return look
+
+
+def _holds_the_same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray):
+        if one.dtype.kind in "fc":
+            return bool(np.allclose(one, other, rtol=1e-9, atol=1e-9, equal_nan=True))
+        return bool(np.array_equal(one, other))
+    if isinstance(one, dict):
+        return _holds_the_same(list(one), list(other)) and all(
+            value is other[key] for key, value in one.items()
+        )
+    if len(one) != len(other):
+        return False
+    if isinstance(one, set):
+        return one == other
+    return all(old is new for old, new in zip(one, other, strict=True))
 
 
 def first_difference(found: Any, expected: Any) -> int | None:

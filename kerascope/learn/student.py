@@ -6,15 +6,23 @@ was demanded and what happened, in both languages.
 
 from __future__ import annotations
 
+import sys
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from kerascope.backend.graph import Tensor
-from kerascope.learn.showing import first_difference, is_same, shown
+from kerascope.learn.showing import (
+    first_difference,
+    is_same,
+    is_whole_number_as_float,
+    shown,
+    untouched,
+)
 from kerascope.learn.slopes import difference_of_gradients
 from kerascope.learn.texts import NOTHING, Text
 from kerascope.learn.verdicts import Unmet
@@ -46,6 +54,7 @@ class Student:
         self.module = module
         self.path = path
         self.met = 0
+        self._hint = NOTHING  # what may be behind the last answer, if it is none
 
     # --- names ------------------------------------------------------------------------------------
 
@@ -74,8 +83,17 @@ class Student:
         )
         return names[name]
 
-    def function(self, name: str) -> Callable[..., Any]:
+    def function(self, name: str, changes: Sequence[int] = ()) -> Callable[..., Any]:
         """Return a function of the file; what it raises is told with its line.
+
+        An answer that changes a list, a dict, a set or an array that it was given is none: whoever
+        calls it still needs them.
+
+        Parameters
+        ----------
+        name : str
+        changes : sequence of int, optional
+            Which arguments it may change, by their places.
 
         Raises
         ------
@@ -90,10 +108,15 @@ class Student:
         )
 
         def asked(*args: Any, **kwargs: Any) -> Any:
+            heard = _Heard(sys.stdout)
+            before = [untouched(one) for n, one in enumerate(args) if n not in changes]
             try:
-                answer = found(*args, **kwargs)
+                with redirect_stdout(heard):  # type: ignore[type-var]
+                    answer = found(*args, **kwargs)
             except Exception as error:
                 raise self.failure(error, f"{name}(...)") from error
+            self._hint = _why_none(name) if answer is None and heard.words else NOTHING
+            self._demand_untouched(name, [told for look in before if (told := look())])
             self.require(
                 answer is not Ellipsis,
                 en=f"expected {name}(...) to return your answer, it still returns `...`",
@@ -102,6 +125,18 @@ class Student:
             return answer
 
         return asked
+
+    def _demand_untouched(self, name: str, changed: list[tuple[Any, Any]]) -> None:
+        """Demand that no argument of a call was changed; each comes as it was and as it is."""
+        for before, after in changed:
+            raise Unmet(
+                Text(
+                    en=f"expected {name}(...) to leave what it is given as it is, yours has "
+                    f"changed {shown(before)} into {shown(after)}; make a copy first",
+                    zh=f"{name}(...) 不应改动交给它的东西，你的把 {shown(before, 'zh')} "
+                    f"改成了 {shown(after, 'zh')}；请先复制一份",
+                )
+            )
 
     # --- demands ----------------------------------------------------------------------------------
 
@@ -119,13 +154,26 @@ class Student:
         Unmet
             It is not.
         """
-        if not is_met:
-            raise Unmet(Text(en, zh))
+        self._demand(is_met, en=en, zh=zh)
         self.met += 1
 
+    def _demand(self, is_met: bool, *, en: str, zh: str) -> None:
+        """Demand what goes without saying, so it is not counted."""
+        if not is_met:
+            raise Unmet(Text(en + self._hint.en, zh + self._hint.zh))
+
     def same(self, what: str | Text, found: Any, expected: Any, why: Text = NOTHING) -> None:
-        """Demand that a value is another; `why` is said after the two."""
+        """Demand that a value is another; `why` is said after the two.
+
+        A whole number is to be one: 3.0 is not 3, which can be an index or a number of rounds.
+        """
         en, zh = both(what)
+        self._demand(
+            not is_whole_number_as_float(found, expected),
+            en=f"expected {en} to be the int {shown(expected)}, yours is the float {found!s}",
+            zh=f"{spaced(zh)}应为整数（int）{shown(expected, 'zh')}，"
+            f"你的是浮点数（float）{found!s}",
+        )
         self.require(
             is_same(found, expected),
             en=f"expected {en} to be {shown(expected)}, yours is {shown(found)}"
@@ -133,6 +181,8 @@ class Student:
             zh=f"{spaced(zh)}应为 {shown(expected, 'zh')}，你的是 {shown(found, 'zh')}"
             + (f"：{why.zh}" if why.zh else ""),
         )
+        if found is None:
+            self._hint = NOTHING  # None was the answer
 
     def tensor(self, what: str | Text, found: Any) -> Tensor:
         """Demand that a value is a tensor, and return it."""
@@ -167,6 +217,37 @@ class Student:
             zh=f"{spaced(zh + at)}应为 {shown(other)}，你的是 {shown(one)}",
         )
 
+    def listed(self, what: str | Text, found: Any, number: int | None = None) -> list[Any]:
+        """Demand that a value is a list (or a tuple), of so many entries, and return it."""
+        en, zh = both(what)
+        is_tensor = isinstance(found, Tensor)
+        advice = Text(": put it into a list, [tensor]", "：请把它放进列表，[tensor]")
+        en_advice, zh_advice = advice if is_tensor else NOTHING
+        self._demand(
+            isinstance(found, (list, tuple)),
+            en=f"expected {en} to be a list, yours is {shown(found)}{en_advice}",
+            zh=f"{spaced(zh)}应是列表，你的是 {shown(found, 'zh')}{zh_advice}",
+        )
+        self._demand(
+            number is None or len(found) == number,
+            en=f"expected {en} to hold {number}, yours holds {len(found)}",
+            zh=f"{spaced(zh)}应有 {number} 项，你的有 {len(found)} 项",
+        )
+        return list(found)
+
+    def pairs(self, what: str, found: Any, number: int | None = None) -> list[tuple[Any, Any]]:
+        """Demand that a value is a list of pairs (variable, new value), and return it."""
+        entries = self.listed(what, found, number)
+        for place, entry in enumerate(entries):
+            self._demand(
+                isinstance(entry, (list, tuple)) and len(entry) == 2,
+                en=f"expected {what}[{place}] to be a pair (variable, new value), yours is "
+                f"{shown(entry)}: a new value alone does not say which variable it is for",
+                zh=f"{what}[{place}] 应是二元组（变量，新值），你的是 {shown(entry, 'zh')}："
+                "只有新值，就不知道它属于哪个变量",
+            )
+        return [(variable, new_value) for variable, new_value in entries]
+
     def order(self, what: str | Text, found: Sequence[Any], expected: Sequence[Any]) -> None:
         """Demand that the same things happened in the same order; the first that differs is told.
 
@@ -178,6 +259,7 @@ class Student:
             Events, usually by name.
         """
         en, zh = both(what)
+        found = self.listed(what, found)
         place = first_difference(found, expected)
         at = place or 0
         yours = shown(found[at]) if at < len(found) else ""
@@ -235,6 +317,30 @@ class Student:
                 zh=f"你的文件给出的结果无法使用：{words}",
             )
         return Unmet(message, line, _told(error, self.path))
+
+
+class _Heard:
+    """Standard output that knows whether something was printed."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self.words = False
+
+    def write(self, words: str) -> int:
+        self.words = self.words or bool(words.strip())
+        return int(self._stream.write(words) or 0)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _why_none(name: str) -> Text:
+    """Return what is said of a function that printed and returned nothing."""
+    return Text(
+        en=f"; {name}(...) prints and returns nothing: `return` hands an answer back, `print` only "
+        "shows it",
+        zh=f"；{name}(...) 只打印，没有返回值：`return` 才把答案交出去，`print` 只是显示它",
+    )
 
 
 def both(what: str | Text) -> Text:

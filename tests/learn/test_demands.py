@@ -7,11 +7,13 @@ import pytest
 
 from kerascope import backend as K
 from kerascope.backend.graph import Op
+from kerascope.learn import drawn_networks, tower
 from kerascope.learn.showing import is_same, shown
 from kerascope.learn.slopes import difference_of_gradients
 from kerascope.learn.student import Student
 from kerascope.learn.texts import Text
 from kerascope.learn.verdicts import Unmet
+from kerascope.models import Model
 
 
 @pytest.fixture
@@ -20,8 +22,8 @@ def student():
 
 
 def test_what_is_met_is_counted(student):
-    student.same("x", [1, 2.0], (1, 2))
-    student.order("calls", "ab", "ab")
+    student.same("x", [1, 2.0], (1, 2.0))
+    student.order("calls", ["a", "b"], ["a", "b"])
     student.close("x", [1.0], [1.0 + 1e-9])
     student.require(True, en="", zh="")
     assert student.met == 6  # close: numbers, shape, elements
@@ -147,3 +149,123 @@ def test_a_gradient_of_another_shape_is_told(student):
         "expected the gradient for input 0 to have its shape (2, 3), yours has (1, 3)",
         "第 0 个输入的梯度应与它同形 (2, 3)，你的是 (1, 3)",
     )
+
+
+def asked(student, source, *arguments, changes=()):
+    """Define the student's function `f`, and ask it."""
+    exec(source, vars(student.module))
+    return student.function("f", changes)(*arguments)
+
+
+def said(demand, *arguments, **options):
+    with pytest.raises(Unmet) as told:
+        demand(*arguments, **options)
+    assert told.value.message.en != told.value.message.zh
+    return told.value.message.en
+
+
+@pytest.mark.parametrize("found", [3.0, np.float64(3), np.float32(3)])
+def test_a_float_is_no_whole_number(student, found):
+    words = "expected n to be the int 3, yours is the float 3.0"
+    assert said(student.same, "n", found, 3) == words
+    assert not is_same([3, found], [3, 3])
+    for right in (3, np.int64(3), np.array(3)):
+        student.same("n", right, 3)
+    student.same("x", 3, 3.0)
+
+
+def test_a_function_that_prints_its_answer_is_told_to_return_it(student, capsys):
+    for demand, arguments in (
+        (student.same, (4,)),
+        (student.close, (4.0,)),
+        (student.tensor, ()),
+        (student.listed, ()),
+    ):
+        answer = asked(student, "def f(x): print(2 * x)", 2)
+        message = said(demand, "f(2)", answer, *arguments)
+        assert message.endswith("f(...) prints and returns nothing: `return` hands an answer back, "
+                                "`print` only shows it")  # fmt: skip
+    assert capsys.readouterr().out == "4\n" * 4
+
+
+def test_who_prints_and_returns_hears_nothing_of_it(student):
+    answer = asked(student, "def f(x):\n    print(x)\n    return x", 2)
+    assert said(student.same, "f(2)", answer, 4) == "expected f(2) to be 4, yours is 2"
+    asked(student, "def f(x): print(x)", 2)
+    student.same("f(2)", None, None)  # nothing was the answer
+    assert said(student.same, "g", 1, 2) == "expected g to be 2, yours is 1"
+
+
+@pytest.mark.parametrize(
+    ("change", "argument"),
+    [
+        ("x.append(1)", [2]),
+        ("x.sort()", [2, 1]),
+        ("x[0] = 1", [2]),
+        ("x.pop()", [2]),
+        ("x[0] = 1", {0: 2}),
+        ("x[1] = 1", {0: 2}),
+        ("x.add(1)", {2}),
+        ("x += 1", np.zeros(2)),
+        ("x[0] = 1", np.zeros(2, dtype=int)),
+    ],
+)
+def test_who_changes_what_he_was_given_is_told_so(student, change, argument):
+    source = f"def f(y, x):\n    {change}\n    return 1"
+    before = argument.copy()
+    message = said(asked, student, source, 0, argument)
+    assert message.startswith(
+        "expected f(...) to leave what it is given as it is, yours has changed"
+    )
+    assert asked(student, source, 0, before, changes=(1,)) == 1
+
+
+def test_what_is_given_back_as_it_was_counts_as_unchanged(student):
+    numbers, array = [1, 2], np.array([0.1, 0.2])
+    source = (
+        "def f(x, a):\n    x.append(3); x.pop()\n    a += 1e-5; a -= 2e-5; a += 1e-5\n    return 1"
+    )
+    assert asked(student, source, numbers, array) == 1
+
+
+def test_a_tensor_is_no_list(student):
+    y = K.variable([1.0, 2.0], name="y")
+    assert said(student.listed, "f(x)", y) == (
+        "expected f(x) to be a list, yours is the tensor 'y': put it into a list, [tensor]"
+    )
+    assert said(student.order, "f(x)", y, [1]) == said(student.listed, "f(x)", y)
+    assert said(student.listed, "f(x)", "ab") == "expected f(x) to be a list, yours is 'ab'"
+    assert said(student.listed, "f(x)", [1], 2) == "expected f(x) to hold 2, yours holds 1"
+    assert student.listed("f(x)", (y,), 1) == [y]
+
+
+def test_new_values_alone_are_no_pairs(student):
+    y = K.variable([1.0, 2.0], name="y")
+    assert said(student.pairs, "pairs", [(y, y), y]) == (
+        "expected pairs[1] to be a pair (variable, new value), yours is the tensor 'y': "
+        "a new value alone does not say which variable it is for"
+    )
+    assert student.pairs("pairs", [[y, y]], 1) == [(y, y)]
+
+
+def test_networks_are_the_same_each_time_and_of_every_kind():
+    first, again = drawn_networks(outputs=2), drawn_networks(outputs=2)
+    assert [one.words for one in first] == [one.words for one in again]
+    words = " ".join(one.words for one in first)
+    for kind in ("shared(", "add", "dense", "x0", "x1", "x2"):
+        assert kind in words
+    assert {len(one.inputs) for one in drawn_networks()} >= {1, 2}
+    called = [one.outputs[-1]._keras_history.layer for one in first]
+    assert any(len(layer.inbound_nodes) == 2 for layer in called)
+    for one in first:
+        Model(one.inputs, one.outputs)  # no input is missing, and none too many
+
+
+def test_a_tower_counts_the_questions_that_its_nodes_are_asked():
+    top, asked_nodes = tower(3)
+
+    def walk(node):
+        return 1 + sum(walk(parent) for parent in node.parent_nodes)
+
+    assert walk(top) == len(asked_nodes) == 15
+    assert asked_nodes.count("level_0") == 8

@@ -1,10 +1,14 @@
 """The numbers of the documents, asked of the models themselves."""
 
+import numpy as np
+
 from kerascope.layers import Dense, Input
 from kerascope.learn import Text, check
 from kerascope.models import Model
 
 SIZES = ([20, 64], [500, 32, 10], [10, 10, 1], [784, 64, 64, 10], [20, 64, 64, 1])
+LOTS = np.random.RandomState(1)
+DRAWN = [LOTS.randint(1, 40, size=layers + 1).tolist() for layers in (1, 2, 3, 5)]
 
 
 def model_of(sizes):
@@ -17,7 +21,7 @@ def model_of(sizes):
 @check
 def every_model_of_the_documents(student):
     parameters = student.function("parameters")
-    for sizes in SIZES:
+    for sizes in (*SIZES, *DRAWN):
         model = model_of(sizes)
         first = model.layers[1]
         size, units = sizes[:2]

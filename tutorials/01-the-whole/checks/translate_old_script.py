@@ -79,3 +79,5 @@ def the_training(student):
         zh="train(model, x, y) 应返回 fit 返回的 History",
     )
     student.same(Text("the number of epochs", "训练的轮数"), len(history.epoch), 2)
+    size = history.params["batch_size"]
+    student.same(Text("the size of a batch", "一批的大小"), size, 32)

@@ -1,7 +1,7 @@
 """np.allclose broadcasts, so a wrong shape is not seen.
 
-en: expected different_results(first, second, calls) to be ['ones', 'shift'], yours is ['shift']
-zh: different_results(first, second, calls) 应为 ['ones', 'shift']，你的是 ['shift']
+en: expected different_results(first, second, calls) to be ['drop', 'large', 'near', 'ones', 'power', 'shift'], yours is ['drop', 'near', 'power', 'shift']
+zh: different_results(first, second, calls) 应为 ['drop', 'large', 'near', 'ones', 'power', 'shift']，你的是 ['drop', 'near', 'power', 'shift']
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Numbers that differ by rounding count as different.
 
-en: expected different_results(first, second, calls) to be ['ones', 'shift'], yours is ['ones', 'shift', 'total']
-zh: different_results(first, second, calls) 应为 ['ones', 'shift']，你的是 ['ones', 'shift', 'total']
+en: expected different_results(first, second, calls) to be ['drop', 'large', 'near', 'ones', 'power', 'shift'], yours is ['drop', 'large', 'near', 'ones', 'power', 'shift', 'total']
+zh: different_results(first, second, calls) 应为 ['drop', 'large', 'near', 'ones', 'power', 'shift']，你的是 ['drop', 'large', 'near', 'ones', 'power', 'shift', 'total']
 """
 
 import numpy as np

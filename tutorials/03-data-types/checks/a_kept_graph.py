@@ -6,7 +6,7 @@ from kerascope.learn import Text, check
 
 @check
 def the_lambda(student):
-    box = [1]
+    box, other = [1], [-3]
     y = student.function("with_lambda")(box)
     student.require(
         callable(y),
@@ -17,6 +17,9 @@ def the_lambda(student):
     box[0] = 2
     what = Text("y() after box[0] = 2", "box[0] = 2 之后的 y()")
     student.same(what, y(), 4)
+    what = Text("with_lambda([-3])()", "with_lambda([-3])()")
+    student.same(what, student.function("with_lambda")(other)(), 9)
+    student.same(Text("y() once more", "再次调用 y()"), y(), 4)
 
 
 @check
@@ -38,4 +41,4 @@ def the_ops(student):
         "x": (x, []),
     }
     for words, (y, expected) in cases.items():
-        student.order(f"ops_of({words})", list(student.function("ops_of")(y)), expected)
+        student.order(f"ops_of({words})", student.function("ops_of")(y), expected)

@@ -26,8 +26,13 @@ def tensors():
 @check
 def each_type(student):
     predictions = student.get("predictions")
+    student.require(
+        isinstance(predictions, dict),
+        en=f"expected predictions to stay a dict, yours is {type(predictions).__name__}",
+        zh=f"predictions 应仍是字典，你的是 {type(predictions).__name__}",
+    )
     for words, tensor in tensors().items():
-        found = predictions.get(words) if isinstance(predictions, dict) else None
+        found = predictions.get(words)
         names = ", ".join(apply.op.name for apply in applies_in_order([tensor]))
         student.same(
             f'predictions["{words}"]',

@@ -1,7 +1,7 @@
 """The arrays are noted in the feed that came.
 
-en: expected the size of feed after a call of compute(p + v, feed) to be 1, yours is 3
-zh: 调用 compute(p + v, feed) 之后，feed 的大小应为 1，你的是 3
+en: expected compute(...) to leave what it is given as it is, yours has changed {p: array([3., 4.], dtype=float32)} into {p: array([3., 4.], dtype=float32), v: array([10., 20.], dtype=float32)}; make a copy first
+zh: compute(...) 不应改动交给它的东西，你的把 {p: array([3., 4.], dtype=float32)} 改成了 {p: array([3., 4.], dtype=float32), v: array([10., 20.], dtype=float32)}；请先复制一份
 """
 
 from keras import backend as K

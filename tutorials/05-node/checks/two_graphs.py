@@ -3,7 +3,7 @@
 from graphlib import CycleError, TopologicalSorter
 
 from kerascope.layers import Add, Dense, Input
-from kerascope.learn import check
+from kerascope.learn import check, drawn_networks
 
 
 def cycle_in(edges):
@@ -23,6 +23,11 @@ def edges_of(student, name, words, tensor, expected):
         isinstance(found, (set, frozenset, list, tuple)),
         en=f"expected {name}({words}) to be a set of pairs, yours is {type(found).__name__}",
         zh=f"{name}({words}) 应是二元组的集合，你的是 {type(found).__name__}",
+    )
+    student.require(
+        all(isinstance(edge, (tuple, list)) and len(edge) == 2 for edge in found),
+        en=f"expected {name}({words}) to hold pairs, yours holds {next(iter(found), None)!r}",
+        zh=f"{name}({words}) 中应是二元组，你的有 {next(iter(found), None)!r}",
     )
     own = {tuple(edge) for edge in found}
     missing, surplus = sorted(expected - own), sorted(own - expected)
@@ -60,3 +65,20 @@ def two_inputs(student):
     edges_of(student, "layer_edges", "add", y, layers)
     nodes = {(f"{start}_ib-0", f"{end}_ib-0") for start, end in layers}
     edges_of(student, "node_edges", "add", y, nodes)
+
+
+@check
+def drawn_by_lot(student):
+    for network in drawn_networks():
+        (y,) = network.outputs
+        nodes, waiting = set(), [y._keras_history.node]
+        while waiting:
+            node = waiting.pop()
+            if node not in nodes:
+                nodes.add(node)
+                waiting.extend(node.parent_nodes)
+        pairs = [(parent, node) for node in nodes for parent in node.parent_nodes]
+        edges = {(one.name, other.name) for one, other in pairs}
+        edges_of(student, "node_edges", network.words, y, edges)
+        edges = {(one.outbound_layer.name, other.outbound_layer.name) for one, other in pairs}
+        edges_of(student, "layer_edges", network.words, y, edges)

@@ -1,7 +1,7 @@
 """The documents' chain, a layer called twice, a long and a short way, two inputs, a tower."""
 
 from kerascope.layers import Add, Dense, Input
-from kerascope.learn import check
+from kerascope.learn import check, drawn_networks
 
 
 def walk(student, words, tensor, takes):
@@ -68,3 +68,14 @@ def a_tower(student):
         y = Add(name=f"add_{number}")([y, y])
         takes[f"add_{number}_ib-0"] = [before]
     walk(student, "add_17", y, takes)
+
+
+@check
+def drawn_by_lot(student):
+    for network in drawn_networks():
+        takes, waiting = {}, [network.outputs[0]._keras_history.node]
+        while waiting:
+            node = waiting.pop()
+            takes[node.name] = list(dict.fromkeys(parent.name for parent in node.parent_nodes))
+            waiting.extend(parent for parent in node.parent_nodes if parent.name not in takes)
+        walk(student, network.words, network.outputs[0], takes)

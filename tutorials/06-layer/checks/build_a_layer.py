@@ -41,12 +41,26 @@ def the_numbers(student):
     student.close("layer(x)", layer(x), x)
     ones = [w for w in layer.weights if np.all(K.get_value(w) == 1)]
     student.same(Text("weights that begin as ones", "初值为 1 的权重个数"), len(ones), 1)
-    for weight in layer.weights:
-        K.set_value(weight, [2.0, 3.0, 4.0])
+    (factor,) = ones
+    (shift,) = [w for w in layer.weights if w is not factor]
+    K.set_value(factor, [2.0, 3.0, 4.0])
+    K.set_value(shift, [5.0, -6.0, 7.0])
     student.close(
-        Text("layer(x) with [2, 3, 4] in both weights", "两个权重都是 [2, 3, 4] 时的 layer(x)"),
-        layer(x), x * [2.0, 3.0, 4.0] + [2.0, 3.0, 4.0],
+        Text("layer(x) with factor [2, 3, 4] and shift [5, -6, 7]",
+             "factor 为 [2, 3, 4]、shift 为 [5, -6, 7] 时的 layer(x)"),
+        layer(x), x * [2.0, 3.0, 4.0] + [5.0, -6.0, 7.0],
     )  # fmt: skip
+
+
+@check
+def with_more_axes(student):
+    layer = student.get("Affine")()
+    layer(Input(shape=(5, 3)))
+    shapes = [tuple(K.int_shape(w)) for w in layer.weights]
+    names = [w.name.rpartition("/")[2] for w in layer.weights]
+    student.same(Text("the names of the weights", "权重的名字"), sorted(names), ["factor", "shift"])
+    what = Text("the shapes of the weights for rows of (5, 3)", "每行为 (5, 3) 时权重的形状")
+    student.same(what, shapes, [(3,), (3,)])
 
 
 @check

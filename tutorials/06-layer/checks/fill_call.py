@@ -31,11 +31,16 @@ def one_build_for_two_calls(student):
     student.same(Text("layer.built after a call", "调用之后的 layer.built"), layer.built, True)
     first = student.tensor("layer(x)", first)
     student.close("layer(x)", K.eval(first), [3.0, 6.0])
+    student.require(
+        first.owner.op.name != "identity",
+        en="expected an output that `call` has made to be handed back as it is, yours is a copy",
+        zh="`call` 新算出的输出应原样交还，你返回的是它的复制",
+    )
     second = layer(K.variable([5.0, 5.0]))
     student.order(
         Text("what two calls did", "两次调用所做的事"), told, ["build (2,)", "call", "call"]
     )  # fmt: skip
-    student.close("layer(y)", K.eval(second), [15.0, 15.0])
+    student.close("layer(y)", K.eval(student.tensor("layer(y)", second)), [15.0, 15.0])
 
 
 @check

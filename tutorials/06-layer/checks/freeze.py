@@ -4,10 +4,12 @@ import warnings
 
 import numpy as np
 
+from kerascope import backend as K
 from kerascope.errors import KerascopeWarning
 from kerascope.layers import Dense, Input
 from kerascope.learn import Text, check
 from kerascope.models import Model
+from kerascope.optimizers import SGD
 
 ROWS = np.array([[1.0, 2.0], [3.0, 5.0]])
 TARGETS = np.zeros((2, 1))
@@ -19,7 +21,7 @@ def compiled_model():
     x = Input(shape=(2,))
     first = Dense(2, name="first", kernel_initializer="ones")
     model = Model(x, Dense(1, name="second", kernel_initializer="ones")(first(x)))
-    model.compile("sgd", "mse")
+    model.compile(SGD(lr=0.125), "mse")
     return model
 
 
@@ -28,6 +30,7 @@ def moved(student, model):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KerascopeWarning)
         found = student.function("weights_that_move")(model, ROWS, TARGETS)
+    found = student.listed("weights_that_move(...)", found)
     return sorted(str(getattr(one, "name", one)) for one in found)
 
 
@@ -82,3 +85,5 @@ def the_remedy(student):
             type(model.optimizer),
             type(optimizer),
         )
+        what = Text("the learning rate after freeze(...)", "freeze(...) 之后的学习率")
+        student.close(what, K.get_value(model.optimizer.lr), 0.125)

@@ -41,6 +41,23 @@ def the_same_numbers_as_dense(student):
 
 
 @check
+def with_more_axes(student):
+    layer = student.get("SimpleDense")(3, "relu")
+    rows = np.stack([X, X + 1, 2 * X])
+    layer(rows)
+    shapes = [tuple(K.int_shape(w)) for w in layer.weights]
+    names = [w.name.rpartition("/")[2] for w in layer.weights]
+    student.same(Text("the names of the weights", "权重的名字"), names, ["kernel", "bias"])
+    what = Text("the shapes of the weights for rows of (2, 4)", "每行为 (2, 4) 时权重的形状")
+    student.same(what, shapes, [(4, 3), (3,)])
+    layer.set_weights([KERNEL, BIAS])
+    expected = np.maximum(np.dot(rows, KERNEL) + BIAS, 0)
+    student.close(
+        Text("the layer on rows of (2, 4)", "层作用于 (2, 4) 的行"), layer(rows), expected
+    )
+
+
+@check
 def in_a_model_and_back_from_its_config(student):
     simple_dense = student.get("SimpleDense")
     inputs = Input(shape=(4,))

@@ -4,8 +4,8 @@ A Dense layer computes activation(inputs . kernel + bias). Its kernel has one ro
 feature and one column for each unit, its bias one number for each unit.
 
 Write `SimpleDense(units, activation)` as the documents do, with add_weight(name, shape,
-initializer=...): first the kernel, glorot_uniform, then the bias, zeros. activation is a name or
-None, and activations.get turns it into a function. The layer must be of use in a model, and
+initializer=...): first "kernel", glorot_uniform, then "bias", zeros. activation is a name or None,
+and activations.get turns it into a function. The layer must be of use in a model, and
 SimpleDense.from_config(layer.get_config()) must make the same layer again.
 """
 

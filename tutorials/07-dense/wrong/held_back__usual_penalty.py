@@ -1,7 +1,7 @@
 """The penalty is the usual one, whatever was asked for.
 
-en: expected the penalty with penalty=0.5 to be 3, yours is 0.06
-zh: penalty=0.5 时的惩罚应为 3，你的是 0.06
+en: expected the penalty with penalty=0.5 to be 12, yours is 0.24
+zh: penalty=0.5 时的惩罚应为 12，你的是 0.24
 """
 
 from keras import backend as K

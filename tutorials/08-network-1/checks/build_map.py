@@ -1,7 +1,7 @@
 """A chain, the diamond, two outputs, two models one after the other; and how often the walk goes."""
 
 from kerascope.layers import Add, Dense, Input
-from kerascope.learn import Text, check
+from kerascope.learn import Text, check, drawn_networks, tower
 
 
 def node_of(tensor):
@@ -56,32 +56,35 @@ def two_outputs_and_a_second_call(student):
     compare(student, Text("q(x), asked afterwards", "随后再问 q(x)"), outputs[1:], marks[1:4:2])
 
 
-class Counted:
-    """A node that counts how often it is asked for its parents."""
-
-    asked = 0
-
-    def __init__(self, parents):
-        self.parents = parents
-
-    @property
-    def parent_nodes(self):
-        Counted.asked += 1
-        return self.parents
+@check
+def a_parent_that_was_met_nearer(student):
+    x = Input(shape=(4,), name="x")
+    a = Dense(4, name="a")(x)
+    y = Add(name="add")([a, Dense(4, name="b")(a)])
+    marks = [(0, "add"), (1, "a"), (1, "b"), (2, "a"), (2, "x"), (3, "x")]
+    compare(student, "add(a(x), b(a(x)))", [y], marks)
 
 
 @check
 def nothing_is_walked_twice_at_one_depth(student):
-    Counted.asked = 0
-    node = Counted([])
-    for _ in range(9):
-        node = Counted([node, Counted([node]), Counted([node])])
+    node, asked = tower(12)
     found = student.function("marks_of")([node])
     most = 4 * len(found)
     student.require(
-        Counted.asked <= most,
-        en=f"a row of 9 blocks has {len(found)} marks; expected parent_nodes to be read at most "
-        f"{most} times, yours reads it {Counted.asked:,} times",
-        zh=f"9 个块有 {len(found)} 个记号；parent_nodes 至多应读取 {most} 次，"
-        f"你的读了 {Counted.asked:,} 次",
+        len(asked) <= most,
+        en=f"a tower of 12 blocks has {len(found)} marks; expected parent_nodes to be read at most "
+        f"{most} times, yours reads it {len(asked):,} times",
+        zh=f"12 层的塔有 {len(found)} 个记号；parent_nodes 至多应读取 {most} 次，"
+        f"你的读了 {len(asked):,} 次",
     )
+
+
+@check
+def drawn_by_lot(student):
+    for network in drawn_networks(outputs=2):
+        marks, waiting = set(), [(0, node_of(y)) for y in network.outputs]
+        while waiting:
+            depth, node = waiting.pop()
+            marks.add((depth, node.outbound_layer.name))
+            waiting.extend((depth + 1, parent) for parent in node.parent_nodes)
+        compare(student, network.words, network.outputs, marks)

@@ -2,7 +2,7 @@
 
 from kerascope.engine.graph_map import map_graph
 from kerascope.layers import Add, Dense, Input
-from kerascope.learn import Text, check
+from kerascope.learn import Text, check, drawn_networks
 
 
 def chain():
@@ -40,6 +40,11 @@ def compare(student, flavour):
         expected = map_graph([x], [y], flavour=flavour).visits
         what = Text(f"{name} of {words.en}", f"{name}（{words.zh}）")
         student.same(what, found, expected)
+    for network in drawn_networks():
+        (y,) = network.outputs
+        expected = map_graph(network.inputs, [y], flavour=flavour).visits
+        what = Text(f"{name} of {network.words}", f"{name}（{network.words}）")
+        student.same(what, student.function(name)(y._keras_history.node), expected)
 
 
 @check

@@ -1,7 +1,7 @@
 """Graphs without a cycle, and two with one that was made by force."""
 
 from kerascope.layers import Add, Dense, Input
-from kerascope.learn import Text, check
+from kerascope.learn import Text, check, drawn_networks, tower
 
 
 def node_of(tensor):
@@ -32,6 +32,21 @@ def no_cycle(student):
 
 
 @check
+def finished_nodes_are_left_alone(student):
+    node, asked = tower(12)
+    student.same(
+        Text("the cycle in a tower", "塔中的环"), len(student.function("find_cycle")(node)), 0
+    )
+    student.require(
+        len(asked) <= 4 * 13,
+        en="a tower of 13 nodes, each taken twice: expected parent_nodes to be read at most 52 "
+        f"times, yours reads it {len(asked):,} times; a finished node has no cycle behind it",
+        zh="13 个结点的塔，每个被取用两次：parent_nodes 至多应读取 52 次，"
+        f"你的读了 {len(asked):,} 次；已完成的结点背后没有环",
+    )
+
+
+@check
 def a_cycle(student):
     x = Input(shape=(4,), name="x")
     a = Dense(4, name="a")(x)
@@ -54,3 +69,9 @@ def a_cycle_beside_a_way_out(student):
     output = Add(name="output")([start, third])
     words = Text("output(start, third)", "output(start, third)")
     compare(student, words, output, [first, second, third])
+
+
+@check
+def no_cycle_in_what_is_drawn_by_lot(student):
+    for network in drawn_networks():
+        compare(student, Text(network.words, network.words), network.outputs[0], [])

@@ -1,10 +1,18 @@
 """Nothing missing, one, several behind two outputs, and a tensor from the middle as an input."""
 
 from kerascope.layers import Add, Dense, Input
-from kerascope.learn import Text, check
+from kerascope.learn import Text, check, drawn_networks
+
+NOTHING = Text("", "")
 
 
-def compare(student, words, inputs, outputs, expected):
+CALLED_TWICE = Text(
+    "shared was called on a, then on b; tensor._keras_history.node is the call that made a tensor",
+    "shared 先对 a 调用，再对 b 调用；tensor._keras_history.node 才是产生该张量的那次调用",
+)
+
+
+def compare(student, words, inputs, outputs, expected, why=NOTHING):
     found = student.function("what_is_missing")(inputs, outputs)
     student.require(
         isinstance(found, (list, tuple)),
@@ -13,8 +21,12 @@ def compare(student, words, inputs, outputs, expected):
     )
     names = sorted(getattr(one, "name", repr(one)) for one in found)
     what = Text(f"what_is_missing({words})", f"what_is_missing({words})")
-    student.same(what, names, sorted(one.name for one in expected))
-    student.same(what, set(found) == set(expected), True)
+    student.same(what, names, sorted(one.name for one in expected), why)
+    student.require(
+        all(any(one is tensor for tensor in expected) for one in found),
+        en=f"expected what_is_missing({words}) to hold tensors of Inputs, yours holds others",
+        zh=f"what_is_missing({words}) 中应是 Input 的张量，你的是别的",
+    )
 
 
 @check
@@ -36,6 +48,24 @@ def two_outputs(student):
 
 
 @check
+def a_layer_that_is_called_twice(student):
+    a, b = Input(shape=(4,), name="a"), Input(shape=(4,), name="b")
+    shared = Dense(4, name="shared")
+    first, second = shared(a), shared(b)
+    compare(student, "[], [shared(a)]", [], [first], [a])
+    compare(student, "[], [shared(b)]", [], [second], [b], CALLED_TWICE)
+    y = Dense(2, name="y")(second)
+    compare(student, "[b], [y(shared(b))]", [b], [y], [])
+
+
+@check
+def an_input_that_is_an_output(student):
+    a, b = Input(shape=(4,), name="a"), Input(shape=(4,), name="b")
+    compare(student, "[], [a]", [], [a], [a])
+    compare(student, "[b], [b, a]", [b], [b, a], [a])
+
+
+@check
 def a_tensor_from_the_middle(student):
     a = Input(shape=(4,), name="a")
     h = Dense(4, name="h")(a)
@@ -44,3 +74,12 @@ def a_tensor_from_the_middle(student):
     compare(student, "[a], [h, y]", [a], [h, y], [])
     twin = Input(shape=(4,), name="a")
     compare(student, "[another a], [y]", [twin], [y], [a])
+
+
+@check
+def drawn_by_lot(student):
+    for network in drawn_networks(outputs=2):
+        compare(student, f"[], [{network.words}]", [], network.outputs, network.inputs)
+        first, *others = network.inputs
+        words = f"[{first.name}], [{network.words}]"
+        compare(student, words, [first], network.outputs, others)

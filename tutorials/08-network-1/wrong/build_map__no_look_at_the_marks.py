@@ -1,7 +1,7 @@
 """The marks are made and nobody looks at them: every way is walked.
 
-en: a row of 9 blocks has 145 marks; expected parent_nodes to be read at most 580 times, yours reads it 49,206 times
-zh: 9 个块有 145 个记号；parent_nodes 至多应读取 580 次，你的读了 49,206 次
+en: a tower of 12 blocks has 13 marks; expected parent_nodes to be read at most 52 times, yours reads it 8,191 times
+zh: 12 层的塔有 13 个记号；parent_nodes 至多应读取 52 次，你的读了 8,191 次
 """
 
 

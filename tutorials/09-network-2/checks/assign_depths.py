@@ -1,7 +1,7 @@
 """A chain, a way that is longer than another, a diamond, and a shared layer; against the engine."""
 
 from kerascope.layers import Add, Dense, Input
-from kerascope.learn import Text, check
+from kerascope.learn import Text, check, drawn_networks
 from kerascope.models import Model
 
 
@@ -29,6 +29,12 @@ def a_chain(student):
 
 
 @check
+def an_input_alone(student):
+    x = Input(shape=(4,), name="x")
+    compare(student, "x", x, x)
+
+
+@check
 def the_longest_way_counts(student):
     x = Input(shape=(4,), name="x")
     long = Dense(4, name="c")(Dense(4, name="b")(Dense(4, name="a")(x)))
@@ -51,3 +57,9 @@ def a_shared_layer(student):
     first = s(x)
     y = Add(name="add")([first, e(s(d(x)))])
     compare(student, "add(s(x), e(s(d(x))))", y, x)
+
+
+@check
+def drawn_by_lot(student):
+    for network in drawn_networks(outputs=2):
+        compare(student, network.words, network.outputs, network.inputs)

@@ -1,7 +1,7 @@
 """The diamond in both orders, two outputs, a shared layer; against model.layers."""
 
 from kerascope.layers import Add, Dense, Input
-from kerascope.learn import check
+from kerascope.learn import check, drawn_networks, tower
 from kerascope.models import Model
 
 
@@ -10,13 +10,28 @@ def compare(student, words, x, outputs):
     met = list(model.graph_map.layer_indices)
     nodes = [y._keras_history.node for y in outputs]
     found = student.function("order_of_meeting")(nodes)
+    found = student.listed("order_of_meeting(...)", found)
     student.order(f"order_of_meeting, {words}", names(found), names(met))
     found = student.function("layers_in_order")(model.graph_map.layers_depths, met)
+    found = student.listed("layers_in_order(...)", found)
     student.order(f"layers_in_order, {words}", names(found), names(model.layers))
 
 
 def names(layers):
-    return [layer.name for layer in layers]
+    return [getattr(layer, "name", layer) for layer in layers]
+
+
+@check
+def no_node_is_walked_twice(student):
+    node, asked = tower(12)
+    student.function("order_of_meeting")([node])
+    student.require(
+        len(asked) <= 4 * 13,
+        en="a tower of 13 nodes, each taken twice: expected parent_nodes to be read at most 52 "
+        f"times, yours reads it {len(asked):,} times",
+        zh="13 个结点的塔，每个被取用两次：parent_nodes 至多应读取 52 次，"
+        f"你的读了 {len(asked):,} 次",
+    )
 
 
 @check
@@ -42,3 +57,9 @@ def a_shared_layer(student):
     s, d, e = (Dense(4, name=name) for name in "sde")
     y = Add(name="add")([s(e(x)), s(d(x))])
     compare(student, "add(s(e(x)), s(d(x)))", x, [y])
+
+
+@check
+def drawn_by_lot(student):
+    for network in drawn_networks(outputs=2):
+        compare(student, network.words, network.inputs, network.outputs)

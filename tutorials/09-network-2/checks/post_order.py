@@ -2,18 +2,20 @@
 
 from kerascope.engine.graph_map import map_graph
 from kerascope.layers import Add, Dense, Input
-from kerascope.learn import check
+from kerascope.learn import check, drawn_networks
 
 
 def compare(student, words, x, outputs):
-    expected = map_graph([x], outputs, flavour="2").nodes_in_decreasing_depth
+    inputs = x if isinstance(x, list) else [x]
+    expected = map_graph(inputs, outputs, flavour="2").nodes_in_decreasing_depth
     found = student.function("post_order")([y._keras_history.node for y in outputs])
     student.require(
         isinstance(found, (list, tuple)),
         en=f"expected post_order(outputs) to return a list, yours is {type(found).__name__}",
         zh=f"post_order(outputs) 应返回列表，你的是 {type(found).__name__}",
     )
-    student.order(words, [node.name for node in found], [node.name for node in expected])
+    names = [getattr(node, "name", node) for node in found]
+    student.order(words, names, [node.name for node in expected])
 
 
 @check
@@ -38,3 +40,9 @@ def two_outputs_and_a_shared_layer(student):
     s, d = Dense(4, name="s"), Dense(4, name="d")
     first = s(x)
     compare(student, "d(s(x)), s(d(s(x)))", x, [d(first), s(d(first))])
+
+
+@check
+def drawn_by_lot(student):
+    for network in drawn_networks(outputs=2):
+        compare(student, network.words, network.inputs, network.outputs)

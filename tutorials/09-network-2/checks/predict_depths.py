@@ -17,6 +17,11 @@ def model():
 @check
 def the_depths(student):
     found = student.get("depths")
+    student.require(
+        isinstance(found, dict),
+        en=f"expected depths to be a dict, yours is {type(found).__name__}",
+        zh=f"depths 应是字典，你的是 {type(found).__name__}",
+    )
     for layer, depth in model().graph_map.layers_depths.items():
         student.same(f"depths[{layer.name!r}]", found.get(layer.name), depth)
 

@@ -2,12 +2,29 @@
 
 import numpy as np
 
-from kerascope.layers import Add, Dense, Input
+from kerascope import layers
+from kerascope.layers import Input
 from kerascope.learn import Text, check
 from kerascope.models import Model
 from kerascope.stage import Mark, observing
 
 CALLS = Text("calls of layers", "层的调用")
+
+
+class OnWhat:
+    """Makes a layer remember what it was called on."""
+
+    def __call__(self, inputs, *args, **kwargs):
+        self.called_on = inputs
+        return super().__call__(inputs, *args, **kwargs)
+
+
+class Dense(OnWhat, layers.Dense):
+    pass
+
+
+class Add(OnWhat, layers.Add):
+    pass
 
 
 class Watched(dict):
@@ -37,7 +54,8 @@ def run(student, model, arrays):
             calls.append((stage.subject.name, len(tensor_map.keys_in_order)))
 
     with observing(observer):
-        answer = student.function("run_internal_graph")(model, arrays, tensor_map)
+        function = student.function("run_internal_graph", changes=(2,))
+        answer = function(model, arrays, tensor_map)
     return answer, tensor_map, calls
 
 
@@ -73,8 +91,27 @@ def follow(student, model, arrays):
     student.order(
         Text("keys of tensor_map", "tensor_map 的键"), names, [n.name for n in [*inputs, *steps]]
     )
+    for node in steps:
+        on_a_list(student, node.layer, len(node.input_tensors))
+    answer = student.listed(Text("what run_internal_graph returns", "run_internal_graph 的返回值"),
+                            answer, len(model.outputs))  # fmt: skip
     wanted = model.predict(arrays if len(arrays) > 1 else arrays[0])
     student.close(Text("the model's output", "模型的输出"), answer[0], wanted)
+
+
+def on_a_list(student, layer, number):
+    """Demand that a layer was called on an array, or on a list of several."""
+    found = layer.called_on
+    own = len(found) if isinstance(found, (list, tuple)) else -1
+    wanted, yours = (
+        Text("one array", "一个数组") if n < 0 else Text(f"a list of {n}", f"含 {n} 项的列表")
+        for n in (number if number > 1 else -1, own)
+    )
+    student.require(
+        wanted == yours,
+        en=f"expected {layer.name} to be called on {wanted.en}, yours was called on {yours.en}",
+        zh=f"{layer.name} 应以{wanted.zh}来调用，你用的是{yours.zh}",
+    )
 
 
 @check

@@ -113,13 +113,21 @@ def run(student, model, size):
     found = K.function(new, [output])(arrays)[0]
     wanted = model.predict(arrays if len(arrays) > 1 else arrays[0])
     student.close(Text("the network's output", "网络的输出"), found, wanted)
-    return heard
+    return heard, new
 
 
 @check
 def a_chain(student):
     x = Input(shape=(4,))
-    run(student, Model(x, Told(name="last")(Narrow(name="second")(Told(name="first")(x)))), 4)
+    model = Model(x, Told(name="last")(Narrow(name="second")(Told(name="first")(x))))
+    heard, _ = run(student, model, 4)
+    for name, _, mask in heard:
+        student.require(
+            mask is None,
+            en=f"expected {name}.call to be given the mask None, for nobody makes one; yours was "
+            f"given {mask!r}",
+            zh=f"{name}.call 得到的掩码应是 None，因为没有层给出掩码；你给它的是 {mask!r}",
+        )
 
 
 @check
@@ -132,9 +140,13 @@ def a_merge(student):
 def a_mask(student):
     x = Input(shape=(3,))
     model = Model(x, Told(name="keep")(Gaps(name="gaps")(x)))
-    heard = run(student, model, 3)
+    heard, new = run(student, model, 3)
     student.require(
         heard[-1][2] is not None,
         en="expected keep.call to be given the mask that gaps made, yours was given None",
         zh="keep.call 应得到 gaps 给出的掩码，你给它的是 None",
     )
+    rows = np.array([[0.0, 1.0, 2.0], [3.0, 0.0, 0.0]])
+    (mask,) = K.function(new, [student.tensor(Text("the mask", "掩码"), heard[-1][2])])([rows])
+    what = Text("the mask that gaps makes of its input", "gaps 由它的输入得出的掩码")
+    student.same(what, np.asarray(mask).tolist(), (rows != 0).tolist())

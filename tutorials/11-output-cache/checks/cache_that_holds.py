@@ -23,8 +23,9 @@ class Computed:
         self.asked = []
 
     def __call__(self, inputs, masks):
-        self.asked.append((tuple(map(repr, inputs)), tuple(map(repr, masks))))
-        return [Thing(f"result {len(self.asked)}")]
+        self.asked.append((list(inputs), list(masks)))
+        self.result = [Thing(f"result {len(self.asked)}")]
+        return self.result
 
 
 def new_cache(student):
@@ -35,8 +36,16 @@ def new_cache(student):
 @check
 def a_hit(student):
     cached, compute = new_cache(student)
-    a = Thing("a")
-    first, again = cached([a], [None]), cached([a], [None])
+    a, mask = Thing("a"), Thing("mask")
+    first = cached([a], [mask])
+    student.same(Text("what compute is called on", "compute 得到的参数"),
+                 compute.asked, [([a], [mask])])  # fmt: skip
+    student.require(
+        first is compute.result,
+        en="expected the first call to return what compute returned, yours returns another thing",
+        zh="第一次调用应返回 compute 的结果，你返回的是别的",
+    )
+    again = cached([a], [mask])
     student.same(
         Text("the calls of compute, for one input twice,", "同一输入来两次，compute 的调用次数"),
         len(compute.asked),
@@ -71,10 +80,11 @@ def misses(student):
 
 @check
 def what_it_was_called_on_lives(student):
-    cached, _ = new_cache(student)
+    cached, compute = new_cache(student)
     things = [Thing("input"), Thing("mask")]
     watched = [weakref.ref(thing) for thing in things]
     cached(things[:1], things[1:])
+    compute.asked.clear()
     del things
     gc.collect()
     for what, reference in zip(

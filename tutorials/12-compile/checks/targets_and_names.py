@@ -48,7 +48,9 @@ def what_needs_the_labels(student):
         (mail,), targets = model.inputs, [target.name for target in model.targets]
         for what, tensor, names in (
             ("outputs[0]", model.outputs[0], [mail.name]),
+            ("inputs[0]", mail, [mail.name]),
             ("total_loss", model.total_loss, [mail.name, *targets]),
             ("targets[0]", model.targets[0], targets[:1]),
         ):
-            student.same(f"needed_by({name}, {name}.{what})", list(needed_by(model, tensor)), names)
+            words = f"needed_by({name}, {name}.{what})"
+            student.same(words, student.listed(words, needed_by(model, tensor)), names)

@@ -7,18 +7,19 @@ from kerascope.learn import Text, check
 
 @check
 def known_slopes(student):
-    slopes = student.function("slopes")
+    slopes = student.function("slopes", changes=(1,))
     x = np.array([[1.0, 2.0, -1.0], [0.5, 3.0, 0.0]])
     cases = {
         "sum(x ** 2)": (lambda a: np.sum(a**2), 2 * x),
         "sum(exp(x))": (lambda a: np.sum(np.exp(a)), np.exp(x)),
+        "sum(x ** 3)": (lambda a: np.sum(a**3), 3 * x**2),
         "x[0, 0] * x[1, 1]": (lambda a: a[0, 0] * a[1, 1], np.array([[3.0, 0, 0], [0, 1.0, 0]])),
     }
     for words, (f, expected) in cases.items():
         given = x.copy()
         student.close(f"slopes({words})", slopes(f, given), expected, tolerance=1e-6)
         student.require(
-            bool(np.array_equal(given, x)),
+            np.allclose(given, x, rtol=0, atol=1e-9),  # x + h - h is x, but for rounding
             en=f"expected x to be as before, slopes({words}) has changed it",
             zh=f"x 应保持原样，但 slopes({words}) 改变了它",
         )

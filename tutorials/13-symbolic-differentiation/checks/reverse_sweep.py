@@ -5,7 +5,7 @@ import numpy as np
 from kerascope import backend as K
 from kerascope.backend.gradient import Swept
 from kerascope.backend.graph import Op
-from kerascope.learn import Text, check
+from kerascope.learn import Text, Unmet, check
 from kerascope.stage import observing
 
 ASKED = []
@@ -40,16 +40,34 @@ class Triple(Asked):
     slope = staticmethod(lambda x: 3.0 * K.ones_like(x))
 
 
-def order_of_the_engine(loss, x):
+def swept_while(work):
+    """Return the calls of ops that the engine sweeps while work is done, and what work returns."""
     swept = []
 
     def observer(stage, event):
-        if isinstance(event, Swept) and isinstance(event.apply.op, Asked):
-            swept.append(event.apply.op.name)
+        if isinstance(event, Swept):
+            swept.append(event.apply)
 
     with observing(observer):
-        K.gradients(loss, [x])
-    return swept
+        result = work()
+    return swept, result
+
+
+def order_of_the_engine(loss, x):
+    swept, _ = swept_while(lambda: K.gradients(loss, [x]))
+    return [apply.op.name for apply in swept if isinstance(apply.op, Asked)]
+
+
+def gradients(student, loss, wrt):
+    """Return what the student's function gives: a list of its own making."""
+    swept, found = swept_while(lambda: student.function("gradients")(loss, wrt))
+    found = student.listed("gradients(loss, wrt)", found, len(wrt))
+    student.require(
+        not swept,
+        en="expected gradients to do the sweep itself, yours leaves it to K.gradients",
+        zh="gradients 应自己完成反向扫描，你的把它交给了 K.gradients",
+    )
+    return found
 
 
 @check
@@ -58,7 +76,7 @@ def a_chain(student):
     loss = Sine()(Square()(Triple()(x)))
     expected = order_of_the_engine(loss, x)
     ASKED.clear()
-    (slope,) = student.function("gradients")(loss, [x])
+    (slope,) = gradients(student, loss, [x])
     what = Text("ops asked for their gradient", "依次被询问梯度的运算")
     student.order(what, ASKED, expected)
     slope = student.tensor("d loss / d x", slope)
@@ -70,7 +88,7 @@ def a_tensor_that_is_used_twice(student):
     x = K.variable(2.0, dtype="float64", name="x")
     h = Square()(x)
     loss = Triple()(h) + h * Sine()(h)
-    (slope,) = student.function("gradients")(loss, [x])
+    (slope,) = gradients(student, loss, [x])
     expected = (3 + np.sin(4.0) + 4.0 * np.cos(4.0)) * 4.0
     what = Text(
         "d loss / d x, where x ** 2 is used three times", "d loss / d x（其中 x ** 2 用了三次）"
@@ -82,8 +100,28 @@ def a_tensor_that_is_used_twice(student):
 def where_nothing_flows(student):
     x, other = K.variable([1.0, 3.0]), K.variable(1.0)
     loss = K.sum(x * K.stop_gradient(K.square(x)))
-    slope, none = student.function("gradients")(loss, [x, other])
+    slope, none = gradients(student, loss, [x, other])
+    slope = student.tensor("d loss / d x", slope)
     student.close("K.sum(x * K.stop_gradient(x ** 2))", K.eval(slope), [1.0, 9.0])
     student.same(
         Text("the gradient of a variable that is not in the graph", "图中没有的变量的梯度"), none, None
     )  # fmt: skip
+
+
+@check
+def a_term_that_is_none(student):
+    x = K.variable([1.0, 3.0])
+    h = K.square(x)
+    loss = K.sum(h * K.stop_gradient(h))
+    try:
+        slope, itself = gradients(student, loss, [x, loss])
+    except Unmet as unmet:
+        en = f"{unmet.message.en} (stop_gradient sends None to its input: there is nothing to add)"
+        zh = f"{unmet.message.zh}（stop_gradient 送给输入的是 None：没有什么可加）"
+        raise Unmet(Text(en, zh), unmet.line, unmet.details) from None
+    slope = student.tensor("d loss / d x", slope)
+    student.close("K.sum(h * K.stop_gradient(h)), h = x ** 2", K.eval(slope), [2.0, 54.0])
+    itself = student.tensor("d loss / d loss", itself)
+    student.close("d loss / d loss", K.eval(itself), 1.0)
+    (none,) = gradients(student, K.sum(K.stop_gradient(h)), [x])
+    student.same("K.sum(K.stop_gradient(h))", none, None)

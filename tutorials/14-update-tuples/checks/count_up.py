@@ -23,6 +23,11 @@ def the_accumulator(student):
     )
     state, accumulate = made
     student.tensor("state", state)
+    student.require(
+        callable(accumulate),
+        en=f"expected accumulator()[1] to be a function, yours is {type(accumulate).__name__}",
+        zh=f"accumulator()[1] 应是一个函数，你的是 {type(accumulate).__name__}",
+    )
     found = [int(K.get_value(state))]
     for number in (1, 300):
         answer = accumulate([number])
@@ -38,10 +43,17 @@ def the_slots(student):
     optimizer = RMSprop()
     pairs = optimizer.get_updates(loss, params)
     expected = [v for v, _ in pairs if all(v is not p for p in params)]
-    found = student.function("slots_of")(pairs, params)
+    found = student.listed("slots_of(pairs, params)", student.function("slots_of")(pairs, params))
     names = [getattr(v, "name", str(v)) for v in found]
     student.order(
         Text("slots_of(pairs, params)", "slots_of(pairs, params)"), names, [v.name for v in expected]
     )  # fmt: skip
     what = Text("the value of the first slot", "第一个累加器的值")
     student.close(what, K.get_value(found[0]), np.zeros((20, 64)))
+    a, b, p = (K.variable(0.0, name=name) for name in "abp")
+    for words, of, wanted in (
+        ("[(a, a), (p, p), (b, b)], [p]", [(a, a), (p, p), (b, b)], [a, b]),
+        ("[(p, p)], [p]", [(p, p)], []),
+    ):
+        found = student.listed("slots_of(...)", student.function("slots_of")(of, [p]))
+        student.same(f"slots_of({words})", found, wanted)

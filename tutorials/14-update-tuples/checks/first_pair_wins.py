@@ -14,6 +14,7 @@ def the_first_of_each(student):
         en=f"expected unique(pairs) to return a list, yours is {type(found).__name__}",
         zh=f"unique(pairs) 应返回列表，你的是 {type(found).__name__}",
     )
+    found = student.pairs("unique(pairs)", found)
     what = Text("the variables of unique(pairs)", "unique(pairs) 中的变量")
     student.order(what, [pair[0].name for pair in found], ["w", "v", "u"])
     for (variable, new_value), expected in zip(found, (pairs[0], pairs[1], pairs[3]), strict=True):
@@ -25,3 +26,15 @@ def the_first_of_each(student):
     values = [float(K.get_value(x)) for x in (v, w, u)]
     what = Text("v, w and u after the loop", "循环之后的 v、w、u")
     student.same(what, values, [1.0, 2.0, 3.0])
+
+
+@check
+def without_duplicates(student):
+    v, w = (K.variable(float(n), name=name) for n, name in enumerate("vw", 1))
+    for words, pairs in (
+        ("[]", []),
+        ("[(v, v + 1)]", [(v, v + 1)]),
+        ("[(v, v + 1), (w, v * 1)]", [(v, v + 1), (w, v * 1)]),
+    ):
+        found = student.pairs(f"unique({words})", student.function("unique")(list(pairs)))
+        student.same(f"unique({words})", found, pairs)

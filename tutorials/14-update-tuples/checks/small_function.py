@@ -17,7 +17,7 @@ def outputs_belong_to_the_weights_before(student):
     w = K.variable(2.0, name="W")
     f = student.get("SmallFunction")([K.square(w)], [(w, 0.8 * w)])
     for number, (output, after) in enumerate([(4.0, 1.6), (2.56, 1.28)], 1):
-        answer = f()
+        answer = student.listed("f()", f(), 1)
         what = Text(f"what call {number} returns", f"第 {number} 次调用的返回值")
         student.close(what, answer, [output])
         student.close(

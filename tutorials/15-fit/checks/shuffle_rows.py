@@ -9,6 +9,11 @@ def order(student, samples, batch_size, shuffle, random):
     """Return the student's order, after it was seen that each row comes once."""
     words = f"order_of_rows({samples}, {batch_size}, {shuffle!r}, random)"
     found = np.asarray(student.function("order_of_rows")(samples, batch_size, shuffle, random))
+    student.require(
+        found.dtype.kind in "iu",
+        en=f"expected {words} to hold whole numbers, yours holds {found.dtype}",
+        zh=f"{words} 中应是整数，你的是 {found.dtype}",
+    )
     student.same(Text(f"the shape of {words}", f"{words} 的形状"), found.shape, (samples,))
     counts = np.bincount(found.astype(int), minlength=samples)
     wrong = np.flatnonzero(counts != 1)
@@ -63,6 +68,42 @@ def whole_batches(student):
         zh="shuffle='batch'：各批应换位置，你的仍按原来的次序",
     )
     anew(student, "'batch'", first, second)
+    same_batches(student, first)
+
+
+def same_batches(student, first):
+    """Demand that each batch may go everywhere, whatever the sizes are."""
+    places = first[:48:4] // 4
+    student.require(
+        (np.diff(places) != 1).sum() > 5,
+        en="shuffle='batch': expected all whole batches to be mixed, yours go in long runs",
+        zh="shuffle='batch'：所有完整的批都应混在一起，你的成段地保持原来的次序",
+    )
+    for samples, batch_size in ((20, 5), (20, 1), (3, 5), (6, 6)):
+        random = np.random.default_rng(3)
+        found = order(student, samples, batch_size, "batch", random)
+        whole = samples // batch_size * batch_size
+        for batch in [*found[:whole].reshape(-1, batch_size), found[whole:]]:
+            student.require(
+                (np.diff(batch) == 1).all(),
+                en=f"shuffle='batch', {samples} rows in batches of {batch_size}: expected the rows "
+                f"of a batch to stay together, one of yours is {batch.tolist()}",
+                zh=f"shuffle='batch'，{samples} 行，每批 {batch_size} 行：一批的行应在一起，"
+                f"你有一批是 {batch.tolist()}",
+            )
+
+
+@check
+def drawn_from_random(student):
+    for shuffle in (True, "batch"):
+        first, again = (order(student, 50, 4, shuffle, np.random.default_rng(5)) for _ in range(2))
+        student.require(
+            np.array_equal(first, again),
+            en=f"shuffle={shuffle!r}: expected the same order from two generators of one seed, "
+            "yours differs: draw from `random` alone",
+            zh=f"shuffle={shuffle!r}：同一种子的两个生成器应给出同样的次序，你的不同："
+            "请只从 `random` 中抽取",
+        )
 
 
 def anew(student, word, first, second):

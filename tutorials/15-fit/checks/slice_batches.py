@@ -21,11 +21,18 @@ def pairs(student):
         starts = range(0, size, batch_size)
         expected = [(start, min(size, start + batch_size)) for start in starts]
         found = student.function("make_batches")(size, batch_size)
-        found = [tuple(pair) for pair in found] if isinstance(found, (list, tuple)) else found
-        student.same(f"make_batches({size}, {batch_size})", found, expected)
+        words = f"make_batches({size}, {batch_size})"
+        found = student.listed(words, found)
+        student.require(
+            all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in found),
+            en=f"expected {words} to hold pairs (start, end), yours is {found}",
+            zh=f"{words} 中应是二元组（起，止），你的是 {found}",
+        )
+        student.same(words, [tuple(pair) for pair in found], expected)
 
 
 def compare(student, ins, found):
+    found = student.listed("slice_batch(ins, rows)", found)
     student.same(Text("the number of arrays", "数组的个数"), len(found), len(ins))
     for name, array, part in zip(("x", "y", "sample weights"), ins, found, strict=False):
         name = Text(name, "样本权重" if name.startswith("s") else name)

@@ -30,6 +30,11 @@ def what_stays(student):
     hidden = [layer.units for layer in model.layers if isinstance(layer, Dense)][:2]
     what = Text("the units of the two hidden layers", "两个隐藏层的单元数")
     student.same(what, hidden, [64, 64])
+    activations = [layer.activation.__name__ for layer in model.layers if isinstance(layer, Dense)][
+        :2
+    ]
+    what = Text("the activations of the two hidden layers", "两个隐藏层的激活函数")
+    student.same(what, activations, ["relu", "relu"])
     what = Text("the optimizer", "优化器")
     student.same(what, type(model.optimizer).__name__, "RMSprop")
 

@@ -12,25 +12,26 @@ Y = np.array([0, 1, 0, 0, 1, 1])
 THREE = np.eye(3)[[0, 1, 2, 2, 1, 0]]
 
 
-def model_of(activation, loss, units=1, bias=0.0):
+def model_of(activation, loss, units=1, bias=0.0, kernel="glorot_uniform"):
     np.random.seed(0)
     inputs = Input(shape=(4,))
-    dense = Dense(units)
+    dense = Dense(units, kernel_initializer=kernel)
     model = Model(inputs, Activation(activation)(dense(inputs)))
-    K.set_value(dense.bias, np.full(units, bias))
+    K.set_value(dense.bias, np.broadcast_to(bias, (units,)))
     model.compile("sgd", loss)
     return model
 
 
-def case(student, activation, loss, expected, units=1, bias=0.0):
-    model = model_of(activation, loss, units, bias)
+def case(student, activation, loss, expected, units=1, bias=0.0, kernel="glorot_uniform", x=X):
+    model = model_of(activation, loss, units, bias, kernel)
     y = Y if units == 1 else THREE
-    lifted = Text(f", bias {bias:g}", f"、偏置 {bias:g}") if bias else Text("", "")
+    number = bias if isinstance(bias, list) else f"{bias:g}"
+    lifted = Text(f", bias {number}", f"、偏置 {number}") if bias else Text("", "")
     what = Text(
         f"causes of {activation} over {units}{lifted.en}, with {loss}",
         f"causes（{units} 个单元的 {activation}{lifted.zh}，配 {loss}）",
     )
-    student.same(what, student.function("causes")(model, X, y), expected)
+    student.same(what, student.function("causes")(model, x, y), expected)
 
 
 @check
@@ -45,3 +46,15 @@ def one_unit(student):
 def others(student):
     case(student, "softmax", "categorical_crossentropy", [], units=3)
     case(student, "relu", "mse", ["activation"], units=3, bias=-50.0)
+
+
+@check
+def some_alive(student):
+    """One unit, or one row, is enough; and what lies before z does not count."""
+    case(student, "relu", "mse", [], units=3, bias=[-50.0, 50.0, -50.0])
+    case(student, "sigmoid", "mse", [], kernel="zeros")
+    last = np.zeros((6, 4))
+    last[5] = 100.0  # where the relu is open
+    case(student, "relu", "mse", [], units=3, bias=-50.0, kernel="ones", x=last)
+    steep = np.array([[9.0], [0.1], [-9.0], [0.0], [9.0], [9.0]]) * np.ones(4)
+    case(student, "hard_sigmoid", "mse", [], kernel="ones", x=steep)

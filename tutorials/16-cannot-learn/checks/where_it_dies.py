@@ -25,10 +25,10 @@ def hidden(name, **options):
     return Dense(5, activation="tanh", name=name, **options)
 
 
-def case(student, en, zh, model, expected):
+def case(student, en, zh, model, expected, x=X, y=Y):
     weights = model.get_weights()
     what = Text(f"where_it_dies of {en}", f"where_it_dies（{zh}）")
-    student.same(what, student.function("where_it_dies")(model, X, Y), expected)
+    student.same(what, student.function("where_it_dies")(model, x, y), expected)
     same = map(np.array_equal, weights, model.get_weights())
     student.require(
         all(same),
@@ -56,6 +56,23 @@ def in_the_middle(student):
     case(student, "a relu below 0 in the middle", "中间的 relu 全在 0 以下", model, "deaf")
     layers = [hidden("one"), Dense(1, name="two"), Activation("softmax", name="shares")]
     case(student, "an activation of its own", "单独成层的激活函数", chain(layers), "shares")
+
+
+@check
+def at_the_first_layer(student):
+    deaf = Dense(5, activation="relu", name="deaf")
+    model = chain([deaf, hidden("two"), Dense(1, name="last")])
+    K.set_value(deaf.bias, np.full(5, -100.0))
+    case(student, "a relu below 0 in the first layer", "第一层的 relu 全在 0 以下", model, "deaf")
+
+
+@check
+def slopes_that_cancel(student):
+    """Rows come in pairs (x, -x): every sum of slopes is 0, and no slope is."""
+    odd = np.repeat(X[:3], 2, axis=0) * np.array([[1.0], [-1.0]] * 3)
+    labels = np.array([1.0, -1.0, 3.0, -3.0, 0.5, -0.5])
+    model = chain([hidden("one"), Dense(1, name="last")])
+    case(student, "a model whose slopes sum to 0", "梯度之和为 0 的模型", model, None, odd, labels)
 
 
 @check
