@@ -106,8 +106,10 @@ def test_short_names_are_those_of_the_losses():
 
 
 def test_cosine_similarity_of_keras_3_is_not_mistaken_for_its_negative():
-    with pytest.raises(UnknownNameError, match="Unknown metric 'cosine_similarity'"):
-        metrics.get("cosine_similarity")
+    assert isinstance(metrics.get("cosine_similarity"), metrics.CosineSimilarity)
+    same = np.array([[1.0, 2.0]])
+    assert float(metrics.get("cosine_similarity")(same, same)) == pytest.approx(1)
+    assert K.eval(metrics.get("cosine")(K.constant(same), K.constant(same))).item() < 0
 
 
 def test_keras_3_configuration_is_read_or_refused():

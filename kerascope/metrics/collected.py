@@ -12,7 +12,7 @@ from kerascope.metrics.classes import Metric, sum_and_weight, weights_like
 from kerascope.metrics.functions import registry
 
 
-@registry.register
+@registry.alias("root_mean_squared_error")
 class RootMeanSquaredError(Metric):
     """Root of the mean square of p - y over all samples.
 
@@ -37,7 +37,7 @@ class RootMeanSquaredError(Metric):
         return K.sqrt(quotient(state[0], state[1]))
 
 
-@registry.register
+@registry.alias("f_beta_score")
 class FBetaScore(Metric):
     """Weighted harmonic mean of precision and recall, of each class or averaged.
 
@@ -111,7 +111,7 @@ class FBetaScore(Metric):
         return K.mean(score) if self.average == "macro" else score
 
 
-@registry.register
+@registry.alias("f1_score")
 class F1Score(FBetaScore):
     """Harmonic mean of precision and recall: `FBetaScore` with beta 1."""
 

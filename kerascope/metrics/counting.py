@@ -86,7 +86,7 @@ class _OfDecisions(_Counting):
         self.class_id = class_id
 
 
-@registry.register
+@registry.alias("precision")
 class Precision(_OfDecisions):
     """Share of right ones among the predicted positives: tp / (tp + fp).
 
@@ -112,7 +112,7 @@ class Precision(_OfDecisions):
         return quotient(tp, tp + fp)
 
 
-@registry.register
+@registry.alias("recall")
 class Recall(_OfDecisions):
     """Share of found ones among the positives: tp / (tp + fn).
 
@@ -134,7 +134,7 @@ class _OneCount(_Counting):
         super().__init__(thresholds, name, dtype)
 
 
-@registry.register
+@registry.alias("true_positives")
 class TruePositives(_OneCount):
     """Number of positives that were predicted."""
 
@@ -143,7 +143,7 @@ class TruePositives(_OneCount):
         return K.identity(tp)
 
 
-@registry.register
+@registry.alias("false_positives")
 class FalsePositives(_OneCount):
     """Number of negatives that were predicted to be positives."""
 
@@ -152,7 +152,7 @@ class FalsePositives(_OneCount):
         return K.identity(fp)
 
 
-@registry.register
+@registry.alias("true_negatives")
 class TrueNegatives(_OneCount):
     """Number of negatives that were predicted."""
 
@@ -161,7 +161,7 @@ class TrueNegatives(_OneCount):
         return K.identity(tn)
 
 
-@registry.register
+@registry.alias("false_negatives")
 class FalseNegatives(_OneCount):
     """Number of positives that were predicted to be negatives."""
 
@@ -170,7 +170,7 @@ class FalseNegatives(_OneCount):
         return K.identity(fn)
 
 
-@registry.register
+@registry.alias("auc")
 class AUC(_Counting):
     """Area under the curve that a falling threshold draws.
 

@@ -190,7 +190,7 @@ class Poisson(MeanMetric):
         super().__init__(name, dtype)
 
 
-@registry.register
+@registry.alias("log_cosh_error")
 class LogCoshError(MeanMetric):
     """`logcosh` as an object."""
 
@@ -268,7 +268,7 @@ class BinaryAccuracy(MeanMetric):
         self.threshold = threshold
 
 
-@registry.register
+@registry.alias("cosine_similarity")
 class CosineSimilarity(MeanMetric):
     """Cosine of the angle between targets and predictions: 1 if they point the same way."""
 
@@ -284,7 +284,7 @@ class CosineSimilarity(MeanMetric):
         self.axis = axis
 
 
-@registry.register
+@registry.alias("bce", "BCE")
 class BinaryCrossentropy(MeanMetric):
     """`binary_crossentropy` as an object."""
 

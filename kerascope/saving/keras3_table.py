@@ -129,6 +129,12 @@ LOSSES: dict[str, str] = {
     "acc": "accuracy",
 }
 
+# What a metric may be called in Keras 3: the name of a class of both in small letters, or these.
+METRIC_WORDS: tuple[str, ...] = (
+    *("accuracy", "acc", "crossentropy", "ce", "bce", "BCE"),
+    *("mse", "MSE", "mae", "MAE", "mape", "MAPE", "msle", "MSLE"),
+)
+
 # Our argument of an optimizer -> Keras 3's.
 OPTIMIZER_ARGUMENTS: dict[str, str] = {"lr": "learning_rate"}
 
