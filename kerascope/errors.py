@@ -18,6 +18,7 @@ working::
     ├── NotBuiltError (RuntimeError)        weights before the input shape is known
     ├── DataError (ValueError)              arrays that do not fit the model
     ├── ConfigError (ValueError)            a configuration that cannot be read or written
+    ├── VerificationError (RuntimeError)    a program computes other numbers than its steps
     ├── WorkerError (RuntimeError)          a thread or process that makes batches failed
     ├── MissingToolError (RuntimeError)     a picture needs a program that is not here
     ├── DrawingError (RuntimeError)         Graphviz failed, or took too long
@@ -141,6 +142,29 @@ class DataError(KerascopeError, ValueError):
 
 class ConfigError(KerascopeError, ValueError):
     """A configuration that cannot be written, or cannot be turned back into an object."""
+
+
+class VerificationError(KerascopeError, RuntimeError):
+    """A function's program computes other numbers than its steps: a fault of kerascope.
+
+    Cause: `K.function(..., verify=True)`, or KERASCOPE_VERIFY=1, has found what would have gone
+    wrong in silence. Fix: report it; until then, `K.function(..., rewrites=())`.
+
+    Attributes
+    ----------
+    step : Apply or None
+        The first that differs; None if each by itself agrees.
+    got, expected : array or None
+        What the program computed there, and what the step does.
+    """
+
+    def __init__(
+        self, message: str, *, step: Any = None, got: Any = None, expected: Any = None
+    ) -> None:
+        super().__init__(message, subject=step)
+        self.step = step
+        self.got = got
+        self.expected = expected
 
 
 class WorkerError(KerascopeError, RuntimeError):

@@ -19,6 +19,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 }
 DIALECT_VARIABLE = "KERASCOPE_DIALECT"
 USUAL_DIALECT = "2.2"
+VERIFY_VARIABLE = "KERASCOPE_VERIFY"
 
 
 class Config:
@@ -125,6 +126,20 @@ def dialect_of_environment() -> str:
     """
     value = os.environ.get(DIALECT_VARIABLE) or USUAL_DIALECT
     return _checked_choice("dialect", value, f"environment variable {DIALECT_VARIABLE}")
+
+
+def verify_of_environment() -> bool:
+    """Tell whether the environment variable KERASCOPE_VERIFY asks for verified programs.
+
+    Raises
+    ------
+    ArgumentError
+        It is neither 0 nor 1.
+    """
+    value = os.environ.get(VERIFY_VARIABLE) or "0"
+    if value in ("0", "1"):
+        return value == "1"
+    raise ArgumentError(f"environment variable {VERIFY_VARIABLE}: got {value!r}; expected 0 or 1.")
 
 
 config = Config(dialect=None)

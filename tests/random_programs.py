@@ -669,8 +669,10 @@ def _called(function: Any, arrays: Sequence[Any], watched: bool) -> Any:
         return error
 
 
-def difference(given: Recipe) -> str | None:
+def difference(given: Recipe, verify: bool = False) -> str | None:
     """Return what differs between programs and events, or changes that must not; None if nothing.
+
+    With `verify` the programs are verified ones: what they raise is a difference, too.
 
     Raises
     ------
@@ -678,7 +680,7 @@ def difference(given: Recipe) -> str | None:
         The recipe cannot be made.
     """
     with _quiet(given.floatx):
-        run = World(given)
+        run = World(given, verify)
         stepped = World(given)
         kept: list[tuple[np.ndarray, bytes]] = []
         for number, call in enumerate(given.calls):

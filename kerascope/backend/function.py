@@ -65,6 +65,9 @@ def function(
     rewrites : list of str, optional
         The rules by which its program may be made shorter; by default all. With `()`
         every op of the graph is written as it stands. No result depends on it.
+    verify : bool, optional
+        Whether each call is computed by the program and step by step, and compared bit for bit
+        before it counts. By default what the environment variable KERASCOPE_VERIFY says: 1 or 0.
 
     Returns
     -------
@@ -75,6 +78,8 @@ def function(
     ------
     DisconnectedGraphError
         An output needs a placeholder that is not among the inputs.
+    VerificationError
+        At a call: what was to be verified differs. No variable was changed.
 
     Examples
     --------
@@ -86,13 +91,14 @@ def function(
     """
     name = kwargs.pop("name", "function")
     rewrites = checked_rewrites(kwargs.pop("rewrites", None))
+    verify = kwargs.pop("verify", None)
     if kwargs:
         raise ArgumentError(
             f"K.function: unknown argument {sorted(kwargs)[0]!r}; "
-            f"expected inputs, outputs, updates, name or rewrites."
+            f"expected inputs, outputs, updates, name, rewrites or verify."
         )
     pairs = () if updates is None else updates
-    return Function(inputs, outputs, pairs, name=name, rewrites=rewrites)
+    return Function(inputs, outputs, pairs, name=name, rewrites=rewrites, verify=verify)
 
 
 class Function:
@@ -114,6 +120,7 @@ class Function:
         updates: Iterable[tuple[Variable, Any]] = (),
         name: str = "function",
         rewrites: Sequence[str] | None = None,
+        verify: bool | None = None,
     ) -> None:
         self.name = name
         self.inputs = checked_inputs(inputs)
@@ -132,7 +139,7 @@ class Function:
         results = [*self.outputs, *new_values]
         self.schedule = Schedule(self.inputs, results, follow, len(self.outputs))
         written = [update.variable for update in self.updates]
-        self._programs = Programs(self.schedule, written, self._interpret, name, rewrites)
+        self._programs = Programs(self.schedule, written, self._interpret, name, rewrites, verify)
 
     def __repr__(self) -> str:
         return f"<Function {self.name}: {self.inputs} -> {self.outputs}>"

@@ -15,7 +15,10 @@ from kerascope.backend.program.bound import conditions_of
 from kerascope.backend.program.flat_text import Homes
 from kerascope.backend.program.program import Program
 from kerascope.backend.program.trial import Facts, Trial
+from kerascope.backend.program.verified import VerifiedProgram
 from kerascope.backend.schedule import Schedule
+from kerascope.errors import VerificationError
+from kerascope.settings import verify_of_environment
 
 MOST_PROGRAMS = 16
 MOST_STEPS = 30_000  # a longer text takes Python longer to compile than it saves
@@ -37,6 +40,9 @@ class Programs:
     name : str
     rewrites : list of str, optional
         Names of the rules that may be used; by default all.
+    verify : bool, optional
+        Whether each program is compared with its steps at each call; by default the environment
+        decides.
 
     Attributes
     ----------
@@ -45,6 +51,8 @@ class Programs:
         last one was made last.
     """
 
+    _kind: type[Program] = Program  # also of what an older version has pickled
+
     def __init__(
         self,
         schedule: Schedule,
@@ -52,6 +60,7 @@ class Programs:
         interpret: Interpret,
         name: str,
         rewrites: Sequence[str] | None = None,
+        verify: bool | None = None,
     ) -> None:
         self.programs: dict[Any, Program] = {}
         self._schedule = schedule
@@ -59,18 +68,20 @@ class Programs:
         self._interpret = interpret
         self._name = name
         self._rewrites = rewrites
+        verify = verify_of_environment() if verify is None else verify
+        self._kind = VerifiedProgram if verify else Program
         self._homes: Homes = {}
         self._counts: dict[Any, int] = {}
         self._refused: set[Any] = set()  # shapes whose program has failed
         self._conditions = sorted(conditions_of(schedule))
         self._mostly_ones = [slot for slot, x in enumerate(schedule.inputs) if are_mostly_ones(x)]
-        self._calls_before = CALLS_BEFORE
+        self._calls_before = self._at_first
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what belongs to this one: a copy writes its own programs."""
         fresh: dict[str, Any] = {"programs": {}, "_homes": {}, "_counts": {}, "_refused": set()}
-        return {**vars(self), **fresh, "_calls_before": CALLS_BEFORE, "_lock": None}
+        return {**vars(self), **fresh, "_calls_before": self._at_first, "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -85,6 +96,8 @@ class Programs:
         if program is not None and self._lock.acquire(blocking=False):
             try:
                 return program(arrays)
+            except VerificationError:
+                raise
             except Exception as error:
                 if program.has_begun_to_write(error):
                     raise
@@ -95,6 +108,11 @@ class Programs:
         if program is None and self._is_due(key):
             return self._write_down(key, arrays)
         return self._interpret(arrays, None)
+
+    @property
+    def _at_first(self) -> int:
+        """How many calls of some shapes come before the one that is written down."""
+        return 0 if self._kind is VerifiedProgram else CALLS_BEFORE
 
     def program_for(self, arrays: Sequence[np.ndarray]) -> Program | None:
         """Return the program for such arrays, if there is one."""
@@ -150,7 +168,7 @@ class Programs:
                 self._calls_before *= 2
                 self._counts.clear()
             try:
-                self.programs[key] = Program(
+                self.programs[key] = self._kind(
                     self._schedule, self._variables, trial, self._homes, self._name, self._rewrites
                 )
             except Exception as failure:  # the call itself is done, and has written its values

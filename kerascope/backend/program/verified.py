@@ -1,0 +1,248 @@
+"""A program beside its steps: both are computed at each call, and have to agree bit for bit.
+
+`K.function(..., verify=True)` makes its programs so, and KERASCOPE_VERIFY=1 those of all functions.
+Where they differ the first step that does is named, and every variable keeps what it had. What is
+not a number has no bits of its own: any NaN is like any other. A call takes more than twice the
+time, and ops that do more than compute, such as `print_tensor`, do it twice.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.graph import Variable
+from kerascope.backend.program.bound import Line, is_own, is_pure
+from kerascope.backend.program.draft import Draft
+from kerascope.backend.program.program import Program
+from kerascope.backend.schedule import Schedule, is_needed
+from kerascope.backend.tensor import LENDING
+from kerascope.errors import VerificationError
+
+TOLD = "__told"  # no name in a program begins so: they are made of the names of tensors
+
+
+class VerifiedProgram(Program):
+    """A program that is compared with its steps at each call."""
+
+    _draft: Draft
+
+    def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
+        """Compute the outputs and write the new values, if both roads agree about all of them.
+
+        Raises
+        ------
+        VerificationError
+            They do not. No variable was changed.
+        """
+        with LENDING:  # nobody else writes between the two
+            before = {v: v.get_value() for v in self._variables}
+            expected = stepped(self._schedule, arrays)
+            agrees = False
+            try:
+                outputs = super().__call__(arrays)
+                told = self._difference(outputs, expected, before)
+                agrees = told is None
+            except Exception as failure:
+                raise VerificationError(
+                    f"{self.name}: its program fails where its steps do not "
+                    f"({type(failure).__name__}: {failure}). No variable was changed. Please "
+                    f"report this, with `function.source` and the arrays."
+                ) from failure
+            finally:
+                if not agrees:
+                    _restore(before)
+            if told is not None:
+                raise self._error(told, arrays, expected)
+            return outputs
+
+    def _write(self) -> Draft:
+        self._draft = super()._write()
+        return self._draft
+
+    def _difference(
+        self, outputs: Sequence[Any], expected: Sequence[Any], before: dict[Variable, np.ndarray]
+    ) -> tuple[str, Any, Any] | None:
+        """Return what differs at the end, and both values; None if nothing does."""
+        slots = self._schedule.results
+        for number, output in enumerate(outputs):
+            if not are_same(output, expected[slots[number]]):
+                return f"output {number}", output, expected[slots[number]]
+        followers = self._schedule.guards_of_followers
+        for v, slot in zip(self._variables, slots[len(outputs) :], strict=True):
+            is_written = v not in followers or is_needed(followers[v], expected)
+            wanted = expected[slot] if is_written else before[v]
+            if not are_same(v.room, wanted):
+                return f"the new value of '{v.name}'", v.get_value(), wanted
+        return None
+
+    def _error(
+        self, told: tuple[str, Any, Any], arrays: Sequence[np.ndarray], expected: Sequence[Any]
+    ) -> VerificationError:
+        """Return the error that names the first step at which the two differ."""
+        found = FirstDifference(self._draft, expected)
+        found.look(arrays)
+        if found.line is None:
+            where, got, wanted = told
+            step = None
+            note = "Every step by itself agrees. "
+        else:
+            step = found.line.step.apply
+            where, got, wanted = f"'{step.name}' = {step!r}", found.got, found.wanted
+            note = "" if is_own(step.op) or is_pure(step.op) else _FOREIGN
+        return VerificationError(
+            f"{self.name}: its program and its steps differ in {where}: {in_words(got, wanted)}. "
+            f"{note}No variable was changed. Please report this, with `function.source` and the "
+            f"arrays; K.function(..., rewrites=()) may do without the fault.",
+            step=step,
+            got=np.array(got),
+            expected=np.array(wanted),
+        )
+
+
+_FOREIGN = (
+    "It is not an op of ours, and does not say is_pure = True: if it gives other numbers "
+    "each time, a function of it cannot be verified. "
+)
+
+
+def stepped(schedule: Schedule, arrays: Sequence[np.ndarray]) -> list[Any]:
+    """Perform all steps that are needed, and return the values of all slots.
+
+    Nothing is written; what the slots hold of variables stays as it is.
+    """
+    values = schedule.start(arrays, kept=False)
+    for slot, variable in schedule.variables:
+        values[slot] = variable.get_value()
+    for step in schedule.steps:
+        if not step.guards or is_needed(step.guards, values):
+            result = step.perform(*[values[slot] for slot in step.inputs])
+            several = (result,) if len(step.outputs) == 1 else result
+            for slot, array in zip(step.outputs, several, strict=True):
+                values[slot] = array
+    return values
+
+
+def _restore(before: dict[Variable, np.ndarray]) -> None:
+    for v, array in before.items():
+        if not are_same(v.room, array):
+            v.set_value(array)
+
+
+def are_same(one: Any, other: Any) -> bool:
+    """Tell whether two arrays have the same type, shape and bits; one NaN is like another.
+
+    Examples
+    --------
+    >>> are_same(np.array([0.0, np.nan]), np.array([0.0, -np.nan])), are_same(0.0, -0.0)
+    (True, False)
+    """
+    x, y = np.asarray(one), np.asarray(other)
+    if x.dtype != y.dtype or x.shape != y.shape:
+        return False
+    if x.dtype.kind != "f":
+        return bool((x == y).all())
+    whole = f"u{x.itemsize}"  # while a function computes, 1e-45 equals 0
+    differing = x.reshape(-1).view(whole) != y.reshape(-1).view(whole)
+    return not (differing & ~(np.isnan(x) & np.isnan(y)).reshape(-1)).any()
+
+
+def in_words(got: Any, wanted: Any) -> str:
+    """Say what two values are, and where they differ first.
+
+    Examples
+    --------
+    >>> in_words(np.array([1.0, 2.0]), np.array([1.0, 3.0]))
+    'at (1,) the program has 2.0, the steps have 3.0 (1 of 2 numbers differ)'
+    """
+    x, y = np.asarray(got), np.asarray(wanted)
+    if x.dtype != y.dtype or x.shape != y.shape:
+        return f"the program has {x.dtype} {x.shape}, the steps have {y.dtype} {y.shape}"
+    if not x.ndim:
+        return f"the program has {x}, the steps have {y}"
+    places = [place for place in np.ndindex(x.shape) if not are_same(x[place], y[place])]
+    first = places[0]
+    return (
+        f"at {first} the program has {x[first]}, the steps have {y[first]} "
+        f"({len(places)} of {x.size} numbers differ)"
+    )
+
+
+class FirstDifference:
+    """Runs the lines of a program once more, and looks at each result as soon as it is there.
+
+    Parameters
+    ----------
+    draft : Draft
+        Of the very program that ran: its arrays are the same.
+    expected : list
+        What each slot holds when the steps are performed.
+
+    Attributes
+    ----------
+    line : Line or None
+        The first whose result is another; None if there is none.
+    got, wanted : array
+    """
+
+    def __init__(self, draft: Draft, expected: Sequence[Any]) -> None:
+        self.draft = draft
+        self.expected = expected
+        self.line: Line | None = None
+        self.got: Any = None
+        self.wanted: Any = None
+
+    def look(self, arrays: Sequence[np.ndarray]) -> None:
+        """Run the lines on these inputs; what is raised means that no line can be named."""
+        try:
+            self._observed()(*arrays)
+        except Exception as error:
+            if self.line is None:
+                raise VerificationError(
+                    f"{self.draft.name}: its program and its steps differ, and its lines cannot "
+                    f"be looked at one by one ({error}). No variable was changed."
+                ) from error
+
+    def _observed(self) -> Callable[..., None]:
+        """Return the program up to its last line, with a look after each statement."""
+        source = self.draft.source
+        tree = ast.parse(source.text)
+        function = tree.body[0]
+        assert isinstance(function, ast.FunctionDef)
+        positions: dict[int, list[int]] = {}
+        for position, number in source.line_numbers.items():
+            positions.setdefault(number, []).append(position)
+        body: list[ast.stmt] = []
+        for statement in function.body:
+            last = statement.end_lineno or statement.lineno
+            several = [p for n in range(statement.lineno, last + 1) for p in positions.get(n, ())]
+            if several:
+                body += [statement, *map(self._look_at, several)]
+        function.body = body or [ast.Pass()]
+        scope = {**source.scope, TOLD: self._tell}
+        code = ast.fix_missing_locations(ast.Module([function], []))
+        exec(compile(code, f"<kerascope {source.name}, verified>", "exec"), scope)
+        observed: Callable[..., None] = scope[source.name]
+        return observed
+
+    def _look_at(self, position: int) -> ast.stmt:
+        """Return the statement that hands over what a line has computed."""
+        line = self.draft.plan.bound.lines[position]
+        arrays, names = self.draft.memory.arrays, self.draft.source.names
+        values = ", ".join(
+            "None" if slot in arrays or slot not in names else names[slot] for slot in line.outputs
+        )
+        return ast.parse(f"{TOLD}({position}, ({values},))").body[0]
+
+    def _tell(self, position: int, values: Sequence[Any]) -> None:
+        line = self.draft.plan.bound.lines[position]
+        for slot, value in zip(line.outputs, values, strict=True):
+            if self.line is not None or slot >= len(self.expected):
+                return  # found already, or what no step makes
+            wanted = self.expected[slot]
+            got = self.draft.memory.arrays.get(slot, value)
+            if wanted is not None and got is not None and not are_same(got, wanted):
+                self.line, self.got, self.wanted = line, np.array(got), np.array(wanted)

@@ -1,0 +1,214 @@
+"""`K.function(..., verify=True)`: program and steps at each call, compared before it counts."""
+
+import itertools
+
+import numpy as np
+import pytest
+from planted_faults import SOON
+from random_programs import Recipe, difference, recipe
+from zoo import ZOO
+
+import kerascope as ks
+from kerascope import backend as K
+from kerascope.backend.graph import Op
+from kerascope.backend.program import flat_text, kernels
+from kerascope.backend.program.verified import VerifiedProgram, are_same
+from kerascope.backend.subnormals import FLUSHED
+from kerascope.errors import ArgumentError, VerificationError
+from kerascope.optimizers import Adam
+
+CALLS = 4
+ROWS = np.arange(6.0, dtype="float32").reshape(2, 3)
+
+
+def swapped(patch, module):
+    """Let a module write subtractions the wrong way round."""
+    right = module.call_of
+
+    def wrong(ufunc, operands, out):
+        if ufunc is np.subtract:
+            operands = ", ".join(reversed(operands.split(", ")))
+        return right(ufunc, operands, out)
+
+    patch.setattr(module, "call_of", wrong)
+
+
+def subtracting(verify=True):
+    """A function with a subtraction in its middle, and the variable that it writes."""
+    x, w = K.placeholder((None, 3)), K.variable(np.full((3, 2), 0.5))
+    product = K.exp(K.dot(x, w))
+    difference = product - K.sum(product)
+    return K.function([x], [K.tanh(difference)], [(w, w * 0.9)], verify=verify), w, difference
+
+
+# --- where both agree -----------------------------------------------------------------------------
+
+
+def test_verified_functions_give_what_the_steps_give():
+    for seed in range(40):
+        given = recipe(seed)
+        assert difference(given, verify=True) is None, seed
+
+
+@pytest.mark.slow
+def test_a_thousand_verified_functions():
+    for seed in range(1000):
+        assert difference(recipe(seed), verify=True) is None, seed
+
+
+def trained(name):
+    K.clear_session()
+    np.random.seed(0)
+    model = ZOO[name]()
+    model.compile("adam", "mse")
+    rng = np.random.default_rng(0)
+    x = [rng.random((4, *(n or 3 for n in t.shape[1:])), "f4") for t in model.inputs]
+    y = [rng.random((4, *(n or 3 for n in t.shape[1:])), "f4") for t in model.outputs]
+    for _ in range(CALLS):
+        model.train_on_batch(x, y)
+    return model
+
+
+@pytest.mark.parametrize("name", ["transformer", "bidirectional", "siamese"])
+def test_a_model_trains_verified_as_ever(name, monkeypatch):
+    usual = trained(name)
+    monkeypatch.setenv("KERASCOPE_VERIFY", "1")
+    verified = trained(name)
+    programs = verified.train_function.programs
+    assert programs
+    assert all(isinstance(program, VerifiedProgram) for program in programs)
+    for one, other in zip(usual.get_weights(), verified.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_draws_go_on_as_ever():
+    def drawn(verify):
+        K.clear_session()
+        function = K.function([], [K.random_normal((3,), seed=5)], verify=verify)
+        return [function([])[0].tolist() for _ in range(5)]
+
+    assert drawn(True) == drawn(False)
+
+
+# --- where they differ ----------------------------------------------------------------------------
+
+
+def test_the_first_step_that_differs_is_named_and_nothing_is_written(monkeypatch):
+    swapped(monkeypatch, kernels)
+    function, w, tensor = subtracting()
+    function([ROWS])  # the first call is stepped
+    before = w.get_value()
+    for _ in range(3):
+        with pytest.raises(VerificationError, match="differ in 'subtract'") as caught:
+            function([ROWS])
+        np.testing.assert_array_equal(w.get_value(), before)
+    error = caught.value
+    assert error.step is tensor.owner
+    assert error.got.shape == error.expected.shape == (2, 2)
+    np.testing.assert_array_equal(error.got, -error.expected)
+    assert "the program has" in str(error)
+
+
+def test_without_it_the_same_fault_goes_unseen(monkeypatch):
+    swapped(monkeypatch, kernels)
+    function, _, _ = subtracting(verify=False)
+    for _ in range(CALLS):
+        function([ROWS])
+
+
+def test_a_new_value_that_differs_is_named(monkeypatch):
+    swapped(monkeypatch, flat_text)
+    x, w = K.placeholder((None, 3)), K.variable(np.full((3, 2), 0.5), name="kernel")
+    loss = K.mean(K.square(K.dot(x, w)))
+    function = K.function([x], [loss], Adam().get_updates(loss=loss, params=[w]), verify=True)
+    function([ROWS])
+    before = w.get_value()
+    with pytest.raises(VerificationError, match="the new value of '.*Every step by itself agrees"):
+        function([ROWS])
+    np.testing.assert_array_equal(w.get_value(), before)
+
+
+@pytest.mark.parametrize("fault", SOON, ids=lambda fault: fault.__name__)
+def test_planted_faults_are_told(fault, monkeypatch):
+    fault(monkeypatch)
+    outcomes = (difference(recipe(seed), verify=True) for seed in range(80))
+    told = next(told for told in outcomes if told is not None)
+    assert "VerificationError" in told or "earlier call" in told
+
+
+def test_a_program_that_fails_is_told(monkeypatch):
+    def failing(self, slot):
+        return "np.nonsense()"
+
+    monkeypatch.setattr("kerascope.backend.program.source.Source._output", failing)
+    function, w, _ = subtracting()
+    function([ROWS])
+    before = w.get_value()
+    with pytest.raises(VerificationError, match="fails where its steps do not"):
+        function([ROWS])
+    np.testing.assert_array_equal(w.get_value(), before)
+
+
+def test_what_fails_stepped_too_raises_what_it_raises():
+    places, w = K.placeholder((2,), dtype="int32"), K.variable(np.ones((3, 2)))
+    function = K.function([places], [K.gather(w, places)], verify=True)
+    for _ in range(CALLS):
+        function([[0, 1]])
+    with pytest.raises(ks.errors.DataError, match="no row 9"):
+        function([[0, 9]])
+
+
+def test_an_op_of_somebody_else_that_changes_its_mind_is_said_to_be_one():
+    calls = itertools.count()
+
+    class Counts(Op):
+        def infer_shape(self, x):
+            return x.shape
+
+        def perform(self, x):
+            return x + next(calls)
+
+    x = K.placeholder((3,))
+    function = K.function([x], [Counts()(x)], verify=True)
+    function([np.ones(3)])
+    with pytest.raises(VerificationError, match="not an op of ours"):
+        function([np.ones(3)])
+
+
+# --- asking for it --------------------------------------------------------------------------------
+
+
+def test_the_environment_decides_where_nobody_says(monkeypatch):
+    def kind(**options):
+        x = K.placeholder((3,))
+        function = K.function([x], [K.exp(x)], **options)
+        for _ in range(CALLS):
+            function([np.ones(3)])
+        return type(function.programs[0])
+
+    assert kind() is not VerifiedProgram
+    for value, expected in (("1", True), ("0", False), ("", False)):
+        monkeypatch.setenv("KERASCOPE_VERIFY", value)
+        assert (kind() is VerifiedProgram) == expected
+    monkeypatch.setenv("KERASCOPE_VERIFY", "1")
+    assert kind(verify=False) is not VerifiedProgram
+    monkeypatch.setenv("KERASCOPE_VERIFY", "yes")
+    with pytest.raises(ArgumentError, match="KERASCOPE_VERIFY: got 'yes'; expected 0 or 1"):
+        kind()
+
+
+def test_what_is_the_same():
+    assert are_same(np.array([np.nan, 1.0]), np.array([-np.nan, 1.0]))
+    assert not are_same(np.array(0.0), np.array(-0.0))
+    assert not are_same(np.float32(1), np.float64(1))
+    assert not are_same(np.ones(2), np.ones((2, 1)))
+    assert not are_same(np.array([np.nan]), np.array([1.0]))
+    assert are_same(np.zeros((0, 3), bool), np.zeros((0, 3), bool))
+    tiny, zero = np.array([1e-45], "f4"), np.array([0], "f4")
+    with FLUSHED:
+        assert not are_same(tiny, zero)
+
+
+def test_a_recipe_is_not_changed_by_being_verified():
+    assert isinstance(recipe(3), Recipe)
+    assert difference(recipe(3), verify=True) is None

@@ -1,0 +1,159 @@
+"""Faults to be planted: patches of the planner, of a rewrite or of the emitter.
+
+Each is as somebody could have written it. Its program runs, and tells lies. What it is given is
+pytest's `monkeypatch`.
+"""
+
+import numpy as np
+
+from kerascope.backend.ops.scan import Scan
+from kerascope.backend.ops.shaping import Reshape
+from kerascope.backend.program import draft, kernels, plan, rules
+from kerascope.backend.program.bound import Bound
+from kerascope.backend.program.memory import Memory
+from kerascope.backend.program.plan import Plan
+from kerascope.backend.program.programs import Programs
+from kerascope.backend.program.source import Source
+
+
+def a_buffer_is_free_one_step_early(patch):
+    right = Memory._last_readers
+
+    def early(self, kept):
+        return {max(at - 1, 0): roots for at, roots in right(self, kept).items()}
+
+    patch.setattr(Memory, "_last_readers", early)
+
+
+def what_is_read_at_the_end_is_not_kept(patch):
+    patch.setattr(draft, "_slots_read_at_the_end", lambda plan, flats: [])
+
+
+def operands_are_swapped(patch):
+    right = kernels.call_of
+
+    def swapped(ufunc, operands, out):
+        is_difference = ufunc is np.subtract
+        return right(ufunc, "{1}, {0}" if is_difference else operands, out)
+
+    patch.setattr(kernels, "call_of", swapped)
+
+
+def a_variable_is_taken_for_a_constant(patch):
+    right = Bound._know_what_is_given
+
+    def stale(self, arrays):
+        right(self, arrays)
+        for slot, variable in self.schedule.variables:
+            self._know_constant(slot, variable.room.copy())
+
+    patch.setattr(Bound, "_know_what_is_given", stale)
+
+
+def a_reshape_does_not_say_that_it_is_a_view(patch):
+    patch.setattr(Reshape, "may_share", lambda self, inputs, outputs: ())
+
+
+def a_loop_without_steps_does_not_say_what_it_hands_back(patch):
+    patch.setattr(Scan, "may_share", lambda self, inputs, outputs: ())
+
+
+def a_guard_is_left_out(patch):
+    right = Plan._open_guards
+
+    def unguarded(self, new_slots):
+        return dict.fromkeys(right(self, new_slots), ())
+
+    patch.setattr(Plan, "_open_guards", unguarded)
+
+
+def a_program_serves_both_phases(patch):
+    patch.setattr(Programs, "_key", lambda self, arrays: tuple([x.shape for x in arrays]))
+
+
+def an_output_is_not_copied(patch):
+    patch.setattr(Source, "_output", lambda self, slot: f"np.asarray({self._name(slot)})[()]")
+
+
+def equal_ops_may_have_other_parameters(patch):
+    right = rules.MergeEqual.__call__
+
+    def careless(self, bound, line):
+        kind = type(line.op)
+        original = kind.__repr__, kind.__eq__, kind.__hash__
+        kind.__repr__ = kind.__name__.__str__
+        kind.__eq__, kind.__hash__ = (lambda a, b: type(a) is type(b)), (lambda a: 1)
+        try:
+            return right(self, bound, line)
+        finally:
+            kind.__repr__, kind.__eq__, kind.__hash__ = original
+
+    patch.setitem(rules.RULES, "merge_equal", type("Careless", (rules.MergeEqual,), {
+        "__call__": careless}))  # fmt: skip
+
+
+def a_difference_is_turned_round(patch):
+    right = rules.subtract_negative
+
+    def turned(bound, line):
+        before = list(line.inputs)
+        right(bound, line)
+        if line.inputs != before:
+            line.inputs.reverse()
+
+    patch.setitem(rules.RULES, "subtract_negative", lambda: turned)
+
+
+def any_two_transpositions_cancel(patch):
+    def cancel(bound, line):
+        first = bound.makers.get(line.inputs[0]) if line.inputs else None
+        if first is None or {type(first.op).__name__, type(line.op).__name__} != {"Transpose"}:
+            return None
+        bound.replace(line, first.inputs[0])
+        return "transposed twice"
+
+    patch.setitem(rules.RULES, "undo_transposes", lambda: cancel)
+
+
+def new_values_are_not_kept_from_each_other(patch):
+    patch.setattr(plan.Plan, "is_at_risk", lambda self, slot: False)
+    right = plan.Commit
+
+    def careless(variable, new_slot, guards, is_at_risk):
+        return right(variable, new_slot, guards, False)
+
+    patch.setattr(plan, "Commit", careless)
+
+
+def every_kernel_may_write_over_its_input(patch):
+    right = kernels.Writing
+
+    def careless(kind, text, kernel=None, can_overwrite=False):
+        return right(kind, text, kernel, True)
+
+    patch.setattr(kernels, "Writing", careless)
+
+
+def a_product_with_one_keeps_what_is_too_small(patch):
+    patch.setattr(rules, "_is_rounded", lambda bound, slot: True)
+
+
+SOON = [
+    a_buffer_is_free_one_step_early,
+    operands_are_swapped,
+    a_variable_is_taken_for_a_constant,
+    an_output_is_not_copied,
+]
+FAULTS = [
+    what_is_read_at_the_end_is_not_kept,
+    a_reshape_does_not_say_that_it_is_a_view,
+    a_loop_without_steps_does_not_say_what_it_hands_back,
+    a_guard_is_left_out,
+    a_program_serves_both_phases,
+    equal_ops_may_have_other_parameters,
+    a_difference_is_turned_round,
+    any_two_transpositions_cancel,
+    new_values_are_not_kept_from_each_other,
+    every_kernel_may_write_over_its_input,
+    a_product_with_one_keeps_what_is_too_small,
+]
