@@ -7,6 +7,7 @@ model is *deferred*.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,52 @@ from kerascope.engine.node import get_source_inputs
 from kerascope.engine.undoing import Undoing
 from kerascope.errors import ArgumentError, ConfigError, DtypeError
 from kerascope.registry import custom_object_scope
+
+
+@dataclass
+class Branches:
+    """The models whose outputs a Merge of Keras 1 joins; a layer that has them begins a line."""
+
+    models: list[Any]
+
+    @property
+    def have_config(self) -> bool:
+        """Whether they can be made again one by one: each is a model, and they share no layer."""
+        models = list(dict.fromkeys(self.models))
+        inside = [layer for model in models for layer in _layers_inside(model)]
+        return all(isinstance(m, Network) for m in models) and len(inside) == len(set(inside))
+
+    def get_config(self) -> list[Any]:
+        """Return the configuration of each; for one that comes again, its place."""
+        return [
+            {"class_name": type(model).__name__, "config": model.get_config()}
+            if self.models.index(model) == place
+            else self.models.index(model)
+            for place, model in enumerate(self.models)
+        ]
+
+    @classmethod
+    def from_config(cls, config: list[Any]) -> Branches:
+        """Make the models anew."""
+        models: list[Any] = []
+        for entry in config:
+            models.append(models[entry] if isinstance(entry, int) else deserialized(entry))
+        return cls(models)
+
+
+def deserialized(entry: dict[str, Any]) -> Any:
+    """Return a layer made from `{"class_name", "config"}`, and called on its branches if any."""
+    layer = layer_registry.deserialize(entry)
+    if "branches" in entry:
+        layer._branches = Branches.from_config(entry["branches"])
+        layer([model.outputs[0] for model in layer._branches.models])
+    return layer
+
+
+def _layers_inside(model: Any) -> list[Layer]:
+    if isinstance(model, Sequential):
+        return model.flattened_layers
+    return list(model.layers) if isinstance(model, Network) else [model]
 
 
 class Sequential(Model):
@@ -52,6 +99,18 @@ class Sequential(Model):
     def layers(self) -> list[Layer]:
         """The layers in order, without the InputLayer."""
         return [layer for layer in self._line if not isinstance(layer, InputLayer)]
+
+    @property
+    def flattened_layers(self) -> list[Layer]:
+        """All layers but the inputs; those that a first Merge joins come first, as in Keras 1."""
+        if not self._line or not self.outputs:
+            return self.layers
+        first = self._line[0]
+        branches = getattr(first, "_branches", None)
+        found = [x for model in branches.models for x in _layers_inside(model)] if branches else []
+        in_graph = [x for x in self._sublayers if x not in {*found, *self._line}]
+        joined = [x for x in [*found, *in_graph] if not isinstance(x, InputLayer)]
+        return list(dict.fromkeys([*joined, *self.layers]))
 
     @property
     def _sublayers(self) -> list[Layer]:
@@ -199,13 +258,17 @@ class Sequential(Model):
             for layer in self._line
         ]
         if len(self.inputs) > 1 or len(self._sublayers) > len(self._line) + 1:
-            raise ConfigError(
-                f"{self.label}: begins with a Merge of other models; such a line has no "
-                f"configuration of its own. Make it by Model(inputs, outputs) to save it.",
-                subject=self,
-            )
+            branches = getattr(self._line[0], "_branches", None)
+            if branches is None or not branches.have_config:
+                raise ConfigError(
+                    f"{self.label}: begins with a Merge of layers that are no models, or share "
+                    f"layers; such a line has no configuration of its own. Make it by "
+                    f"Model(inputs, outputs) to save it.",
+                    subject=self,
+                )
+            layers[0]["branches"] = branches.get_config()
         config: dict[str, Any] = {"name": self.name, "trainable": self.trainable, "layers": layers}
-        if self.inputs:
+        if len(self.inputs) == 1:
             config["build_input_shape"] = list(self.inputs[0].shape)
         return config
 
@@ -217,7 +280,7 @@ class Sequential(Model):
         model = cls(name=facts.get("name"))
         with custom_object_scope(custom_objects or {}):
             for entry in entries:
-                model.add(layer_registry.deserialize(entry))
+                model.add(deserialized(entry))
         if not model.outputs and facts.get("build_input_shape"):
             model.build(facts["build_input_shape"])
         if not facts.get("trainable", True):

@@ -13,6 +13,7 @@ from typing import Any
 
 from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
+from kerascope.engine.sequential import Branches
 from kerascope.errors import ArgumentError, SpellingWarning
 from kerascope.layers.joining import Concatenate, Dot
 from kerascope.layers.lambdas import Lambda
@@ -172,6 +173,8 @@ def Merge(
     warn(f"Merge: mode {word!r} is Keras 1's word; today it is the layer {today}.", SpellingWarning)
     if layers:
         layer(_outputs_of(layers, node_indices, tensor_indices))
+        if not any([*(node_indices or []), *(tensor_indices or [])]):
+            layer._branches = Branches(list(layers))  # type: ignore[attr-defined]
     return layer
 
 

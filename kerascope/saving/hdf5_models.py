@@ -25,6 +25,8 @@ from kerascope.saving.hdf5_files import reading_hdf5, writing_hdf5
 from kerascope.saving.hdf5_weights import (
     arrays_of,
     in_order_of,
+    layers_of,
+    layers_to_write,
     load_weights_from_hdf5_group,
     load_weights_from_hdf5_group_by_name,
     write_layers,
@@ -75,14 +77,18 @@ def save_hdf5_model(model: Any, filepath: Any, overwrite: bool, include_optimize
 def save_hdf5_weights(model: Any, filepath: Any, overwrite: bool) -> None:
     """Write the weights alone."""
     is_of_keras_3 = habits().hdf5_of_keras_3
-    layers = _listed(model) if is_of_keras_3 else {x.name: x.weights for x in model.layers}
+    layers = _listed(model) if is_of_keras_3 else _weights(model)
     version = KERAS_3_VERSION if is_of_keras_3 else KERAS_VERSION
     with replacing(filepath, overwrite=overwrite) as unfinished, writing_hdf5(unfinished) as file:
         write_layers(file, layers, version)
 
 
 def _listed(model: Any) -> dict[str, list[Variable]]:
-    return {layer.name: listed_weights(layer) for layer in model.layers}
+    return {layer.name: listed_weights(layer) for layer in layers_to_write(model)}
+
+
+def _weights(model: Any) -> dict[str, list[Variable]]:
+    return {layer.name: layer.weights for layer in layers_to_write(model)}
 
 
 def _content(model: Any, is_trained: bool) -> _Content:
@@ -97,9 +103,7 @@ def _content(model: Any, is_trained: bool) -> _Content:
     training = training_config(model) if is_trained else None
     has_state = is_trained and model.train_function is not None
     state = model.optimizer.weights if has_state else []
-    return _Content(
-        KERAS_VERSION, config, training, {x.name: x.weights for x in model.layers}, state
-    )
+    return _Content(KERAS_VERSION, config, training, _weights(model), state)
 
 
 def _content_of_keras_3(model: Any, config: Config, is_trained: bool) -> _Content:
@@ -172,7 +176,7 @@ def load_hdf5_model(filepath: Any, compile: bool, safe_mode: bool) -> Any:
         allowance = Allowance(_count(file["model_weights"]), where)
         model = model_of(config, where, safe_mode=safe_mode, allowance=allowance)
         group = file["model_weights"]
-        load_weights_from_hdf5_group(group, in_order_of(group, model.layers))
+        load_weights_from_hdf5_group(group, in_order_of(group, layers_of(model)))
         if compile and "training_config" in file.attrs:
             training = read_json(file.attrs["training_config"], where)
             orders = orders_in(config) if is_from_keras_3(config) else None
@@ -226,6 +230,6 @@ def load_hdf5_weights(
     with reading_hdf5(filepath, repr(str(filepath))) as file:
         group = file.get("model_weights", file)
         if by_name:
-            load_weights_from_hdf5_group_by_name(group, model.layers, skip_mismatch, reshape)
+            load_weights_from_hdf5_group_by_name(group, layers_of(model), skip_mismatch, reshape)
         else:
-            load_weights_from_hdf5_group(group, model.layers, reshape)
+            load_weights_from_hdf5_group(group, layers_of(model), reshape)

@@ -39,7 +39,38 @@ Pairs = list[tuple[Variable, np.ndarray]]
 OF_THE_MODEL_ITSELF = "top_level_model_weights"
 
 
+def layers_of(model: Any) -> list[Layer]:
+    """Return the layers of a model in the order of its files, those of a first Merge too."""
+    return list(getattr(model, "flattened_layers", model.layers))
+
+
 # --- writing --------------------------------------------------------------------------------------
+
+
+def layers_to_write(model: Any) -> list[Layer]:
+    """Return the layers of a model, which together have all its weights.
+
+    Raises
+    ------
+    ConfigError
+        A weight belongs to no layer, or two layers have the same name: it would be lost.
+    """
+    layers = layers_of(model)
+    names = [layer.name for layer in layers]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ConfigError(
+            f"save: {model.label} has two layers called {twice!r}; expected distinct names, by "
+            f"which an .h5 file tells them apart. Save the weights as .weights.h5."
+        )
+    held = {w for layer in layers for w in layer.weights}
+    lost = [w.name for w in model.weights if w not in held]
+    if lost:
+        raise ConfigError(
+            f"save: {model.label} has weights that belong to none of its layers, {lost[0]!r} among "
+            f"them; an .h5 file holds those of layers. Save the weights as .weights.h5."
+        )
+    return layers
 
 
 def save_weights_to_hdf5_group(f: Any, layers: Iterable[Layer]) -> None:

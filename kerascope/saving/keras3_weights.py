@@ -127,7 +127,7 @@ def _in_folder(name: str, layers: list[Layer]) -> list[tuple[str, Layer]]:
 def layers_in_order(network: Network, orders: Orders | None = None) -> list[Layer]:
     """Return the layers of a graph as Keras 3 lists them: by falling depth, without operations."""
     if isinstance(network, Sequential):
-        return list(network.layers)
+        return network.flattened_layers
     layers = [layer for layer in network.layers if not isinstance(layer, Operation)]
     unused = [x._keras_history.layer for x in network.inputs]
     layers += [x for x in unused if x not in layers and isinstance(x, InputLayer)]

@@ -192,6 +192,11 @@ def _plain_object(value: Config, module: str, home: Any) -> Config:
 
 def _line(config: Config, facts: dict[str, NetworkFacts]) -> Config:
     """Return a Sequential's configuration; its Input is an entry of its own in Keras 3."""
+    if any("branches" in layer for layer in config["layers"]):
+        raise NoCounterpartError(
+            f"Sequential {config['name']!r}: begins with a Merge of other models, which Keras 3 "
+            f"has not, so a .keras file cannot hold it. Save the model as .h5."
+        )
     layers = [to_keras_3(layer, facts) for layer in config["layers"]]
     inputs = facts[config["name"]].inputs if config["name"] in facts else []
     if inputs and layers and layers[0]["class_name"] != "InputLayer":

@@ -130,7 +130,10 @@ def today(entry: Config) -> Config:
     elif isinstance(config, dict) and "output_layers" in config:
         config = {**config, "layers": [today(layer) for layer in config["layers"]]}
     elif class_name == "Merge":
+        branches = (config or {}).get("layers")
         class_name, config = _merge(config or {})
+        if branches:  # the models that it joins, where it begins a line
+            entry = {**entry, "branches": [today(model) for model in branches]}
     else:
         config = _arguments(class_name, dict(config or {}))
         class_name = CLASSES.get(class_name, class_name)
@@ -208,9 +211,6 @@ def _merge(config: Config) -> tuple[str, Config]:
             f"Merge {config.get('name', '')!r}: its mode is a function, {str(mode)[:40]!r}, which "
             f"a file cannot hold; expected one of {', '.join(MERGE_MODES)}."
         )
-    if config.get("layers"):
-        kept = {k: v for k, v in config.items() if k in ("name", "mode", "concat_axis", "dot_axes")}
-        return "Merge", {**kept, "layers": [today(layer) for layer in config["layers"]]}
     arguments: Config = {"name": config["name"]} if "name" in config else {}
     if mode == "concat":
         arguments["axis"] = config.get("concat_axis", -1)

@@ -77,7 +77,8 @@ def _fitting(array: np.ndarray, shape: tuple[int, ...], reshape: bool) -> np.nda
 def _parts(layer: Any) -> list[Any] | None:
     """Return the layers whose weights follow each other in those of a layer, if it only holds."""
     if isinstance(layer, Network):
-        return [inner for inner in layer.layers if inner.weights]
+        layers = getattr(layer, "flattened_layers", layer.layers)
+        return [inner for inner in layers if inner.weights]
     if type(layer).__name__ == "Bidirectional":
         return [layer.forward_layer, layer.backward_layer]
     if type(layer).__name__ == "TimeDistributed":

@@ -155,8 +155,10 @@ def test_a_class_that_is_not_known_says_how_to_make_it_known():
     assert "NetworkBooks" not in str(error.value)
 
 
-def test_a_line_over_a_merge_trains_its_branches_but_has_no_configuration():
-    left, right = (Sequential([Dense(3, input_dim=5)]) for _ in range(2))
+def test_a_line_over_a_merge_of_layers_trains_them_but_has_no_configuration():
+    left, right = Dense(3), Dense(3)
+    left(Input((5,)))
+    right(Input((5,)))
     model = Sequential()
     with pytest.warns(SpellingWarning):
         model.add(Merge([left, right], mode="concat"))

@@ -9,8 +9,19 @@ import numpy as np
 import pytest
 
 from kerascope import backend as K
+from kerascope import config
 from kerascope.errors import ConfigError, MissingToolError
-from kerascope.layers import GRU, LSTM, Conv1D, Conv2D, Dense, Input, Layer
+from kerascope.layers import (
+    GRU,
+    LSTM,
+    BatchNormalization,
+    Conv1D,
+    Conv2D,
+    Dense,
+    Input,
+    Layer,
+    Merge,
+)
 from kerascope.models import (
     Model,
     Sequential,
@@ -19,7 +30,7 @@ from kerascope.models import (
     model_from_json,
     model_from_yaml,
 )
-from kerascope.saving import preprocess_weights_for_loading
+from kerascope.saving import load_attributes_from_hdf5_group, preprocess_weights_for_loading
 
 SEQUENTIAL_OF_KERAS_1 = {
     "class_name": "Sequential",
@@ -326,3 +337,113 @@ def test_a_class_of_your_own_with_an_old_word_makes_no_file_of_keras_1(tmp_path)
         np.testing.assert_array_equal(
             again.predict(np.ones((1, 2))), model.predict(np.ones((1, 2)))
         )
+
+
+# --- a line that begins with a Merge --------------------------------------------------------------
+
+
+def shaken(model):
+    rng = np.random.default_rng(3)
+    model.set_weights([rng.normal(size=w.shape) for w in model.get_weights()])
+    return model
+
+
+def line_over_branches(dialect="1.2", mode="concat"):
+    """Return a line that begins with a Merge of two; the right one begins with another."""
+    config.dialect = dialect
+    try:
+        inner = Sequential([Dense(4, input_dim=4), BatchNormalization()])
+        left = Sequential([Dense(4, input_dim=3), inner])
+        ends = [Sequential([Dense(2, input_dim=2)]), Sequential([Dense(2, input_dim=2)])]
+        right = Sequential([Merge(ends, mode="concat"), Dense(4)])
+        return shaken(Sequential([Merge([left, right], mode=mode), Dense(3)]))
+    finally:
+        config.dialect = "2.2"
+
+
+@pytest.mark.filterwarnings("ignore::kerascope.errors.SpellingWarning")
+@pytest.mark.parametrize("dialect", ["1.2", "2.2", "3"])
+@pytest.mark.parametrize("ending", ["h5", "weights.h5"])
+def test_weights_of_branches_are_saved_and_loaded(dialect, ending, tmp_path):
+    model, other = line_over_branches(dialect), line_over_branches(dialect)
+    other.set_weights([w + 1 for w in other.get_weights()])
+    model.save_weights(tmp_path / f"w.{ending}")
+    other.load_weights(tmp_path / f"w.{ending}")
+    assert len(model.get_weights()) == 16
+    for one, two in zip(model.get_weights(), other.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.filterwarnings("ignore::kerascope.errors.SpellingWarning")
+def test_layers_of_branches_stand_first_in_a_file_as_in_keras_1(tmp_path):
+    left, right = (Sequential([Dense(4, input_dim=3, name=n)]) for n in ("left", "right"))
+    model = Sequential([Merge([left, right], mode="sum"), Dense(3, name="top")])
+    model.save_weights(tmp_path / "w.h5")
+    with h5py.File(tmp_path / "w.h5") as file:
+        names = load_attributes_from_hdf5_group(file, "layer_names")
+    assert [name for name in names if not name.startswith("add")] == ["left", "right", "top"]
+    assert [layer.name for layer in model.flattened_layers if layer.weights] == [*names[:2], "top"]
+
+
+@pytest.mark.filterwarnings("ignore::kerascope.errors.SpellingWarning")
+@pytest.mark.parametrize("mode", ["concat", "sum", "mul", "ave", "max", "dot", "cos"])
+def test_a_line_over_branches_has_a_configuration(mode, tmp_path):
+    model = line_over_branches(mode=mode)
+    arrays = [np.ones((2, n)) * 0.1 for n in (3, 2, 2)]
+    twin = Sequential.from_config(json.loads(json.dumps(model.get_config())))
+    twin.set_weights(model.get_weights())
+    np.testing.assert_array_equal(model.predict(arrays), twin.predict(arrays))
+    model.save(tmp_path / "model.h5")
+    twin = load_model(tmp_path / "model.h5")
+    np.testing.assert_array_equal(model.predict(arrays), twin.predict(arrays))
+    with pytest.raises(ConfigError, match="begins with a Merge"):
+        model.save(tmp_path / "model.keras")
+
+
+@pytest.mark.filterwarnings("ignore::kerascope.errors.SpellingWarning")
+def test_a_branch_that_comes_twice_is_shared_again():
+    branch = Sequential([Dense(4, input_dim=3)])
+    model = Sequential([Merge([branch, branch], mode="mul"), Dense(3)])
+    twin = Sequential.from_config(model.get_config())
+    assert len(twin.get_weights()) == len(model.get_weights()) == 4
+
+
+def test_a_merge_in_a_configuration_of_keras_1_is_made_again():
+    def dense(units, n):
+        options = {"output_dim": units, "input_dim": n, "batch_input_shape": [None, n]}
+        return {"class_name": "Dense", "config": {"name": f"d{n}", **options}}
+
+    branches = [{"class_name": "Sequential", "config": [dense(4, n)]} for n in (2, 3)]
+    merge = {"name": "merge_1", "mode": "concat", "concat_axis": -1, "layers": branches}
+    top = {"class_name": "Dense", "config": {"output_dim": 1, "name": "top"}}
+    old = {"class_name": "Sequential", "keras_version": "1.2.2",
+           "config": [{"class_name": "Merge", "config": merge}, top]}  # fmt: skip
+    model = model_from_json(json.dumps(old))
+    assert [layer.name for layer in model.flattened_layers] == ["d2", "d3", "merge_1", "top"]
+    assert model.predict([np.ones((2, 2)), np.ones((2, 3))]).shape == (2, 1)
+
+
+class Scaled(Model):
+    """A model with a weight of its own, beside those of its layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = Dense(2)
+        self.scale = self.add_weight(name="scale", shape=(1,), initializer="ones")
+
+    def call(self, inputs):
+        return self.dense(inputs) * self.scale
+
+
+def test_a_weight_that_a_file_cannot_hold_is_not_lost_without_a_word(tmp_path):
+    model = Scaled()
+    model.predict(np.ones((2, 3)))
+    assert len(model.weights) == 3
+    with pytest.raises(ConfigError, match=r"belong to none of its layers.*\.weights\.h5"):
+        model.save_weights(tmp_path / "w.h5")
+    assert list(tmp_path.iterdir()) == []
+    model.save_weights(tmp_path / "w.weights.h5")
+    twin = Scaled()
+    twin.predict(np.ones((2, 3)))
+    twin.load_weights(tmp_path / "w.weights.h5")
+    np.testing.assert_array_equal(model.predict(np.ones((2, 3))), twin.predict(np.ones((2, 3))))
