@@ -73,7 +73,6 @@ NAMES: dict[str, tuple[tuple[str, str], ...]] = {
     "kerascope.ops": ((_OPS, "Write it with K functions, or as an Op of your own."),),
     "kerascope.random": (("beta categorical gamma shuffle", "Draw it with NumPy."),),
     "kerascope.callbacks": (
-        ("BackupAndRestore", "Use ModelCheckpoint, load_model and fit(initial_epoch=...)."),
         ("SwapEMAWeights", "Average model.get_weights() in a LambdaCallback."),
     ),
 }

@@ -732,8 +732,8 @@ def test_callbacks_are_known_by_name():
 
 
 def test_callbacks_of_keras_3_that_are_not_here_say_what_to_use():
-    with pytest.raises(AttributeError, match="BackupAndRestore: .* does not yet"):
-        _ = cb.BackupAndRestore
+    with pytest.raises(AttributeError, match="SwapEMAWeights: .* does not yet"):
+        _ = cb.SwapEMAWeights
     with pytest.raises(AttributeError, match="Did you mean 'EarlyStopping'"):
         _ = cb.EarlyStoping
 

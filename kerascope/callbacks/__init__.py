@@ -2,10 +2,11 @@
 
 Each file holds callbacks of one purpose: `base` the interface, `callback_list` what `fit` talks to,
 `recording` the records of a run, `progress` the bar, `remote` and `tensorboard` the figures for
-other programs, `stopping`, `learning_rate` and `checkpoint` those that act on the model. `registry`
-knows them by name; `get("EarlyStopping")` makes one.
+other programs, `stopping`, `learning_rate` and `checkpoint` those that act on the model, `backup`
+what lets a killed run go on. `registry` knows them by name; `get("EarlyStopping")` makes one.
 """
 
+from kerascope.callbacks.backup import BackupAndRestore
 from kerascope.callbacks.base import Callback, LambdaCallback, get, registry
 from kerascope.callbacks.callback_list import CallbackList, checked_callbacks
 from kerascope.callbacks.checkpoint import ModelCheckpoint
@@ -18,6 +19,7 @@ from kerascope.callbacks.tensorboard import TensorBoard
 from kerascope.not_yet import answer_missing_names
 
 __all__ = [
+    "BackupAndRestore",
     "BaseLogger",
     "CSVLogger",
     "Callback",

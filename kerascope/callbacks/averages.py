@@ -75,6 +75,14 @@ class RunningMeans:
         """
         return self._totals[name] / max(self._weights[name], 1)
 
+    def get_state(self) -> dict[str, Any]:
+        """Return all that is remembered: sums and weights."""
+        return {"totals": dict(self._totals), "weights": dict(self._weights)}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Remember what `get_state` returned."""
+        self._totals, self._weights = dict(state["totals"]), dict(state["weights"])
+
     def results(self) -> dict[str, Any]:
         """Return all means, in the order in which the names first came."""
         return {name: self.result(name) for name in self._totals}

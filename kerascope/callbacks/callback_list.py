@@ -126,6 +126,8 @@ class CallbackList:
     ) -> CallbackList:
         """Return the list that `fit` uses: averages, progress, the caller's callbacks, history.
 
+        A callback with `comes_last` comes after the history.
+
         Parameters
         ----------
         callbacks : list of Callback, Callback or None
@@ -135,7 +137,7 @@ class CallbackList:
         params : mapping
             See `Callback.params`; `verbose` 0 leaves the progress out.
         history : History, optional
-            Comes last, so that it records what the others write into the logs.
+            Comes after them, so that it records what the others write into the logs.
         count_mode : {"samples", "steps"}
             What the progress counts.
         validation_data : list, optional
@@ -154,7 +156,9 @@ class CallbackList:
         if params.get("verbose"):
             ordered.append(ProgbarLogger(count_mode, stateful_metrics=stateful))
             ordered[-1].means = averages.means
-        ordered += [*own, History() if history is None else history]
+        ordered += [callback for callback in own if not _comes_last(callback)]
+        ordered.append(History() if history is None else history)
+        ordered += filter(_comes_last, own)
         callback_list = cls()
         callback_list.callbacks = ordered
         callback_list._find_batch_hooks()
@@ -184,6 +188,12 @@ class CallbackList:
         self.model = model
         for callback in self.callbacks:
             callback.set_model(model)
+
+    def set_run(self, run: Any) -> None:
+        """Tell those that back runs up which run it is: an `engine.training_run.Run`."""
+        for callback in self.callbacks:
+            if hasattr(callback, "set_run"):
+                callback.set_run(run)
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
         """Tell that training begins."""
@@ -252,6 +262,11 @@ class CallbackList:
         wanted = list(logger.params.get("metrics", ()))
         are_these = wanted[: len(names)] == names and not {"batch", "size"}.intersection(wanted)
         return logger.means if are_these else None
+
+
+def _comes_last(callback: Any) -> bool:
+    """Tell whether a callback wants to know what all others did at the same moment."""
+    return bool(getattr(callback, "comes_last", False))
 
 
 def _written_hooks(callbacks: list[Any], name: str) -> list[Callable[..., None]]:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+_NAME = "events.out.tfevents."
 _VERSION = "brain.Event:2"
 _POLYNOMIAL = 0x82F63B78  # Castagnoli's, mirrored
 _MASK = 0xA282EAD8
@@ -92,6 +93,20 @@ def scalar_event(wall_time: float, step: int, scalars: Mapping[str, float]) -> b
     )
 
 
+def is_event_file(path: Path) -> bool:
+    """Tell whether a file is called and begins as ours do.
+
+    Examples
+    --------
+    >>> is_event_file(Path("notes.txt"))
+    False
+    """
+    if not path.name.startswith(_NAME):
+        return False
+    with path.open("rb") as file:
+        return _VERSION.encode() in file.read(64)
+
+
 class EventFile:
     """A new event file in a folder, for numbers.
 
@@ -111,7 +126,7 @@ class EventFile:
 
         now = time.time()
         Path(folder).mkdir(parents=True, exist_ok=True)
-        name = f"events.out.tfevents.{int(now):010d}.{socket.gethostname()}.{os.getpid()}"
+        name = f"{_NAME}{int(now):010d}.{socket.gethostname()}.{os.getpid()}"
         self.path = _unused(Path(folder), name)
         self._append(version_event(now))
 

@@ -188,6 +188,11 @@ class Progbar:
         """Names of the figures that are not averaged."""
         return self._means.stateful_metrics
 
+    @property
+    def means(self) -> RunningMeans:
+        """The means so far."""
+        return self._means
+
     def update(self, current: int, values: Iterable[tuple[str, Any]] | None = None) -> None:
         """Go to `current`; at the target, finish.
 
@@ -309,6 +314,21 @@ class ProgbarLogger(Callback):
             count = logs.get("size", 1) if self.count_mode == "samples" else 1
             names = self._names if self.means is None else ()
             self.progbar.advance(count, [(name, logs[name]) for name in names if name in logs])
+
+    def get_state(self) -> dict[str, Any]:
+        """Return how far the epoch is, for a run that goes on from a backup."""
+        if self.progbar is None:
+            return {}
+        own = self.progbar.means.get_state() if self.means is None else None
+        return {"seen": self.progbar.seen, "means": own}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go to where an epoch was; between two epochs there is no bar to move."""
+        if self.progbar is None or not state:
+            return
+        self.progbar.seen = state["seen"]
+        if self.means is None and state["means"] is not None:
+            self.progbar.means.set_state(state["means"])
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         """Show the final figures, validation among them."""

@@ -14,6 +14,7 @@ import numpy as np
 from kerascope.callbacks.averages import RunningMeans
 from kerascope.callbacks.base import Callback, Logs, registry
 from kerascope.errors import ArgumentError, KerascopeWarning
+from kerascope.files import replacing
 
 NOT_AVAILABLE = "NA"
 
@@ -75,6 +76,14 @@ class BaseLogger(Callback):
         if logs is not None:
             logs.update(self._means.results())
 
+    def get_state(self) -> Any:
+        """Return the sums so far, for a run that goes on from a backup."""
+        return self._means.get_state()
+
+    def set_state(self, state: Any) -> None:
+        """Go on from sums that `get_state` returned."""
+        self._means.set_state(state)
+
 
 @registry.register
 class History(Callback):
@@ -130,7 +139,8 @@ class CSVLogger(Callback):
     -----
     The columns are "epoch" and the names that logs may have, sorted; the first epoch decides. A
     value that is missing is written as NA. The file is opened and closed at each epoch, so whatever
-    happens in training, the lines of the epochs before are there.
+    happens in training, the lines of the epochs before are there. If the run goes on from a backup
+    (`BackupAndRestore`), the file gets the lines that it had when the backup was written.
 
     Raises
     ------
@@ -172,6 +182,15 @@ class CSVLogger(Callback):
                 stacklevel=2,
             )
         self._write([epoch, *(_csv_value(logs.get(key, NOT_AVAILABLE)) for key in self.keys)])
+
+    def get_state(self) -> bytes:
+        """Return what is in the file, for a run that goes on from a backup."""
+        return self.filename.read_bytes() if self.filename.exists() else b""
+
+    def set_state(self, state: bytes) -> None:
+        """Let the file be what it was when `get_state` was called."""
+        with replacing(self.filename) as unfinished:
+            unfinished.write_bytes(state)
 
     def _existing_keys(self) -> list[str] | None:
         """Return the columns after "epoch" of an existing file; None if there is no line in it."""

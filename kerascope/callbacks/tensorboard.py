@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kerascope.callbacks.base import Callback, Logs, registry
-from kerascope.callbacks.event_file import EventFile
+from kerascope.callbacks.event_file import EventFile, is_event_file
 from kerascope.callers import warn
 from kerascope.errors import ArgumentError
 
@@ -101,6 +102,22 @@ class TensorBoard(Callback):
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         """Write the figures of an epoch."""
         self._write(logs or {}, epoch if self.update_freq == "epoch" else self.samples_seen)
+
+    def get_state(self) -> dict[str, Any] | None:
+        """Return the file and its length, for a run that goes on from a backup."""
+        if self.writer is None:
+            return None
+        return {"name": self.writer.path.name, "length": self.writer.path.stat().st_size}
+
+    def set_state(self, state: dict[str, Any] | None) -> None:
+        """Go on with the file of then, as long as it was; with a new one if it is not there."""
+        if state is None or self.writer is None:
+            return
+        path = self.writer.path.with_name(Path(state["name"]).name)
+        if path.is_file() and path != self.writer.path and is_event_file(path):
+            self.writer.path.unlink(missing_ok=True)
+            self.writer.path = path
+            os.truncate(path, min(state["length"], path.stat().st_size))
 
     def on_train_end(self, _: Logs | None = None) -> None:
         """Let go of the file."""

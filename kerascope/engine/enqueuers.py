@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.engine.feeds import numbers_of_a_pass
+from kerascope.engine.generator_feed import numbers_of_a_pass
 from kerascope.engine.workers import Crew
 from kerascope.errors import WorkerError
 

@@ -1,22 +1,24 @@
-"""Where batches come from: arrays in memory, or a generator.
+"""Where batches come from: what all feeds have, and those of arrays in memory.
 
 A feed answers one question, "the batches of one epoch, please", with pairs (number of samples,
 arrays for the function). The loops in `training_loop` do not know which kind they have.
+
+Its place is what it must know to go on, in another process, in the middle of an epoch (`place`,
+`go_to`); how many batches of the epoch are done, the loop says. Feeds of generators and Sequences
+are in `generator_feed.py`.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+import operator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from kerascope.backend.known_ones import are_known_ones, ones_of
 from kerascope.backend.ops.random import fresh_seed
-from kerascope.engine.nesting import to_list
-from kerascope.errors import ArgumentError, DataError, DtypeError
+from kerascope.errors import ArgumentError
 from kerascope.settings import config
 
 Batch = tuple[int, list[Any]]
@@ -61,32 +63,35 @@ def slice_arrays(arrays: list[Any], start_or_ids: Any, end: int | None = None) -
     return [a[start_or_ids] for a in arrays]
 
 
-def numbers_of_a_pass(sequence: Any, shuffle: bool) -> list[int]:
-    """Return the numbers of a Sequence's batches, each once, in the order of one pass.
+class Feed:
+    """What all feeds have: the number of samples and steps of an epoch, and a place.
 
-    Raises
-    ------
-    DataError
-        There is none: whoever waits for a batch would wait for ever.
-
-    Examples
-    --------
-    >>> numbers_of_a_pass(["a", "b"], shuffle=False)
-    [0, 1]
+    Attributes
+    ----------
+    samples, steps : int or None
+        In an epoch; None if nobody knows.
     """
-    order = np.arange(len(sequence))
-    if not order.size:
-        raise DataError(
-            f"the Sequence is empty; expected at least one batch, got a {type(sequence).__name__} "
-            "of length 0."
-        )
-    if shuffle:
-        order = np.random.default_rng(fresh_seed()).permutation(order)
-    numbers: list[int] = order.tolist()
-    return numbers
+
+    samples: Any = None
+    steps: Any = None
+
+    def epoch(self, kept: bool = True, done: int = 0) -> Iterator[Batch]:
+        """Yield (size, arrays) for each batch of an epoch of which `done` were there already."""
+        raise NotImplementedError(f"{type(self).__name__} does not define epoch")
+
+    def facts(self) -> dict[str, Any]:
+        """Return what must not differ between two runs on the same data, as plain data."""
+        return {"samples": self.samples, "steps": self.steps}
+
+    def place(self) -> dict[str, Any]:
+        """Return where this feed is, as plain data."""
+        return {}
+
+    def go_to(self, place: dict[str, Any]) -> None:
+        """Go to where a feed of another process was."""
 
 
-class ArrayFeed:
+class ArrayFeed(Feed):
     """Batches of arrays that lie in memory (or in a file that can be sliced).
 
     Parameters
@@ -124,13 +129,29 @@ class ArrayFeed:
         self.first_weight = len(self.arrays)
         self._batches = make_batches(self.samples, self.batch_size)
         self._fetchers: dict[int, list[Callable[[np.ndarray], Any]]] = {}
+        self._order_seed: int | None = None  # of this epoch's order
+
+    def facts(self) -> dict[str, Any]:
+        """Return what must not differ between two runs on the same data, as plain data."""
+        shapes = [[str(array.dtype), *map(int, array.shape[1:])] for array in self.arrays]
+        sizes = {"samples": self.samples, "batch_size": self.batch_size}
+        return {**sizes, "shuffle": self.shuffle, "arrays": shapes}
+
+    def place(self) -> dict[str, Any]:
+        """Return the seed of this epoch's order."""
+        return {"order_seed": self._order_seed}
+
+    def go_to(self, place: dict[str, Any]) -> None:
+        """Take the rows of this epoch in the order of another process."""
+        seed = place["order_seed"]
+        self._order_seed = None if seed is None else operator.index(seed)
 
     @property
     def ins(self) -> list[Any]:
         """All rows of all arrays, and the flag."""
         return self.arrays + self.flags
 
-    def epoch(self, kept: bool = True) -> Iterator[Batch]:
+    def epoch(self, kept: bool = True, done: int = 0) -> Iterator[Batch]:
         """Yield (size, arrays) for each batch of one epoch.
 
         Parameters
@@ -138,12 +159,16 @@ class ArrayFeed:
         kept : bool
             Whether somebody may keep the arrays. If not, those of shuffled rows are buffers, which
             the next batch of the same size fills anew. In order they are views of the data.
+        done : int
+            How many batches were there already: the order is that of `go_to`.
         """
+        if self.shuffle and not done:
+            self._order_seed = fresh_seed()
         index_array = self._index_array()
         is_shuffled = index_array is not None
         # Where rows come in buffers, one of these holds known ones already.
         ones = self._ones_among_weights(is_shuffled) if kept or not is_shuffled else []
-        for start, end in self._batches:
+        for start, end in self._batches[done:]:
             if index_array is None:
                 rows = slice_arrays(self.arrays, start, end)
             else:
@@ -186,7 +211,7 @@ class ArrayFeed:
     def _index_array(self) -> np.ndarray | None:
         if not self.shuffle:
             return None
-        rng = np.random.default_rng(fresh_seed())
+        rng = np.random.default_rng(self._order_seed)
         if self.shuffle == "batch":
             return batch_shuffle(np.arange(self.samples), self.batch_size, rng)
         return rng.permutation(self.samples)
@@ -210,173 +235,18 @@ def _fetcher(array: Any, size: int, *, may_be_ones: bool) -> Callable[[np.ndarra
     return lambda batch_ids: array.take(batch_ids, 0, room, "clip")
 
 
-class StepFeed:
+class StepFeed(Feed):
     """The same arrays (or none: the model reads variables) a number of times."""
-
-    samples = None
 
     def __init__(self, ins: list[Any], steps: int) -> None:
         self.ins = ins
         self.steps = checked_steps(steps)
 
-    def epoch(self, kept: bool = True) -> Iterator[Batch]:
+    def epoch(self, kept: bool = True, done: int = 0) -> Iterator[Batch]:
         """Yield the arrays once for each step."""
         size = int(self.ins[0].shape[0]) if self.ins and not isinstance(self.ins[0], float) else 1
-        for _ in range(self.steps):
+        for _ in range(done, self.steps):
             yield size, self.ins
-
-
-def iterator_of(source: Any) -> Iterator[Any]:
-    """Return what gives one batch after the other.
-
-    Raises
-    ------
-    DtypeError
-        The source cannot do that, as a function that nobody called.
-    """
-    if hasattr(source, "__next__"):
-        iterator: Iterator[Any] = source
-        return iterator
-    try:
-        return iter(source)
-    except TypeError:
-        remedy = " Call it, if it makes one: generator()." if callable(source) else ""
-        raise DtypeError(
-            f"the generator is a {type(source).__name__}; expected a generator, an iterator or a "
-            f"Sequence.{remedy}"
-        ) from None
-
-
-class SampleCount(int):
-    """A number of samples where a number of batches is expected: how Keras 1 measures an epoch."""
-
-
-class GeneratorFeed:
-    """Batches that a generator or a `Sequence` makes.
-
-    An epoch of fewer steps than a Sequence has batches goes on in the next epoch where it ended.
-
-    Parameters
-    ----------
-    source : generator, iterator or Sequence
-        Yields `x`, `(x, y)` or `(x, y, sample_weight)`. A Sequence has a length and can be indexed.
-    steps : int, optional
-        Batches in an epoch; needed unless the source has a length. A `SampleCount` ends the epoch
-        with the batch that reaches so many samples.
-    standardize : callable
-        Turns what the source yields into the function's arrays.
-    shuffle : bool
-        Read a Sequence's batches in another order each epoch.
-
-    Raises
-    ------
-    ArgumentError
-        The number of steps is not known.
-    """
-
-    def __init__(
-        self,
-        source: Any,
-        steps: int | None,
-        standardize: Callable[[Any], list[Any]],
-        shuffle: bool = False,
-    ) -> None:
-        self.source = source
-        self.is_sequence = hasattr(source, "__getitem__") and hasattr(source, "__len__")
-        if steps is None and self.is_sequence:
-            steps = len(numbers_of_a_pass(source, shuffle=False))
-        if steps is None:
-            raise ArgumentError(
-                "a generator does not tell how many batches make an epoch; expected "
-                "steps_per_epoch=... (or steps=...), or a Sequence, which has a length."
-            )
-        counted = checked_steps(steps)
-        self.samples = counted if isinstance(steps, SampleCount) else None
-        self.steps = None if isinstance(steps, SampleCount) else counted
-        self.standardize = standardize
-        self.shuffle = shuffle
-        self._iterator = None if self.is_sequence else iterator_of(source)
-        self._left: deque[int] | None = None  # batches left of a pass over a Sequence
-
-    def epoch(self, kept: bool = True) -> Iterator[Batch]:
-        """Yield (size, arrays) for each step of one epoch."""
-        seen = 0
-        for item in self._items():
-            ins = self.standardize(item)
-            size = int(ins[0].shape[0]) if ins else 1
-            yield size, ins
-            seen += size
-            if self.samples is not None and seen >= self.samples:
-                break
-        self._end_pass()
-
-    def _steps(self) -> Iterable[int]:
-        return itertools.count() if self.steps is None else range(self.steps)
-
-    def _of_steps(self) -> str:
-        return "" if self.steps is None else f" of {self.steps}"
-
-    def _batches(self, numbers: Iterator[int]) -> Iterator[Any]:
-        """Yield the Sequence's batches of these numbers."""
-        return (self.source[number] for number in numbers)
-
-    def _end_pass(self) -> None:
-        """Tell a Sequence that each of its batches was read once, if that is so."""
-        if self._left is not None and not self._left:
-            self._left = None
-            if hasattr(self.source, "on_epoch_end"):
-                self.source.on_epoch_end()
-
-    def _begin_pass(self) -> None:
-        """Note which batches of a Sequence are to be read, in their order."""
-        self._left = deque(numbers_of_a_pass(self.source, self.shuffle))
-
-    def _numbered_items(self) -> Iterator[Any]:
-        """Yield a Sequence's batches for one epoch, going on where the last epoch ended."""
-        wanted = self.steps
-        while wanted is None or wanted > 0:
-            self._end_pass()
-            if self._left is None:
-                self._begin_pass()
-            assert self._left is not None
-            part = list(itertools.islice(self._left, wanted))
-            for batch in self._batches(iter(part)):
-                self._left.popleft()
-                yield batch
-            wanted = None if wanted is None else wanted - len(part)
-
-    def _items(self) -> Iterator[Any]:
-        if self.is_sequence:
-            yield from self._numbered_items()
-            return
-        assert self._iterator is not None
-        for step in self._steps():
-            try:
-                yield next(self._iterator)
-            except StopIteration:
-                fewer = f", or steps_per_epoch={step}" if step else ""
-                raise DataError(
-                    f"the generator ended after {step}{self._of_steps()} batches of the epoch; "
-                    f"expected one that goes on for ever, by `while True:`{fewer}."
-                ) from None
-
-
-def split_item(item: Any, *, with_targets: bool) -> tuple[Any, Any, Any]:
-    """Take apart what a generator yielded: x, y and sample weights.
-
-    Raises
-    ------
-    DataError
-        It is no tuple `(x, y)` or `(x, y, sample_weight)`.
-    """
-    if isinstance(item, tuple) and len(item) in (2, 3):
-        return item[0], item[1], (item[2] if len(item) == 3 else None)
-    if not with_targets:
-        return item, None, None
-    raise DataError(
-        f"generator: expected a tuple (x, y) or (x, y, sample_weight); got {type(item).__name__} "
-        f"of length {len(to_list(item))}."
-    )
 
 
 def feed_of(ins: list[Any], batch_size: int | None, steps: int | None, shuffle: bool | str) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Generator
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from kerascope.engine.training_loop import (
     predict_events,
     validation_epochs,
 )
+from kerascope.engine.training_run import Run
 from kerascope.errors import ArgumentError, DataError
 from kerascope.spellings import habits
 from kerascope.stage import Stage, is_watched
@@ -292,18 +294,23 @@ class ArrayTraining(BatchTraining):
             count_mode="samples" if feed.samples else "steps",
             validation_data=getattr(val_feed, "ins", None),
         )
-        yield from fit_events(
-            self,
-            f,
-            feed,
-            told,
-            epochs=int(epochs),
-            initial_epoch=initial_epoch,
-            val_f=val_f,
-            val_feed=val_feed,
-            val_epochs=val_epochs,
-            unheard=unheard,
-        )
+        with ExitStack() as endings:
+            feeds = {"training": feed} | ({"validation": val_feed} if val_feed else {})
+            run = Run(self, f, told.callbacks, feeds, initial_epoch, endings)
+            told.set_run(run)
+            yield from fit_events(
+                self,
+                f,
+                feed,
+                told,
+                epochs=int(epochs),
+                initial_epoch=initial_epoch,
+                val_f=val_f,
+                val_feed=val_feed,
+                val_epochs=val_epochs,
+                unheard=unheard,
+                resumption=run.resumption,
+            )
         return self.history
 
     # --- evaluate and predict ---------------------------------------------------------------------

@@ -17,8 +17,9 @@ import numpy as np
 
 from kerascope.callbacks import History, checked_callbacks
 from kerascope.callers import warn
-from kerascope.engine.feeds import (
+from kerascope.engine.generator_feed import (
     SampleCount,
+    WithFirst,
     iterator_of,
     numbers_of_a_pass,
     split_item,
@@ -262,7 +263,7 @@ class GeneratorTraining(ArrayTraining):
             found = list(itertools.islice(batches, 1))
             if not found:
                 raise DataError("the generator ended before its first batch; expected one.")
-            first, rest = found[0], itertools.chain(found, batches)
+            first, rest = found[0], WithFirst(found[0], batches)
         with_targets = name != "predict_function"
         self._make_ready_for(name, split_item(first, with_targets=with_targets)[0])
         return rest

@@ -23,6 +23,7 @@ from kerascope.stage import is_watched
 
 if TYPE_CHECKING:
     from kerascope.engine.training_arrays import ArrayTraining
+    from kerascope.engine.training_run import Resumption
 
 
 class EpochBegun(NamedTuple):
@@ -67,10 +68,12 @@ def fit_events(
     val_feed: Any = None,
     val_epochs: Container[int] | None = None,
     unheard: bool = False,
+    resumption: Resumption | None = None,
 ) -> Generator[Any, Any, None]:
     """Train; yield events around each epoch and batch, and the function's stage in between.
 
-    After the epochs in `val_epochs` (None: all of them) the validation data are evaluated.
+    After the epochs in `val_epochs` (None: all of them) the validation data are evaluated. With a
+    `resumption` training begins where that says, in the state that it restores.
 
     Whoever drains this and looks at no event says so by `unheard`: then those of the batches are
     left out, as long as no observer and no callback wants to hear of batches.
@@ -79,16 +82,23 @@ def fit_events(
     warned = False
     model.stop_training = False
     callbacks.on_train_begin()
-    for epoch in range(initial_epoch, epochs):
+    wanted, done = range(initial_epoch, epochs), 0  # batches of the first of them
+    if resumption is not None:
+        wanted, done = resumption.begin(model, epochs)
+    for epoch in wanted:
         callbacks.on_epoch_begin(epoch)
         model.reset_metrics()
+        if resumption is not None and done:
+            resumption.restore()
         yield EpochBegun(epoch)
         epoch_logs: dict[str, Any] = {}
         is_unheard = unheard and callbacks.only_count_batches and not is_watched()
-        batches = feed.epoch(kept=not is_unheard)
+        batches = feed.epoch(kept=not is_unheard, done=done)
+        if done and model.stop_training:
+            batches.close()
         if is_unheard:
-            warned = _train_unheard(model, f, batches, callbacks, epoch, warned)
-        for batch_index, (size, ins_batch) in enumerate(batches):
+            warned = _train_unheard(model, f, batches, callbacks, epoch, warned, done)
+        for batch_index, (size, ins_batch) in enumerate(batches, done):
             batch_logs = {"batch": batch_index, "size": size}
             callbacks.on_batch_begin(batch_index, batch_logs)
             yield BatchBegun(epoch, batch_index, size, ins_batch)
@@ -100,6 +110,7 @@ def fit_events(
             yield BatchEnded(epoch, batch_index, outs)
             if model.stop_training:
                 break
+        done = 0
         is_validated = val_epochs is None or epoch in val_epochs
         if val_f is not None and is_validated and not model.stop_training:
             val_outs = yield from evaluate_events(val_f, val_feed, model, unheard=unheard)
@@ -151,6 +162,7 @@ def _train_unheard(
     callbacks: CallbackList,
     epoch: int,
     warned: bool,
+    done: int = 0,
 ) -> bool:
     """Do what `fit_events` does with the batches of an epoch, if nobody wants to hear of each.
 
@@ -159,7 +171,7 @@ def _train_unheard(
     """
     out_labels = model.metrics_names
     averages = callbacks.averages_of(out_labels)
-    for batch_index, (size, ins_batch) in enumerate(batches):
+    for batch_index, (size, ins_batch) in enumerate(batches, done):
         outs = f(ins_batch)
         if not warned and not _is_finite(outs[0]):
             warned = _warn_of_loss(outs[0], epoch, batch_index)

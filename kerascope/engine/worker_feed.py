@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.engine.feeds import GeneratorFeed
+from kerascope.engine.generator_feed import GeneratorFeed
 from kerascope.engine.workers import Crew
 from kerascope.errors import ArgumentError
 
@@ -49,6 +49,8 @@ class Hands(NamedTuple):
 class WorkerFeed(GeneratorFeed):
     """A `GeneratorFeed` whose batches are made ahead; they come in the same order."""
 
+    has_workers = True
+
     def __init__(
         self,
         source: Any,
@@ -69,6 +71,11 @@ class WorkerFeed(GeneratorFeed):
 
     def _batches(self, numbers: Iterator[int]) -> Iterator[Any]:
         return self._crew.made(numbers)
+
+    def go_to(self, place: dict[str, Any]) -> None:
+        """Go to where a feed of another process was; its source is there already."""
+        super().go_to(place)
+        self._crew.renew()
 
     def end(self) -> None:
         """End the workers."""

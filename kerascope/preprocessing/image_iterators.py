@@ -77,6 +77,17 @@ class Iterator(Sequence):
         vars(self).update(state)
         self.lock = threading.Lock()
 
+    def get_state(self) -> dict[str, int]:
+        """Return the place in the passes, for a run that goes on from a backup."""
+        counts = {"batch_index": self.batch_index, "total_batches_seen": self.total_batches_seen}
+        return {"seed": self._seed, "pass_number": self.pass_number, **counts}
+
+    def set_state(self, state: dict[str, int]) -> None:
+        """Go to a place that `get_state` returned."""
+        self._seed, self.pass_number = state["seed"], state["pass_number"]
+        self.batch_index = state["batch_index"]
+        self.total_batches_seen = state["total_batches_seen"]
+
     # --- as a Sequence ----------------------------------------------------------------------------
 
     def __len__(self) -> int:

@@ -1,0 +1,345 @@
+"""Going on with a run that was killed, as if nothing had happened: `BackupAndRestore`."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from kerascope.callbacks.backup_folder import BackupFolder, Found, check_folder_name
+from kerascope.callbacks.base import Callback, Logs, registry
+from kerascope.callbacks.kept_feeds import KeptFeeds
+from kerascope.callbacks.kept_state import KeptState
+from kerascope.callbacks.monitor import say
+from kerascope.callbacks.plain_data import (
+    set_state_of_global_generators,
+    state_of_global_generators,
+)
+from kerascope.callers import warn
+from kerascope.errors import ArgumentError, ConfigError, KerascopeError
+
+_SET_BY_FIT = ("model", "params", "validation_data")
+_ALWAYS_THERE = ("BaseLogger", "ProgbarLogger", "History")
+_NEEDED = (
+    *("facts", "place", "stop_training", "variables", "callbacks", "feeds", "seeds"),
+    "generators",
+)
+
+
+@registry.register
+class BackupAndRestore(Callback):
+    """Lets `fit` go on where it was when it was killed, bit for bit.
+
+    Run the same script again: if the folder has a backup, training goes on from it, in the middle
+    of an epoch too, and ends with the very numbers of a run that nothing disturbed. When `fit` has
+    finished, the backup is deleted.
+
+    Parameters
+    ----------
+    backup_dir : path
+        A folder for this run alone. Made if it is not there.
+    save_freq : "epoch" or int
+        When a backup is written: at the end of each epoch, or after so many batches.
+    double_checkpoint : bool
+        Keep the backup before the last one, too: it is taken if the last one is damaged.
+    delete_checkpoint : bool
+        Delete the backup when `fit` has finished. If not, the next `fit` of the same script finds
+        a run that is over and trains no more, unless `epochs` has grown.
+    read_forward : bool
+        An argument of ours. A generator function cannot be told to begin in the middle: by default
+        it is refused; with True it is asked for all batches that were trained on before.
+
+    Notes
+    -----
+    A backup has the weights, the optimizer's slots and learning rate, the states of layers and
+    metrics, the counts of random ops, the place in the epoch and in the shuffled data, what the
+    other callbacks remember, the history (`fit` returns all of it), and the states of the global
+    generators of NumPy and of `random`. `BackupAndRestore` is told of everything after all the
+    other callbacks, so it knows what they did.
+
+    When a run goes on, every callback hears `on_train_begin`, in the middle of an epoch also
+    `on_epoch_begin`; then it is given its state of then. The state of a callback of your own is
+    all of its attributes that are numbers, texts, arrays, or containers of them. What these do not
+    tell, it can return as such data by a method `get_state()`, and get back by `set_state(state)`.
+    What it wrote into files or printed since the last backup, it does again: `CSVLogger` and
+    `TensorBoard` take their files back to where they were, `ModelCheckpoint` writes the same files
+    once more, `RemoteMonitor` sends the same figures once more.
+
+    Batches may come from arrays, a `Sequence`, or an iterator whose place is in its attributes, or
+    in `get_state()` and `set_state(state)`, which for a source of batches tell everything. With
+    workers, batches are made ahead: then only a `Sequence` can be backed up, and in the middle of
+    an epoch only one whose batches depend on nothing but their number.
+
+    What a script draws without a seed before `fit`, such as the seed of a `Dropout`, another
+    process draws anew: a warning says if that matters. `keras.utils.set_random_seed(0)`, or
+    `np.random.seed(0)`, at its top is all that is needed.
+
+    Raises
+    ------
+    ArgumentError
+        A bad folder or frequency.
+    ConfigError
+        When training begins: the backup is damaged, or is one of another model, optimizer, data
+        length or batch size. It stays as it is.
+    DataError
+        When training begins: nobody knows the place of the generator.
+    UnavailableError
+        When training begins: another run uses the folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import kerascope as ks
+    >>> folder = Path(tempfile.mkdtemp(), "backup")
+    >>> class Accident(ks.callbacks.Callback):
+    ...     def on_epoch_begin(self, epoch, logs=None):
+    ...         if epoch == 2:
+    ...             raise RuntimeError("the power fails")
+    >>> def run(*callbacks):
+    ...     np.random.seed(0)
+    ...     model = ks.Sequential([ks.layers.Dense(1, input_shape=(2,))])
+    ...     model.compile("adam", "mse")
+    ...     x, y = np.random.rand(40, 2), np.random.rand(40, 1)
+    ...     history = model.fit(x, y, epochs=4, verbose=0, callbacks=list(callbacks))
+    ...     return history.history["loss"]
+    >>> run(ks.callbacks.BackupAndRestore(folder), Accident())
+    Traceback (most recent call last):
+        ...
+    RuntimeError: the power fails
+    >>> run(ks.callbacks.BackupAndRestore(folder)) == run()
+    True
+    """
+
+    comes_last = True  # so that the others have done what they do at the same moment
+
+    def __init__(
+        self,
+        backup_dir: str | os.PathLike[str],
+        save_freq: str | int = "epoch",
+        double_checkpoint: bool = False,
+        delete_checkpoint: bool = True,
+        *,
+        read_forward: bool = False,
+    ) -> None:
+        self.backup_dir = check_folder_name(backup_dir)
+        self.save_freq = _checked_frequency(save_freq)
+        self.double_checkpoint = double_checkpoint
+        self.delete_checkpoint = delete_checkpoint
+        self.read_forward = read_forward
+        self._folder = BackupFolder(self.backup_dir, keeps_previous=double_checkpoint)
+        self._run: Any = None
+        self._found: Found | None = None
+        self._callbacks: dict[str, KeptState] = {}
+        self._feeds: KeptFeeds | None = None
+        self._place = (0, 0)
+        self._epoch = 0
+        self._batches = 0  # since the last backup
+        if self.save_freq != "epoch":  # else nobody is called at each batch
+            vars(self)["on_batch_end"] = self._count_batch
+
+    # --- the beginning of a run -------------------------------------------------------------------
+
+    def set_run(self, run: Any) -> None:
+        """Receive what `fit` is about to do (an `engine.training_run.Run`); look for a backup.
+
+        Nothing has been told to any callback yet, and nothing is changed if this fails.
+        """
+        run.endings.enter_context(self._folder.held())
+        run.endings.callback(self._let_go)
+        self._run = run
+        self._callbacks = _kept_callbacks(run.callbacks)
+        self._feeds = KeptFeeds(run.feeds, self.read_forward)
+        self._batches = 0
+        self._place = (run.initial_epoch, 0)
+        self._found = self._folder.read()
+        if self._found is not None:
+            with _reading(self._found):
+                self._check(self._found)
+                epoch, batch = self._found.state["place"]
+            run.begin_at(epoch, batch, self._restore)
+
+    def _let_go(self) -> None:
+        self._run = self._found = None
+        self._callbacks, self._feeds = {}, None
+
+    def on_train_begin(self, logs: Logs | None = None) -> None:
+        """Make sure that `fit` itself is under way."""
+        if self._run is None:
+            raise ArgumentError(
+                "BackupAndRestore: this training has no beginning that could be moved; expected "
+                "model.fit or model.fit_generator. Elsewhere, save the model yourself."
+            )
+
+    # --- going on ---------------------------------------------------------------------------------
+
+    def _check(self, found: Found) -> None:
+        """Raise ConfigError if a backup is not one of this run."""
+        state = found.state
+        missing = [name for name in _NEEDED if not isinstance(state, dict) or name not in state]
+        if missing:
+            raise self._refusal(found, f"it lacks {', '.join(missing)}")
+        for name, here in self._run.facts.items():
+            there = state["facts"].get(name)
+            if there != here:
+                raise self._refusal(found, _difference(name, there, here))
+        if not all(type(number) is int and number >= 0 for number in state["place"]):
+            raise self._refusal(found, f"its place is {state['place']}")
+        arrays = [(array.shape, array.dtype) for array in state["variables"]]
+        variables = [(v.shape, np.dtype(v.dtype)) for v in self._run.variables]
+        if arrays != variables:
+            raise self._refusal(found, "its arrays are not the state of this model")
+        assert self._feeds is not None
+        self._feeds.check(state["feeds"])
+
+    def _refusal(self, found: Found, reason: str) -> ConfigError:
+        return ConfigError(
+            f"BackupAndRestore: {str(found.path)!r} is the backup of another run: {reason}. It "
+            "stays as it is. To begin anew, move it away or choose another backup_dir."
+        )
+
+    def _restore(self) -> None:
+        """Let everything be as it was when the backup was written."""
+        assert self._found is not None
+        self._tell_of_differences(self._found.state)
+        with _reading(self._found):
+            self._give_back(self._found.state)
+        epoch, batch = self._place
+        if self.params.get("verbose"):
+            place = f"epoch {epoch + 1}, batch {batch}" if batch else f"epoch {epoch + 1}"
+            say(f"BackupAndRestore: training goes on at {place}, from {self._found.path}.")
+        self._found = None
+
+    def _give_back(self, state: Any) -> None:
+        for variable, array in zip(self._run.variables, state["variables"], strict=True):
+            variable.set_value(array)
+        for name, kept in self._callbacks.items():
+            if name in state["callbacks"]:
+                kept.give_back(state["callbacks"][name])
+        assert self._feeds is not None
+        self._feeds.give_back(state["feeds"])
+        self.model.stop_training = bool(state["stop_training"])
+        set_state_of_global_generators(state["generators"])
+        self._epoch, batch = state["place"]
+        self._place = (self._epoch, batch)
+
+    def _tell_of_differences(self, state: Any) -> None:
+        if state["seeds"] != self._run.seeds:
+            warn(
+                "BackupAndRestore: random ops (Dropout, noise) were made with other seeds than in "
+                "the run that goes on, so other numbers are drawn from here on. To go on bit for "
+                "bit, begin the script with np.random.seed(0)."
+            )
+        there = state["callbacks"]
+        here = {name: kept.take() for name, kept in self._callbacks.items()}
+        for name in sorted(there.keys() ^ here.keys()):
+            kept = there.get(name) or here[name]
+            if name.split()[0] in _ALWAYS_THERE or not (kept["values"] or "own" in kept):
+                continue
+            what = "is not here any more" if name in there else "is new, and begins afresh"
+            warn(f"BackupAndRestore: {name}, a callback of the run that goes on, {what}.")
+
+    # --- backups ----------------------------------------------------------------------------------
+
+    def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
+        """Note the epoch."""
+        self._epoch = epoch
+        if self._feeds is not None and self.save_freq != "epoch":
+            self._feeds.note()
+
+    def _count_batch(self, batch: int, logs: Logs | None = None) -> None:
+        """Write a backup, if it is time."""
+        self._place = (self._epoch, batch + 1)
+        self._batches += 1
+        if self._batches >= int(self.save_freq):
+            self._write()
+
+    def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
+        """Write a backup, if it is time."""
+        self._place = (epoch + 1, 0)
+        if self.save_freq == "epoch":
+            self._write()
+
+    def on_train_end(self, logs: Logs | None = None) -> None:
+        """Delete the backup, or leave that of the finished run."""
+        if self.delete_checkpoint:
+            self._folder.delete()
+        else:
+            self._write()
+
+    def _write(self) -> None:
+        run = self._run
+        assert self._feeds is not None
+        self._batches = 0
+        self._folder.write(
+            {
+                "facts": run.facts,
+                "place": self._place,
+                "stop_training": bool(self.model.stop_training),
+                "variables": [np.asarray(v.get_value()) for v in run.variables],
+                "callbacks": {name: kept.take() for name, kept in self._callbacks.items()},
+                "feeds": self._feeds.take(in_an_epoch=self._place[1] > 0),
+                "seeds": run.seeds,
+                "generators": state_of_global_generators(),
+            }
+        )
+
+
+@contextmanager
+def _reading(found: Found) -> Iterator[None]:
+    """Say of which file it is that something in it cannot be right."""
+    try:
+        yield
+    except KerascopeError:
+        raise
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
+        raise ConfigError(
+            f"BackupAndRestore: {str(found.path)!r} holds what no backup has "
+            f"({type(error).__name__}: {error}). To begin anew, move it away."
+        ) from error
+
+
+def _checked_frequency(save_freq: Any) -> str | int:
+    is_whole = isinstance(save_freq, (int, np.integer)) and not isinstance(save_freq, bool)
+    if save_freq == "epoch" or (is_whole and save_freq >= 1):
+        return save_freq if isinstance(save_freq, str) else int(save_freq)
+    raise ArgumentError(
+        f"BackupAndRestore: save_freq is {save_freq!r}; expected 'epoch' or a number of batches."
+    )
+
+
+def _kept_callbacks(callbacks: list[Any]) -> dict[str, KeptState]:
+    """Return the states of callbacks by their names: "EarlyStopping 1"."""
+    kept: dict[str, KeptState] = {}
+    counts: Counter[str] = Counter()
+    for callback in callbacks:
+        if getattr(callback, "comes_last", False):
+            continue
+        label = type(callback).__name__
+        counts[label] += 1
+        name = f"{label} {counts[label]}"
+        kept[name] = KeptState(callback, f"the callback {label}", _SET_BY_FIT)
+    return kept
+
+
+def _difference(name: str, there: Any, here: Any) -> str:
+    """Say in words what differs between a fact of the backup and the same fact of this run."""
+    if isinstance(there, dict) and isinstance(here, dict):
+        for key in here:
+            if there.get(key) != here[key]:
+                return _difference(f"{name}: {key}", there.get(key), here[key])
+    if isinstance(there, list) and isinstance(here, list):
+        for number, (first, second) in enumerate(zip(there, here, strict=False)):
+            if first != second:
+                return _difference(f"{name}[{number}]", first, second)
+        return f"{name}: {len(there)} there, {len(here)} here"
+    return f"{name}: {_shortened(there)} there, {_shortened(here)} here"
+
+
+def _shortened(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

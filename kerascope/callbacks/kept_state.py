@@ -1,0 +1,265 @@
+"""What an object has to remember when a run goes on in another process: its state, as plain data.
+
+Callbacks, Sequences and iterators are written by users, who think of none of this. So an object's
+state is what can be seen of it: the attributes that are plain data (`plain_data.py`). Of these,
+what the constructor was given and training did not change is left as the script says it today.
+
+An object that knows better has `get_state()`, which returns plain data, and `set_state(state)`. For
+a callback that is beside its attributes, for a source of batches in their place.
+"""
+
+from __future__ import annotations
+
+import types
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kerascope.callbacks.plain_data import (
+    as_plain,
+    set_state_of_generator,
+    state_of_generator,
+)
+from kerascope.callers import warn
+from kerascope.configured import constructor_parameters
+from kerascope.errors import ConfigError, DtypeError, KerascopeError
+
+LARGE = 2**20  # bytes of an attribute; if training did not change it, only its checksum is kept
+_IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, tuple, np.generic)
+_HEAP_TYPE = 1 << 9  # in `type.__flags__`: a class that was made by `class`
+_WITHOUT_STATE = (
+    *(types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type),
+    *(np.dtype, np.ufunc),
+)
+
+
+def keeps_state(subject: Any) -> bool:
+    """Tell whether an object has both methods of the protocol.
+
+    Examples
+    --------
+    >>> from kerascope.callbacks import CSVLogger, EarlyStopping
+    >>> keeps_state(CSVLogger("log.csv")), keeps_state(EarlyStopping())
+    (True, False)
+    """
+    return callable(getattr(subject, "get_state", None)) and callable(
+        getattr(subject, "set_state", None)
+    )
+
+
+class KeptState:
+    """The state of one object, from the beginning of a run on.
+
+    Parameters
+    ----------
+    subject : object
+    where : str
+        What it is called in a message.
+    left_out : iterable of str
+        Attributes that somebody else takes care of.
+    is_source : bool
+        It makes batches: what it was made from has to be the same in the run that goes on, and
+        `get_state` tells everything.
+    """
+
+    def __init__(
+        self,
+        subject: Any,
+        where: str,
+        left_out: Iterable[str] = (),
+        is_source: bool = False,
+    ) -> None:
+        self.subject = subject
+        self.where = where
+        self.is_source = is_source
+        self._left_out = frozenset(left_out)
+        self._told: set[str] = set()
+        self._parameters = frozenset(constructor_parameters(type(subject)))
+        self._by_attributes = not (is_source and keeps_state(subject))
+        self._first = self._named()
+        self._first_sums = {name: checksum(value) for name, value in self._first.items()}
+
+    # --- taking -----------------------------------------------------------------------------------
+
+    def take(self) -> dict[str, Any]:
+        """Return the state as plain data."""
+        values: dict[str, Any] = {}
+        unchanged: dict[str, Any] = {}
+        for name, value in self._named().items():
+            total = checksum(value)
+            if total is None:
+                self._tell_of(name, value)
+            elif self._is_text_argument(name, value):
+                unchanged[name] = None
+                if total != self._first_sums.get(name):
+                    self._tell_of(name, value)
+            elif total != self._first_sums.get(name):
+                values[name] = value
+            elif self._is_configuration(name, value):
+                unchanged[name] = value if _is_number(value) else None
+            elif total[0] > LARGE:
+                unchanged[name] = total
+            else:
+                values[name] = value
+        state = {"values": values, "unchanged": unchanged}
+        if keeps_state(self.subject):
+            state["own"] = self._own_state()
+        return state
+
+    def _named(self) -> dict[str, Any]:
+        if not self._by_attributes:
+            return {}
+        attributes = attributes_of(self.subject).items()
+        return {name: value for name, value in attributes if name not in self._left_out}
+
+    def _own_state(self) -> Any:
+        state = self.subject.get_state()
+        if checksum(state) is None:
+            raise DtypeError(
+                f"{self.where}: get_state() returned what a backup cannot hold; expected numbers, "
+                "texts, arrays, and lists, tuples or dicts of them.",
+                subject=self.subject,
+            )
+        return state
+
+    def _is_configuration(self, name: str, value: Any) -> bool:
+        """Tell what the script says: it came as an argument, and nothing can have changed it."""
+        return name in self._parameters and isinstance(value, _IMMUTABLE)
+
+    def _is_text_argument(self, name: str, value: Any) -> bool:
+        """Tell whether the script alone says it: where files are, no backup can decide."""
+        return name in self._parameters and isinstance(value, (str, bytes, Path))
+
+    def _tell_of(self, name: str, value: Any) -> None:
+        """Say once that an attribute is not kept, if it may be a loss."""
+        is_known = name in self._first and self._first[name] is value
+        if name in self._told or (is_known and (self.is_source or _has_no_state(value))):
+            return
+        if keeps_state(self.subject) or _has_no_state(value):
+            return
+        self._told.add(name)
+        warn(
+            f"BackupAndRestore: {self.where}: its attribute {name!r} is a {type(value).__name__}, "
+            "which is not in the backup: a run that goes on begins with a new one. If it has "
+            f"something to remember, give {type(self.subject).__name__} the methods get_state() "
+            "and set_state(state)."
+        )
+
+    # --- giving back ------------------------------------------------------------------------------
+
+    def check(self, state: Any) -> None:
+        """Raise ConfigError if the object was made from something else; nothing is changed."""
+        if not self.is_source:
+            return
+        for name, was in state["unchanged"].items():
+            value = self._named().get(name)
+            if isinstance(was, list | tuple):
+                if checksum(value) != tuple(was):
+                    raise ConfigError(
+                        f"{self.where}: its attribute {name!r} is not what it was in the run that "
+                        "was backed up. Make it as it was made there, in a new process."
+                    )
+            elif was is not None and value != was and not _are_both_nan(value, was):
+                raise ConfigError(
+                    f"{self.where}: {name} is {value!r}; the run that was backed up had {was!r}."
+                )
+
+    def give_back(self, state: Any) -> None:
+        """Let the object be what it was.
+
+        Raises
+        ------
+        ConfigError
+            It cannot: its `set_state` failed.
+        """
+        for name, value in state["values"].items():
+            current = getattr(self.subject, name, None)
+            if callable(current) or name.startswith("__") or name in self._left_out:
+                raise ConfigError(f"{self.where}: {name!r} is no attribute that a backup has.")
+            if self._is_text_argument(name, current):
+                continue
+            if type(current) is type(value) and state_of_generator(value) is not None:
+                set_state_of_generator(current, state_of_generator(value))
+            else:
+                setattr(self.subject, name, value)
+        if "own" not in state:
+            return
+        try:
+            self.subject.set_state(state["own"])
+        except KerascopeError:
+            raise
+        except Exception as error:
+            raise ConfigError(
+                f"{self.where}: set_state failed: {type(error).__name__}: {error}. It was given "
+                "what get_state had returned."
+            ) from error
+
+
+def attributes_of(subject: Any) -> dict[str, Any]:
+    """Return the attributes of an object by their names, those in `__slots__` too."""
+    slots = [getattr(cls, "__slots__", ()) for cls in type(subject).__mro__]
+    names = [name for slot in slots for name in ([slot] if isinstance(slot, str) else slot)]
+    found = {name: getattr(subject, name) for name in names if hasattr(subject, name)}
+    found.pop("__dict__", None)
+    found.pop("__weakref__", None)
+    return {**found, **getattr(subject, "__dict__", {})}
+
+
+def checksum(value: Any) -> tuple[int, int] | None:
+    """Return size and checksum of plain data; None if they are not plain.
+
+    Examples
+    --------
+    >>> checksum([1, 2]) == checksum([1, 2]), checksum([1, 2]) == checksum([2, 1])
+    (True, False)
+    >>> checksum(object()) is None
+    True
+    """
+    arrays: list[np.ndarray] = []
+    try:
+        text = repr(as_plain(value, arrays)).encode("utf-8", "surrogatepass")
+    except DtypeError:
+        return None
+    size, total = len(text), zlib.crc32(text)
+    for array in arrays:
+        total = zlib.crc32(repr((array.dtype.str, array.shape)).encode(), total)
+        total = zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, total)
+        size += array.nbytes
+    return size, total
+
+
+def is_in_its_attributes(subject: Any) -> bool:
+    """Tell whether all that an object is can be seen: its attributes are plain, or functions.
+
+    Examples
+    --------
+    >>> class Counter:
+    ...     def __init__(self):
+    ...         self.number = 0
+    >>> is_in_its_attributes(Counter()), is_in_its_attributes(iter([1, 2]))
+    (True, False)
+    """
+    is_written_in_python = bool(type(subject).__flags__ & _HEAP_TYPE)
+    return is_written_in_python and all(
+        isinstance(value, _WITHOUT_STATE) or checksum(value) is not None
+        for value in attributes_of(subject).values()
+    )
+
+
+def _has_no_state(value: Any) -> bool:
+    """Tell whether nobody misses an object that a new process makes anew."""
+    if isinstance(value, _WITHOUT_STATE):
+        return True
+    is_ours = type(value).__module__.startswith("kerascope.")
+    return is_ours and not hasattr(value, "get_weights") and not hasattr(value, "set_value")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, np.number, np.bool_))
+
+
+def _are_both_nan(first: Any, second: Any) -> bool:
+    return _is_number(first) and _is_number(second) and first != first and second != second

@@ -1,0 +1,775 @@
+"""`BackupAndRestore`: a run that was killed goes on, and ends bit for bit as if nothing had been.
+
+The oracle is the same run without any backup (`backup_scenarios.py`).
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import backup_scenarios as scenarios
+import numpy as np
+import pytest
+from backup_scenarios import SCENARIOS, acting_at, run
+
+from kerascope import callbacks as cb
+from kerascope.callbacks.backup_folder import read_state, write_state
+from kerascope.callbacks.plain_data import as_plain, from_plain
+from kerascope.errors import (
+    ArgumentError,
+    ConfigError,
+    DataError,
+    KerascopeWarning,
+    UnavailableError,
+)
+from kerascope.layers import Dense, Dropout
+from kerascope.models import Sequential
+
+PROGRAM = Path(scenarios.__file__)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """Return a function that runs a scenario without backup, once for each dialect."""
+
+    @cache
+    def result(scenario, dialect="2.2"):
+        return run(scenario, tmp_path_factory.mktemp("undisturbed"), dialect=dialect)
+
+    return result
+
+
+def assert_same(result, expected):
+    differ = [name for name in expected if result.get(name) != expected[name]]
+    assert not differ, {name: (result.get(name), expected[name]) for name in differ[:3]}
+    assert result.keys() - {"calls"} == expected.keys()
+
+
+class Stop(RuntimeError):
+    """What ends a run in its middle."""
+
+
+def stop_at(hook, n):
+    """Return a callback that ends the run at the n-th call of a hook."""
+
+    def stop():
+        raise Stop
+
+    return acting_at(hook, n, stop)
+
+
+# --- all kinds of data, in one process ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize(("save_freq", "n"), [("epoch", 2), (3, 14)])
+def test_an_interrupted_run_ends_as_an_undisturbed_one(
+    scenario, save_freq, n, tmp_path, undisturbed
+):
+    hook = "on_epoch_begin" if save_freq == "epoch" else "on_batch_end"
+    options = {"save_freq": save_freq}
+    if scenario == "stopped_early":
+        n = min(n, 9)
+    with pytest.raises(Stop):
+        run(scenario, tmp_path, extra=[(0, stop_at(hook, n))], **options)
+    assert (tmp_path / "backup" / "training.zip").exists() or n < 2
+    assert_same(run(scenario, tmp_path, **options), undisturbed(scenario))
+    assert not (tmp_path / "backup").exists()
+
+
+@pytest.mark.parametrize("dialect", ["1.2", "3"])
+def test_it_does_so_in_every_dialect(dialect, tmp_path, undisturbed):
+    for hook, n in (("on_batch_begin", 4), ("on_epoch_end", 2)):
+        with pytest.raises(Stop):
+            run("arrays", tmp_path, extra=[(2, stop_at(hook, n))], dialect=dialect, save_freq=2)
+    assert_same(
+        run("arrays", tmp_path, dialect=dialect, save_freq=2), undisturbed("arrays", dialect)
+    )
+
+
+@pytest.mark.parametrize("place", [0, 5, 8])
+@pytest.mark.parametrize(
+    "hook", ["on_train_begin", "on_epoch_begin", "on_batch_end", "on_epoch_end", "on_train_end"]
+)
+def test_what_some_callbacks_did_and_others_not_is_done_once(hook, place, tmp_path, undisturbed):
+    with pytest.raises(Stop):
+        run("arrays", tmp_path, extra=[(3, stop_at("on_batch_end", 8))], save_freq=3)
+    n = 1 if hook.startswith("on_train") else 2
+    with pytest.raises(Stop):
+        run("arrays", tmp_path, extra=[(place, stop_at(hook, n))], save_freq=3)
+    assert_same(run("arrays", tmp_path, save_freq=3), undisturbed("arrays"))
+
+
+def test_a_backup_is_no_part_of_the_numbers(tmp_path, undisturbed):
+    for scenario in ("arrays", "sequence", "stateful"):
+        found = run(scenario, tmp_path / scenario, save_freq=1, double_checkpoint=True)
+        assert_same(found, undisturbed(scenario))
+
+
+def test_a_run_without_seed_goes_on_with_the_data_and_weights_of_then(tmp_path):
+    with pytest.raises(Stop):
+        run("images", tmp_path, extra=[(0, stop_at("on_batch_end", 8))], save_freq=3)
+    with pytest.warns(KerascopeWarning, match=r"Dropout.*np.random.seed"):
+        run("images", tmp_path, seed=12, save_freq=3)
+
+
+# --- kill -9 --------------------------------------------------------------------------------------
+
+
+def child(scenario, folder, kill=None, **options):
+    """Run the program of the scenarios; return how it ended."""
+    words = [scenario, str(folder), json.dumps(kill), json.dumps(options)]
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), *words], capture_output=True, text=True, check=False
+    )
+    was_killed = done.returncode == -getattr(signal, "SIGKILL", signal.SIGTERM)
+    if os.name == "nt":
+        was_killed = done.returncode == signal.SIGTERM
+    assert done.returncode == 0 or (kill is not None and was_killed), done.stderr
+    return "killed" if was_killed else json.loads(Path(folder, "result.json").read_text("utf-8"))
+
+
+def killed_and_resumed(scenario, folder, kills, **options):
+    """Kill a run at each of these moments; return how it ends when nobody kills it any more."""
+    for kill in kills:
+        assert child(scenario, folder, kill, **options) == "killed"
+    return child(scenario, folder, **options)
+
+
+def number_of_calls(scenario, folder, **options):
+    return child(scenario, folder, ["call", 10**9], **options)["calls"]
+
+
+# How, when, and where a run is killed: "between" has a place among the callbacks and a hook.
+AIMED = [
+    (["rename", 2, False], {"save_freq": "epoch"}),
+    (["rename", 2, True], {"save_freq": 3}),
+    (["rename", 4, True], {"save_freq": "epoch", "double_checkpoint": True}),
+    (["rename", 5, False], {"save_freq": 2, "double_checkpoint": True}),
+    (["between", 2, 1, "on_epoch_end"], {"save_freq": "epoch"}),
+    (["between", 3, 4, "on_epoch_end"], {"save_freq": 2}),
+    (["between", 9, 6, "on_batch_end"], {"save_freq": 2}),
+    (["between", 2, 2, "on_epoch_begin"], {"save_freq": "epoch"}),
+    (["between", 3, 6, "on_epoch_begin"], {"save_freq": 1}),
+    (["between", 1, 3, "on_train_end"], {"save_freq": "epoch"}),
+]
+
+
+@pytest.mark.parametrize(("kill", "options"), [AIMED[0], AIMED[2], AIMED[5], AIMED[9]])
+def test_a_killed_process_goes_on_bit_for_bit(kill, options, tmp_path, undisturbed):
+    assert_same(killed_and_resumed("arrays", tmp_path, [kill], **options), undisturbed("arrays"))
+
+
+def test_a_process_killed_at_any_call_goes_on_bit_for_bit(tmp_path, undisturbed):
+    calls = number_of_calls("sequence", tmp_path / "counted", save_freq=2)
+    kills = [["call", calls // 2], ["call", calls // 3]]
+    result = killed_and_resumed("sequence", tmp_path, kills, save_freq=2)
+    assert_same(result, undisturbed("sequence"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kill", range(50))
+def test_fifty_kills(kill, tmp_path, undisturbed):
+    """The first ten are aimed, the others are drawn from all calls of the run."""
+    if kill < len(AIMED):
+        how, options = AIMED[kill]
+        assert_same(killed_and_resumed("arrays", tmp_path, [how], **options), undisturbed("arrays"))
+        return
+    rng = random.Random(kill)
+    scenario = list(SCENARIOS)[kill % len(SCENARIOS)]
+    options = {"save_freq": rng.choice(["epoch", 1, 2, 3]), "double_checkpoint": kill % 3 == 0}
+    calls = number_of_calls(scenario, tmp_path / "counted", **options)
+    how = ["call", rng.randrange(1, calls)]
+    result = killed_and_resumed(scenario, tmp_path, [how], **options)
+    assert_same(result, undisturbed(scenario))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(20))
+def test_a_run_that_is_killed_at_moments_of_the_clock_gets_to_its_end(
+    number, tmp_path, undisturbed
+):
+    """By another process: also inside of what C does. It is killed until it was quick enough."""
+    rng = random.Random(number)
+    scenario = list(SCENARIOS)[number % len(SCENARIOS)]
+    words = [scenario, str(tmp_path), "null", json.dumps({"save_freq": 1})]
+    patience, ended = 0.05, False
+    while not ended:
+        with subprocess.Popen([sys.executable, str(PROGRAM), *words]) as process:
+            try:
+                ended = process.wait(timeout=rng.uniform(0, patience)) == 0
+            except subprocess.TimeoutExpired:
+                process.kill()
+        patience *= 1.3
+    assert_same(json.loads((tmp_path / "result.json").read_text("utf-8")), undisturbed(scenario))
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+def plain_fit(folder, model=None, rows=30, epochs=3, extra=(), data=None, **options):
+    """Train a small model; return its history."""
+    np.random.seed(1)
+    if model is None:
+        model = Sequential([Dense(2, input_shape=(3,)), Dropout(0.5), Dense(1)])
+        model.compile("adam", "mse")
+    given = {name: options.pop(name) for name in ("batch_size", "shuffle") if name in options}
+    backup = cb.BackupAndRestore(folder, **options)
+    x, y = np.random.rand(rows, 3), np.random.rand(rows, 1)
+    data = (x, y) if data is None else data
+    return model.fit(*data, epochs=epochs, verbose=0, callbacks=[backup, *extra], **given)
+
+
+def interrupted(folder, n=2, **options):
+    with pytest.raises(Stop):
+        plain_fit(folder, extra=[stop_at("on_epoch_begin", n)], **options)
+    return folder / "training.zip"
+
+
+def compiled(layers, optimizer="adam", loss="mse", metrics=()):
+    model = Sequential(layers)
+    model.compile(optimizer, loss, metrics=list(metrics))
+    return model
+
+
+def layers(units=2, activation=None, rate=0.5):
+    return [Dense(units, activation, input_shape=(3,)), Dropout(rate), Dense(1)]
+
+
+OTHER_RUNS = {
+    "units": (
+        lambda: {"model": compiled(layers(units=3))},
+        r"layers\[0\]: config: units: 2 there, 3 here",
+    ),
+    "activation": (lambda: {"model": compiled(layers(activation="tanh"))}, "activation.*tanh"),
+    "rate": (lambda: {"model": compiled(layers(rate=0.25))}, "rate: '0.5' there, '0.25' here"),
+    "depth": (lambda: {"model": compiled([*layers(), Dense(1)])}, "layers: 3 there, 4 here"),
+    "optimizer": (lambda: {"model": compiled(layers(), "sgd")}, "optimizer: 'Adam' there, 'SGD'"),
+    "loss": (lambda: {"model": compiled(layers(), loss="mae")}, "loss.*mean_squared_error"),
+    "metrics": (lambda: {"model": compiled(layers(), metrics=["mae"])}, "metrics: 1 there, 2 here"),
+    "length": (lambda: {"rows": 31}, "samples: 30 there, 31 here"),
+    "batch size": (lambda: {"batch_size": 16}, "batch_size: 32 there, 16 here"),
+    "shuffle": (lambda: {"shuffle": False}, "shuffle: True there, False here"),
+}
+
+
+@pytest.mark.parametrize("what", OTHER_RUNS)
+def test_the_backup_of_another_run_is_refused_with_words_and_stays(what, tmp_path):
+    file = interrupted(tmp_path)
+    before = file.read_bytes()
+    told = []
+    other, words = OTHER_RUNS[what]
+    ear = cb.LambdaCallback(on_train_begin=told.append)
+    with pytest.raises(ConfigError, match=words) as caught:
+        plain_fit(tmp_path, extra=[ear], **other())
+    assert "stays as it is" in str(caught.value)
+    assert "move it away" in str(caught.value)
+    assert file.read_bytes() == before
+    assert not told
+    assert len(plain_fit(tmp_path).epoch) == 3
+
+
+def test_more_epochs_may_be_asked_for(tmp_path):
+    interrupted(tmp_path / "a")
+    longer = plain_fit(tmp_path / "a", epochs=5).history
+    assert longer == plain_fit(tmp_path / "b", epochs=5).history
+
+
+def test_a_flipped_bit_anywhere_is_refused_or_does_no_harm(tmp_path):
+    file = interrupted(tmp_path)
+    whole, state = file.read_bytes(), repr(read_state(file))
+    rng = random.Random(2)
+    refused = 0
+    for _ in range(300):
+        damaged = bytearray(whole)
+        damaged[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+        file.write_bytes(damaged)
+        try:
+            found = repr(read_state(file))
+        except ConfigError:
+            refused += 1
+        else:
+            assert found == state
+    assert refused > 250
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"not a zip file", b"\0" * 1000])
+def test_a_damaged_file_is_refused_and_never_overwritten(content, tmp_path):
+    file = interrupted(tmp_path)
+    file.write_bytes(content)
+    for _ in range(2):
+        with pytest.raises(ConfigError, match=r"training.zip' is damaged.*move it away"):
+            plain_fit(tmp_path)
+    assert file.read_bytes() == content
+
+
+def test_a_file_cut_off_anywhere_is_refused(tmp_path):
+    file = interrupted(tmp_path)
+    whole = file.read_bytes()
+    for length in range(0, len(whole), 97):
+        file.write_bytes(whole[:length])
+        with pytest.raises(ConfigError, match="is damaged"):
+            read_state(file)
+
+
+def test_with_double_checkpoint_the_one_before_is_taken(tmp_path):
+    expected = plain_fit(tmp_path / "undisturbed").history
+    folder = tmp_path / "backup"
+    file = interrupted(folder, n=3, double_checkpoint=True)
+    assert (folder / "training.previous.zip").exists()
+    file.write_bytes(b"damaged")
+    with pytest.warns(KerascopeWarning, match=r"damaged.*training.previous.zip', is taken"):
+        assert plain_fit(folder, double_checkpoint=True).history == expected
+    assert [path.name for path in folder.iterdir()] == ["training.damaged.zip"]
+    assert (folder / "training.damaged.zip").read_bytes() == b"damaged"
+
+
+def hostile(change):
+    """Return a function that rewrites a backup after `change(state)`."""
+
+    def rewrite(file):
+        state = read_state(file)
+        change(state)
+        with file.open("wb") as opened:
+            write_state(opened, state)
+
+    return rewrite
+
+
+def a_method(state):
+    state["callbacks"]["History 1"]["values"]["on_epoch_end"] = "x"
+
+
+def a_class(state):
+    state["callbacks"]["History 1"]["values"]["__class__"] = 5
+
+
+HOSTILE = {
+    "no state": hostile(lambda state: state.clear()),
+    "no variables": hostile(lambda state: state.update(variables=[])),
+    "place": hostile(lambda state: state.update(place=("a", -1))),
+    "far place": hostile(lambda state: state.update(place=(-3, 0))),
+    "feeds": hostile(lambda state: state.update(feeds=7)),
+    "order": hostile(lambda state: state["feeds"]["training"]["place"].update(order_seed="x")),
+    "generators": hostile(lambda state: state.update(generators={"numpy": 1, "python": 2})),
+    "callbacks": hostile(lambda state: state.update(callbacks={"History 1": 3})),
+    "a method": hostile(a_method),
+    "a class": hostile(a_class),
+    "means": hostile(lambda state: state["callbacks"]["BaseLogger 1"].update(own=[1, 2])),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_file_that_somebody_forged_is_refused(what, tmp_path):
+    file = interrupted(tmp_path)
+    HOSTILE[what](file)
+    before = file.read_bytes()
+    with pytest.raises(ConfigError, match="BackupAndRestore|the callback"):
+        plain_fit(tmp_path)
+    assert file.read_bytes() == before
+
+
+def test_a_forged_file_decides_on_no_file_that_is_written(tmp_path):
+    def logger():
+        return cb.CSVLogger(tmp_path / "log.csv")
+
+    folder, elsewhere = tmp_path / "backup", tmp_path / "elsewhere.csv"
+    with pytest.raises(Stop):
+        plain_fit(folder, extra=[logger(), stop_at("on_epoch_begin", 3)])
+    values = {"filename": elsewhere}
+    hostile(lambda state: state["callbacks"]["CSVLogger 1"]["values"].update(values))(
+        folder / "training.zip"
+    )
+    plain_fit(folder, extra=[logger()])
+    assert not elsewhere.exists()
+    assert len((tmp_path / "log.csv").read_text("utf-8").splitlines()) == 4
+
+
+def test_members_that_are_packed_or_of_another_length_are_refused(tmp_path):
+    file = interrupted(tmp_path)
+    with zipfile.ZipFile(file) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    for packing, extra in ((zipfile.ZIP_DEFLATED, b""), (zipfile.ZIP_STORED, b"1234")):
+        with zipfile.ZipFile(file, "w", packing) as archive:
+            for name, content in members.items():
+                archive.writestr(name, content + extra)
+        with pytest.raises(ConfigError, match="is damaged"):
+            read_state(file)
+
+
+# --- where the data come from ---------------------------------------------------------------------
+
+
+def fit_on(source, folder, n=None, **options):
+    """Train on a source of batches; with `n` the run is ended before its n-th batch."""
+    given = {name: options.pop(name) for name in ("workers", "steps_per_epoch") if name in options}
+    np.random.seed(1)
+    model = compiled(layers())
+    extra = [] if n is None else [stop_at("on_batch_begin", n)]
+    backup = cb.BackupAndRestore(folder, **{"save_freq": 1, **options})
+    return model.fit(source, epochs=2, verbose=0, callbacks=[backup, *extra], **given)
+
+
+def batches():
+    rng = np.random.default_rng(3)
+    while True:
+        yield rng.random((4, 3)), rng.random((4, 1))
+
+
+def test_a_generator_is_refused_or_read_forward(tmp_path):
+    with pytest.raises(DataError, match=r"place of a generator cannot be kept.*read_forward=True"):
+        fit_on(batches(), tmp_path, steps_per_epoch=3)
+    with pytest.raises(DataError, match=r"workers read the generator ahead.*workers=0"):
+        fit_on(batches(), tmp_path, steps_per_epoch=3, workers=1)
+    with pytest.raises(DataError, match="place of a list_iterator cannot be kept"):
+        fit_on(iter([next(batches())] * 9), tmp_path, steps_per_epoch=3)
+    assert not list(tmp_path.glob("*.zip"))
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_reading_forward_counts_batches_that_were_trained_on(workers, tmp_path):
+    options = {"steps_per_epoch": 3, "workers": workers, "read_forward": True}
+    expected = fit_on(batches(), tmp_path / "a", **options).history
+    with pytest.raises(Stop):
+        fit_on(batches(), tmp_path / "b", n=5, **options)
+    used = batches()
+    next(used)
+    with pytest.raises(DataError, match="was read already; expected a new one"):
+        fit_on(used, tmp_path / "b", **options)
+    with pytest.raises(DataError, match="ended after 2 batches; expected the 4"):
+        fit_on((next(batches()) for _ in range(2)), tmp_path / "b", **options)
+    assert fit_on(batches(), tmp_path / "b", **options).history == expected
+
+
+class Rows(scenarios.Sequence):
+    """Twelve batches, with whatever else a test gives it."""
+
+    def __init__(self, size=4, folder="here", rows=None):
+        self.size, self.folder = size, folder
+        self.rows = np.arange(144.0).reshape(48, 3) % 7 if rows is None else rows
+        self.calls = 0
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, number):
+        x = self.rows[number * self.size : (number + 1) * self.size]
+        return x, x[:, :1]
+
+
+class Counting(Rows):
+    def __getitem__(self, number):
+        self.calls += 1
+        return super().__getitem__(number)
+
+
+def test_a_sequence_of_other_data_is_refused(tmp_path):
+    large = np.random.default_rng(1).random((50_000, 3))
+    for made, other, words in [
+        (Rows, lambda: Rows(size=5), "size is 5; the run that was backed up had 4"),
+        (
+            lambda: Rows(rows=large),
+            lambda: Rows(rows=large[::-1]),
+            "'rows' is not what it was in the run that was backed up",
+        ),
+    ]:
+        with pytest.raises(Stop):
+            fit_on(made(), tmp_path, n=6)
+        with pytest.raises(ConfigError, match=words):
+            fit_on(other(), tmp_path)
+        fit_on(made(), tmp_path)
+
+
+def test_a_sequence_may_have_moved_to_another_folder(tmp_path):
+    with pytest.raises(Stop):
+        fit_on(Rows(folder="there"), tmp_path, n=6)
+    source = Rows(folder="here")
+    fit_on(source, tmp_path)
+    assert source.folder == "here"
+
+
+def test_workers_that_are_ahead_of_the_training_may_not_change_their_sequence(tmp_path):
+    with pytest.raises(DataError, match=r"making its batches changes the Counting.*workers=0"):
+        fit_on(Counting(), tmp_path / "a", workers=2)
+    fit_on(Counting(), tmp_path / "b", workers=2, save_freq="epoch")
+    fit_on(Rows(), tmp_path / "c", workers=2)
+
+
+# --- callbacks of one's own -----------------------------------------------------------------------
+
+
+class WithClock(cb.Callback):
+    """Has something that no file can hold."""
+
+    def __init__(self):
+        self.clock = object()
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.other = object()
+
+
+class Telling(WithClock):
+    """Says itself what it remembers."""
+
+    def __init__(self):
+        super().__init__()
+        self.secret = iter([1, 2, 3, 4])
+        self.seen = 0
+
+    def on_epoch_end(self, epoch, logs=None):
+        super().on_epoch_end(epoch, logs)
+        self.seen = next(self.secret)
+
+    def get_state(self):
+        return {"position": self.seen}
+
+    def set_state(self, state):
+        self.secret = iter([1, 2, 3, 4][state["position"] :])
+
+
+def test_a_callback_that_cannot_be_kept_is_told_of_once(tmp_path):
+    with pytest.warns(KerascopeWarning) as caught:
+        plain_fit(tmp_path, extra=[WithClock()])
+    words = [str(warning.message) for warning in caught]
+    assert len(words) == 2
+    for name, text in zip(("clock", "other"), words, strict=True):
+        assert f"the callback WithClock: its attribute '{name}' is a object" in text
+        assert "get_state() and set_state(state)" in text
+
+
+def test_a_callback_says_what_its_attributes_do_not_tell(tmp_path):
+    with pytest.raises(Stop):
+        plain_fit(tmp_path, extra=[Telling(), stop_at("on_epoch_begin", 3)])
+    resumed = Telling()
+    plain_fit(tmp_path, extra=[resumed], epochs=4)
+    assert resumed.seen == 4
+
+
+class Unable(Telling):
+    def set_state(self, state):
+        raise RuntimeError("no")
+
+
+class Wrong(Telling):
+    def get_state(self):
+        return object()
+
+
+def test_a_state_that_is_no_data_or_is_not_taken_back_is_refused(tmp_path):
+    with pytest.raises(
+        TypeError, match=r"the callback Wrong: get_state\(\) returned what a backup"
+    ):
+        plain_fit(tmp_path, extra=[Wrong()])
+    with pytest.raises(Stop):
+        plain_fit(tmp_path, extra=[Unable(), stop_at("on_epoch_begin", 3)])
+    with pytest.raises(
+        ConfigError, match="the callback Unable: set_state failed: RuntimeError: no"
+    ):
+        plain_fit(tmp_path, extra=[Unable()])
+
+
+def test_callbacks_that_came_or_went_are_told_of(tmp_path):
+    with pytest.raises(Stop):
+        plain_fit(tmp_path, extra=[cb.EarlyStopping("loss"), stop_at("on_epoch_begin", 3)])
+    with pytest.warns(KerascopeWarning) as caught:
+        plain_fit(tmp_path, extra=[cb.ReduceLROnPlateau("loss")])
+    words = " ".join(str(warning.message) for warning in caught)
+    assert "EarlyStopping 1, a callback of the run that goes on, is not here any more" in words
+    assert "ReduceLROnPlateau 1, a callback of the run that goes on, is new" in words
+
+
+def test_what_the_script_says_today_counts_and_what_training_changed_comes_back(tmp_path):
+    class Patient(cb.Callback):
+        def __init__(self, patience, left=3):
+            self.patience, self.left = patience, left
+
+        def on_epoch_end(self, epoch, logs=None):
+            self.left -= 1
+
+    with pytest.raises(Stop):
+        plain_fit(tmp_path, extra=[Patient(5), stop_at("on_epoch_begin", 3)])
+    patient = Patient(7)
+    plain_fit(tmp_path, extra=[patient])
+    assert (patient.patience, patient.left) == (7, 0)
+
+
+# --- the folder -----------------------------------------------------------------------------------
+
+
+def test_two_runs_in_one_folder_are_refused_and_a_dead_one_holds_nothing(tmp_path):
+    folder = tmp_path / "backup"
+    within = cb.LambdaCallback(on_epoch_begin=lambda epoch, logs: plain_fit(folder))
+    with pytest.raises(UnavailableError, match="in use by another fit of this process"):
+        plain_fit(folder, extra=[within])
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from test_backup import plain_fit; "
+        "from pathlib import Path; plain_fit(Path(sys.argv[2]))"
+    )
+
+    def in_a_process(*arguments):
+        words = [sys.executable, "-c", code, str(PROGRAM.parent), str(folder)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        texts.append(done.stderr)
+        raise Stop
+
+    texts = []
+    with pytest.raises(Stop):
+        plain_fit(folder, extra=[cb.LambdaCallback(on_epoch_begin=in_a_process)])
+    assert "in use by another process; expected a folder of this run alone" in texts[0]
+    assert (folder / "training.lock").exists()
+    assert len(plain_fit(folder).epoch) == 3
+    assert not folder.exists()
+
+
+def test_other_files_stay_and_those_of_dead_writers_go(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    left = tmp_path / ".training.zip.123.unfinished"
+    left.write_bytes(b"half")
+    interrupted(tmp_path)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["notes.txt", "training.lock", "training.zip"]
+    plain_fit(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_finished_run_that_keeps_its_backup_trains_no_more(tmp_path):
+    first = plain_fit(tmp_path, delete_checkpoint=False)
+    told = []
+    ear = cb.LambdaCallback(on_epoch_begin=lambda epoch, logs: told.append(epoch))
+    again = plain_fit(tmp_path, delete_checkpoint=False, extra=[ear])
+    assert again.history == first.history
+    assert not told
+    more = plain_fit(tmp_path, delete_checkpoint=False, epochs=5, extra=[ear])
+    assert told == [3, 4]
+    assert more.history == plain_fit(tmp_path / "other", epochs=5).history
+
+
+def test_a_disk_that_is_full_is_told_and_the_old_backup_stays(tmp_path, monkeypatch):
+    file = interrupted(tmp_path)
+    before = file.read_bytes()
+
+    def fsync(number):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(UnavailableError, match="no space left"):
+        plain_fit(tmp_path)
+    assert file.read_bytes() == before
+    assert not list(tmp_path.glob("*.unfinished"))
+    assert not list(tmp_path.glob(".*.unfinished"))
+
+
+@pytest.mark.parametrize("save_freq", [0, -1, 2.5, False, True, "batch", None])
+def test_a_frequency_that_makes_no_sense_is_refused(save_freq, tmp_path):
+    with pytest.raises(ArgumentError, match=r"save_freq is .*; expected 'epoch' or a number of ba"):
+        cb.BackupAndRestore(tmp_path, save_freq=save_freq)
+
+
+def test_a_folder_that_makes_no_sense_is_refused(tmp_path):
+    for name in (None, ""):
+        with pytest.raises(ArgumentError, match="backup_dir is empty"):
+            cb.BackupAndRestore(name)
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(ArgumentError, match="is a file; expected the path of a folder"):
+        cb.BackupAndRestore(tmp_path / "file")
+    with pytest.raises(UnavailableError, match="cannot use the folder"):
+        plain_fit(tmp_path / "file" / "below")
+
+
+def test_one_backup_is_enough_and_only_fit_can_be_begun_in_its_middle(tmp_path):
+    interrupted(tmp_path / "a")
+    interrupted(tmp_path / "b")
+    with pytest.raises(ArgumentError, match="expected one BackupAndRestore"):
+        plain_fit(tmp_path / "a", extra=[cb.BackupAndRestore(tmp_path / "b")])
+    with pytest.raises(ArgumentError, match=r"expected model.fit or model.fit_generator"):
+        cb.BackupAndRestore(tmp_path).on_train_begin()
+
+
+def test_who_reads_the_output_is_told_where_training_goes_on(tmp_path, capsys):
+    with pytest.raises(Stop):
+        plain_fit(tmp_path, extra=[stop_at("on_epoch_begin", 3)])
+    model = compiled(layers())
+    np.random.seed(1)
+    backup = cb.BackupAndRestore(tmp_path)
+    x, y = np.random.rand(30, 3), np.random.rand(30, 1)
+    with pytest.warns(KerascopeWarning, match="other seeds"):
+        model.fit(x, y, epochs=3, verbose=2, callbacks=[backup])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("BackupAndRestore: training goes on at epoch 3, from ")
+    assert lines[1] == "Epoch 3/3"
+
+
+# --- plain data -----------------------------------------------------------------------------------
+
+VALUES = [
+    *(None, True, 3, -(10**30), 0.1, float("inf"), -0.0, "text \u00e9 \ud800", b"\0\xff", 1 + 2j),
+    *((), (1, (2,)), [], [1, [2]], {}, {"a": {1: (2.5,)}}, {3, 1}, frozenset("ab"), range(1, 9, 2)),
+    *(np.float32(0.1), np.int8(-3), np.bool_(True), np.datetime64("2020-01-01"), Path("a/b")),
+    *(np.zeros((0, 3)), np.array(2.0), np.arange(6.0).reshape(2, 3).T, np.array(["a", "bc"])),
+    *(np.array([1, 2], ">i4"), np.array([1 + 2j]), np.array([True]), np.float16([1.5])),
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_plain_data_come_back_as_they_were(value, tmp_path):
+    with (tmp_path / "file").open("wb") as file:
+        write_state(file, {"value": value})
+    found = read_state(tmp_path / "file")["value"]
+    assert type(found) is type(value)
+    assert getattr(found, "dtype", None) == getattr(value, "dtype", None)
+    assert getattr(found, "shape", None) == getattr(value, "shape", None)
+    assert repr(found) == repr(value)
+
+
+def test_what_is_not_plain_is_refused_by_its_type():
+    class Number(int):
+        pass
+
+    deep = []
+    deep.append(deep)
+    for value in (object(), Number(3), lambda: 0, np.array([object()]), deep, [1, (print,)]):
+        with pytest.raises(TypeError, match="plain data"):
+            as_plain(value, [])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"array": 0},
+        {"array": -1},
+        {"scalar": ["O", ""]},
+        {"scalar": ["<f8", "AAAA"]},
+        {"dict": [[1]]},
+        {"set": [[1]]},
+        {"range": [1, 2, 0]},
+        {"Generator": {"dict": [["bit_generator", "system"]]}},
+        {"object": []},
+        {"tuple": 1},
+        {"a": 1, "b": 2},
+    ],
+    ids=str,
+)
+def test_what_no_plain_data_become_is_refused(data):
+    with pytest.raises(ConfigError):
+        from_plain(data, [])
+
+
+def test_generators_of_random_numbers_go_on_where_they_were():
+    made = [
+        np.random.default_rng(1),
+        np.random.Generator(np.random.Philox(3)),
+        np.random.RandomState(2),
+        random.Random(3),
+    ]
+    for one in made:
+        one.random()
+        arrays = []
+        again = from_plain(as_plain(one, arrays), arrays)
+        assert [one.random() for _ in range(3)] == [again.random() for _ in range(3)]
