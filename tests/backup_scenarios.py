@@ -13,6 +13,7 @@ import random
 import signal
 import struct
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ if __name__ == "__main__":
 from kerascope import callbacks as cb  # noqa: E402
 from kerascope import settings  # noqa: E402
 from kerascope.backend.graph import Variable  # noqa: E402
+from kerascope.errors import SpellingWarning  # noqa: E402
 from kerascope.layers import LSTM, BatchNormalization, Dense, Dropout, GaussianNoise  # noqa: E402
 from kerascope.metrics import BinaryAccuracy  # noqa: E402
 from kerascope.models import Sequential  # noqa: E402
@@ -225,6 +227,12 @@ def counted(folder, fit):
     return fit(small(), [], made, steps_per_epoch=6, validation_data=watched, validation_steps=2)
 
 
+def samples_counted(folder, fit):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SpellingWarning)
+        return fit(small(), [], Counted(*rows_and_targets()), samples_per_epoch=23)
+
+
 def telling(folder, fit):
     return fit(small(), [], Telling(*rows_and_targets()), steps_per_epoch=6)
 
@@ -254,6 +262,7 @@ SCENARIOS = {
     function.__name__: function
     for function in (
         *(arrays, class_weights, stopped_early, stateful, sequence, workers, counted, telling),
+        samples_counted,
         *(forward, images, times),
     )
 }

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from backup_scenarios import SCENARIOS, acting_at, run
 
+from kerascope import backend as K
 from kerascope import callbacks as cb
 from kerascope.callbacks.backup_folder import read_state, write_state
 from kerascope.callbacks.plain_data import as_plain, from_plain
@@ -28,8 +29,8 @@ from kerascope.errors import (
     KerascopeWarning,
     UnavailableError,
 )
-from kerascope.layers import Dense, Dropout
-from kerascope.models import Sequential
+from kerascope.layers import Dense, Dropout, Input
+from kerascope.models import Model, Sequential
 
 PROGRAM = Path(scenarios.__file__)
 
@@ -67,20 +68,49 @@ def stop_at(hook, n):
 # --- all kinds of data, in one process ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
-@pytest.mark.parametrize(("save_freq", "n"), [("epoch", 2), (3, 14)])
-def test_an_interrupted_run_ends_as_an_undisturbed_one(
-    scenario, save_freq, n, tmp_path, undisturbed
-):
+def check_an_interruption(scenario, save_freq, n, folder, expected):
     hook = "on_epoch_begin" if save_freq == "epoch" else "on_batch_end"
     options = {"save_freq": save_freq}
-    if scenario == "stopped_early":
-        n = min(n, 9)
     with pytest.raises(Stop):
-        run(scenario, tmp_path, extra=[(0, stop_at(hook, n))], **options)
-    assert (tmp_path / "backup" / "training.zip").exists() or n < 2
-    assert_same(run(scenario, tmp_path, **options), undisturbed(scenario))
-    assert not (tmp_path / "backup").exists()
+        run(scenario, folder, extra=[(0, stop_at(hook, n))], **options)
+    assert (folder / "backup" / "training.zip").exists()
+    assert_same(run(scenario, folder, **options), expected)
+    assert not (folder / "backup").exists()
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_an_interrupted_run_ends_as_an_undisturbed_one(scenario, tmp_path, undisturbed):
+    n = 9 if scenario == "stopped_early" else 14
+    check_an_interruption(scenario, 3, n, tmp_path, undisturbed(scenario))
+
+
+@pytest.mark.parametrize("scenario", ["arrays", "sequence"])
+def test_it_does_so_from_the_end_of_an_epoch(scenario, tmp_path, undisturbed):
+    check_an_interruption(scenario, "epoch", 3, tmp_path, undisturbed(scenario))
+
+
+@pytest.mark.parametrize("scenario", ["samples_counted", "sequence"])
+def test_it_does_so_from_the_last_batch_of_an_epoch(scenario, tmp_path, undisturbed):
+    check_an_interruption(scenario, 1, 6, tmp_path, undisturbed(scenario))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", range(1, 21))
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_it_does_so_from_every_batch(scenario, n, tmp_path, undisturbed):
+    n = min(n, 9) if scenario == "stopped_early" else n
+    check_an_interruption(scenario, 1, n, tmp_path / "a", undisturbed(scenario))
+    check_an_interruption(scenario, 4, n, tmp_path / "b", undisturbed(scenario))
+
+
+@pytest.mark.parametrize("hook", ["on_epoch_end", "on_train_end"])
+@pytest.mark.parametrize("save_freq", ["epoch", 1])
+def test_a_run_that_ended_early_trains_no_more(hook, save_freq, tmp_path, undisturbed):
+    n = 2 if hook == "on_epoch_end" else 1
+    with pytest.raises(Stop):
+        run("stopped_early", tmp_path, extra=[(0, stop_at(hook, n))], save_freq=save_freq)
+    found = run("stopped_early", tmp_path, save_freq=save_freq)
+    assert_same(found, undisturbed("stopped_early"))
 
 
 @pytest.mark.parametrize("dialect", ["1.2", "3"])
@@ -93,7 +123,7 @@ def test_it_does_so_in_every_dialect(dialect, tmp_path, undisturbed):
     )
 
 
-@pytest.mark.parametrize("place", [0, 5, 8])
+@pytest.mark.parametrize("place", [0, 8])
 @pytest.mark.parametrize(
     "hook", ["on_train_begin", "on_epoch_begin", "on_batch_end", "on_epoch_end", "on_train_end"]
 )
@@ -161,7 +191,7 @@ AIMED = [
 ]
 
 
-@pytest.mark.parametrize(("kill", "options"), [AIMED[0], AIMED[2], AIMED[5], AIMED[9]])
+@pytest.mark.parametrize(("kill", "options"), [AIMED[2], AIMED[5]])
 def test_a_killed_process_goes_on_bit_for_bit(kill, options, tmp_path, undisturbed):
     assert_same(killed_and_resumed("arrays", tmp_path, [kill], **options), undisturbed("arrays"))
 
@@ -192,10 +222,8 @@ def test_fifty_kills(kill, tmp_path, undisturbed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(20))
-def test_a_run_that_is_killed_at_moments_of_the_clock_gets_to_its_end(
-    number, tmp_path, undisturbed
-):
-    """By another process: also inside of what C does. It is killed until it was quick enough."""
+def test_a_run_that_is_killed_by_the_clock_gets_to_its_end(number, tmp_path, undisturbed):
+    """Also inside of what C does. It is killed again and again until it was quick enough."""
     rng = random.Random(number)
     scenario = list(SCENARIOS)[number % len(SCENARIOS)]
     words = [scenario, str(tmp_path), "null", json.dumps({"save_freq": 1})]
@@ -208,6 +236,118 @@ def test_a_run_that_is_killed_at_moments_of_the_clock_gets_to_its_end(
                 process.kill()
         patience *= 1.3
     assert_same(json.loads((tmp_path / "result.json").read_text("utf-8")), undisturbed(scenario))
+
+
+# --- what is kept ---------------------------------------------------------------------------------
+
+
+class Changes(cb.Callback):
+    """Changes variables in the first epoch, and nothing later."""
+
+    def __init__(self, **variables):
+        self._change = lambda: [K.set_value(x, np.full(x.shape, 7.0)) for x in variables.values()]
+
+    def on_epoch_end(self, epoch, logs=None):
+        if epoch == 0:
+            self._change()
+
+
+class Last(Dense):
+    """Remembers something of each batch: a variable that is written and never read."""
+
+    def build(self, input_shape):
+        super().build(input_shape)
+        self.seen = K.variable(0.0, name="seen")
+
+    def call(self, inputs):
+        self.add_update(K.update(self.seen, K.max(inputs)), inputs)
+        return super().call(inputs)
+
+
+def test_every_variable_comes_back_that_a_run_can_read_or_write(tmp_path):
+    """A weight that no loss needs, a factor of the loss, a rate that is not used, a state."""
+
+    def made():
+        np.random.seed(4)
+        x = Input((3,))
+        last = Last(1, name="last")
+        model = Model(x, [last(x), Dense(1, trainable=False, name="idle")(x)])
+        factor = K.variable(0.5)
+        model.compile("sgd", ["mse", None], loss_weights=[factor, 1.0])
+        watched = {
+            "idle": model.weights[-1],
+            "factor": factor,
+            "decay": model.optimizer.decay,
+        }
+        return model, watched, last.seen
+
+    data = np.random.rand(20, 3), np.random.rand(20, 1)
+    model, watched, _ = made()
+    callbacks = [cb.BackupAndRestore(tmp_path), Changes(**watched), stop_at("on_epoch_begin", 2)]
+    with pytest.raises(Stop):
+        model.fit(*data, epochs=2, verbose=0, callbacks=callbacks)
+    expected = float(K.get_value(made()[2]))
+    assert expected == 0
+    model, watched, seen = made()
+    states = []
+    ear = cb.LambdaCallback(
+        on_epoch_begin=lambda epoch, logs: states.append(float(K.get_value(seen)))
+    )
+    model.fit(*data, epochs=2, verbose=0, callbacks=[cb.BackupAndRestore(tmp_path), ear])
+    assert [float(np.ravel(K.get_value(one))[0]) for one in watched.values()] == [7.0, 7.0, 7.0]
+    assert len(states) == 1
+    assert states[0] > 0
+
+
+def test_the_lines_of_an_epoch_that_goes_on_are_those_of_a_whole_one(tmp_path, capsys):
+    def lines(*extra):
+        np.random.seed(2)
+        model = compiled([Dense(1, input_shape=(3,))])
+        data = np.random.rand(30, 3), np.random.rand(30, 1)
+        backup = cb.BackupAndRestore(tmp_path, save_freq=2)
+        model.fit(*data, batch_size=6, epochs=2, verbose=2, callbacks=[backup, *extra])
+        return capsys.readouterr().out.splitlines()
+
+    expected = lines()
+    with pytest.raises(Stop):
+        lines(stop_at("on_batch_end", 9))
+    capsys.readouterr()
+    again = lines()
+    assert again[0] == expected[2] == "Epoch 2/2"
+    assert again[1].startswith("BackupAndRestore: training goes on at epoch 2, batch 3")
+    assert again[2:] == expected[3:]
+
+
+class Passes(scenarios.Sequence):
+    """Batches that depend on the number of the pass, which worker processes know by a copy."""
+
+    def __init__(self):
+        self.passed = 0
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, number):
+        x = np.full((2, 3), 10.0 * self.passed + number)
+        return x, x[:, :1]
+
+    def on_epoch_end(self):
+        self.passed += 1
+
+
+@pytest.mark.slow
+def test_worker_processes_learn_what_their_sequence_was_like(tmp_path):
+    def losses(folder, *extra):
+        np.random.seed(2)
+        model = compiled([Dense(1, input_shape=(3,))])
+        backup = cb.BackupAndRestore(folder, save_freq=1)
+        hands = {"workers": 1, "use_multiprocessing": True}
+        callbacks = [backup, *extra]
+        return model.fit(Passes(), epochs=3, verbose=0, callbacks=callbacks, **hands).history
+
+    with pytest.raises(Stop):
+        losses(tmp_path / "a", stop_at("on_batch_begin", 7))
+    assert losses(tmp_path / "a") == losses(tmp_path / "b")
 
 
 # --- what is refused ------------------------------------------------------------------------------
@@ -275,6 +415,27 @@ def test_the_backup_of_another_run_is_refused_with_words_and_stays(what, tmp_pat
     assert len(plain_fit(tmp_path).epoch) == 3
 
 
+def test_nothing_is_refused_as_long_as_nothing_was_trained(tmp_path):
+    interrupted(tmp_path, n=1)
+    with pytest.raises(Stop):
+        plain_fit(tmp_path, rows=20, extra=[stop_at("on_epoch_begin", 2)])
+    with pytest.raises(ConfigError, match="samples: 20 there, 30 here"):
+        plain_fit(tmp_path)
+
+
+def test_the_weights_of_a_run_that_was_killed_at_once_are_those_that_are_trained(tmp_path):
+    def begun(seed):
+        np.random.seed(seed)
+        model = compiled([Dense(2, input_shape=(3,))])
+        data = np.ones((20, 3)), np.ones((20, 2))
+        ear = stop_at("on_batch_end", 1)
+        with pytest.raises(Stop):
+            model.fit(*data, verbose=0, callbacks=[cb.BackupAndRestore(tmp_path), ear])
+        return [array.tobytes() for array in model.get_weights()]
+
+    assert begun(1) == begun(2)
+
+
 def test_more_epochs_may_be_asked_for(tmp_path):
     interrupted(tmp_path / "a")
     longer = plain_fit(tmp_path / "a", epochs=5).history
@@ -286,7 +447,7 @@ def test_a_flipped_bit_anywhere_is_refused_or_does_no_harm(tmp_path):
     whole, state = file.read_bytes(), repr(read_state(file))
     rng = random.Random(2)
     refused = 0
-    for _ in range(300):
+    for _ in range(80):
         damaged = bytearray(whole)
         damaged[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
         file.write_bytes(damaged)
@@ -296,7 +457,7 @@ def test_a_flipped_bit_anywhere_is_refused_or_does_no_harm(tmp_path):
             refused += 1
         else:
             assert found == state
-    assert refused > 250
+    assert refused > 60
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"not a zip file", b"\0" * 1000])
@@ -312,7 +473,7 @@ def test_a_damaged_file_is_refused_and_never_overwritten(content, tmp_path):
 def test_a_file_cut_off_anywhere_is_refused(tmp_path):
     file = interrupted(tmp_path)
     whole = file.read_bytes()
-    for length in range(0, len(whole), 97):
+    for length in range(0, len(whole), 499):
         file.write_bytes(whole[:length])
         with pytest.raises(ConfigError, match="is damaged"):
             read_state(file)

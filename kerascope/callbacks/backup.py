@@ -20,12 +20,12 @@ from kerascope.callbacks.plain_data import (
     state_of_global_generators,
 )
 from kerascope.callers import warn
-from kerascope.errors import ArgumentError, ConfigError, KerascopeError
+from kerascope.errors import ArgumentError, ConfigError, DataError, KerascopeError
 
 _SET_BY_FIT = ("model", "params", "validation_data")
 _ALWAYS_THERE = ("BaseLogger", "ProgbarLogger", "History")
 _NEEDED = (
-    *("facts", "place", "stop_training", "variables", "callbacks", "feeds", "seeds"),
+    *("facts", "place", "has_trained", "stop_training", "variables", "callbacks", "feeds", "seeds"),
     "generators",
 )
 
@@ -43,7 +43,8 @@ class BackupAndRestore(Callback):
     backup_dir : path
         A folder for this run alone. Made if it is not there.
     save_freq : "epoch" or int
-        When a backup is written: at the end of each epoch, or after so many batches.
+        When a backup is written: at the end of each epoch, or after so many batches. The first one
+        is written when training begins.
     double_checkpoint : bool
         Keep the backup before the last one, too: it is taken if the last one is damaged.
     delete_checkpoint : bool
@@ -137,6 +138,7 @@ class BackupAndRestore(Callback):
         self._callbacks: dict[str, KeptState] = {}
         self._feeds: KeptFeeds | None = None
         self._place = (0, 0)
+        self._has_trained = False
         self._epoch = 0
         self._batches = 0  # since the last backup
         if self.save_freq != "epoch":  # else nobody is called at each batch
@@ -156,24 +158,38 @@ class BackupAndRestore(Callback):
         self._feeds = KeptFeeds(run.feeds, self.read_forward)
         self._batches = 0
         self._place = (run.initial_epoch, 0)
-        self._found = self._folder.read()
+        self._has_trained = False
+        self._found = self._of_this_run(self._folder.read())
         if self._found is not None:
-            with _reading(self._found):
-                self._check(self._found)
-                epoch, batch = self._found.state["place"]
+            epoch, batch = self._found.state["place"]
             run.begin_at(epoch, batch, self._restore)
+
+    def _of_this_run(self, found: Found | None) -> Found | None:
+        """Return a backup that this run can go on from; one without training may be of another."""
+        if found is None:
+            return None
+        try:
+            with _reading(found):
+                self._check(found)
+        except (ConfigError, DataError):
+            if isinstance(found.state, dict) and found.state.get("has_trained") is False:
+                return None
+            raise
+        return found
 
     def _let_go(self) -> None:
         self._run = self._found = None
         self._callbacks, self._feeds = {}, None
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
-        """Make sure that `fit` itself is under way."""
+        """Write the first backup, unless there is one: the weights that training begins with."""
         if self._run is None:
             raise ArgumentError(
                 "BackupAndRestore: this training has no beginning that could be moved; expected "
                 "model.fit or model.fit_generator. Elsewhere, save the model yourself."
             )
+        if self._found is None:
+            self._write()
 
     # --- going on ---------------------------------------------------------------------------------
 
@@ -209,7 +225,7 @@ class BackupAndRestore(Callback):
         with _reading(self._found):
             self._give_back(self._found.state)
         epoch, batch = self._place
-        if self.params.get("verbose"):
+        if self._has_trained and self.params.get("verbose"):
             place = f"epoch {epoch + 1}, batch {batch}" if batch else f"epoch {epoch + 1}"
             say(f"BackupAndRestore: training goes on at {place}, from {self._found.path}.")
         self._found = None
@@ -226,6 +242,7 @@ class BackupAndRestore(Callback):
         set_state_of_global_generators(state["generators"])
         self._epoch, batch = state["place"]
         self._place = (self._epoch, batch)
+        self._has_trained = bool(state["has_trained"])
 
     def _tell_of_differences(self, state: Any) -> None:
         if state["seeds"] != self._run.seeds:
@@ -254,6 +271,7 @@ class BackupAndRestore(Callback):
     def _count_batch(self, batch: int, logs: Logs | None = None) -> None:
         """Write a backup, if it is time."""
         self._place = (self._epoch, batch + 1)
+        self._has_trained = True
         self._batches += 1
         if self._batches >= int(self.save_freq):
             self._write()
@@ -261,6 +279,7 @@ class BackupAndRestore(Callback):
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         """Write a backup, if it is time."""
         self._place = (epoch + 1, 0)
+        self._has_trained = True
         if self.save_freq == "epoch":
             self._write()
 
@@ -279,6 +298,7 @@ class BackupAndRestore(Callback):
             {
                 "facts": run.facts,
                 "place": self._place,
+                "has_trained": self._has_trained,
                 "stop_training": bool(self.model.stop_training),
                 "variables": [np.asarray(v.get_value()) for v in run.variables],
                 "callbacks": {name: kept.take() for name, kept in self._callbacks.items()},

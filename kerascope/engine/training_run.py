@@ -111,7 +111,6 @@ class Run:
         optimizer = model.optimizer
         listed = [
             *model.weights,
-            *getattr(optimizer, "weights", ()),
             *(value for value in vars(optimizer).values() if isinstance(value, Variable)),
             *(update.variable for update in updates),
             *found,
