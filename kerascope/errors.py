@@ -145,7 +145,7 @@ class ConfigError(KerascopeError, ValueError):
 
 
 class VerificationError(KerascopeError, RuntimeError):
-    """A function's program computes other numbers than its steps: a fault of kerascope.
+    """A function's program computes other numbers than its steps, or would: a fault of kerascope.
 
     Cause: `K.function(..., verify=True)`, or KERASCOPE_VERIFY=1, has found what would have gone
     wrong in silence. Fix: report it; until then, `K.function(..., rewrites=())`.

@@ -1,7 +1,7 @@
 """Faults to be planted: patches of the planner, of a rewrite or of the emitter.
 
-Each is as somebody could have written it. Its program runs, and tells lies. What it is given is
-pytest's `monkeypatch`.
+Each is as somebody could have written it. What it is given is pytest's `monkeypatch`. Some are
+found while a program is written; `unchecked` lets them through, so that it runs, and tells lies.
 """
 
 import numpy as np
@@ -16,6 +16,11 @@ from kerascope.backend.program.programs import Programs
 from kerascope.backend.program.source import Source
 
 
+def unchecked(patch):
+    """Do without the check of plans."""
+    patch.setattr(draft, "check_plan", lambda *arguments: None)
+
+
 def a_buffer_is_free_one_step_early(patch):
     right = Memory._last_readers
 
@@ -23,6 +28,17 @@ def a_buffer_is_free_one_step_early(patch):
         return {max(at - 1, 0): roots for at, roots in right(self, kept).items()}
 
     patch.setattr(Memory, "_last_readers", early)
+
+
+def a_free_buffer_is_given_twice(patch):
+    right = Memory._take
+
+    def twice(self, slot, block, fact, before):
+        right(self, slot, block, fact, before)
+        if before is not None:
+            self._free.setdefault(len(block), []).append((block, slot))
+
+    patch.setattr(Memory, "_take", twice)
 
 
 def what_is_read_at_the_end_is_not_kept(patch):
@@ -145,6 +161,7 @@ SOON = [
     an_output_is_not_copied,
 ]
 FAULTS = [
+    a_free_buffer_is_given_twice,
     what_is_read_at_the_end_is_not_kept,
     a_reshape_does_not_say_that_it_is_a_view,
     a_loop_without_steps_does_not_say_what_it_hands_back,
@@ -156,4 +173,10 @@ FAULTS = [
     new_values_are_not_kept_from_each_other,
     every_kernel_may_write_over_its_input,
     a_product_with_one_keeps_what_is_too_small,
+]
+# Those that a plan shows.
+IN_THE_PLAN = [
+    a_buffer_is_free_one_step_early,
+    a_free_buffer_is_given_twice,
+    a_reshape_does_not_say_that_it_is_a_view,
 ]

@@ -470,7 +470,7 @@ def _function(
     if not updates and rng.random() < 0.5:
         loss = int(rng.integers(n))
         optimizer = (("sgd", "momentum", "adam", "rmsprop")[int(rng.integers(4))], loss)
-    rewrites = () if rng.random() < 0.15 else None
+    rewrites = () if rng.random() < 0.25 else None
     return Made(tuple(sorted(outputs)), tuple(updates), optimizer, rewrites)
 
 

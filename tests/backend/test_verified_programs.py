@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from planted_faults import SOON
+from planted_faults import SOON, unchecked
 from random_programs import Recipe, difference, recipe
 from zoo import ZOO
 
@@ -130,6 +130,7 @@ def test_a_new_value_that_differs_is_named(monkeypatch):
 
 @pytest.mark.parametrize("fault", SOON, ids=lambda fault: fault.__name__)
 def test_planted_faults_are_told(fault, monkeypatch):
+    unchecked(monkeypatch)
     fault(monkeypatch)
     outcomes = (difference(recipe(seed), verify=True) for seed in range(80))
     told = next(told for told in outcomes if told is not None)

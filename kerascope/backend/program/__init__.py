@@ -9,8 +9,9 @@ is written down as a Python function: one NumPy call for each op, into memory th
 - `flat.py` lays the weights of an optimizer one after the other, to update them together;
 - `stacks.py` finds what many equal layers do alike, to do it in one call; `stretched.py` their
   biases; `order.py` moves what memory gains by;
-- `memory.py` plans the arrays: what dies makes room for what comes;
+- `memory.py` plans the arrays: what dies makes room for what comes; `checked.py` checks the plan;
 - `source.py` writes the text, `draft.py` brings all this together, and `program.py` runs it;
+- `verified.py` compares a program with its steps, at each call, for who asks for it;
 - `loop.py` and its neighbours do all that once more for what is inside of a loop.
 
 What it computes is the same, bit for bit, as what stepping through the schedule computes.

@@ -42,8 +42,10 @@ def may_share(bound: Bound, line: Line, slot: int) -> list[int]:
     """
     specs = [bound.spec(x) for x in (*line.inputs, *line.outputs)]
     known = [spec for spec in specs if spec is not None]
-    if not is_own(line.op) or len(known) < len(specs):
+    if not is_own(line.op):
         return line.inputs
+    if len(known) < len(specs):
+        return line.inputs[:1] if line.op.is_view else line.op.numbers_read(line.inputs)
     n = len(line.inputs)
     number = line.outputs.index(slot)
     return [line.inputs[x] for y, x in line.op.may_share(known[:n], known[n:]) if y == number]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kerascope.backend.program.checked import check_plan
 from kerascope.backend.program.flat_text import FlatText, Homes, settled
 from kerascope.backend.program.memory import Memory
 from kerascope.backend.program.plan import Plan
@@ -56,7 +57,9 @@ class Draft:
         stacked = places_for_stacks(plan, places, kept)
         places.update(stacked)
         self.memory = Memory(plan.bound, plan.writings, kept, places)
-        self.source = Source(plan, self.memory, flats, runs_of(plan, self.memory), name)
+        runs = runs_of(plan, self.memory)
+        check_plan(plan, self.memory, runs, kept)
+        self.source = Source(plan, self.memory, flats, runs, name)
         apart = {id(array): array.nbytes for array in stacked.values()}  # some slots share a place
         self.n_bytes = self.memory.n_bytes + sum(apart.values())
 
