@@ -29,6 +29,7 @@ from kerascope.backend.tensor import (
     Variable,
     scoped,
 )
+from kerascope.limits import current_budget
 from kerascope.settings import config
 
 __all__ = [
@@ -265,6 +266,9 @@ class Apply:
     __slots__ = ("inputs", "op", "outputs", "scope")
 
     def __init__(self, op: Op, inputs: list[Tensor], name: str | None = None) -> None:
+        budget = current_budget()
+        if budget is not None:
+            budget.take_parts(1, f"at op {op.name}")
         self.op = op
         self.inputs = inputs
         self.scope: Scope = current_scope()

@@ -15,8 +15,10 @@ from kerascope.cli.scripts import ScriptRun, checked_file, checked_script, print
 from kerascope.cli.usage import UsageError
 from kerascope.engine.network import Network
 from kerascope.errors import ConfigError, KerascopeError, UnknownNameError
+from kerascope.limits import USUAL, Limits
 from kerascope.models import load_model, model_from_json, model_from_yaml
 from kerascope.registry import did_you_mean
+from kerascope.saving.limits import LARGEST_CONFIG
 from kerascope.stage import Stage, observing
 
 MODEL_FILES = (".keras", ".h5", ".hdf5")
@@ -43,7 +45,7 @@ class NoModel(UsageError):
     """The script builds none."""
 
 
-def find_model(argument: str, *, with_loss: bool = False) -> Network:
+def find_model(argument: str, *, with_loss: bool = False, limits: Limits | None = USUAL) -> Network:
     """Return the model that an argument means.
 
     Parameters
@@ -51,6 +53,8 @@ def find_model(argument: str, *, with_loss: bool = False) -> Network:
     argument : str
     with_loss : bool
         Whether a model from a file shall be compiled as the file says.
+    limits : Limits or None
+        What a model from a file may take: see `kerascope.limits`.
 
     Raises
     ------
@@ -63,9 +67,9 @@ def find_model(argument: str, *, with_loss: bool = False) -> Network:
     if argument.endswith(".py") or not name:
         name, attribute = argument, ""
     if Path(argument).suffix.lower() in MODEL_FILES:
-        return _from_file(checked_file(argument, "a .keras or .h5 file"), with_loss)
+        return _from_file(checked_file(argument, "a .keras or .h5 file"), with_loss, limits)
     if Path(argument).suffix.lower() in TEXT_FILES:
-        return _from_text(checked_file(argument, "the text of model.to_json()"))
+        return _from_text(checked_file(argument, "the text of model.to_json()"), limits)
     if name.endswith(".py"):
         return _from_script(checked_script(name), attribute)
     if attribute:
@@ -80,23 +84,24 @@ def find_model(argument: str, *, with_loss: bool = False) -> Network:
     )
 
 
-def _from_file(path: Path, with_loss: bool) -> Network:
+def _from_file(path: Path, with_loss: bool, limits: Limits | None) -> Network:
     with _reading(f"Write it with model.save({path.name!r})."):
-        return _checked(load_model(path, compile=with_loss), f"'{path}'")
+        return _checked(load_model(path, compile=with_loss, limits=limits), f"'{path}'")
 
 
-def _from_text(path: Path) -> Network:
+def _from_text(path: Path, limits: Limits | None) -> Network:
     is_json = path.suffix.lower() == ".json"
     read, writer = (model_from_json, "to_json") if is_json else (model_from_yaml, "to_yaml")
     how = f"Write it with Path({path.name!r}).write_text(model.{writer}())."
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            text = file.read(-1 if limits is None else LARGEST_CONFIG + 1)
     except UnicodeDecodeError:
         raise UsageError(f"'{path}' is no text in UTF-8. {how}") from None
     except OSError as error:
         raise UsageError(f"'{path}' cannot be read ({error.strerror}).") from None
     with _reading(how, f"'{path}': "):
-        return _checked(read(text), f"'{path}'")
+        return _checked(read(text, limits=limits), f"'{path}'")
 
 
 @contextmanager

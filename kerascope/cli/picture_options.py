@@ -33,6 +33,7 @@ def add_draw_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after `kerascope draw`."""
     add = parser.add_argument
     add("model", metavar="MODEL")
+    _add_limits(parser)
     add("-o", "--output", action="append", metavar="FILE", default=[],
         help="where to; may be repeated; - is standard output; default: the model's name with "
              ".svg")  # fmt: skip
@@ -65,6 +66,16 @@ def add_draw_options(parser: argparse.ArgumentParser) -> None:
             help=f"write {what}{' (default)' if default else ''}")  # fmt: skip
 
 
+def _add_limits(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--no-limits", action="store_true",
+        help="read a file however much its model takes: only if you trust it")  # fmt: skip
+
+
+def limits_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the argument `limits` for reading a file, if it is not the usual one."""
+    return {"limits": None} if options.no_limits else {}
+
+
 def _add_collapsing(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--expand-nested", action="store_true", help="draw what is inside nested models")
@@ -93,6 +104,7 @@ def add_summary_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after `kerascope summary`."""
     add = parser.add_argument
     add("model", metavar="MODEL")
+    _add_limits(parser)
     add("--calls", action="store_true", help="a row for each call of a layer")
     add("--expand-nested", action="store_true", help="rows for what is inside nested models")
     add("--show-trainable", action="store_true", help="a column: whether training changes it")

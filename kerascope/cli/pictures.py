@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.cli.models import ScriptFailed, find_model
-from kerascope.cli.picture_options import options_of_draw
+from kerascope.cli.picture_options import limits_of, options_of_draw
 from kerascope.cli.usage import UsageError
 from kerascope.errors import KerascopeError
 
@@ -33,12 +33,13 @@ def run_draw(options: Namespace) -> int:
         arguments |= {"values": _arrays(options.values, options.level), "at": options.at}
     elif options.at is not None:
         raise UsageError("--at is a step of a run; expected --values FILE with it.")
+    reading: dict[str, Any] = {"with_loss": options.level in LEVELS_WITH_LOSS, **limits_of(options)}
     try:
-        model = find_model(options.model, with_loss=options.level in LEVELS_WITH_LOSS)
+        model = find_model(options.model, **reading)
     except ScriptFailed as failure:
         return _draw_failure(failure, options)
     if options.diff is not None:
-        arguments["diff"] = find_model(options.diff, with_loss=options.level in LEVELS_WITH_LOSS)
+        arguments["diff"] = find_model(options.diff, **reading)
     drawing = import_module(DRAW).draw(model, **arguments)
     _, _, attribute = options.model.rpartition(":") if ".py:" in options.model else ("", "", "")
     _write_all(drawing, options, _file_name(attribute or model.name))
@@ -50,7 +51,7 @@ def run_draw(options: Namespace) -> int:
 
 def run_summary(options: Namespace) -> int:
     """Print the table of `kerascope summary`."""
-    model: Any = find_model(options.model)
+    model: Any = find_model(options.model, **limits_of(options))
     model.summary(
         line_length=options.width,
         expand_nested=options.expand_nested,

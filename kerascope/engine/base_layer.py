@@ -33,6 +33,7 @@ from kerascope.engine.per_input import PerInput
 from kerascope.engine.tensor_arguments import shapes_by_name
 from kerascope.engine.undoing import tried_out
 from kerascope.errors import DtypeError, NotBuiltError
+from kerascope.limits import PARTS_OF_A_LAYER, Budget, current_budget
 from kerascope.registry import did_you_mean
 from kerascope.spellings import changed_habits, habits
 
@@ -90,8 +91,13 @@ class Layer(LayerWeights, metaclass=LayerType):
     _arguments: dict[str, Any]
     input_spec: Any = None
     made_at: tuple[str, int] | None
+    _budget: Budget | None = None  # under which it was made, if its configuration was read
 
     def __init__(self, **kwargs: Any) -> None:
+        budget = current_budget()
+        if budget is not None:
+            budget.take_parts(PARTS_OF_A_LAYER, f"at a layer {type(self).__name__}")
+            self._budget = budget.later
         name = kwargs.pop("name", None)
         self.name: str = name or self._default_name()
         self.trainable = kwargs.pop("trainable", True)

@@ -25,11 +25,11 @@ from kerascope.backend.ops.reduction import mean
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import floatx, placeholder
 from kerascope.configured import plain
+from kerascope.engine.metric_choice import key_in_logs, resolve_metric
 from kerascope.engine.nesting import distinct_names, to_list
 from kerascope.errors import ArgumentError, DtypeError
-from kerascope.losses.classes import quotient, wants_targets_like_predictions
+from kerascope.losses.classes import quotient
 from kerascope.metrics.classes import weights_like
-from kerascope.metrics.functions import accuracy_by_shapes
 from kerascope.registry import did_you_mean
 from kerascope.spellings import habits
 
@@ -326,7 +326,9 @@ def _add_metrics(model: CompiledNetwork, compiled: Compilation) -> Generator[Any
             *((m, compiled.sample_weights[k]) for m in weighted[i]),
         ]:
             name, function = resolve_metric(metric, compiled.loss_functions[i], model.outputs[i])
-            name = _full_name(compiled, name, names[i] if len(names) > 1 else "", weights)
+            name = key_in_logs(
+                compiled.metrics_names, name, names[i] if len(names) > 1 else "", weights
+            )
             name = distinct_names([*compiled.metrics_names, name])[-1]
             arguments = compiled.targets[k], model.outputs[i], weights, masks[i]
             with name_scope(f"{names[i]}_metrics"):
@@ -337,14 +339,6 @@ def _add_metrics(model: CompiledNetwork, compiled: Compilation) -> Generator[Any
             compiled.metrics_names.append(name)
             compiled.metrics_tensors.append(tensor)
             yield MetricTerm(name, tensor)
-
-
-def _full_name(compiled: Compilation, name: str, output_name: str, weights: Any) -> str:
-    """Return the key of a metric in the logs, with that of its output and `weighted_` in front."""
-    before = f"{output_name}_" if output_name else ""
-    is_free = f"{before}{name}" not in compiled.metrics_names
-    is_plain = weights is None or (habits().metrics_keep_words and is_free)
-    return f"{before}{name}" if is_plain else f"{before}weighted_{name}"
 
 
 def _stateful_metric(
@@ -376,46 +370,3 @@ def _metrics_of_outputs(given: Any, names: list[str]) -> list[list[Any]]:
     if any(isinstance(one, (list, tuple)) for one in listed):
         return [to_list(one) for one in per_output(listed, names, "metrics")]
     return [listed for _ in names]
-
-
-def resolve_metric(metric: Any, loss: Any, output: Tensor) -> tuple[str, Any]:
-    """Return a metric's name in the logs, and its function."""
-    keeps_word = habits().metrics_keep_words and isinstance(metric, str)
-    if metric in ("accuracy", "acc"):
-        return metric if keeps_word else "acc", _accuracy(loss, output)
-    if metric in ("crossentropy", "ce"):
-        return metric, _crossentropy(loss, output)
-    function = metrics.get(metric)
-    own_name = getattr(function, "name", type(function).__name__)
-    return metric if keeps_word else getattr(function, "__name__", own_name), function
-
-
-def _accuracy(loss: Any, output: Tensor) -> Callable[..., Tensor]:
-    """Return the accuracy that fits an output and its loss.
-
-    Rounding for one unit, and in Keras 2 for binary_crossentropy; the index of the label for
-    sparse_categorical_crossentropy; else the largest entry. In dialect "3" a loss of somebody else
-    may take targets of either shape: then that of the data decides.
-    """
-    if _is_binary(loss, output):
-        return metrics.binary_accuracy
-    if losses.plain_function(loss) is losses.sparse_categorical_crossentropy:
-        return metrics.sparse_categorical_accuracy
-    if habits().accuracy_by_shapes and not wants_targets_like_predictions(loss):
-        return accuracy_by_shapes
-    return metrics.categorical_accuracy
-
-
-def _crossentropy(loss: Any, output: Tensor) -> Callable[..., Tensor]:
-    if _is_binary(loss, output):
-        return metrics.binary_crossentropy
-    if losses.plain_function(loss) is losses.sparse_categorical_crossentropy:
-        return metrics.sparse_categorical_crossentropy
-    return metrics.categorical_crossentropy
-
-
-def _is_binary(loss: Any, output: Tensor) -> bool:
-    if output.shape[-1] == 1:
-        return True
-    is_binary_loss = losses.plain_function(loss) is losses.binary_crossentropy
-    return is_binary_loss and not habits().accuracy_by_shapes

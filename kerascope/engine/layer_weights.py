@@ -10,10 +10,12 @@ from kerascope import constraints, initializers, regularizers
 from kerascope.backend.eager import graph_mode
 from kerascope.backend.graph import Variable
 from kerascope.backend.scopes import name_scope
+from kerascope.backend.shapes import Shape
 from kerascope.backend.state import batch_get_value, batch_set_value, count_params, variable
 from kerascope.engine.layer_books import LayerBooks
 from kerascope.engine.nesting import accepts
 from kerascope.errors import ArgumentError, NotBuiltError, ShapeError
+from kerascope.limits import Budget, building, current_budget
 from kerascope.spellings import weight_name
 
 
@@ -22,6 +24,7 @@ class LayerWeights(LayerBooks):
 
     dtype: str
     built: bool = False
+    _budget: Budget | None
     _trainable_weights: list[Variable]
     _non_trainable_weights: list[Variable]
 
@@ -77,11 +80,7 @@ class LayerWeights(LayerBooks):
         word = name or f"weight_{len(self.weights) + 1}"
         dtype = dtype or self.dtype
         initializer = initializers.get(initializer or "glorot_uniform")
-        value = (
-            initializer(tuple(shape), dtype=dtype)
-            if accepts_dtype(initializer)
-            else initializer(tuple(shape))
-        )
+        value = self._first_value(initializer, tuple(shape), dtype, word)
         with graph_mode():
             weight = variable(
                 value, dtype, weight_name(self.name, word), constraints.get(constraint)
@@ -92,6 +91,20 @@ class LayerWeights(LayerBooks):
                     self.add_loss(penalty(weight))
         (self._trainable_weights if trainable else self._non_trainable_weights).append(weight)
         return weight
+
+    def _first_value(self, initializer: Any, shape: Shape, dtype: str, word: str) -> Any:
+        """Return what a weight begins with, if there is room for it: see `kerascope.limits`."""
+        budget = current_budget() or self._budget
+        if budget is not None:
+            budget.take_numbers(shape, f"a weight {word!r} in {self.label}")
+            if budget is current_budget() and budget.weights_are_read_next:
+                return np.zeros(shape, dtype)
+        with building(budget):
+            return (
+                initializer(shape, dtype=dtype)
+                if accepts_dtype(initializer)
+                else initializer(shape)
+            )
 
     @property
     def trainable_weights(self) -> list[Variable]:

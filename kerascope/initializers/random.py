@@ -11,6 +11,7 @@ from kerascope.backend.graph import checked_dtype
 from kerascope.backend.ops.random import fresh_seed
 from kerascope.errors import ShapeError
 from kerascope.initializers.fixed import Initializer, Shape, as_array
+from kerascope.limits import current_budget
 from kerascope.settings import config
 
 PIECE = 65_536
@@ -161,6 +162,9 @@ class Orthogonal(RandomInitializer):
                 f"expected at least 2 axes."
             )
         rows, columns = math.prod(shape[:-1]), shape[-1]
+        budget = current_budget()
+        if budget is not None:
+            budget.take_factorization(rows, columns)
         tall = self._generator().standard_normal((max(rows, columns), min(rows, columns)))
         q, r = np.linalg.qr(tall)
         q = q * np.where(np.diag(r) < 0, -1.0, 1.0)

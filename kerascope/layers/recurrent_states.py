@@ -19,6 +19,7 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.nesting import accepts, to_list
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.recurrent_arguments import sizes_of_states
+from kerascope.limits import current_budget
 
 
 class KeepsStates(Layer):
@@ -89,9 +90,15 @@ class KeepsStates(Layer):
         shapes = [(input_shape[0], *size) for size in self.shapes_of_states(input_shape)]
         with graph_mode():
             self.states = [
-                K.variable(np.zeros(shape), self.dtype, f"{self.name}/state_{index}")
+                K.variable(self._zeros(shape, index), self.dtype, f"{self.name}/state_{index}")
                 for index, shape in enumerate(shapes)
             ]
+
+    def _zeros(self, shape: Shape, index: int) -> np.ndarray:
+        budget = current_budget() or self._budget
+        if budget is not None:
+            budget.take_numbers(shape, f"a state {index} in {self.label}")
+        return np.zeros([size or 0 for size in shape])
 
     def reset_states(self, states: Any = None) -> None:
         """Set the states of a stateful layer to 0, or to the arrays that are given.

@@ -19,6 +19,7 @@ from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, Variable, as_tensor
 from kerascope.configured import Configured, constructor_parameters
 from kerascope.errors import NotYetAttributeError
+from kerascope.limits import current_budget
 from kerascope.losses.classes import of_equal_rank, quotient, snake_case
 
 HOW = (
@@ -61,6 +62,9 @@ class Metric(Configured):
 
     def add_variable(self, shape: Sequence[int], name: str) -> Variable:
         """Make a variable of zeros."""
+        budget = current_budget()
+        if budget is not None:
+            budget.take_numbers(tuple(shape), f"a state {name!r} of the metric {self.name!r}")
         variable = K.zeros(tuple(shape), name=f"{self.name}/{name}")
         self.variables.append(variable)
         return variable

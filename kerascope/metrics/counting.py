@@ -14,6 +14,7 @@ import numpy as np
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
 from kerascope.errors import ArgumentError
+from kerascope.limits import current_budget
 from kerascope.losses.classes import quotient
 from kerascope.metrics.classes import Metric, weights_like
 from kerascope.metrics.functions import registry
@@ -227,6 +228,9 @@ class AUC(_Counting):
             )
         if num_thresholds < 2:
             raise ArgumentError(f"AUC: num_thresholds is {num_thresholds!r}; expected at least 2.")
+        budget = current_budget()
+        if budget is not None:
+            budget.take_numbers((num_thresholds,), "thresholds of an AUC")
         self.num_thresholds = num_thresholds
         self.curve = curve
         self.summation_method = summation_method

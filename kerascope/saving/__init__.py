@@ -12,7 +12,7 @@ whole or not at all. Nothing of it is loaded before the first model is saved or 
   `keras3_compile`; differences by name in the one table `keras3_table` |
 | `.h5` | `hdf5_models`, `hdf5_weights`, `hdf5_attributes` |
 | older files | `old_configs`, `old_weights` |
-| what keeps a hostile file harmless | `limits`, `hdf5_files`, `archive`, `postponed`, `byte_code` |
+| what keeps a hostile file harmless | `limits`, `safe_json`, `hdf5_files`, `archive`, `byte_code` |
 """
 
 from kerascope.engine.pickling import pickle_model, unpickle_model

@@ -6,19 +6,17 @@ the caller goes on to read them.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from kerascope.engine.layer_type import layer_registry
-from kerascope.errors import ConfigError, KerascopeError, MissingToolError, UnknownNameError
+from kerascope.errors import ConfigError, KerascopeError, UnknownNameError
+from kerascope.limits import USUAL, Budget, Limits, building
 from kerascope.registry import custom_object_scope
 from kerascope.saving.byte_code import decode_functions, refuse_byte_code
 from kerascope.saving.keras3_reading import from_keras_3
 from kerascope.saving.keras3_table import ACTIVATIONS
-from kerascope.saving.limits import LARGEST_CONFIG
 from kerascope.saving.old_configs import is_from_keras_1, today
-from kerascope.saving.postponed import KNOWN_WHILE_LOADING, Allowance, postponed, put_back
-from kerascope.saving.safe_json import check_depth
+from kerascope.saving.safe_json import check_values, read_json, read_yaml
 from kerascope.spellings import changed_habits
 
 __all__ = ["model_from_config", "model_from_json", "model_from_yaml"]
@@ -43,7 +41,7 @@ def model_from_config(config: dict[str, Any], custom_objects: dict[str, Any] | N
     Parameters
     ----------
     config : dict
-        Of Keras 1, 2 or 3.
+        Of Keras 1, 2 or 3. It is taken for your own: no limits hold, as they do for texts.
     custom_objects : dict, optional
         Your own classes and functions, by name.
 
@@ -54,73 +52,81 @@ def model_from_config(config: dict[str, Any], custom_objects: dict[str, Any] | N
     UnknownNameError
         It names a layer class that is not known; pass it in `custom_objects`.
     """
+    return _model_of_dict(config, "model_from_config", custom_objects)
+
+
+def _model_of_dict(config: Any, where: str, custom_objects: dict[str, Any] | None) -> Any:
     if not isinstance(config, dict) or "class_name" not in config:
         raise ConfigError(
-            f"model_from_config: expected a dict with 'class_name' and 'config', got "
+            f"{where}: expected a dict with 'class_name' and 'config', got "
             f"{type(config).__name__}{' without them' if isinstance(config, dict) else ''}. "
             f"model.to_json() and model_from_json keep both."
         )
     with custom_object_scope(custom_objects or {}):
-        return model_of(config, "model_from_config")
+        return model_of(config, where)
 
 
-def model_from_json(json_string: str, custom_objects: dict[str, Any] | None = None) -> Any:
+def model_from_json(
+    json_string: str,
+    custom_objects: dict[str, Any] | None = None,
+    *,
+    limits: Limits | None = USUAL,
+) -> Any:
     """Make a model from what `model.to_json()` returned, here or in Keras; its weights are fresh.
+
+    Parameters
+    ----------
+    json_string : str
+    custom_objects : dict, optional
+        Your own classes and functions, by name.
+    limits : Limits or None
+        What building the model may take: see `kerascope.limits`. None: whatever it takes.
 
     Raises
     ------
     ConfigError
-        The text is no JSON, or no model.
+        The text is no JSON, or no model, or the model is beyond the limits.
     UnknownNameError
         It names a layer class that is not known; pass it in `custom_objects`.
     """
-    try:
-        config = json.loads(json_string)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"model_from_json: the text is no JSON ({error}).") from None
-    return model_from_config(config, custom_objects)
+    config = read_json(json_string, "model_from_json", limits)
+    return _model_of_text(config, "model_from_json", custom_objects, limits)
 
 
-def model_from_yaml(yaml_string: str, custom_objects: dict[str, Any] | None = None) -> Any:
+def model_from_yaml(
+    yaml_string: str,
+    custom_objects: dict[str, Any] | None = None,
+    *,
+    limits: Limits | None = USUAL,
+) -> Any:
     """Make a model from what `model.to_yaml()` returned; its weights are fresh.
 
-    Only plain data is read: a tag that would make a Python object is refused.
+    Only plain data is read: a tag that would make a Python object is refused, and an alias.
+
+    Parameters
+    ----------
+    yaml_string : str
+    custom_objects : dict, optional
+        Your own classes and functions, by name.
+    limits : Limits or None
+        What building the model may take: see `kerascope.limits`. None: whatever it takes.
 
     Raises
     ------
     ConfigError
-        The text is no YAML, or no model.
+        The text is no YAML, or no model, or the model is beyond the limits.
     MissingToolError
         It is no JSON either, and PyYAML is not installed.
     """
-    try:
-        config = json.loads(yaml_string)  # all JSON is YAML, and `to_yaml` writes no more
-    except (ValueError, RecursionError):
-        config = _parsed(yaml_string)
-    return model_from_config(config, custom_objects)
+    config = read_yaml(yaml_string, "model_from_yaml", limits)
+    return _model_of_text(config, "model_from_yaml", custom_objects, limits)
 
 
-def _parsed(text: str) -> Any:
-    try:
-        import yaml  # few people read YAML, and it takes long to import
-    except ImportError:
-        raise MissingToolError(
-            "model_from_yaml: needs PyYAML, which is not installed. `pip install pyyaml`, or use "
-            "model_from_json."
-        ) from None
-
-    if len(text) > LARGEST_CONFIG:
-        raise ConfigError(f"model_from_yaml: {len(text)} characters; at most {LARGEST_CONFIG}.")
-    try:
-        return yaml.safe_load(_without_tuples(text))
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        reason = str(error).replace("\n", " ")
-        raise ConfigError(f"model_from_yaml: the text is no plain YAML ({reason}).") from None
-
-
-def _without_tuples(text: str) -> str:
-    """Let Keras 2's `!!python/tuple` be a plain list; every other Python tag stays and fails."""
-    return text.replace("!!python/tuple", "")
+def _model_of_text(
+    config: Any, where: str, custom_objects: dict[str, Any] | None, limits: Limits | None
+) -> Any:
+    with building(Budget(limits, where)):
+        return _model_of_dict(config, where, custom_objects)
 
 
 def is_from_keras_3(config: Any) -> bool:
@@ -137,9 +143,7 @@ def is_from_keras_3(config: Any) -> bool:
     return isinstance(inner, dict) and is_from_keras_3(inner.get("layers"))
 
 
-def model_of(
-    config: Any, where: str, *, safe_mode: bool = True, allowance: Allowance | None = None
-) -> Any:
+def model_of(config: Any, where: str, *, safe_mode: bool = True) -> Any:
     """Make a model from a configuration of Keras 1, 2 or 3.
 
     Parameters
@@ -151,8 +155,6 @@ def model_of(
     safe_mode : bool
         False decodes functions that stand in the file as byte code. Calling the model then runs
         whatever the author of the file wrote.
-    allowance : Allowance, optional
-        The weights are read next: how many numbers there are.
 
     Raises
     ------
@@ -162,7 +164,7 @@ def model_of(
         It names a class or function that is not known.
     """
     try:
-        check_depth(config, where)
+        check_values(config, where)
         if not safe_mode:
             decode_functions(config)
         refuse_byte_code(config, safe_mode)
@@ -170,24 +172,25 @@ def model_of(
         habits: dict[str, Any] = (
             {"ends_masks": True} if is_from_keras_3(config) else {"defaults": {}}
         )
-        with custom_object_scope(KNOWN_WHILE_LOADING), changed_habits(**habits):
-            translated = _in_our_form(config)
-            if allowance is not None:
-                translated = postponed(translated, allowance)
-            model = layer_registry.deserialize(translated)
+        with changed_habits(**habits):
+            model = layer_registry.deserialize(_in_our_form(config))
     except KerascopeError as error:
         hint = " Pass your own classes and functions in custom_objects={'name': ...}."
         is_unknown = isinstance(error, UnknownNameError) and "custom_objects" not in str(error)
         named = "" if str(error).startswith(where) else f"{where}: "
         error.args = (f"{named}{error}{hint if is_unknown else ''}",)
         raise
+    except OverflowError as error:
+        raise ConfigError(
+            f"{where}: its configuration makes no model: a number in it is too large, or infinite "
+            f"({error})."
+        ) from None
     except _DAMAGED as error:
         raise ConfigError(
             f"{where}: its configuration makes no model ({type(error).__name__}: {error})."
         ) from error
     if not hasattr(model, "get_weights"):
         raise ConfigError(f"{where}: holds no model, but {type(model).__name__}.")
-    put_back(model)
     return model
 
 

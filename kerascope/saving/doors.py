@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from kerascope.errors import ConfigError, KerascopeError, UnavailableError
+from kerascope.limits import USUAL, Limits
 from kerascope.registry import custom_object_scope, did_you_mean
 from kerascope.saving.hdf5_files import SIGNATURE, reading_hdf5
 from kerascope.saving.hdf5_models import (
@@ -132,6 +133,8 @@ def load_model(
     custom_objects: dict[str, Any] | None = None,
     compile: bool = True,
     safe_mode: bool = True,
+    *,
+    limits: Limits | None = USUAL,
 ) -> Any:
     """Read a model: its graph, its weights, and what it takes to go on training.
 
@@ -146,6 +149,9 @@ def load_model(
     safe_mode : bool
         True never runs code from the file. False decodes the byte code of Lambda layers: only for
         a file whose author you trust, since it can do anything that you can.
+    limits : Limits or None
+        What building the model may take beyond the weights in the file: see `kerascope.limits`.
+        None: whatever it takes.
 
     Raises
     ------
@@ -162,8 +168,8 @@ def load_model(
     with custom_object_scope(custom_objects or {}):
         try:
             if kind == "archive":
-                return load_keras_model(filepath, compile, safe_mode)
-            return load_hdf5_model(filepath, compile, safe_mode)
+                return load_keras_model(filepath, compile, safe_mode, limits)
+            return load_hdf5_model(filepath, compile, safe_mode, limits)
         except KerascopeError as error:
             if str(filepath) not in str(error):
                 error.args = (f"{str(filepath)!r}: {error}",)

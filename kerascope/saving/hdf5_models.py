@@ -20,6 +20,7 @@ from kerascope.configured import plain
 from kerascope.engine.saving import KERAS_VERSION
 from kerascope.errors import ConfigError
 from kerascope.files import replacing
+from kerascope.limits import Budget, Limits, building
 from kerascope.saving.configs import is_from_keras_3, model_of
 from kerascope.saving.hdf5_files import reading_hdf5, writing_hdf5
 from kerascope.saving.hdf5_weights import (
@@ -39,7 +40,6 @@ from kerascope.saving.keras3_optimizers import state_from_keras_3, state_to_kera
 from kerascope.saving.keras3_table import ACTIVATIONS
 from kerascope.saving.keras3_weights import Orders, listed_weights
 from kerascope.saving.keras3_writing import NoCounterpartError
-from kerascope.saving.postponed import Allowance
 from kerascope.saving.safe_json import read_json
 from kerascope.spellings import changed_habits, habits
 
@@ -161,7 +161,7 @@ def named(value: Any, serialize: Any) -> Any:
 # --- reading --------------------------------------------------------------------------------------
 
 
-def load_hdf5_model(filepath: Any, compile: bool, safe_mode: bool) -> Any:
+def load_hdf5_model(filepath: Any, compile: bool, safe_mode: bool, limits: Limits | None) -> Any:
     """Read a whole model; `doors.load_model` says what can go wrong."""
     where = repr(str(filepath))
     with reading_hdf5(filepath, where) as file:
@@ -170,17 +170,17 @@ def load_hdf5_model(filepath: Any, compile: bool, safe_mode: bool) -> Any:
                 f"{where} holds no configuration of a model: it is a file of weights alone. Build "
                 f"the model first, then read it by model.load_weights({where})."
             )
-        config = read_json(file.attrs["model_config"], where)
+        config = read_json(file.attrs["model_config"], where, limits)
         if "model_weights" not in file:
             raise ConfigError(f"{where} holds no weights; expected the group 'model_weights'.")
-        allowance = Allowance(_count(file["model_weights"]), where)
-        model = model_of(config, where, safe_mode=safe_mode, allowance=allowance)
         group = file["model_weights"]
-        load_weights_from_hdf5_group(group, in_order_of(group, layers_of(model)))
-        if compile and "training_config" in file.attrs:
-            training = read_json(file.attrs["training_config"], where)
-            orders = orders_in(config) if is_from_keras_3(config) else None
-            _compile_again(model, training, file, where, orders)
+        with building(Budget(limits, where, in_file=_count(group))):
+            model = model_of(config, where, safe_mode=safe_mode)
+            load_weights_from_hdf5_group(group, in_order_of(group, layers_of(model)))
+            if compile and "training_config" in file.attrs:
+                training = read_json(file.attrs["training_config"], where, limits)
+                orders = orders_in(config) if is_from_keras_3(config) else None
+                _compile_again(model, training, file, where, orders)
     return model
 
 

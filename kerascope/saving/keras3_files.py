@@ -14,6 +14,7 @@ from typing import Any
 from kerascope.backend.state import batch_set_value
 from kerascope.errors import ConfigError, DataError
 from kerascope.files import replacing
+from kerascope.limits import Budget, Limits, building
 from kerascope.saving.archive import reading_archive, write_archive
 from kerascope.saving.configs import model_of
 from kerascope.saving.hdf5_files import array_of, reading_hdf5, writing_hdf5
@@ -22,7 +23,6 @@ from kerascope.saving.keras3_names import orders_in
 from kerascope.saving.keras3_optimizers import state_from_keras_3, state_to_keras_3
 from kerascope.saving.keras3_weights import folders, read_weights_of, write_weights_of
 from kerascope.saving.keras3_writing import facts_of, to_keras_3
-from kerascope.saving.postponed import Allowance
 from kerascope.saving.safe_json import read_json
 
 # The version of Keras whose form this is.
@@ -86,16 +86,18 @@ def save_keras_weights(model: Any, filepath: Any, overwrite: bool) -> None:
 # --- reading --------------------------------------------------------------------------------------
 
 
-def load_keras_model(filepath: Any, compile: bool, safe_mode: bool) -> Any:
+def load_keras_model(filepath: Any, compile: bool, safe_mode: bool, limits: Limits | None) -> Any:
     """Read a whole model from a .keras archive; `doors.load_model` says what can go wrong."""
     where = repr(str(filepath))
     with reading_archive(filepath, where) as archive:
         _check_version(archive, where)
-        config = read_json(archive.text(CONFIG), where)
+        config = read_json(archive.text(CONFIG), where, limits)
         weights = archive.file(WEIGHTS)
-    with reading_hdf5(weights, where) as file:
-        allowance = Allowance(_count(file), where)
-        model = model_of(config, where, safe_mode=safe_mode, allowance=allowance)
+    with (
+        reading_hdf5(weights, where) as file,
+        building(Budget(limits, where, in_file=_count(file))),
+    ):
+        model = model_of(config, where, safe_mode=safe_mode)
         orders = orders_in(config)
         batch_set_value(read_weights_of(file, model, where, orders))
         training = config.get("compile_config")

@@ -1,15 +1,26 @@
-"""Reading JSON that may come from anywhere: a limit on its size, and errors that name the file."""
+"""Reading texts that may come from anywhere: limits on their size, and errors that name the file.
+
+All is bounded before it is parsed: a text of 64 MB that is nothing but brackets would take
+gigabytes as lists, and a parser of YAML would go on for hours.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from kerascope.errors import ConfigError
-from kerascope.saving.limits import DEEPEST_CONFIG, LARGEST_CONFIG
+from kerascope.errors import ConfigError, MissingToolError
+from kerascope.limits import GREATEST_NUMBER, HOW_TO_LIFT, USUAL, Limits, in_words
+from kerascope.saving.limits import (
+    DEEPEST_CONFIG,
+    LARGEST_CONFIG,
+    LARGEST_YAML,
+    LONGEST_NUMBER,
+    MOST_OF_YAML,
+)
 
 
-def read_json(text: Any, where: str) -> Any:
+def read_json(text: Any, where: str, limits: Limits | None = USUAL) -> Any:
     """Return what a text of JSON says.
 
     Parameters
@@ -17,6 +28,8 @@ def read_json(text: Any, where: str) -> Any:
     text : str or bytes
     where : str
         What the file is called in an error.
+    limits : Limits or None
+        None takes a text of any size.
 
     Raises
     ------
@@ -25,26 +38,126 @@ def read_json(text: Any, where: str) -> Any:
     """
     if not isinstance(text, (str, bytes)):
         raise ConfigError(f"{where}: expected a text of JSON, got {type(text).__name__}.")
-    if len(text) > LARGEST_CONFIG:
-        raise ConfigError(f"{where}: its JSON has {len(text)} bytes; at most {LARGEST_CONFIG}.")
+    _check_size(text, where, limits, LARGEST_CONFIG)
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{where}: its configuration is no JSON ({error}).") from None
-    check_depth(value, where)
+    check_values(value, where)
     return value
 
 
-def check_depth(value: Any, where: str) -> None:
-    """Raise ConfigError if lists and dicts stand too deep inside each other."""
-    level, depth = [value], 0
+def read_yaml(text: Any, where: str, limits: Limits | None = USUAL) -> Any:
+    """Return what a text of YAML says: only plain data, without aliases.
+
+    Raises
+    ------
+    ConfigError
+        It is no YAML, too long, nested too deeply, or has aliases or Python's tags.
+    MissingToolError
+        It is no JSON either, and PyYAML is not installed.
+    """
+    if not isinstance(text, (str, bytes)):
+        raise ConfigError(f"{where}: expected a text of YAML, got {type(text).__name__}.")
+    _check_size(text, where, limits, LARGEST_CONFIG)
+    try:
+        value = json.loads(text)  # all JSON is YAML, and `to_yaml` writes no more
+    except (ValueError, RecursionError):
+        _check_size(text, where, limits, LARGEST_YAML)
+        value = _parsed(text, where, limits)
+    check_values(value, where)
+    return value
+
+
+def _check_size(text: str | bytes, where: str, limits: Limits | None, longest: int) -> None:
+    if limits is None:
+        return
+    if len(text) > longest:
+        raise ConfigError(
+            f"{where}: its configuration has {len(text):,} characters; expected at most "
+            f"{longest:,}. {HOW_TO_LIFT}"
+        )
+    marks: Any = (b",", b"[", b"{") if isinstance(text, bytes) else (",", "[", "{")
+    if sum(map(text.count, marks)) > limits.values:
+        raise ConfigError(
+            f"{where}: its configuration has more than {limits.values:,} values. {HOW_TO_LIFT}"
+        )
+
+
+def _parsed(text: str | bytes, where: str, limits: Limits | None) -> Any:
+    try:
+        import yaml  # few people read YAML, and it takes long to import
+    except ImportError:
+        raise MissingToolError(
+            f"{where}: needs PyYAML, which is not installed. `pip install pyyaml`, or use "
+            "model_from_json."
+        ) from None
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
+        """Reads plain data: refuses what a few bytes can blow up, while it reads."""
+
+        depth = nodes = 0
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):
+                mark = self.peek_event().start_mark
+                raise ConfigError(
+                    f"{where}: line {mark.line + 1} has an alias (*name); expected each part in "
+                    "full, as model.to_yaml() writes it."
+                )
+            self.nodes += 1
+            if limits is not None and self.nodes > MOST_OF_YAML:
+                raise ConfigError(
+                    f"{where}: its configuration has more than {MOST_OF_YAML:,} keys and values. "
+                    f"{HOW_TO_LIFT}"
+                )
+            self.depth += 1
+            if self.depth > DEEPEST_CONFIG:
+                raise ConfigError(f"{where}: its configuration is nested too deeply.")
+            try:
+                return super().compose_node(parent, index)
+            finally:
+                self.depth -= 1
+
+        def construct_scalar(self, node: Any) -> Any:
+            is_number = str(node.tag).endswith((":int", ":float"))
+            if is_number and len(node.value) > LONGEST_NUMBER:
+                raise ConfigError(f"{where}: has a number of {len(node.value)} characters.")
+            return super().construct_scalar(node)
+
+    as_text = text.decode(errors="replace") if isinstance(text, bytes) else text
+    try:
+        return yaml.load(_without_tuples(as_text), Loader)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        reason = str(error).replace("\n", " ")
+        raise ConfigError(f"{where}: the text is no plain YAML ({reason}).") from None
+
+
+def _without_tuples(text: str) -> str:
+    """Let Keras 2's `!!python/tuple` be a plain list; every other Python tag stays and fails."""
+    return text.replace("!!python/tuple", "")
+
+
+def check_values(value: Any, where: str) -> None:
+    """Raise ConfigError if a configuration is nested too deeply or has a number beyond 2^63."""
+    level, depth = [("", value)], 0
     while level:
         depth += 1
         if depth > DEEPEST_CONFIG:
             raise ConfigError(f"{where}: its configuration is nested too deeply.")
+        for key, one in level:
+            if isinstance(one, int) and abs(one) > GREATEST_NUMBER:
+                raise ConfigError(
+                    f"{where}: {key!r} in its configuration is a number "
+                    f"{in_words((one,))[1:-2]}; expected at most 2^63."
+                )
         level = [
-            inner
-            for outer in level
+            (key, inner)
+            for name, outer in level
             if isinstance(outer, (list, dict))
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            for key, inner in (
+                outer.items() if isinstance(outer, dict) else ((name, one) for one in outer)
+            )
         ]

@@ -11,6 +11,9 @@ from kerascope.backend.ops.broadcasting import zeros_like
 from kerascope.backend.ops.joining import stack
 from kerascope.backend.ops.scan_masks import choose_by_mask
 from kerascope.errors import ArgumentError
+from kerascope.limits import current_budget
+
+OPS_OF_A_STEP = 10  # about, and at least: so long loops are refused before they are begun
 
 
 def unrolled(step, inputs, initial_states, mask, n_steps):
@@ -34,6 +37,9 @@ def unrolled(step, inputs, initial_states, mask, n_steps):
         raise ArgumentError(
             f"K.rnn: input '{inputs.name}' has {n_steps} steps; expected at least 1."
         )
+    budget = current_budget()
+    if budget is not None:
+        budget.take_parts(n_steps * OPS_OF_A_STEP, f"at a loop written out over {n_steps} steps")
     states = initial_states
     outputs: list[Tensor] = []
     for number in range(n_steps):

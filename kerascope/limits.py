@@ -1,0 +1,183 @@
+"""How much a model may take that is built from a configuration that was read, and who counts it.
+
+A text of a few hundred bytes can ask for a layer of 10^9 units, for a recurrence that is written
+out over millions of steps, for a factorization that takes hours. So while a model is built from a
+configuration that was read (JSON, YAML, `.keras`, `.h5`), a `Budget` is in force, and whoever makes
+something large takes it from there first: weights, states, factorizations, layers, calls and ops.
+What a person wrote in code is never counted, nor is a copy of it.
+
+Who means it lifts the limits: `load_model(path, limits=None)`, `kerascope draw --no-limits`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from kerascope.errors import ConfigError
+
+HOW_TO_LIFT = "If you trust it, lift the limits: limits=None, or --no-limits on the command line."
+GREATEST_NUMBER = 2**63
+PARTS_OF_A_LAYER = 4  # an object of some KB
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What building from a configuration that was read may take.
+
+    Attributes
+    ----------
+    numbers : int
+        In all weights and states together, where they are not read from a file too.
+    spare : int
+        Numbers beyond those that are in the file.
+    products : int
+        Multiplications in factorizations (the initializer Orthogonal).
+    parts : int
+        Ops of the graph; a layer counts as four.
+    values : int
+        Numbers, texts, lists and dicts in the configuration itself.
+
+    Examples
+    --------
+    >>> Limits(numbers=10**9).numbers
+    1000000000
+    """
+
+    numbers: int = 2**28  # VGG19 has half of that
+    spare: int = 1_000_000
+    products: int = 10**11
+    parts: int = 100_000  # ResNet152 makes 5,000
+    values: int = 1_500_000  # ResNet152 has 50,000
+
+
+USUAL = Limits()
+
+
+class Budget:
+    """What is left of the limits while one model is built.
+
+    Parameters
+    ----------
+    limits : Limits or None
+        None counts nothing.
+    where : str
+        What is read, as errors call it.
+    in_file : int, optional
+        How many numbers of weights the file holds, which are read next: first values of weights
+        would be work for nothing, so they are zeros.
+    """
+
+    def __init__(self, limits: Limits | None, where: str, in_file: int | None = None) -> None:
+        self.limits = limits
+        self.where = where
+        self.in_file = in_file
+        if limits is not None:
+            self.numbers = limits.numbers if in_file is None else in_file + limits.spare
+            self.products, self.parts = limits.products, limits.parts
+        self._later: Budget | None = None
+
+    @property
+    def weights_are_read_next(self) -> bool:
+        """Whether the first values of weights are never seen."""
+        return self.in_file is not None
+
+    @property
+    def later(self) -> Budget:
+        """What the layers have that get their weights only when data comes."""
+        if self._later is None:
+            self._later = Budget(self.limits, self.where)
+        return self._later
+
+    def take_numbers(self, shape: Sequence[Any], what: str) -> None:
+        """Take an array from the budget.
+
+        Raises
+        ------
+        ConfigError
+            Too little is left.
+        """
+        if self.limits is None or not all(isinstance(size, int) for size in shape):
+            return
+        self.numbers -= max(math.prod(shape), 0)
+        if self.numbers >= 0:
+            return
+        asked = f"{self.where}: its configuration asks for {what} of shape {in_words(shape)}, but"
+        if self.in_file is not None:
+            raise ConfigError(
+                f"{asked} its weights are only {self.in_file} numbers; the two do not belong "
+                f"together. {HOW_TO_LIFT}"
+            )
+        raise ConfigError(
+            f"{asked} all weights together may have {self.limits.numbers:,} numbers in a model "
+            f"from a text. {HOW_TO_LIFT}"
+        )
+
+    def take_factorization(self, rows: int, columns: int) -> None:
+        """Take the QR decomposition of a matrix from the budget.
+
+        Raises
+        ------
+        ConfigError
+            Too little is left.
+        """
+        if self.limits is None:
+            return
+        self.products -= rows * columns * min(rows, columns)
+        if self.products < 0:
+            raise ConfigError(
+                f"{self.where}: its configuration asks for an orthogonal matrix of shape "
+                f"{in_words((rows, columns))}; expected at most {self.limits.products:,} "
+                f"multiplications for all of them. {HOW_TO_LIFT}"
+            )
+
+    def take_parts(self, number: int, what: str) -> None:
+        """Take layers or ops from the budget.
+
+        Raises
+        ------
+        ConfigError
+            Too few are left.
+        """
+        if self.limits is None:
+            return
+        self.parts -= number
+        if self.parts < 0:
+            raise ConfigError(
+                f"{self.where}: its configuration makes a graph of more than "
+                f"{self.limits.parts:,} ops and layers ({what}). {HOW_TO_LIFT}"
+            )
+
+
+_budget: ContextVar[Budget | None] = ContextVar("budget", default=None)
+
+current_budget = _budget.get  # the budget in force, or None: most of the time
+
+
+@contextmanager
+def building(budget: Budget | None) -> Iterator[None]:
+    """Let a budget be in force inside the `with` block; None keeps the one that is."""
+    if budget is None:
+        yield
+        return
+    token = _budget.set(budget)
+    try:
+        yield
+    finally:
+        _budget.reset(token)
+
+
+def in_words(shape: Sequence[int]) -> str:
+    """Return a shape in which no number is longer than a person reads.
+
+    Examples
+    --------
+    >>> in_words((3, 10**400))
+    '(3, about 10^400)'
+    """
+    sizes = [f"about 10^{len(str(n)) - 1}" if abs(n) > GREATEST_NUMBER else str(n) for n in shape]
+    return f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
