@@ -37,9 +37,11 @@ How to read it beside the picture:
   the reverse sweep: `d_dense_1_dot` is the product that makes the gradient of `dense_1`'s kernel.
 - The last operand of a call is where the result goes. Many of these names stand for the same
   memory: `explain()` says whose. What is never read again makes room for what comes.
-- The loop at the end is RMSprop. All {weights} weights lie one after the other in one array, their
-  gradients in a second, their accumulators in a third: {calls} calls update them all. Only here
-  are variables written: nothing that could fail comes after.
+- `new_values` says what is written. Its loop is RMSprop: all {weights} weights lie one after the
+  other in one array, their gradients in a second, their accumulators in a third, and {calls} calls
+  update them all. The function runs once, when the program is made, and its calls are only noted
+  then. `write()` makes them in one call into C, so that nothing can come in between: not an error,
+  not Ctrl-C, not another thread. So all variables belong to the same step, at any moment.
 - {missing} of the {steps} steps of the graph are not in the program. `explain()` tells the reason
   of each:
 

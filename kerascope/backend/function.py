@@ -3,8 +3,8 @@
 A call runs in three phases: every output and every new value is computed; then the new values are
 checked; only then are they written into their variables. So the outputs of a call belong to the
 weights *before* it, and a call that raised, or was left half way while it was stepped through, has
-changed nothing. (Ctrl-C in the microseconds in which values are written may leave some new and some
-old.) Theano's `theano.function` is the model.
+changed nothing. Nor can Ctrl-C divide the writing: see `at_once.py`. Theano's `theano.function` is
+the model.
 
 A call that is watched is stepped through. One that nobody watches, and that comes again with arrays
 of the same shapes, runs as a program: see `backend/program/`.
@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope import edge
+from kerascope.backend.at_once import take_over
 from kerascope.backend.function_inputs import as_input, checked_inputs, checked_rewrites, fits
 from kerascope.backend.graph import Tensor, Variable, as_tensor
 from kerascope.backend.ops.broadcasting import cast
@@ -28,7 +29,7 @@ from kerascope.backend.program.explanation import Explanation
 from kerascope.backend.program.program import Program
 from kerascope.backend.program.programs import Programs
 from kerascope.backend.program.trial import Facts, note
-from kerascope.backend.schedule import Schedule, Step, is_needed
+from kerascope.backend.schedule import Reading, Schedule, Step, is_needed
 from kerascope.backend.shapes import merge_shapes
 from kerascope.backend.subnormals import FLUSHED
 from kerascope.backend.traversal import leaves
@@ -174,10 +175,12 @@ class Function:
             outputs = self._programs(self._arrays(inputs))
         return outputs[0] if self._single else outputs
 
-    def _interpret(self, arrays: Sequence[np.ndarray], facts: Facts | None) -> list[Any]:
+    def _interpret(
+        self, arrays: Sequence[np.ndarray], facts: Facts | None, reading: Reading
+    ) -> list[Any]:
         """Drain the events of a call, and note what its arrays look like, if that is wanted."""
         values: list[Any] = []
-        events = self._events(arrays, values, kept=is_watched())
+        events = self._events(arrays, values, Reading.BORROWED if is_watched() else reading)
         while True:
             try:
                 event = next(events)
@@ -251,11 +254,14 @@ class Function:
         return Stage(self.name, self._events(inputs), self, shortcut=drain, around=_Quiet)
 
     def _events(
-        self, inputs: Sequence[Any], values: list[Any] | None = None, kept: bool = True
+        self,
+        inputs: Sequence[Any],
+        values: list[Any] | None = None,
+        reading: Reading = Reading.BORROWED,
     ) -> Generator[Any, Any, Any]:
         schedule = self.schedule
         values = [] if values is None else values
-        values[:] = schedule.start(self._arrays(inputs), kept)
+        values[:] = schedule.start(self._arrays(inputs), reading)
         foreign = schedule.foreign(values)
         step: Step | None = None
         try:
@@ -280,9 +286,8 @@ class Function:
             if self._is_to_be_written(update.variable, values)
         ]
         outputs = [_owned(array, foreign) for array in results[: len(self.outputs)]]
-        # Invariant: nothing below can fail, so the variables change all together or not at all.
-        for update, array in written:
-            update.variable.commit(array)
+        # Invariant: the variables change all together or not at all.
+        take_over([(update.variable, array) for update, array in written])
         for update, _ in written:
             yield update
         return outputs[0] if self._single else outputs

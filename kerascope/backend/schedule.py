@@ -8,12 +8,14 @@ slots are fixed once, when the function is made.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, Variable
+from kerascope.backend.locks import LOCKS
 from kerascope.backend.needs import ALWAYS, NEVER, Need, known_before, needs_of, simplified
 from kerascope.backend.phases import Phase, in_phases, phases_of
 from kerascope.backend.traversal import applies_in_order
@@ -31,6 +33,21 @@ def is_needed(guards: Guards, values: Sequence[Any]) -> bool:
         else:
             return True
     return False
+
+
+class Reading(Enum):
+    """Which array of a variable a call computes with."""
+
+    BORROWED = "its own, which is lent and never changes: somebody may keep it"
+    COPIED = "a copy: another thread may write the variable"
+    IN_PLACE = "its own, which nobody writes and nobody keeps"
+
+
+def read(variable: Variable, reading: Reading) -> np.ndarray:
+    """Return the array of a variable."""
+    if reading is Reading.IN_PLACE:
+        return variable.room
+    return variable.get_value(borrow=reading is Reading.BORROWED)
 
 
 class Step(NamedTuple):
@@ -203,21 +220,16 @@ class Schedule:
         steps.reverse()
         return steps
 
-    def start(self, arrays: Sequence[np.ndarray], kept: bool = True) -> list[Any]:
-        """Return the slots at the start of a call: inputs, constants and variables filled in.
-
-        Parameters
-        ----------
-        arrays : list of array
-        kept : bool
-            Whether somebody may keep the variables' arrays for longer than the call.
-        """
+    def start(self, arrays: Sequence[np.ndarray], reading: Reading = Reading.BORROWED) -> list[Any]:
+        """Return the slots at the start of a call: inputs, constants and variables filled in."""
         values: list[Any] = [None] * len(self.slots)
         values[: len(arrays)] = arrays
         for slot, array in self.fixed:
             values[slot] = array
-        for slot, variable in self.variables:
-            values[slot] = variable.get_value(borrow=True) if kept else variable.room
+        # All variables are those of one step.
+        with LOCKS.steps if reading is Reading.BORROWED else LOCKS.writing:
+            for slot, variable in self.variables:
+                values[slot] = read(variable, reading)
         return values
 
     def foreign(self, values: list[Any]) -> set[int]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from kerascope.backend.at_once import set_values
 from kerascope.backend.dtypes import as_numbers
 from kerascope.backend.eager import is_eager, value_of
 from kerascope.backend.function import function
@@ -28,6 +29,7 @@ from kerascope.backend.graph import (
     scoped,
 )
 from kerascope.backend.learning_phase import LearningPhase
+from kerascope.backend.locks import LOCKS
 from kerascope.backend.ops.shaping import shape_vector
 from kerascope.backend.ops.sparse import SparsePlaceholder, SparseVariable, is_sparse_matrix
 from kerascope.backend.shapes import Shape, placeholder_shape, reshaped_shape
@@ -344,21 +346,16 @@ def set_value(x: Variable, value: Any) -> None:
 
 
 def batch_get_value(xs: Iterable[Variable]) -> list[np.ndarray]:
-    """Return the numbers of several variables."""
-    return [get_value(x) for x in xs]
+    """Return the numbers of several variables, all after the same step."""
+    xs = list(xs)
+    with LOCKS.writing:
+        values = [x.get_value() if isinstance(x, Variable) else None for x in xs]
+    return [get_value(x) if value is None else value for x, value in zip(xs, values, strict=True)]
 
 
 def batch_set_value(tuples: Iterable[tuple[Variable, Any]]) -> None:
-    """Replace the numbers of several variables: all of them, or with a wrong shape none."""
-    tuples = list(tuples)
-    before = [x.get_value() for x, _ in tuples]
-    try:
-        for x, value in tuples:
-            x.set_value(value)
-    except Exception:
-        for (x, _), array in zip(tuples, before, strict=True):
-            x.commit(array)
-        raise
+    """Replace the numbers of several variables: all of them at once, or with a wrong shape none."""
+    set_values(tuples)
 
 
 def eval(x: Any) -> Any:

@@ -9,13 +9,16 @@ compares values.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable
+from functools import partial
+from operator import setitem
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from kerascope.backend.at_once import Call, at_once, set_values, take_over
 from kerascope.backend.dtypes import as_numbers, checked_dtype
+from kerascope.backend.locks import LOCKS
 from kerascope.backend.numbers_in_words import name_of_numbers, with_few_numbers, with_numbers
 from kerascope.backend.scopes import current_scope
 from kerascope.backend.shapes import Shape, as_shape
@@ -247,29 +250,6 @@ class Constant(Tensor):
         )
 
 
-class _Lending:
-    """Keeps apart whoever borrows arrays of variables and whoever writes them in place.
-
-    It is a lock that the same thread may enter again; it then tells that it is inside already.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._depth = 0
-
-    def __enter__(self) -> bool:
-        self._lock.acquire()
-        self._depth += 1
-        return self._depth > 1
-
-    def __exit__(self, *error: object) -> None:
-        self._depth -= 1
-        self._lock.release()
-
-
-LENDING = _Lending()
-
-
 class Variable(Tensor):
     """A tensor that holds state: only `set_value` and a function's updates change it.
 
@@ -318,13 +298,15 @@ class Variable(Tensor):
         A borrowed array never changes: the variable gets another one with its next value.
         """
         if not borrow:
-            return self._value.copy()
-        with LENDING as is_writing:
-            if is_writing:  # an op asks, in the middle of a call that will write in place
+            with LOCKS.writing:
+                return self._value.copy()
+        with LOCKS.steps:
+            if LOCKS.is_in_place:  # an op asks, in the middle of a call that will write in place
                 return self._value.copy()
             if not self.is_lent:
-                self._value.flags.writeable = False
+                # In this order: an interrupt in between costs a program a look at its arrays.
                 Variable.moves += 1
+                self._value.flags.writeable = False
             return self._value
 
     def set_value(self, value: Any) -> None:
@@ -335,6 +317,16 @@ class Variable(Tensor):
         ShapeError
             `value` has another shape; the variable keeps its own.
         """
+        set_values([(self, value)])
+
+    def checked(self, value: Any) -> np.ndarray:
+        """Return a value as an array of the variable's shape and type.
+
+        Raises
+        ------
+        ShapeError
+            It has another shape.
+        """
         array = as_numbers(value, f"variable '{self.name}'", self.dtype)
         array = array.astype(self.dtype, copy=False)
         if array.shape != self._value.shape:
@@ -343,18 +335,32 @@ class Variable(Tensor):
                 f"expected {self._value.shape}.",
                 subject=self,
             )
-        if self.is_lent:
-            self._value = np.array(array, order="C")
-            self._is_shared = False
-            Variable.moves += 1
-        else:
-            np.copyto(self._value, array)
+        return array
 
     def commit(self, array: np.ndarray) -> None:
         """Take over an array that a function has computed; who holds it too sees it unchanged."""
-        self._value = np.ascontiguousarray(array) if array.ndim else array
-        self._is_shared = True
-        Variable.moves += 1
+        take_over([(self, array)])
+
+    def calls_to_set(self, array: np.ndarray) -> list[Call]:
+        """Return what `at_once` has to call so that the numbers become those of an array.
+
+        An array that somebody else may hold stays as it is: the variable gets another one.
+        """
+        if self.is_lent:
+            return self._calls_to_have(np.array(array, order="C"), is_shared=False)
+        return [partial(setitem, self._value, ..., array)]
+
+    def calls_to_take(self, array: np.ndarray) -> list[Call]:
+        """Return what `at_once` has to call so that the array itself, C-contiguous, is taken."""
+        own = np.ascontiguousarray(array) if array.ndim else array
+        return self._calls_to_have(own, is_shared=True)
+
+    def _calls_to_have(self, array: np.ndarray, *, is_shared: bool) -> list[Call]:
+        return [
+            partial(setattr, self, "_value", array),
+            partial(setattr, self, "_is_shared", is_shared),
+            partial(setattr, Variable, "moves", Variable.moves + 1),
+        ]
 
     @property
     def room(self) -> np.ndarray:
@@ -374,10 +380,13 @@ class Variable(Tensor):
         room : array
             Of the variable's shape and type, C-contiguous; nobody else writes it.
         """
-        np.copyto(room, self._value)
-        self._value = room
-        self._is_shared = False
-        Variable.moves += 1
+        with LOCKS.steps:
+            np.copyto(room, self._value)
+            at_once(self.calls_to_lie_in(room))
+
+    def calls_to_lie_in(self, room: np.ndarray) -> list[Call]:
+        """Return what `at_once` has to call so that the numbers are those that stand in `room`."""
+        return self._calls_to_have(room, is_shared=False)
 
     def assign(self, value: Any) -> Any:
         """Replace the numbers by those of an array or a tensor, as in Keras 3: see `eager.py`."""

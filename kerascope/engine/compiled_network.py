@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kerascope import optimizers
+from kerascope.backend.at_once import reset_together
 from kerascope.backend.function import Function, function
 from kerascope.backend.graph import Placeholder, Tensor, Variable
 from kerascope.backend.scopes import name_scope
@@ -192,8 +193,7 @@ class CompiledNetwork(Network):
 
     def reset_metrics(self) -> None:
         """Let the metrics that have a state forget all batches; training does so at each epoch."""
-        for metric in self.stateful_metric_functions:
-            metric.reset_states()
+        reset_together(self.stateful_metric_functions, "reset_states", "reset_state")
 
     @property
     def output_masks_of_graph(self) -> list[Tensor | None]:

@@ -11,8 +11,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from kerascope.backend.at_once import set_values
 from kerascope.backend.eager import is_eager, value_of
 from kerascope.backend.graph import Tensor, Variable, as_tensor
+from kerascope.backend.locks import LOCKS
 from kerascope.engine.nesting import to_list
 from kerascope.engine.node_access import NodeAccess
 from kerascope.engine.per_input import PerInput
@@ -174,7 +176,8 @@ def _layers_in(container: Any, around: tuple[Any, ...], deep: bool) -> Iterator[
 
 def _commit_at_once(updates: list[Any]) -> None:
     """Write update pairs at once; new values are computed before any is written."""
-    computed = [(v, value_of(nv)) for v, nv in updates]
-    for v, array in computed:
-        remember_value(v)
-        v.set_value(array)
+    with LOCKS.steps:
+        computed = [(v, value_of(nv)) for v, nv in updates]
+        for v, _ in computed:
+            remember_value(v)
+        set_values(computed)

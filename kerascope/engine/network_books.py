@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kerascope.backend.at_once import reset_together
 from kerascope.backend.graph import Tensor, Variable
 from kerascope.backend.state import batch_get_value, batch_set_value
 from kerascope.engine.nesting import to_list
@@ -116,9 +117,11 @@ class NetworkBooks(NetworkFacts):
 
     def reset_states(self) -> None:
         """Reset the states of all stateful layers, of those in networks inside too."""
-        for layer in self._sublayers:
-            if layer.stateful and hasattr(layer, "reset_states"):
-                layer.reset_states()
+        reset_together(self._resets_inside(), "reset_states")
+
+    def _resets_inside(self) -> list[Any]:
+        stateful = [layer for layer in self._sublayers if layer.stateful]
+        return [layer for layer in stateful if hasattr(layer, "reset_states")]
 
     # --- weights, layer by layer ------------------------------------------------------------------
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kerascope.backend import state
+from kerascope.backend.at_once import set_values
 
 if TYPE_CHECKING:
     from kerascope.backend.graph import Variable
@@ -36,6 +36,7 @@ class Undoing:
         self._marks = [len(book) for book in layer._books]
         self._number_of_nodes = len(layer.inbound_nodes)
         self._inside: list[Callable[[], Any]] = []  # each takes back one thing done inside the call
+        self._values: list[tuple[Variable, Any]] = []  # what variables had before, in this order
 
     @contextmanager
     def if_it_fails(self) -> Iterator[None]:
@@ -54,13 +55,17 @@ class Undoing:
         outer = _around.get()
         if outer is not None:
             outer._inside.append(self.undo)
+            outer._values += self._values
+            self._values = []
 
     def remember_value(self, variable: Variable) -> None:
         """Note the value of a variable that is going to be written."""
-        self._inside.append(partial(variable.set_value, variable.get_value()))
+        self._values.append((variable, variable.get_value()))
 
     def undo(self) -> None:
         """Put the layer, and those that it called, back."""
+        set_values(reversed(self._values))  # of several values the oldest counts
+        self._values = []
         while self._inside:
             self._inside.pop()()
         self._remove_nodes()

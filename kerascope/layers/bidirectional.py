@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kerascope import backend as K
+from kerascope.backend.at_once import reset_together
 from kerascope.backend.graph import Tensor, Variable
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_config import sharing_functions
@@ -217,8 +218,10 @@ class Bidirectional(Wrapper):
 
     def reset_states(self) -> None:
         """Reset the states of both layers."""
-        for layer in self.wrapped:
-            layer.reset_states()  # type: ignore[attr-defined]
+        reset_together(self._resets_inside(), "reset_states")
+
+    def _resets_inside(self) -> list[Any]:
+        return list(self.wrapped)
 
     def get_config(self) -> dict[str, Any]:
         """Return what the constructor needs; values for the first weights are left out."""

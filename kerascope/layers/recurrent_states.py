@@ -115,6 +115,10 @@ class KeepsStates(Layer):
         ShapeError
             An array has another shape than its state.
         """
+        K.batch_set_value(self._resets(states))
+
+    def _resets(self, states: Any = None) -> list[tuple[Variable, Any]]:
+        """Return what each state becomes."""
         if not self.stateful:
             raise ArgumentError(
                 f"{self.label}: Layer must be stateful to reset its states. Make it with "
@@ -124,7 +128,7 @@ class KeepsStates(Layer):
         variables = [state for state in self.states if state is not None]
         if len(variables) != len(self.states):
             if states is None:
-                return  # nothing was kept yet
+                return []  # nothing was kept yet
             raise ArgumentError(
                 f"{self.label}: has no states yet; expected to be called before states are set.",
                 subject=self,
@@ -140,4 +144,4 @@ class KeepsStates(Layer):
                 f"one for each state.",
                 subject=self,
             )
-        K.batch_set_value(zip(variables, arrays, strict=True))
+        return list(zip(variables, arrays, strict=True))

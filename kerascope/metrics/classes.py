@@ -15,8 +15,10 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from kerascope import backend as K
+from kerascope.backend.at_once import set_values
 from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, Variable, as_tensor
+from kerascope.backend.locks import LOCKS
 from kerascope.configured import Configured, constructor_parameters
 from kerascope.errors import NotYetAttributeError
 from kerascope.limits import current_budget
@@ -107,11 +109,9 @@ class Metric(Configured):
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Take a batch of arrays into account."""
-        with eager_mode():
+        with LOCKS.steps, eager_mode():
             pairs = self._pairs(y_true, y_pred, sample_weight)
-            values = [(variable, value_of(new_value)) for variable, new_value in pairs]
-        for variable, value in values:
-            variable.set_value(value)
+            set_values([(variable, value_of(new_value)) for variable, new_value in pairs])
 
     def _pairs(self, y_true: Any, y_pred: Any, weights: Any) -> list[tuple[Variable, Tensor]]:
         y_pred = as_tensor(y_pred)
@@ -130,8 +130,11 @@ class Metric(Configured):
 
     def reset_state(self) -> None:
         """Forget all batches."""
-        for variable in self.variables:
-            variable.set_value(np.zeros_like(variable.get_value()))
+        set_values(self._resets())
+
+    def _resets(self) -> list[tuple[Variable, np.ndarray]]:
+        """Return what each variable becomes when all batches are forgotten."""
+        return [(v, np.zeros_like(v.room)) for v in self.variables]
 
     def reset_states(self) -> None:
         """Forget all batches: Keras 2's name of `reset_state`."""

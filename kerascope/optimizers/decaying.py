@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor, Variable
@@ -81,8 +81,8 @@ class _FollowedRate(Variable):
         super().__init__(value, name="lr")
         self.schedule = schedule
 
-    def set_value(self, value: Any) -> None:
-        """Refuse.
+    def checked(self, value: Any) -> NoReturn:
+        """Refuse every value.
 
         Raises
         ------

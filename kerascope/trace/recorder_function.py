@@ -213,7 +213,7 @@ class FunctionHearer(Hearer):
         self._leave_phase()
         if self.function.updates:
             self._phase = "commit"
-            where = Where(FILE, line_of("update.variable.commit"), "_events")
+            where = Where(FILE, line_of("take_over("), "_events")
             self.recorder.begin("commit", "commit", where)
 
     def _begin_op(self, planned: PlannedStep) -> None:

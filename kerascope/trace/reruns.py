@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kerascope.backend.at_once import take_over
 from kerascope.backend.function import Function
 from kerascope.backend.graph import Variable
 from kerascope.errors import ArgumentError
@@ -339,9 +340,7 @@ def _with_values(values: dict[Variable, np.ndarray]) -> Iterator[None]:
     """Let variables have other values inside the block; afterwards they are what they were."""
     before = {variable: variable.get_value(borrow=True) for variable in values}
     try:
-        for variable, array in values.items():
-            variable.commit(np.asarray(array))
+        take_over((variable, np.asarray(array)) for variable, array in values.items())
         yield
     finally:
-        for variable, array in before.items():
-            variable.commit(array)
+        take_over(before.items())

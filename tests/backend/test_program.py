@@ -400,9 +400,9 @@ def test_two_functions_that_write_the_same_variables_take_turns():
         expected = (expected + 1) * 0.5
         assert v.get_value().tolist() == [expected] * 4
         assert w.get_value().tolist() == [0.0] * 3
-    codes = [function.programs[-1]._run for function in (up, down)]
+    codes = [function.programs[-1]._code.run for function in (up, down)]
     up([]), down([])
-    assert [function.programs[-1]._run for function in (up, down)] == codes
+    assert [function.programs[-1]._code.run for function in (up, down)] == codes
 
 
 def test_a_borrowed_array_stays_though_two_functions_take_turns():

@@ -148,14 +148,14 @@ def test_lines_are_there_for_who_looks():
     for _ in range(CALLS):
         function([np.ones(3)])
     program = function.programs[-1]
-    file = program._run.__code__.co_filename
+    file = program._code.run.__code__.co_filename
     lines = linecache.getlines(file)
     assert len(lines) == len(program.text.splitlines())
     assert "".join(lines) == program.text
     assert lines[1:3] == program.text.splitlines(keepends=True)[1:3]
     linecache.checkcache(file)
     with pytest.raises(ValueError, match="broadcast") as caught:
-        program._run(np.ones((5,), "f4"))
+        program._code.run(np.ones((5,), "f4"))
     assert "np.exp(" in "".join(traceback.format_exception(caught.value))
     del function, program, caught
     gc.collect()
@@ -170,7 +170,7 @@ def test_a_program_may_go_while_somebody_looks_through_the_lines_of_all():
         function = K.function([x], [K.exp(x) + 1])
         for _ in range(CALLS):
             function([np.ones(3)])
-        return function, function.programs[-1]._run.__code__.co_filename
+        return function, function.programs[-1]._code.run.__code__.co_filename
 
     function, file = used()
     files = list(linecache.cache)

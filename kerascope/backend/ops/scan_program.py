@@ -7,6 +7,7 @@ the interpreter in `scan_run.py`: no steps at all, ops that print or draw random
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -14,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.graph import Spec
+from kerascope.backend.locks import WITHOUT_WAITING
 from kerascope.backend.ops.scan_graph import InnerGraph
 from kerascope.backend.ops.scan_run import number_of_steps, run_loop
+from kerascope.backend.outside import own_failure
 from kerascope.backend.program.loop import LoopProgram, loop_program
 from kerascope.backend.program.loop_calls import Layout
 
@@ -47,13 +50,24 @@ def perform_loop(
         kept[key] = program
     if program is None:
         return run_loop(inner, arrays, backwards, least_steps)
-    outputs = [np.empty(*spec) for spec in _results(program, n_steps)]
+    lock, taken = program.lock, list[bool]()
     try:
-        program(outputs, *inputs)
-    except Exception:  # step by step it fails again, and says where
-        return run_loop(inner, arrays, backwards, least_steps)
-    program.forget()
-    return outputs
+        taken += map(lock.acquire, WITHOUT_WAITING)
+        if not taken[0]:  # another thread is in it
+            program = written_loop(inner, steps, backwards)
+            assert program is not None
+        outputs = [np.empty(*spec) for spec in _results(program, n_steps)]
+        compute = functools.partial(program, outputs, *inputs)
+        try:
+            compute()
+        except Exception as error:  # step by step it fails again, and says where
+            own_failure(compute, error)
+            return run_loop(inner, arrays, backwards, least_steps)
+        program.forget()
+        return outputs
+    finally:
+        if taken and taken[0]:
+            lock.release()
 
 
 def written_loop(

@@ -61,7 +61,7 @@ class Draft:
         check_plan(plan, self.memory, runs, kept)
         self.source = Source(plan, self.memory, flats, runs, name)
         apart = {id(array): array.nbytes for array in stacked.values()}  # some slots share a place
-        self.n_bytes = self.memory.n_bytes + sum(apart.values())
+        self.n_bytes = self.memory.n_bytes + self.source.n_bytes + sum(apart.values())
 
     def _shape_of(self, slot: int) -> tuple[int, ...]:
         return self.plan.bound.facts[slot].spec.shape

@@ -2,8 +2,10 @@
 
 The text of a program is straight-line Python. So it can be measured statement by statement: a copy
 reads a clock before the first one and after each, keeps the readings in local variables, and
-returns them in place of the outputs. A second copy looks up everything that the first one does, but
-calls nothing: what it takes is what Python takes to go from line to line.
+returns them in place of the outputs. What the program writes at once is measured statement by
+statement too: those of `new_values` stand in the place of `write()`. A second copy looks up
+everything that the first one does, but calls nothing: what it takes is what Python takes to go from
+line to line.
 """
 
 from __future__ import annotations
@@ -29,8 +31,10 @@ nothing = "".format
 
 def statements_of(source: Source) -> list[ast.stmt]:
     """Return the statements of a program but for its `return`."""
-    body = _function(source.text).body
-    return [statement for statement in body if not isinstance(statement, ast.Return)]
+    *body, _ = _function(source.text).body
+    if ast.unparse(body[-1]) != "write()":
+        return body
+    return [*body[:-1], *_function(source.text, "new_values").body]
 
 
 def with_clock(source: Source, clock: Clock) -> Callable[..., tuple[int, ...]]:
@@ -109,10 +113,10 @@ class _Idle(ast.NodeTransformer):
         return ast.Call(ast.Name(NOTHING, ast.Load()), [node.func, *node.args], node.keywords)
 
 
-def _function(text: str) -> ast.FunctionDef:
-    function = ast.parse(text).body[0]
-    assert isinstance(function, ast.FunctionDef)
-    return function
+def _function(text: str, name: str | None = None) -> ast.FunctionDef:
+    """Return a function of a text: that of a name, or the first."""
+    functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    return next(node for node in functions if name in (None, node.name))
 
 
 def _with_readings(statements: Sequence[ast.stmt]) -> list[ast.stmt]:

@@ -9,14 +9,16 @@ is left to do when all steps are there. A block is so short that its arrays stay
 
 from __future__ import annotations
 
+import functools
 import itertools
-import threading
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from kerascope.backend.graph import Spec
+from kerascope.backend.locks import Owned
+from kerascope.backend.outside import own_failure
 from kerascope.backend.program.loop_calls import Layout, StepCalls, can_be_written
 from kerascope.backend.program.loop_plan import LoopPlan
 from kerascope.backend.program.loop_text import LoopText
@@ -27,7 +29,7 @@ from kerascope.backend.schedule import Schedule
 _numbers = itertools.count(1)
 
 
-class LoopProgram:
+class LoopProgram(Owned):
     """The code of a loop, for steps of certain shapes and any number of them.
 
     Parameters
@@ -47,11 +49,11 @@ class LoopProgram:
     def __init__(
         self, step: StepCalls, is_backwards: bool, wanted: Collection[int] | None = None
     ) -> None:
+        super().__init__()
         self.file = f"<kerascope loop {next(_numbers)}>"
         self.plan = LoopPlan(step, is_backwards, wanted)
         self.text = LoopText(self.plan)
         self.source = self.text.source
-        self._lock = threading.Lock()
         self._known: list[Any] = []
         self._arguments: tuple[Any, ...] = ()
         self._views = LoopViews(self.text)
@@ -65,24 +67,26 @@ class LoopProgram:
         hide(self.file)
 
     def __call__(self, outputs: Any, *inputs: Any) -> None:
-        """Compute the loop into given arrays; there is at least one step."""
+        """Compute the loop into given arrays; there is at least one step.
+
+        Its memory is there once: who calls knows that no other call is under way.
+        """
         several = [outputs] if isinstance(outputs, np.ndarray) else list(outputs)
-        with self._lock:
-            given = [*several, *inputs]
-            are_known = len(given) == len(self._known) and all(
-                a is b for a, b in zip(given, self._known, strict=True)
-            )
-            if not are_known:
-                arrays = [np.asarray(x) for x in inputs]
-                self._arguments = self._views(several, arrays)
-                self._known = given
-            self._run(*self._arguments)
+        given = [*several, *inputs]
+        are_known = len(given) == len(self._known) and all(
+            a is b for a, b in zip(given, self._known, strict=True)
+        )
+        if not are_known:
+            arrays = [np.asarray(x) for x in inputs]
+            self._known = []
+            self._arguments = self._views(several, arrays)
+            self._known = given
+        self._run(*self._arguments)
 
     def forget(self) -> None:
         """Let go of the arrays of the last call, and of those that hold all steps."""
-        with self._lock:
-            self._known, self._arguments = [], ()
-            self._views.forget()
+        self._known, self._arguments = [], ()
+        self._views.forget()
 
 
 def loop_program(
@@ -110,8 +114,10 @@ def loop_program(
     """
     if not layout.sequences or not can_be_written(schedule):
         return None
+    write = functools.partial(StepCalls, schedule, layout, inputs, rewrites)
     try:
-        step = StepCalls(schedule, layout, inputs, rewrites)
-    except Exception:  # a step that fails on zeros is told of when it fails on numbers
+        step = write()
+    except Exception as error:  # a step that fails on zeros is told of when it fails on numbers
+        own_failure(write, error)
         return None
     return LoopProgram(step, is_backwards, wanted) if step.is_whole else None

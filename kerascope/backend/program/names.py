@@ -8,7 +8,7 @@ import sys
 import unicodedata
 from collections.abc import Iterable
 
-TAKEN = ("np", "given", "outputs", "__debug__")
+TAKEN = ("np", "given", "fill", "write", "new_values", "outputs", "__debug__")
 
 
 class Names:

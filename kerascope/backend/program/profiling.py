@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kerascope.backend.at_once import set_values
 from kerascope.backend.graph import Variable
+from kerascope.backend.locks import LOCKS
 from kerascope.backend.program.instrumented import (
     Clock,
     cost_of,
@@ -128,7 +130,7 @@ def measure(
     if inputs is None:
         inputs = made_up_inputs(_last_program(function))
     arrays = function._arrays(inputs)
-    with _as_a_call(), _all_put_back(function) as put_back, _silently(function):
+    with LOCKS.steps, _as_a_call(), _all_put_back(function) as put_back, _silently(function):
         program = _program_for(function, arrays, put_back)
         program(arrays)  # settles its variables; from here on it stays as it is written
         put_back()
@@ -208,8 +210,7 @@ def _all_put_back(function: Function) -> Iterator[Callable[[], None]]:
     ]
 
     def put_back() -> None:
-        for variable, value in kept:
-            variable.set_value(value)
+        set_values(kept)
 
     try:
         yield put_back

@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 import itertools
-import traceback
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kerascope.backend.graph import Variable
+from kerascope.backend.locks import LOCKS
 from kerascope.backend.program.draft import Draft
 from kerascope.backend.program.flat_text import Homes
 from kerascope.backend.program.loop import LoopProgram
+from kerascope.backend.program.new_values import Writing, noted
 from kerascope.backend.program.plan import Plan
 from kerascope.backend.program.shown import hide, show
-from kerascope.backend.program.source import Source
 from kerascope.backend.program.trial import Trial
 from kerascope.backend.schedule import Schedule
 from kerascope.backend.subnormals import FLUSHED
-from kerascope.backend.tensor import LENDING
 
 _numbers = itertools.count(1)
+
+
+class Code(NamedTuple):
+    """What a program became when it was written last.
+
+    Attributes
+    ----------
+    run : callable
+        Computes the outputs from the inputs, and writes.
+    writing : Writing or None
+        What it calls to write; None if it writes nothing.
+    rooms : list of (Variable, array, bool)
+        Of each variable where it lies, and whether it is written.
+    text : str
+    n_bytes : int
+    """
+
+    run: Callable[..., list[Any]]
+    writing: Writing | None
+    rooms: list[tuple[Variable, np.ndarray, bool]]
+    text: str
+    n_bytes: int
 
 
 class Program:
@@ -44,9 +65,6 @@ class Program:
     ----------
     trial : Trial
         For which inputs it is.
-    text : str
-    n_bytes : int
-        How much memory it has planned.
     """
 
     def __init__(
@@ -66,26 +84,30 @@ class Program:
         self._rewrites = rewrites
         self._moves = -1
         self._file = f"<kerascope {name} {next(_numbers)}>"
-        # Of each variable where it lies, and whether it is written.
-        self._rooms: list[tuple[Variable, np.ndarray, bool]]
-        self._writes: bool
-        self._run: Callable[..., list[Any]]
+        self._code: Code
         self._write()
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """Compute the outputs and write the new values; the arrays have the program's shapes."""
-        if not self._writes:
+        """Compute the outputs and write the new values; the arrays have the program's shapes.
+
+        Of a program that writes the caller holds `LOCKS.steps`.
+        """
+        if self._code.writing is None:
             if Variable.moves != self._moves:
                 self._settle()
-            return self._run(*arrays)
-        # Nobody may borrow an array while it is written.
-        with LENDING:
+            return self._code.run(*arrays)
+        return self._run_in_place(arrays, self._code.writing)
+
+    def _run_in_place(self, arrays: Sequence[np.ndarray], writing: Writing) -> list[Any]:
+        outside = LOCKS.is_in_place
+        try:
+            LOCKS.is_in_place = True
+            writing.has_begun = False
             if Variable.moves != self._moves:
                 self._settle()
-            outputs = self._run(*arrays)
-            if Variable.moves != self._moves:
-                self._write_again()
-            return outputs
+            return self._code.run(*arrays)
+        finally:
+            LOCKS.is_in_place = outside
 
     @property
     def listing(self) -> str:
@@ -94,35 +116,61 @@ class Program:
         A loop is given views of the arrays that stand in its call: those of blocks of steps, those
         of each step, and whole ones.
         """
+        scope: dict[str, Any] = self._code.run.__globals__  # type: ignore[attr-defined]
         loops = [
             f"\n\n# the loop of {name}\n{loop.source.replace('def loop(', f'def {name}_loop(', 1)}"
-            for name, loop in self._run.__globals__.items()
+            for name, loop in scope.items()
             if isinstance(loop, LoopProgram)
         ]
         return "".join([self.text, *loops])
 
-    def has_begun_to_write(self, error: BaseException) -> bool:
-        """Tell whether an error came when some variables had got their new values already."""
-        frames = traceback.walk_tb(error.__traceback__)
-        lines = [number for frame, number in frames if frame.f_code.co_filename == self._file]
-        return bool(lines) and lines[0] >= self._first_writing_line
+    @property
+    def text(self) -> str:
+        """The text of the program."""
+        return self._code.text
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory it has planned."""
+        return self._code.n_bytes
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes any variable."""
+        return self._code.writing is not None
+
+    @property
+    def has_begun_to_write(self) -> bool:
+        """Whether the last call may have given the variables their new values."""
+        writing = self._code.writing
+        return writing is not None and writing.has_begun
 
     def draft(self) -> Draft:
         """Write the program once more, and return all that is known while it is written."""
-        with np.errstate(all="ignore"), FLUSHED, LENDING:  # constants are computed, as in a call
+        with (
+            np.errstate(all="ignore"),
+            FLUSHED,
+            LOCKS.steps,
+        ):  # constants are computed, as in a call
             return self._write()
 
     def _settle(self) -> None:
         """Bring the variables home that were moved; where that cannot be, write the program anew.
 
-        Another function that writes the same variables has them in an array of its own.
+        Another function that writes the same variables has them in an array of its own. Only when
+        all are at home, and nothing has moved meanwhile, is that noted.
         """
-        while self._moves != Variable.moves:
-            self._moves = Variable.moves
-            self._bring_home()
+        with LOCKS.steps:
+            moves = -1
+            while moves != Variable.moves:
+                moves = Variable.moves
+                self._bring_home()
+            if self._code.writing is not None:
+                self._code.writing.moves = moves
+            self._moves = moves
 
     def _bring_home(self) -> None:
-        for v, room, is_written in self._rooms:
+        for v, room, is_written in self._code.rooms:
             if v.room is room and not (is_written and v.is_lent):
                 continue
             if not (is_written and room.flags.writeable) or v.room is room:
@@ -130,33 +178,25 @@ class Program:
                 break
             v.move_to(room)
 
-    def _write_again(self) -> None:
-        """Give the variables their new values where an op moved them by calling a function.
-
-        A count of draws that was not to be written loses what that function gave it.
-        """
-        for v, room, is_written in self._rooms:
-            if is_written and v.room is not room:
-                v.set_value(room)
-
     def _write(self) -> Draft:
         arrays, facts = self.trial.arrays, self.trial.facts
         plan = Plan(self._schedule, self._variables, arrays, facts, self._rewrites)
         draft = Draft(plan, self._homes, self.name)
-        self._rooms = [(v, v.room, v in plan.written) for v in plan.slot_of]
-        self._writes = bool(plan.written)
-        self.n_bytes = draft.n_bytes
-        self._compile(draft.source)
+        rooms = [(v, v.room, v in plan.written) for v in plan.slot_of]
+        self._code = self._compiled(draft, rooms)  # all of it at once, or nothing
         return draft
 
-    def _compile(self, source: Source) -> None:
-        self.text = source.text
-        self._first_writing_line = source.first_writing_line
+    def _compiled(self, draft: Draft, rooms: list[tuple[Variable, np.ndarray, bool]]) -> Code:
+        source, scope = draft.source, draft.source.scope
         code = compile(source.text, self._file, "exec")
         # As for a file on disk: a debugger shows the lines, and a traceback too.
         show(self._file, source.text, _Lines(source.text))
-        exec(code, source.scope)
-        self._run = source.scope[source.name]
+        exec(code, scope)
+        writing = None
+        if draft.plan.written:
+            written = [(v, room) for v, room, is_written in rooms if is_written]
+            scope["write"] = writing = Writing(noted(scope["new_values"], scope), written)
+        return Code(scope[source.name], writing, rooms, source.text, draft.n_bytes)
 
     def __del__(self) -> None:
         hide(getattr(self, "_file", ""))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import functools
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,12 +11,14 @@ import numpy as np
 
 from kerascope.backend.graph import Variable
 from kerascope.backend.known_ones import are_known_ones, are_mostly_ones
+from kerascope.backend.locks import LOCKS, WITHOUT_WAITING, Owned
+from kerascope.backend.outside import own_failure
 from kerascope.backend.program.bound import conditions_of
 from kerascope.backend.program.flat_text import Homes
 from kerascope.backend.program.program import Program
 from kerascope.backend.program.trial import Facts, Trial
 from kerascope.backend.program.verified import VerifiedProgram
-from kerascope.backend.schedule import Schedule
+from kerascope.backend.schedule import Reading, Schedule
 from kerascope.errors import VerificationError
 from kerascope.settings import verify_of_environment
 
@@ -24,10 +26,10 @@ MOST_PROGRAMS = 16
 MOST_STEPS = 30_000  # a longer text takes Python longer to compile than it saves
 CALLS_BEFORE = 1  # so many calls of the same shapes come before the one that is written down
 
-Interpret = Callable[[Sequence[np.ndarray], Facts | None], list[Any]]
+Interpret = Callable[[Sequence[np.ndarray], Facts | None, Reading], list[Any]]
 
 
-class Programs:
+class Programs(Owned):
     """Chooses for each call between its program and the interpreted schedule.
 
     Parameters
@@ -36,7 +38,8 @@ class Programs:
     variables : list of Variable
         Those that a call writes, in the order of the schedule's results.
     interpret : callable
-        Computes the outputs step by step; fills the facts, if it is given a dict for them.
+        Computes the outputs step by step; fills the facts, if it is given a dict for them. Its last
+        argument says how it reads the variables.
     name : str
     rewrites : list of str, optional
         Names of the rules that may be used; by default all.
@@ -62,6 +65,7 @@ class Programs:
         rewrites: Sequence[str] | None = None,
         verify: bool | None = None,
     ) -> None:
+        super().__init__()
         self.programs: dict[Any, Program] = {}
         self._schedule = schedule
         self._variables = list(variables)
@@ -76,38 +80,59 @@ class Programs:
         self._conditions = sorted(conditions_of(schedule))
         self._mostly_ones = [slot for slot, x in enumerate(schedule.inputs) if are_mostly_ones(x)]
         self._calls_before = self._at_first
-        self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what belongs to this one: a copy writes its own programs."""
         fresh: dict[str, Any] = {"programs": {}, "_homes": {}, "_counts": {}, "_refused": set()}
-        return {**vars(self), **fresh, "_calls_before": self._at_first, "_lock": None}
+        return {**vars(self), **fresh, "_calls_before": self._at_first, "lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._lock = threading.Lock()
+        super().__init__()
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """Return the outputs for these arrays, and write the new values."""
+        """Return the outputs for these arrays, and write the new values.
+
+        Several threads may call: who writes goes one after the other, who reads computes with the
+        variables of one step.
+        """
         key = self._key(arrays)
         program = self.programs.get(key)
-        # The memory of a program is there once: who comes meanwhile, from another thread, computes
-        # without it.
-        if program is not None and self._lock.acquire(blocking=False):
-            try:
-                return program(arrays)
-            except VerificationError:
+        if self._variables if program is None else program.writes:
+            with LOCKS.steps:
+                return self._choose(key, program, arrays)
+        since = LOCKS.now()
+        outputs = self._choose(key, program, arrays)
+        if LOCKS.writes != since:
+            variables = {id(v) for _, v in self._schedule.variables}
+            if LOCKS.has_changed(variables, since):
+                return self._interpret(arrays, None, Reading.COPIED)
+        return outputs
+
+    def _choose(self, key: Any, program: Program | None, arrays: Sequence[np.ndarray]) -> list[Any]:
+        if program is None:
+            if self._is_due(key):
+                return self._write_down(key, arrays)
+            return self._interpret(arrays, None, Reading.IN_PLACE)
+        # The memory of a program is there once: who comes meanwhile computes without it.
+        lock, taken = self.lock, list[bool]()
+        try:
+            taken += map(lock.acquire, WITHOUT_WAITING)
+            if not taken[0]:
+                return self._interpret(arrays, None, Reading.IN_PLACE)
+            return program(arrays)
+        except VerificationError:
+            raise
+        except Exception as error:
+            if not (taken and taken[0]) or program.has_begun_to_write:
                 raise
-            except Exception as error:
-                if program.has_begun_to_write(error):
-                    raise
-                failure = error
-            finally:
-                self._lock.release()
-            return self._step_after(failure, key, arrays)
-        if program is None and self._is_due(key):
-            return self._write_down(key, arrays)
-        return self._interpret(arrays, None)
+            failure = own_failure(lambda: program(arrays), error)
+            if program.has_begun_to_write:
+                raise failure from None
+        finally:
+            if taken and taken[0]:
+                lock.release()
+        return self._step_after(failure, key, arrays)
 
     @property
     def _at_first(self) -> int:
@@ -131,7 +156,7 @@ class Programs:
 
         Nothing was written yet.
         """
-        outputs = self._interpret(arrays, None)
+        outputs = self._interpret(arrays, None, Reading.IN_PLACE)
         self._refuse(key, "failed where its steps do not", failure)
         return outputs
 
@@ -157,22 +182,22 @@ class Programs:
 
     def _write_down(self, key: Any, arrays: Sequence[np.ndarray]) -> list[Any]:
         """Interpret once more, note all shapes, and write the program for the next call."""
-        facts: Facts = {}
-        outputs = self._interpret(arrays, facts)
-        with self._lock:
+        with LOCKS.steps:
+            facts: Facts = {}
+            outputs = self._interpret(arrays, facts, Reading.IN_PLACE)
             trial = Trial(arrays, self._numbers(arrays), facts)
             if len(self.programs) >= MOST_PROGRAMS:
                 # So many shapes take turns that programs may cost more than they save: the next
                 # ones have to be wanted more often.
-                del self.programs[next(iter(self.programs))]
+                self.programs.pop(next(iter(self.programs)), None)
                 self._calls_before *= 2
                 self._counts.clear()
+            options = (trial, self._homes, self._name, self._rewrites)
+            write = functools.partial(self._kind, self._schedule, self._variables, *options)
             try:
-                self.programs[key] = self._kind(
-                    self._schedule, self._variables, trial, self._homes, self._name, self._rewrites
-                )
-            except Exception as failure:  # the call itself is done, and has written its values
-                self._refuse(key, "cannot be written", failure)
+                self.programs[key] = write()
+            except Exception as error:  # the call itself is done, and has written its values
+                self._refuse(key, "cannot be written", own_failure(write, error))
         return outputs
 
     def _numbers(self, arrays: Sequence[np.ndarray]) -> dict[int, np.ndarray]:

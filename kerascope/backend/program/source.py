@@ -9,20 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.graph import Tensor
+from kerascope.backend.graph import Spec, Tensor
 from kerascope.backend.ops.broadcasting import Stretch
 from kerascope.backend.phases import Phase, phase_of_scope
 from kerascope.backend.program.bound import Bound, Line
 from kerascope.backend.program.flat_text import FlatText
 from kerascope.backend.program.kernels import Kind, Writing
 from kerascope.backend.program.literals import Literals, is_better_full
-from kerascope.backend.program.memory import Memory
+from kerascope.backend.program.memory import Memory, aligned
 from kerascope.backend.program.names import Names
+from kerascope.backend.program.new_values import fill
 from kerascope.backend.program.plan import Commit, Plan
 from kerascope.backend.program.stack_places import Run
 from kerascope.backend.schedule import Guards
 
 INDENT = "    "
+PROMISE = "`write` makes these calls; nothing can come in between"
 
 
 def given(value: Any) -> Any:
@@ -49,12 +51,12 @@ class Source:
     text : str
     scope : dict of str to object
         What the names in the text stand for.
-    first_writing_line : int
-        From here on (counted from 1) variables are written.
     line_numbers : dict of int to int
         The line of the text (from 1) at which each line of the plan is written.
     group_lines : list of int
         That of the loop of each group.
+    n_bytes : int
+        How much memory there is for new values until they are written.
     """
 
     def __init__(
@@ -69,7 +71,8 @@ class Source:
         self.memory = memory
         self.bound: Bound = plan.bound
         self.names = Names()
-        self.scope: dict[str, Any] = {"np": np, "given": given}
+        self.scope: dict[str, Any] = {"np": np, "given": given, "fill": fill}
+        self.n_bytes = 0
         self._literals = Literals(self.names, self.scope)
         self.line_numbers: dict[int, int] = {}
         self.group_lines: list[int] = []
@@ -189,24 +192,40 @@ class Source:
     def _write_end(self, flats: Sequence[FlatText]) -> None:
         outputs = [self._output(slot) for slot in self.plan.outputs]
         self._lines += [f"{INDENT}# what is returned", f"{INDENT}outputs = [{', '.join(outputs)}]"]
-        if flats or self.plan.commits:
-            self._lines.append(f"{INDENT}# new values")
+        if self.plan.written:
+            self._write_new_values(flats)
+        else:
+            self._lines.append(f"{INDENT}return outputs")
+
+    def _write_new_values(self, flats: Sequence[FlatText]) -> None:
+        """Write what comes before variables change, and the function that says how they do.
+
+        What is read meanwhile lies where it always lies, and does not change itself.
+        """
         targets = [self._name(slot) for slot in self.plan.commits]
-        # What could change meanwhile is copied before the first of them is written.
         copies = [text for flat in flats for text in flat.copy(self._name, self.names, self.scope)]
-        self._lines += [INDENT + text for text in (*copies, *self._copy_at_risk())]
-        values = [self._copy_new_value(commit) for commit in self.plan.commits.values()]
-        self.first_writing_line = len(self._lines) + 1
+        copies += self._keep_numbers()
+        values = []
+        for commit in self.plan.commits.values():
+            value, text = self._keep_new_value(commit)
+            values.append(value)
+            copies += text
+        self._lines.append(f"{INDENT}# new values")
+        self._lines += [INDENT + text for text in copies]
+        self._lines += [f"{INDENT}write()", f"{INDENT}return outputs", "", ""]
+        self._lines += [
+            "def new_values():",
+            f"{INDENT}# `write` makes these calls; nothing can come in between",
+        ]
         for flat in flats:
             texts = list(flat.write(self._name, self.names, self.scope))
             start = next(i for i, text in enumerate(texts) if text.startswith("for "))
             self.group_lines.append(len(self._lines) + start + 1)
             self._lines += [INDENT + text for text in texts]
-        commits = self.plan.commits.values()
-        for commit, target, value in zip(commits, targets, values, strict=True):
-            condition = f"if {self._guard(commit.guards)}: " if commit.guards else ""
-            self._lines.append(f"{INDENT}{condition}np.copyto({target}, {value})")
-        self._lines.append(f"{INDENT}return outputs")
+        self._lines += [
+            f"{INDENT}np.copyto({target}, {value})"
+            for target, value in zip(targets, values, strict=True)
+        ]
 
     def _output(self, slot: int) -> str:
         name, array = self._name(slot), self.memory.arrays.get(slot)
@@ -214,23 +233,34 @@ class Source:
             return f"given({name})"
         return f"{name}.copy()" if array.ndim else f"{name}[()]"
 
-    def _copy_at_risk(self) -> Iterator[str]:
-        """Write what keeps the numbers and conditions that are read while variables change."""
-        read = (*self.plan.scalars_of_groups, *self.plan.conditions_at_the_end)
-        for slot in dict.fromkeys(read):
-            if self.plan.is_at_risk(slot):
-                value = self._name(slot)
-                self.names.set(slot, self.names.free(f"old_{value}"))
-                yield f"{self._name(slot)} = given({value})"
+    def _keep_numbers(self) -> Iterator[str]:
+        """Write what keeps the numbers, such as the rate, that the groups read."""
+        for slot in dict.fromkeys(self.plan.scalars_of_groups):
+            if slot not in self.memory.arrays or self.plan.is_at_risk(slot):
+                value, spec = self._name(slot), self.bound.facts[slot].spec
+                self.names.set(slot, self._room(f"old_{value}", spec))
+                yield f"np.copyto({self._name(slot)}, {value})"
 
-    def _copy_new_value(self, commit: Commit) -> str:
-        """Return how a new value is called, after a line that copies it if it must."""
+    def _keep_new_value(self, commit: Commit) -> tuple[str, list[str]]:
+        """Return where a new value stays until it is written, and the line that brings it there."""
         value = self._name(commit.new_slot)
-        if not commit.is_at_risk:
-            return value
-        copied = self.names.free(f"new_{value}")
-        self._lines.append(f"{INDENT}{copied} = given({value})")
-        return copied
+        if not (commit.is_at_risk or commit.guards):
+            return value, []
+        v = commit.variable
+        room = self._room(f"new_{value}", Spec(v.room.shape, v.room.dtype))
+        if commit.guards:
+            own = self._name(self.plan.slot_of[v])
+            value = f"{value} if {self._guard(commit.guards)} else {own}"
+        is_sure = commit.new_slot in self.bound.facts
+        return room, [f"{'np.copyto' if is_sure else 'fill'}({room}, {value})"]
+
+    def _room(self, wanted: str, spec: Spec) -> str:
+        """Return the name of an array of its own."""
+        name = self.names.free(wanted)
+        room = aligned(spec.n_bytes).view(spec.dtype).reshape(spec.shape)
+        self.scope[name] = room
+        self.n_bytes += spec.n_bytes
+        return name
 
 
 def _short(name: str) -> str:

@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from kerascope.backend.at_once import set_values
 from kerascope.backend.graph import Variable
+from kerascope.backend.locks import LOCKS
+from kerascope.backend.outside import own_failure
 from kerascope.backend.program.bound import Line, is_own, is_pure
 from kerascope.backend.program.draft import Draft
 from kerascope.backend.program.program import Program
-from kerascope.backend.schedule import Schedule, is_needed
-from kerascope.backend.tensor import LENDING
+from kerascope.backend.schedule import Reading, Schedule, is_needed
 from kerascope.errors import VerificationError
 
 TOLD = "__told"  # no name in a program begins so: they are made of the names of tensors
@@ -38,15 +40,17 @@ class VerifiedProgram(Program):
         VerificationError
             They do not. No variable was changed.
         """
-        with LENDING:  # nobody else writes between the two
+        with LOCKS.steps:  # nobody else writes between the two
             before = {v: v.get_value() for v in self._variables}
             expected = stepped(self._schedule, arrays)
-            agrees = False
+            run, agrees = super().__call__, False
             try:
-                outputs = super().__call__(arrays)
+                outputs = run(arrays)
                 told = self._difference(outputs, expected, before)
                 agrees = told is None
-            except Exception as failure:
+            except Exception as error:
+                _restore(before)
+                failure = own_failure(lambda: run(arrays), error)
                 raise VerificationError(
                     f"{self.name}: its program fails where its steps do not "
                     f"({type(failure).__name__}: {failure}). No variable was changed. Please "
@@ -114,9 +118,7 @@ def stepped(schedule: Schedule, arrays: Sequence[np.ndarray]) -> list[Any]:
 
     Nothing is written; what the slots hold of variables stays as it is.
     """
-    values = schedule.start(arrays, kept=False)
-    for slot, variable in schedule.variables:
-        values[slot] = variable.get_value()
+    values = schedule.start(arrays, Reading.COPIED)
     for step in schedule.steps:
         if not step.guards or is_needed(step.guards, values):
             result = step.perform(*[values[slot] for slot in step.inputs])
@@ -127,9 +129,7 @@ def stepped(schedule: Schedule, arrays: Sequence[np.ndarray]) -> list[Any]:
 
 
 def _restore(before: dict[Variable, np.ndarray]) -> None:
-    for v, array in before.items():
-        if not are_same(v.room, array):
-            v.set_value(array)
+    set_values([(v, array) for v, array in before.items() if not are_same(v.room, array)])
 
 
 def are_same(one: Any, other: Any) -> bool:

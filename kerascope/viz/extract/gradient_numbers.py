@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kerascope.backend.at_once import set_values
 from kerascope.backend.function import function
 from kerascope.backend.graph import Tensor
 from kerascope.backend.state import PHASE
@@ -32,8 +33,7 @@ def computed(
         for _ in stage:
             pass
     finally:
-        for variable, value in before:
-            variable.set_value(value)
+        set_values(before)
     return {box_id: np.asarray(value) for box_id, value in zip(tensors, stage.result, strict=True)}
 
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from kerascope.backend.at_once import set_values
 from kerascope.backend.function import Function
 from kerascope.backend.gradient import gradients
 from kerascope.backend.graph import Tensor, is_float
@@ -218,5 +219,4 @@ def _nothing_kept(function: Function) -> Iterator[None]:
     try:
         yield
     finally:
-        for variable, value in before:
-            variable.set_value(value)
+        set_values(before)

@@ -1,0 +1,119 @@
+"""The end of a program: new values are written into their variables, all by one call into C.
+
+The text of a program has a second function, `new_values`, that says what is written: NumPy calls on
+arrays that always lie at the same place. It runs once, when the program is made, and with another
+`np`, which notes each call in place of making it. What the program calls at its end is `write`: it
+makes all that was noted at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from operator import setitem
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.at_once import Call, write
+from kerascope.backend.graph import Variable
+from kerascope.errors import ShapeError
+
+Rooms = Sequence[tuple[Variable, np.ndarray]]
+
+
+def fill(room: np.ndarray, value: Any) -> None:
+    """Copy into `room` what will be read when variables change.
+
+    Raises
+    ------
+    ShapeError
+        The value has another shape: an op of somebody else's may return what it likes.
+    """
+    if np.shape(value) != room.shape:
+        raise ShapeError(
+            f"update: a new value has shape {np.shape(value)}; expected {room.shape}. "
+            f"No variable was changed."
+        )
+    np.copyto(room, value)
+
+
+def noted(function: Callable[[], None], scope: Mapping[str, Any]) -> list[Call]:
+    """Return the NumPy calls that a function of a program would make, ready to be made at once.
+
+    Examples
+    --------
+    >>> x = np.ones(2)
+    >>> scope = {"x": x}
+    >>> exec("def new_values(): np.add(x, 1, x)", scope)
+    >>> calls = noted(scope["new_values"], scope)
+    >>> x.tolist()
+    [1.0, 1.0]
+    >>> write(calls, frozenset())
+    >>> x.tolist()
+    [2.0, 2.0]
+    """
+    notebook = _Notebook()
+    FunctionType(function.__code__, {**scope, "np": notebook})()  # type: ignore[attr-defined]
+    return notebook.calls
+
+
+class _Notebook:
+    """Stands for `np`: notes the calls that are made of it."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        ufunc = getattr(np, name)
+        assert isinstance(ufunc, np.ufunc), f"{name} may run Python code"
+
+        def note(*operands: Any, **options: Any) -> None:
+            self.calls.append(partial(ufunc, *operands, **options))
+
+        return note
+
+    def copyto(self, target: np.ndarray, source: np.ndarray) -> None:
+        """Note a copy; NumPy's own `copyto` asks a function in Python first."""
+        self.calls.append(partial(setitem, target, ..., source))
+
+
+class Writing:
+    """What a program calls to write its new values.
+
+    Parameters
+    ----------
+    calls : list of callable
+        See `noted`.
+    rooms : list of (Variable, array)
+        Where the variables lie that the calls write.
+
+    Attributes
+    ----------
+    moves : int
+        `Variable.moves` when it was last known that the variables lie there.
+    has_begun : bool
+        Whether they may have new values already; who cares sets it to False before.
+    """
+
+    def __init__(self, calls: Sequence[Call], rooms: Rooms) -> None:
+        self._calls = calls
+        self._rooms = rooms
+        self._ids = frozenset(id(v) for v, _ in rooms)
+        self.moves = -1
+        self.has_begun = False
+
+    def __call__(self) -> None:
+        """Write."""
+        home = [] if Variable.moves == self.moves else self._way_home()
+        self.has_begun = True
+        write([*home, *self._calls] if home else self._calls, self._ids)
+
+    def _way_home(self) -> list[Call]:
+        """Return what brings home the variables that an op has moved by calling a function.
+
+        They get what this program computes from their values before that.
+        """
+        moved = [(v, room) for v, room in self._rooms if v.room is not room]
+        return [write for v, room in moved for write in v.calls_to_lie_in(room)]

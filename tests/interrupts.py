@@ -1,0 +1,111 @@
+"""Interrupts at chosen moments, and what a model's state must be after one.
+
+Python hears of Ctrl-C, of other signals and of exceptions from other threads at certain moments
+only: when a function begins, when a call is done, and when a loop goes back. `Moments` counts these
+in the code that computes and writes, and raises an error at one of them; so a test can go through
+all, one after the other, and needs no luck.
+"""
+
+import dis
+import os
+import sys
+from functools import cache
+from pathlib import Path
+from types import CodeType, FrameType
+
+import numpy as np
+
+import kerascope
+
+ROOT = str(Path(kerascope.__file__).parent) + os.sep
+HEARD_AFTER = ("CALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD", "RESUME")
+
+
+class Interrupt(BaseException):
+    """Like KeyboardInterrupt, but nobody else's."""
+
+
+class Late(Exception):
+    """What the handler of an alarm may raise: an ordinary exception."""
+
+
+@cache
+def opnames(code: CodeType) -> dict[int, str]:
+    return {i.offset: i.opname for i in dis.get_instructions(code)}
+
+
+class Moments:
+    """Counts the moments at which a thread may be interrupted, and raises at one of them.
+
+    Parameters
+    ----------
+    wanted : int, optional
+        At which moment, from 1; by default at none.
+    error : exception
+    where : tuple of str
+        Only in code of these files of kerascope; programs are files too.
+    """
+
+    def __init__(self, wanted=None, error=Interrupt, where=("backend",)):
+        self.wanted, self.error = wanted, error
+        self.where = (*(ROOT + part for part in where), "<kerascope")
+        self.count = 0
+        self.at = None
+        self._before = {}
+
+    def __enter__(self):
+        self._outside = sys.gettrace()
+        sys.settrace(self._begin)
+        return self
+
+    def __exit__(self, kind, error, trace):
+        sys.settrace(self._outside)
+        self._before.clear()
+        has_arrived = self.at is not None and kind is self.error
+        assert kind is not None or self.at is None, f"what was raised at {self.at} was swallowed"
+        return has_arrived
+
+    def _begin(self, frame: FrameType, event: str, arg: object):
+        if not frame.f_code.co_filename.startswith(self.where):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return self._hear
+
+    def _hear(self, frame: FrameType, event: str, arg: object):
+        if event == "return":
+            self._before.pop(frame, None)
+        if event == "opcode":
+            before = self._before.get(frame, "")
+            self._before[frame] = opnames(frame.f_code).get(frame.f_lasti, "")
+            if before.startswith(HEARD_AFTER):
+                self.count += 1
+                if self.count == self.wanted:
+                    self.at = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+                    raise self.error
+        return self._hear
+
+
+def moments_of(action, **options):
+    """Return how many moments an action has at which it may be interrupted."""
+    with Moments(**options) as moments:
+        action()
+    return moments.count
+
+
+def interrupted(action, moment, error=Interrupt, **options):
+    """Interrupt an action at a moment; return where, or None if the moment never came."""
+    with Moments(moment, error, **options) as moments:
+        action()
+    return moments.at
+
+
+def written_by(model):
+    """Return all variables of a model's training: weights, slots, statistics, draws, metrics."""
+    model._make_train_function()
+    written = [update.variable for update in model.train_function.updates]
+    return list(dict.fromkeys([*model.weights, *written]))
+
+
+def state_of(variables):
+    """Return the numbers of variables, bit for bit."""
+    return [np.array(v.get_value()).tobytes() for v in variables]
