@@ -26,13 +26,13 @@ _take_all: Callable[[Iterable[object]], None] = deque[object](maxlen=0).extend
 class Writable(Protocol):
     """What `set_values` and `take_over` ask of a variable."""
 
-    def checked(self, value: Any) -> np.ndarray:
+    def _checked(self, value: Any) -> np.ndarray:
         """Return a value as an array that fits, or raise."""
 
-    def calls_to_set(self, array: np.ndarray) -> list[Call]:
+    def _calls_to_set(self, array: np.ndarray) -> list[Call]:
         """Return the calls by which an array's numbers become those of the variable."""
 
-    def calls_to_take(self, array: np.ndarray) -> list[Call]:
+    def _calls_to_have(self, array: np.ndarray, *, is_shared: bool) -> list[Call]:
         """Return the calls by which the array itself becomes that of the variable."""
 
 
@@ -71,9 +71,9 @@ def set_values(pairs: Iterable[tuple[Writable, Any]]) -> None:
     pairs : iterable of (Variable, array_like)
         If a variable comes twice, its last value counts.
     """
-    checked = [(variable, variable.checked(value)) for variable, value in pairs]
+    checked = [(variable, variable._checked(value)) for variable, value in pairs]
     with LOCKS.steps:
-        calls = [one for variable, array in checked for one in variable.calls_to_set(array)]
+        calls = [one for variable, array in checked for one in variable._calls_to_set(array)]
         write(calls, frozenset(id(variable) for variable, _ in checked))
 
 
@@ -108,7 +108,7 @@ def _resets_of(
 
 def take_over(pairs: Iterable[tuple[Writable, np.ndarray]]) -> None:
     """Let arrays of the right shapes and types be those of variables: all of them at once."""
-    pairs = list(pairs)
+    pairs = [(variable, np.require(array, requirements="C")) for variable, array in pairs]
     with LOCKS.steps:
-        calls = [one for variable, array in pairs for one in variable.calls_to_take(array)]
+        calls = [one for v, array in pairs for one in v._calls_to_have(array, is_shared=True)]
         write(calls, frozenset(id(variable) for variable, _ in pairs))

@@ -175,9 +175,7 @@ class Function:
             outputs = self._programs(self._arrays(inputs))
         return outputs[0] if self._single else outputs
 
-    def _interpret(
-        self, arrays: Sequence[np.ndarray], facts: Facts | None, reading: Reading
-    ) -> list[Any]:
+    def _interpret(self, arrays: Sequence[Any], facts: Facts | None, reading: Reading) -> list[Any]:
         """Drain the events of a call, and note what its arrays look like, if that is wanted."""
         values: list[Any] = []
         events = self._events(arrays, values, Reading.BORROWED if is_watched() else reading)
@@ -185,8 +183,7 @@ class Function:
             try:
                 event = next(events)
             except StopIteration as stop:
-                outputs: list[Any] = [stop.value] if self._single else stop.value
-                return outputs
+                return [stop.value] if self._single else list(stop.value)
             if facts is not None and isinstance(event, Step):
                 note(facts, event, values)
 
@@ -254,10 +251,7 @@ class Function:
         return Stage(self.name, self._events(inputs), self, shortcut=drain, around=_Quiet)
 
     def _events(
-        self,
-        inputs: Sequence[Any],
-        values: list[Any] | None = None,
-        reading: Reading = Reading.BORROWED,
+        self, inputs: Sequence[Any], values: Any = None, reading: Reading = Reading.BORROWED
     ) -> Generator[Any, Any, Any]:
         schedule = self.schedule
         values = [] if values is None else values

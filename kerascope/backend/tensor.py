@@ -319,7 +319,7 @@ class Variable(Tensor):
         """
         set_values([(self, value)])
 
-    def checked(self, value: Any) -> np.ndarray:
+    def _checked(self, value: Any) -> np.ndarray:
         """Return a value as an array of the variable's shape and type.
 
         Raises
@@ -341,21 +341,14 @@ class Variable(Tensor):
         """Take over an array that a function has computed; who holds it too sees it unchanged."""
         take_over([(self, array)])
 
-    def calls_to_set(self, array: np.ndarray) -> list[Call]:
-        """Return what `at_once` has to call so that the numbers become those of an array.
-
-        An array that somebody else may hold stays as it is: the variable gets another one.
-        """
+    def _calls_to_set(self, array: np.ndarray) -> list[Call]:
+        """Return the calls by which the numbers become those of an array."""
         if self.is_lent:
             return self._calls_to_have(np.array(array, order="C"), is_shared=False)
         return [partial(setitem, self._value, ..., array)]
 
-    def calls_to_take(self, array: np.ndarray) -> list[Call]:
-        """Return what `at_once` has to call so that the array itself, C-contiguous, is taken."""
-        own = np.ascontiguousarray(array) if array.ndim else array
-        return self._calls_to_have(own, is_shared=True)
-
     def _calls_to_have(self, array: np.ndarray, *, is_shared: bool) -> list[Call]:
+        """Return the calls by which an array of the right kind becomes the variable's own."""
         return [
             partial(setattr, self, "_value", array),
             partial(setattr, self, "_is_shared", is_shared),
@@ -382,11 +375,7 @@ class Variable(Tensor):
         """
         with LOCKS.steps:
             np.copyto(room, self._value)
-            at_once(self.calls_to_lie_in(room))
-
-    def calls_to_lie_in(self, room: np.ndarray) -> list[Call]:
-        """Return what `at_once` has to call so that the numbers are those that stand in `room`."""
-        return self._calls_to_have(room, is_shared=False)
+            at_once(self._calls_to_have(room, is_shared=False))
 
     def assign(self, value: Any) -> Any:
         """Replace the numbers by those of an array or a tensor, as in Keras 3: see `eager.py`."""

@@ -81,7 +81,7 @@ class _FollowedRate(Variable):
         super().__init__(value, name="lr")
         self.schedule = schedule
 
-    def checked(self, value: Any) -> NoReturn:
+    def _checked(self, value: Any) -> NoReturn:
         """Refuse every value.
 
         Raises

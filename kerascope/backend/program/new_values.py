@@ -116,4 +116,4 @@ class Writing:
         They get what this program computes from their values before that.
         """
         moved = [(v, room) for v, room in self._rooms if v.room is not room]
-        return [write for v, room in moved for write in v.calls_to_lie_in(room)]
+        return [one for v, room in moved for one in v._calls_to_have(room, is_shared=False)]
