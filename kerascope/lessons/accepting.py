@@ -10,9 +10,7 @@ from kerascope.lessons.checking import (
     difference_of,
     made_picture,
     picture_problem,
-    stored_of,
 )
-from kerascope.lessons.comparison import with_places_renewed
 from kerascope.lessons.folders import read_chapter
 from kerascope.lessons.lines import lines_of
 from kerascope.lessons.runner import ChapterRun
@@ -24,9 +22,8 @@ Edit = tuple[int, int, list[str]]  # lines of a file, from and to, and what stan
 def accept(run: ChapterRun, translated: str | None = None) -> list[str]:
     """Rewrite what has changed in a chapter; return a line for each thing that was written.
 
-    An output that still holds is left as it is, with the `...` by which its author cut it; only
-    the places of lines in kerascope's own files are renewed. Of a block that failed nothing is
-    written.
+    An output that still holds is left as it is, with the `...` by which its author cut it. Of a
+    block that failed nothing is written.
 
     Parameters
     ----------
@@ -77,12 +74,9 @@ def _edits(block: Block, run: ChapterRun) -> list[Edit]:
     done = run.blocks.get(block.id)
     if done is None or done.error:
         return []
-    stored = stored_of(block)
-    holds = difference_of(block, run) is None
-    wanted = with_places_renewed(stored, done.printed) if holds else done.printed
-    if wanted == stored:
+    if difference_of(block, run) is None:
         return []
-    lines = lines_of(wanted)
+    lines = lines_of(done.printed)
     begin, end = block.span
     if block.kind == "pycon":
         return [(begin + 1, end - 1, lines)]

@@ -7,6 +7,7 @@ from html import escape
 
 from kerascope.lessons.blocks import LANGUAGES, SESSIONS, Block
 from kerascope.lessons.lines import lines_of
+from kerascope.lessons.stops import numbered
 
 LONG = 40  # lines from which a block may be cut by the end of a printed page
 PREDICT = {"en": "Say what it shows, then look", "zh": "先猜结果，再看"}
@@ -20,7 +21,7 @@ def block_html(block: Block, languages: tuple[str, ...] = LANGUAGES) -> str:
     A session is shown as it looks in a terminal, commands behind their prompts, under the command
     that begins it. What the reader should predict is folded away.
     """
-    output = block.output.text if block.output else ""
+    output = numbered(block.output.text) if block.output else ""
     if block.kind in SESSIONS:
         body = _session(block, output, languages)
     else:

@@ -1,15 +1,15 @@
 """Whether a stored output still holds, and what differs if it does not.
 
 Both texts are clean (`cleaning.py`). Then a line holds if it is the same, letter for letter, but
-for four rules:
+for three rules:
 
 - `...` in a stored line stands for any text, and alone on a line for any number of lines: so an
   author cuts a long output;
 - floats are equal within what is shown (`numbers.same_float`);
 - spaces at the end of a line do not count, nor does how many stand beside a float whose width has
-  changed;
-- where a line stands in a file of kerascope does not count, `kerascope/engine/node.py(93)`: the
-  line itself is shown below and counts. `kerascope lessons build --accept` renews such places.
+  changed.
+
+Where a line stands in a file of kerascope is not in the texts (`stops.py`): what stands there is.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from kerascope.lessons.numbers import FLOAT, same_float
 
 ELLIPSIS = "..."
 NO_ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
-PLACE = re.compile(r"(?<![\w/.])(kerascope/[\w/]+\.py[(:])\d+")
 
 
 class Difference(NamedTuple):
@@ -84,33 +83,9 @@ def same_line(expected: str, got: str) -> bool:
     """
     if expected == got:
         return True
-    expected, got = without_places(expected), without_places(got)
-    if expected == got:
-        return True
     if ELLIPSIS in expected and re.fullmatch(_pattern(expected), got):
         return True
     return _same_but_for_floats(expected, got)
-
-
-def without_places(text: str) -> str:
-    """Return a text without the numbers of lines in files of kerascope.
-
-    Examples
-    --------
-    >>> without_places("> kerascope/engine/node.py(93)__init__()")
-    '> kerascope/engine/node.py()__init__()'
-    """
-    return PLACE.sub(r"\1", text)
-
-
-def with_places_renewed(stored: str, printed: str) -> str:
-    """Return a stored output that holds, with the places that are printed now."""
-    expected, got = _lines(stored), _lines(printed)
-    lines = lines_of(stored)
-    for index, partner in enumerate(_partners(expected, got)):
-        if partner is not None and PLACE.search(expected[index]):
-            lines[index] = got[partner]
-    return "".join(f"{line}\n" for line in lines)
 
 
 @cache
@@ -166,19 +141,6 @@ def _reachable(expected: list[str], got: list[str]) -> list[set[int]]:
         if not places:
             break
     return reached
-
-
-def _partners(expected: list[str], got: list[str]) -> list[int | None]:
-    """Return the printed line that each stored one stands for; a `...` stands for none."""
-    reached, place = _reachable(expected, got), len(got)
-    partners: list[int | None] = [None] * len(expected)
-    for index in reversed(range(len(expected))):
-        if expected[index].strip() == ELLIPSIS:
-            place = max(one for one in reached[index] if one <= place)
-        else:
-            place -= 1
-            partners[index] = place
-    return partners
 
 
 def _diff(expected: list[str], got: list[str]) -> str:

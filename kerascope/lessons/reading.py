@@ -18,6 +18,7 @@ from kerascope.lessons.blocks import SESSIONS, Block, Lesson, Part, Picture, Pro
 from kerascope.lessons.folders import find_chapter, read_chapter
 from kerascope.lessons.lines import lines_of
 from kerascope.lessons.prose_html import LESSON_LINK, WIDE, shown_text
+from kerascope.lessons.stops import numbered
 
 DEFAULT_WIDTH = 80
 PICTURE = {"en": "Picture", "zh": "图"}
@@ -116,7 +117,7 @@ def _picture_line(picture: Picture, language: str, folder: Path) -> str:
 
 def _print_block(console: Console, block: Block, language: str) -> None:
     """Print a block and its output, indented by a bar, line by line as they are."""
-    output = block.output.text if block.output else ""
+    output = numbered(block.output.text) if block.output else ""
     if block.kind in SESSIONS:
         _print_lines(console, f"$ {session_command(block)}\n{output}", "| ", "")
     else:

@@ -17,6 +17,7 @@ from kerascope.lessons.blocks import Block, Chapter, LessonError, Part, Picture,
 from kerascope.lessons.page_style import NAMES, NO_NETWORK, TAGS, script, style_sheet
 from kerascope.lessons.player.embedding import frame
 from kerascope.lessons.prose_html import inline_html, prose_html
+from kerascope.lessons.stops import numbered
 from kerascope.lessons.twins import block_complaints
 
 COURSE = {"en": "Keras from inside", "zh": "由内而观 Keras"}
@@ -235,7 +236,8 @@ def _player(picture: Picture, chapter: Chapter) -> str:
         for other in lesson.pictures
         if other.path == picture.path
     ]
-    return frame(path.read_text(encoding="utf-8"), " / ".join(dict.fromkeys(titles)))
+    page = numbered(path.read_text(encoding="utf-8"))
+    return frame(page, " / ".join(dict.fromkeys(titles)))
 
 
 def _width(svg: str) -> float:

@@ -14,6 +14,7 @@ from typing import Any
 from kerascope.lessons.blocks import SESSIONS, Block, Chapter, Picture, Prose
 from kerascope.lessons.lines import lines_with_ends
 from kerascope.lessons.numbers import FREE
+from kerascope.lessons.stops import numbered
 
 Cell = dict[str, Any]
 FIRST = {
@@ -87,7 +88,7 @@ def _picture_cells(picture: Picture, language: str) -> list[Cell]:
 
 
 def _block_cells(block: Block) -> list[Cell]:
-    output = block.output.text if block.output else ""
+    output = numbered(block.output.text) if block.output else ""
     if block.kind == "pycon":
         return _doctest_cells(block)
     if block.kind in SESSIONS:

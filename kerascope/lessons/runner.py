@@ -20,6 +20,7 @@ from kerascope.lessons.blocks import Block, Chapter
 from kerascope.lessons.cleaning import clean
 from kerascope.lessons.places import examples_folder
 from kerascope.lessons.sessions import PACKAGE_PARENT, calm_environment
+from kerascope.lessons.stops import named
 
 TIME_LIMIT = 240  # seconds for one chapter
 WORKERS = 2
@@ -83,16 +84,25 @@ def run_chapter(chapter: Chapter) -> ChapterRun:
         roots = (str(folder), str(top), str(PACKAGE_PARENT))
         blocks = {
             row["id"]: BlockRun(
-                clean(row["printed"], roots), clean(row["error"], roots), tuple(row["files"])
+                named(clean(row["printed"], roots)),
+                named(clean(row["error"], roots)),
+                tuple(row["files"]),
             )
             for row in rows
         }
         files = {
-            path.relative_to(folder).as_posix(): path.read_bytes()
+            path.relative_to(folder).as_posix(): _stored(path)
             for path in sorted((folder / "out").rglob("*"))
             if path.is_file()
         }
     return ChapterRun(chapter, blocks, files, clean(crash, roots))
+
+
+def _stored(path: Path) -> bytes:
+    """Return a file that a chapter wrote as it is stored: a player shows places of our source."""
+    if path.suffix != ".html":
+        return path.read_bytes()
+    return named(path.read_text(encoding="utf-8")).encode()
 
 
 def prepare_folder(folder: Path) -> None:

@@ -72,15 +72,36 @@ def calm_environment(home: Path) -> dict[str, str]:
 
 
 def calm_process() -> None:
-    """Seed the random numbers of this process, and let it reach no network."""
+    """Seed the random numbers of this process, and let it reach no network.
+
+    Other processes of this machine may be spoken to: pipes are made so on some systems.
+    """
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002 (what scripts draw from)
+    socket.socket.connect = _connect_here  # type: ignore[method-assign,assignment]
+    socket.socket.connect_ex = _connect_here_ex  # type: ignore[method-assign,assignment]
 
-    def refuse(connection: socket.socket, address: Any) -> None:
-        if connection.family != getattr(socket, "AF_UNIX", None):
-            raise OSError(f"lessons run without a network; {address!r} was asked for")
 
-    socket.socket.connect = refuse  # type: ignore[method-assign,assignment]
+_connect, _connect_ex = socket.socket.connect, socket.socket.connect_ex
+
+
+def _connect_here(connection: socket.socket, address: Any) -> None:
+    _refuse_elsewhere(connection, address)
+    _connect(connection, address)
+
+
+def _connect_here_ex(connection: socket.socket, address: Any) -> int:
+    _refuse_elsewhere(connection, address)
+    return _connect_ex(connection, address)
+
+
+def _refuse_elsewhere(connection: socket.socket, address: Any) -> None:
+    """Refuse a connection that leaves this machine."""
+    if connection.family == getattr(socket, "AF_UNIX", None):
+        return
+    host = address[0] if isinstance(address, tuple) and address else address
+    if not (isinstance(host, str) and (host in ("localhost", "::1") or host.startswith("127."))):
+        raise OSError(f"lessons run without a network; {address!r} was asked for")
 
 
 class Finished(NamedTuple):

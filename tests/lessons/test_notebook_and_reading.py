@@ -16,6 +16,7 @@ from kerascope.lessons.reading import chapter_text
 from kerascope.lessons.render_html import chapter_page
 from kerascope.lessons.render_notebook import notebook_text
 from kerascope.lessons.sessions import PACKAGE_PARENT
+from kerascope.lessons.stops import numbered
 
 NAMES = [folder.name for folder in chapter_folders()]
 
@@ -101,7 +102,7 @@ def test_a_notebook_of_the_course_runs_from_top_to_bottom(name):
             printed = printed_by(cells[block.id])
             if block.kind == "python":  # sessions are clean already
                 printed = clean(printed, [str(PACKAGE_PARENT)])
-            difference = compare(block.output.text, printed)
+            difference = compare(numbered(block.output.text), printed)
             assert difference is None, f"{block.id}:\n{difference.text}"
             compared += 1
     assert compared

@@ -71,3 +71,62 @@ def test_a_session_that_never_ends_is_ended(tmp_path, monkeypatch):
     Path("endless.py").write_text("import time\ntime.sleep(900)\n", encoding="utf-8")
     transcript = run_session("pdb", ("endless.py",), "c\n")
     assert transcript.problem == "the session was not over after 2 s"
+
+
+CALM = """
+import asyncio, errno, os, socket, tempfile, threading
+from kerascope.lessons.sessions import calm_process
+for _ in range(2):
+    calm_process()
+
+def spoken(listening, address):
+    listening.bind(address)
+    listening.listen()
+    def answer():
+        with listening.accept()[0] as line:
+            line.sendall(line.recv(9)[::-1])
+    threading.Thread(target=answer).start()
+    with socket.socket(listening.family) as line:
+        line.connect(listening.getsockname())
+        line.sendall(b"abc")
+        return line.recv(9)
+
+with tempfile.TemporaryDirectory() as folder:
+    if hasattr(socket, "AF_UNIX"):
+        with socket.socket(socket.AF_UNIX) as listening:
+            assert spoken(listening, os.path.join(folder, "s")) == b"cba"
+        with socket.socket(socket.AF_UNIX) as line:
+            try:
+                line.connect(os.path.join(folder, "none"))
+            except FileNotFoundError:
+                pass
+            else:
+                raise SystemExit("connected with nobody")
+            assert line.connect_ex(os.path.join(folder, "none")) == errno.ENOENT
+with socket.socket() as listening:
+    assert spoken(listening, ("127.0.0.1", 0)) == b"cba"
+asyncio.run(asyncio.sleep(0))
+abroad = ((socket.AF_INET, ("192.0.2.1", 80)), (socket.AF_INET6, ("2001:db8::1", 80)))
+for asked in (socket.socket.connect, socket.socket.connect_ex):
+    for family, address in abroad:
+        try:
+            asked(socket.socket(family), address)
+        except OSError as error:
+            assert "lessons run without a network" in str(error), error
+        else:
+            raise SystemExit("a network was reached")
+print("calm")
+"""
+
+
+@pytest.mark.process
+def test_a_calm_process_speaks_with_its_own_machine_and_with_no_other(tmp_path):
+    """It used to return from `connect` without having connected."""
+    finished = subprocess.run(
+        [sys.executable, "-c", CALM],
+        capture_output=True,
+        encoding="utf-8",
+        env=calm_environment(tmp_path),
+        timeout=600,
+    )
+    assert (finished.stdout, finished.stderr) == ("calm\n", "")

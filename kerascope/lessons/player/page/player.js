@@ -175,7 +175,7 @@
       if (!found) return;
       const piece = this.facts.sources[found[0]], code = one("code", frame);
       const [file, first] = piece.place.split(/:(?=\d+$)/);
-      text(one(".place", place), `${file}:${+first + found[1]}`);
+      text(one(".place", place), first ? `${file}:${+first + found[1]}` : piece.place);
       code.replaceChildren(...piece.lines.map((line, i) =>
         make("span", i === found[1] ? "here" : "", `${i === found[1] ? "▶" : " "} ${line}\n`)));
       mark(one(".here", code), "aria-current", "true");
