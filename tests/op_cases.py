@@ -185,6 +185,8 @@ ELEMENTWISE = [
     *unary(e.Sqrt(), reference.sqrt, "positive"),
     *unary(e.Exp(), reference.exp),
     *unary(e.Log(), reference.log, "positive"),
+    *unary(e.Log1p(), reference.log1p, "positive"),
+    Case(e.Log1p(), lambda d: [np.array([1e-12, -1e-9, 1e-7, 0.0, -0.5])], reference.log1p),
     *unary(e.Sin(), reference.sin),
     *unary(e.Cos(), reference.cos),
     *unary(e.Clip(-0.5, 0.7), lambda x: reference.clip(x, -0.5, 0.7)),

@@ -195,6 +195,10 @@ def log(x):
     return each(math.log, x)
 
 
+def log1p(x):
+    return each(math.log1p, x)
+
+
 def sin(x):
     return each(math.sin, x)
 

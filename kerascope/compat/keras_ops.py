@@ -25,6 +25,7 @@ from kerascope.compat.keras_ops_numbers import *
 from kerascope.compat.keras_ops_shapes import *
 from kerascope.compat.on_anything import on_anything
 from kerascope.errors import ArgumentError
+from kerascope.layers.operation_table import OPERATIONS
 
 # Keras 3's name -> the K function with the same arguments.
 SAME: dict[str, Callable[..., Any]] = {
@@ -34,7 +35,7 @@ SAME: dict[str, Callable[..., Any]] = {
     "erf": K.erf, "exp": K.exp, "log": K.log, "log_softmax": K.log_softmax,
     "logical_not": K.logical_not, "logsumexp": K.logsumexp, "max": K.max, "mean": K.mean,
     "min": K.min, "negative": elementwise.negative, "prod": K.prod, "relu": K.relu,
-    "sigmoid": K.sigmoid, "sign": K.sign, "sin": K.sin, "softmax": K.softmax,
+    "sigmoid": K.sigmoid, "sign": K.sign, "sin": K.sin, "softmax": OPERATIONS["Softmax"][1],
     "softplus": K.softplus, "softsign": K.softsign,
     "sparse_categorical_crossentropy": K.sparse_categorical_crossentropy,
     "sqrt": K.sqrt, "square": K.square, "stack": K.stack, "std": K.std,

@@ -8,7 +8,7 @@ from typing import Any
 
 from kerascope import backend as K
 from kerascope.backend.graph import as_tensor
-from kerascope.backend.ops import control
+from kerascope.backend.ops import control, elementwise
 from kerascope.backend.ops.broadcasting import promoted
 from kerascope.compat.on_anything import on_anything
 from kerascope.errors import ArgumentError
@@ -78,8 +78,8 @@ def rsqrt(x: Any) -> Any:
 
 @on_anything
 def log1p(x: Any) -> Any:
-    """Return log(1 + x)."""
-    return K.log(1.0 + as_tensor(x))
+    """Return log(1 + x), exactly for small x too."""
+    return elementwise.log1p(x)
 
 
 @on_anything

@@ -13,6 +13,7 @@ from kerascope import backend as K
 from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.compat.on_anything import on_anything
 from kerascope.errors import ArgumentError, ShapeError
+from kerascope.layers.operation_table import OPERATIONS
 
 __all__ = [
     "broadcast_to",
@@ -60,9 +61,9 @@ def ndim(x: Any) -> int:
 
 
 @on_anything
-def expand_dims(x: Any, axis: int) -> Any:
-    """Return x with an axis of size 1 put in."""
-    return K.expand_dims(x, axis)
+def expand_dims(x: Any, axis: Any) -> Any:
+    """Return x with an axis of size 1 put in, or several."""
+    return OPERATIONS["ExpandDims"][1](as_tensor(x), axis)
 
 
 @on_anything

@@ -205,8 +205,8 @@ def _reduction(name: str) -> _Maker:
 
 
 _SAME = (
-    "Add Subtract Multiply Power Maximum Minimum Negative Sign Round Square Sqrt Exp Log Sin Cos "
-    "Equal NotEqual Greater GreaterEqual Less LessEqual LogicalAnd LogicalOr LogicalNot Where "
+    "Add Subtract Multiply Power Maximum Minimum Negative Sign Round Square Sqrt Exp Log Log1p Sin "
+    "Cos Equal NotEqual Greater GreaterEqual Less LessEqual LogicalAnd LogicalOr LogicalNot Where "
     "Sigmoid Tanh Softplus Softsign Erf StopGradient"
 )
 

@@ -8,7 +8,17 @@ from typing import Any
 
 from kerascope import activations
 from kerascope import backend as K
-from kerascope.backend.ops import comparison, control, einsum, error_function, joining, linalg, nn
+from kerascope.backend.graph import as_tensor
+from kerascope.backend.ops import (
+    comparison,
+    control,
+    einsum,
+    elementwise,
+    error_function,
+    joining,
+    linalg,
+    nn,
+)
 from kerascope.backend.ops.broadcasting import promoted
 from kerascope.errors import ShapeError
 
@@ -27,7 +37,9 @@ def _along(name: str) -> Callable[..., Any]:
 
     def along(x: Any, axis: int | None = None, keepdims: bool = False, **others: Any) -> Any:
         result = getattr(K, name)(*((K.flatten(x), 0) if axis is None else (x, axis)))
-        return K.expand_dims(result, axis) if keepdims and axis is not None else result
+        if not keepdims:
+            return result
+        return K.reshape(result, (1,) * x.ndim) if axis is None else K.expand_dims(result, axis)
 
     return along
 
@@ -67,6 +79,28 @@ def _squeeze(x: Any, axis: Any = None) -> Any:
     for one in sorted((one % x.ndim for one in axes), reverse=True):
         x = K.squeeze(x, one)
     return x
+
+
+def _expand_dims(x: Any, axis: Any) -> Any:
+    axes = _listed(axis)
+    for one in sorted(a % (x.ndim + len(axes)) for a in axes):
+        x = K.expand_dims(x, one)
+    return x
+
+
+def _tile(x: Any, repeats: Any) -> Any:
+    times = _listed(repeats)
+    for _ in range(len(times) - x.ndim):
+        x = K.expand_dims(x, 0)
+    return joining.Tile((*(1,) * (x.ndim - len(times)), *times))(x)
+
+
+def _softmax(x: Any, axis: Any = -1) -> Any:
+    """Return the softmax along an axis, or over several together."""
+    if isinstance(axis, int):
+        return K.softmax(x, axis)
+    x = as_tensor(x)
+    return K.exp(x - K.logsumexp(x, _listed(axis), keepdims=True))
 
 
 def _flip(x: Any, axis: Any = None) -> Any:
@@ -132,6 +166,24 @@ def _swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     pattern = list(range(x.ndim))
     pattern[axis1], pattern[axis2] = pattern[axis2], pattern[axis1]
     return K.permute_dimensions(x, pattern)
+
+
+def _transpose(x: Any, axes: Any = None) -> Any:
+    return K.permute_dimensions(x, tuple(range(x.ndim)[::-1] if axes is None else axes))
+
+
+def _moveaxis(x: Any, source: Any, destination: Any) -> Any:
+    """Return `x` with an axis, or each of several, moved to another place."""
+    moved, places = ([axis % x.ndim for axis in _listed(axes)] for axes in (source, destination))
+    order = [axis for axis in range(x.ndim) if axis not in moved]
+    for place, axis in sorted(zip(places, moved, strict=True)):
+        order.insert(place, axis)
+    return K.permute_dimensions(x, tuple(order))
+
+
+def _round(x: Any, decimals: int = 0) -> Any:
+    scale = 10.0**decimals
+    return K.round(x * scale) / scale if decimals else K.round(x)
 
 
 def _one_hot(
@@ -207,21 +259,22 @@ OPERATIONS: dict[str, tuple[str, Callable[..., Any]]] = {
     "Sign": (_NUMPY, _of_one("sign")),
     "Reciprocal": (_NUMPY, lambda x: 1 / x),
     "Rsqrt": (_MATH, lambda x: 1 / K.sqrt(x)),
-    "Log1p": (_NUMPY, lambda x: K.log(1 + x)),
-    "Round": (_NUMPY, lambda x, decimals=0: K.round(x)),
+    "Log1p": (_NUMPY, lambda x: elementwise.log1p(x)),
+    "Round": (_NUMPY, _round),
     "Erf": (_MATH, lambda x: error_function.erf(x)),
     "Clip": (_NUMPY, lambda x, x_min, x_max: K.clip(x, x_min, x_max)),
     "ZerosLike": (_NUMPY, lambda x, dtype=None: K.zeros_like(x, dtype)),
     "OnesLike": (_NUMPY, lambda x, dtype=None: K.ones_like(x, dtype)),
     "Concatenate": (_NUMPY, lambda xs, axis=-1: K.concatenate(xs, axis=axis)),
     "Stack": (_NUMPY, lambda xs, axis=0: K.stack(xs, axis=axis)),
-    "Transpose": (_NUMPY, lambda x, axes: K.permute_dimensions(x, tuple(axes))),
+    "Transpose": (_NUMPY, _transpose),
+    "Moveaxis": (_NUMPY, _moveaxis),
     "Reshape": (_NUMPY, _reshape),
-    "ExpandDims": (_NUMPY, lambda x, axis: K.expand_dims(x, axis)),
+    "ExpandDims": (_NUMPY, _expand_dims),
     "Squeeze": (_NUMPY, _squeeze),
     "Flip": (_NUMPY, _flip),
     "Repeat": (_NUMPY, _repeat),
-    "Tile": (_NUMPY, lambda x, repeats: joining.Tile(tuple(repeats))(x)),
+    "Tile": (_NUMPY, _tile),
     "GetItem": (_NUMPY, _get_item),
     "Take": (_NUMPY, _take),
     "Split": (_NUMPY, _split),
@@ -245,7 +298,7 @@ OPERATIONS: dict[str, tuple[str, Callable[..., Any]]] = {
     "LogSigmoid": (_NN, lambda x: -K.softplus(-x)),
     "Silu": (_NN, lambda x: x * K.sigmoid(x)),
     "Gelu": (_NN, _gelu),
-    "Softmax": (_NN, lambda x, axis=-1: K.softmax(x, axis)),
+    "Softmax": (_NN, _softmax),
     "LogSoftmax": (_NN, lambda x, axis=-1: nn.log_softmax(x, axis)),
     "Softplus": (_NN, _of_one("softplus")),
     "Softsign": (_NN, _of_one("softsign")),

@@ -269,6 +269,20 @@ def log(x):
     return Log()(floating(x))
 
 
+class Log1p(Elementwise):
+    """`log(1 + x)`, exact where x is so small that 1 + x is rounded."""
+
+    ufunc = np.log1p
+
+    def grad(self, inputs, outputs, output_grads):
+        return [output_grads[0] / (1 + inputs[0])]
+
+
+def log1p(x):
+    """Return log(1 + x) of each element, exact for small x too."""
+    return Log1p()(floating(x))
+
+
 class Sin(Elementwise):
     """The sine of `x`, in radians."""
 
