@@ -4,6 +4,7 @@ A function that nobody watches, and that is called again and again with arrays o
 is written down as a Python function: one NumPy call for each op, into memory that is planned once.
 
 - `trial.py` performs the schedule once and notes the shape of every array;
+- `foreign.py` says what is taken for granted of an op that is not ours;
 - `bound.py` and `rules.py` leave out what these shapes make needless;
 - `kernels.py` says how each op that is left is written;
 - `flat.py` lays the weights of an optimizer one after the other, to update them together;

@@ -14,25 +14,12 @@ import numpy as np
 
 from kerascope.backend.graph import Constant, Op, Spec, Tensor
 from kerascope.backend.known_ones import are_known_ones, are_mostly_ones
+from kerascope.backend.program.foreign import is_own, is_pure, trusted
 from kerascope.backend.program.trial import Facts, fact_of
 from kerascope.backend.schedule import Guards, Schedule, Step
 from kerascope.errors import KerascopeError
 
 Rule = Callable[["Bound", "Line"], str | None]
-
-
-def is_own(op: Op) -> bool:
-    """Tell whether an op is one of ours, of which we know what it does with its arrays."""
-    return type(op).__module__.startswith("kerascope.")
-
-
-def is_pure(op: Op) -> bool:
-    """Tell whether an op's result depends on its inputs alone; of others' ops they must say it."""
-    return op.is_pure and (is_own(op) or _says_whether_it_is_pure(type(op)))
-
-
-def _says_whether_it_is_pure(kind: type[Op]) -> bool:
-    return any("is_pure" in vars(base) for base in kind.__mro__[:-1] if base is not Op)
 
 
 def may_share(bound: Bound, line: Line, slot: int) -> list[int]:
@@ -41,14 +28,14 @@ def may_share(bound: Bound, line: Line, slot: int) -> list[int]:
     Our own ops declare it for arrays of known shapes. Any other op may do anything.
     """
     specs = [bound.spec(x) for x in (*line.inputs, *line.outputs)]
-    known = [spec for spec in specs if spec is not None]
+    sure = [spec for spec in specs if spec is not None]
     if not is_own(line.op):
         return line.inputs
-    if len(known) < len(specs):
+    if len(sure) < len(specs):
         return line.inputs[:1] if line.op.is_view else line.op.numbers_read(line.inputs)
     n = len(line.inputs)
     number = line.outputs.index(slot)
-    return [line.inputs[x] for y, x in line.op.may_share(known[:n], known[n:]) if y == number]
+    return [line.inputs[x] for y, x in line.op.may_share(sure[:n], sure[n:]) if y == number]
 
 
 class Line:
@@ -69,7 +56,7 @@ class Line:
 
     def __init__(self, step: Step, inputs: list[int], guards: Guards) -> None:
         self.step = step
-        self.op: Op = step.apply.op
+        self.op: Op = trusted(step.apply.op)
         self.inputs = inputs
         self.outputs = step.outputs
         self.guards = guards

@@ -10,7 +10,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 
-from kerascope.backend.program.bound import Line, is_own, may_share
+from kerascope.backend.program.bound import Line, may_share
+from kerascope.backend.program.foreign import is_own
 from kerascope.backend.program.kernels import Kind
 from kerascope.backend.program.memory import Memory
 from kerascope.backend.program.plan import Plan

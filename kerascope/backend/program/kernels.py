@@ -11,7 +11,8 @@ import numpy as np
 from kerascope.backend.graph import Op, Spec
 from kerascope.backend.ops.broadcasting import Elementwise
 from kerascope.backend.ops.shaping import Transpose
-from kerascope.backend.program.bound import Bound, Line, is_own
+from kerascope.backend.program.bound import Bound, Line
+from kerascope.backend.program.foreign import is_own
 from kerascope.backend.program.trial import is_dense, is_in_order
 
 

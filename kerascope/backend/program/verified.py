@@ -18,8 +18,9 @@ from kerascope.backend.at_once import set_values
 from kerascope.backend.graph import Variable
 from kerascope.backend.locks import LOCKS
 from kerascope.backend.outside import own_failure
-from kerascope.backend.program.bound import Line, is_own, is_pure
+from kerascope.backend.program.bound import Line
 from kerascope.backend.program.draft import Draft
+from kerascope.backend.program.foreign import is_own, is_pure
 from kerascope.backend.program.program import Program
 from kerascope.backend.schedule import Reading, Schedule, is_needed
 from kerascope.errors import VerificationError

@@ -1,0 +1,100 @@
+"""What is taken for granted of an op: of ours what they declare, of others only what they say.
+
+Whoever derives an op from one of ours and writes another `perform` has not thought of the kernel,
+of the rewrites that know the class by name, of whose memory the result lies in. So of such an op a
+program uses `perform` alone, on copies; what it inherits besides does not count.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from kerascope.backend.graph import Op
+
+# What an op says of its `perform`: a program goes by it, and does without.
+PROMISES = (
+    *("ufunc", "kernel", "is_view", "is_exact", "needs_only_shapes", "inputs_read_by_shape"),
+    *("may_share", "leaner"),
+)
+
+
+class Foreign(Op):
+    """Somebody else's op, of which nothing counts but what it computes.
+
+    Parameters
+    ----------
+    op : Op
+    """
+
+    op: Op
+
+    def __init__(self, op: Op) -> None:
+        object.__setattr__(self, "op", op)  # ops are frozen
+        for name in ("n_outputs", "lazy", "is_pure", "may_refuse"):
+            object.__setattr__(self, name, getattr(op, name))
+
+    @property
+    def name(self) -> str:
+        """That of the op."""
+        return self.op.name
+
+    def infer_shape(self, *inputs: Any) -> Any:
+        """Return what the op returns."""
+        return self.op.infer_shape(*inputs)
+
+    def infer_dtype(self, *inputs: Any) -> Any:
+        """Return what the op returns."""
+        return self.op.infer_dtype(*inputs)
+
+    def perform(self, *arrays: Any) -> Any:
+        """Return what the op returns."""
+        return self.op.perform(*arrays)
+
+
+_judged: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+
+
+def trusted(op: Op) -> Op:
+    """Return an op, or what of it a program can rely on."""
+    kind = type(op)
+    if kind not in _judged:
+        _judged[kind] = _is_as_it_says(kind)
+    return op if _judged[kind] else Foreign(op)
+
+
+def is_own(op: Op) -> bool:
+    """Tell whether an op is one of ours, of which we know what it does with its arrays."""
+    return _is_ours(type(op)) and not isinstance(op, Foreign)
+
+
+def is_pure(op: Op) -> bool:
+    """Tell whether an op's result depends on its inputs alone; of others' ops they must say it."""
+    kind = type(op.op if isinstance(op, Foreign) else op)
+    return op.is_pure and (_is_ours(kind) or _says_whether_it_is_pure(kind))
+
+
+def _is_ours(kind: type) -> bool:
+    return kind.__module__.startswith("kerascope.")
+
+
+def _is_as_it_says(kind: type[Any]) -> bool:
+    """Tell whether what a class says of its `perform` was said of this `perform`."""
+    if _is_ours(kind):
+        return True
+    others = [base for base in kind.__mro__ if not _is_ours(base)]
+    written = {name for base in others for name in vars(base) if not name.startswith("__")}
+    if any(_is_ours(base) and base is not Op for base in kind.__mro__):
+        return written <= {"grad"}
+    return all(_was_said_of_it(kind, name) for name in PROMISES)
+
+
+def _was_said_of_it(kind: type[Any], name: str) -> bool:
+    """Tell whether a promise was not made before the `perform` that there is now."""
+    classes = [base for base in kind.__mro__ if base is not Op]
+    first = next((base for base in classes if name in vars(base) or "perform" in vars(base)), Op)
+    return name in vars(first) or not any(name in vars(base) for base in classes)
+
+
+def _says_whether_it_is_pure(kind: type[Op]) -> bool:
+    return any("is_pure" in vars(base) for base in kind.__mro__[:-1] if base is not Op)
