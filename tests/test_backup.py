@@ -3,6 +3,7 @@
 The oracle is the same run without any backup (`backup_scenarios.py`).
 """
 
+import gc
 import json
 import os
 import random
@@ -29,8 +30,9 @@ from kerascope.errors import (
     KerascopeWarning,
     UnavailableError,
 )
-from kerascope.layers import Dense, Dropout, Input
+from kerascope.layers import Dense, Dropout, Input, Layer
 from kerascope.models import Model, Sequential
+from kerascope.stage import observing
 
 PROGRAM = Path(scenarios.__file__)
 
@@ -147,6 +149,85 @@ def test_a_run_without_seed_goes_on_with_the_data_and_weights_of_then(tmp_path):
         run("images", tmp_path, extra=[(0, stop_at("on_batch_end", 8))], save_freq=3)
     with pytest.warns(KerascopeWarning, match=r"Dropout.*np.random.seed"):
         run("images", tmp_path, seed=12, save_freq=3)
+
+
+class NoisySteps(Layer):
+    """Adds noise that is drawn inside of a loop."""
+
+    def call(self, inputs):
+        def step(x, states):
+            return x + K.random_normal((4, 2)), [states[0]]
+
+        return K.rnn(step, inputs, [K.zeros_like(inputs[:, 0])])[0]
+
+    def compute_output_shape(self, input_shape):
+        return (input_shape[0], input_shape[2])
+
+
+def test_seeds_inside_of_loops_are_compared_too(tmp_path):
+    def trained(seed, *extra):
+        np.random.seed(seed)
+        model = compiled([NoisySteps(batch_input_shape=(4, 3, 2)), Dense(1)])
+        x, y = np.random.rand(8, 3, 2), np.random.rand(8, 1)
+        backup = cb.BackupAndRestore(tmp_path)
+        model.fit(x, y, 4, epochs=3, verbose=0, callbacks=[backup, *extra])
+        return [array.tobytes() for array in model.get_weights()]
+
+    expected = trained(1)
+    with pytest.raises(Stop):
+        trained(1, stop_at("on_epoch_begin", 2))
+    assert trained(1) == expected
+    with pytest.raises(Stop):
+        trained(1, stop_at("on_epoch_begin", 2))
+    with pytest.warns(KerascopeWarning, match="other seeds"):
+        trained(2)
+
+
+def test_it_goes_on_in_the_same_process_with_the_same_objects(tmp_path):
+    """As in a notebook, where a cell is interrupted and run again."""
+
+    def made():
+        np.random.seed(3)
+        random.seed(3)
+        rows = scenarios.Shuffled(*scenarios.rows_and_targets())
+        return scenarios.small(), rows, [scenarios.Diary(), cb.CSVLogger(tmp_path / "log.csv")]
+
+    def trained(model, rows, callbacks, *extra):
+        history = model.fit(rows, epochs=4, verbose=0, callbacks=[*callbacks, *extra])
+        weights = [array.tobytes() for array in model.get_weights()]
+        diary = repr((callbacks[0].losses, callbacks[0].by_epoch, callbacks[0].wait))
+        log = (tmp_path / "log.csv").read_text(encoding="utf-8")
+        return weights, history.history, diary, log, rows.order.tolist(), rows.asked
+
+    expected = trained(*made())
+    model, rows, callbacks = made()
+    backup = cb.BackupAndRestore(tmp_path / "backup", save_freq=4)
+    for n in (8, 6, 9):
+        with pytest.raises(Stop):
+            trained(model, rows, callbacks, backup, stop_at("on_batch_end", n))
+    assert trained(model, rows, callbacks, backup) == expected
+
+
+def test_a_run_that_is_watched_or_walked_goes_on_as_any_other(tmp_path, undisturbed):
+    with pytest.raises(Stop), observing(lambda stage, event: None):
+        run("sequence", tmp_path, extra=[(0, stop_at("on_batch_end", 14))], save_freq=3)
+    with observing(lambda stage, event: None):
+        assert_same(run("sequence", tmp_path, save_freq=3), undisturbed("sequence"))
+
+
+def test_a_walk_that_nobody_finishes_holds_the_folder_no_longer(tmp_path):
+    model = compiled(layers())
+    x, y = np.ones((30, 3)), np.ones((30, 1))
+    settings = {"epochs": 3, "verbose": 0}
+    stage = model.fit_stage(x, y, callbacks=[cb.BackupAndRestore(tmp_path)], **settings)
+    steps = iter(stage)
+    for _ in range(6):
+        next(steps)
+    with pytest.raises(UnavailableError, match="another fit of this process"):
+        model.fit(x, y, callbacks=[cb.BackupAndRestore(tmp_path)], **settings)
+    del stage, steps
+    gc.collect()
+    model.fit(x, y, callbacks=[cb.BackupAndRestore(tmp_path)], **settings)
 
 
 # --- kill -9 --------------------------------------------------------------------------------------
@@ -625,8 +706,10 @@ class Rows(scenarios.Sequence):
 
 
 class Counting(Rows):
+    counts = True
+
     def __getitem__(self, number):
-        self.calls += 1
+        self.calls += self.counts
         return super().__getitem__(number)
 
 
@@ -660,6 +743,33 @@ def test_workers_that_are_ahead_of_the_training_may_not_change_their_sequence(tm
         fit_on(Counting(), tmp_path / "a", workers=2)
     fit_on(Counting(), tmp_path / "b", workers=2, save_freq="epoch")
     fit_on(Rows(), tmp_path / "c", workers=2)
+
+
+def test_nor_may_they_in_the_epoch_with_which_a_run_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(Counting, "counts", False)
+    with pytest.raises(Stop):
+        fit_on(Counting(), tmp_path, n=7, workers=2)
+    monkeypatch.setattr(Counting, "counts", True)
+    with pytest.raises(DataError, match="making its batches changes the Counting"):
+        fit_on(Counting(), tmp_path, workers=2)
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+def test_a_model_that_learned_its_shapes_from_the_first_batch_goes_on(is_plain, tmp_path):
+    def losses(folder, *extra):
+        np.random.seed(1)
+        rows = scenarios.rows_and_targets()
+        made = scenarios.plain_generator(*rows) if is_plain else scenarios.Telling(*rows)
+        model = compiled([Dense(2), Dropout(0.5), Dense(1)])
+        backup = cb.BackupAndRestore(folder, save_freq=2, read_forward=is_plain)
+        callbacks = [backup, *extra]
+        fitted = model.fit(made, steps_per_epoch=5, epochs=3, verbose=0, callbacks=callbacks)
+        return fitted.history
+
+    for n in (4, 9):
+        with pytest.raises(Stop):
+            losses(tmp_path / "a", stop_at("on_batch_begin", n))
+    assert losses(tmp_path / "a") == losses(tmp_path / "b")
 
 
 # --- callbacks of one's own -----------------------------------------------------------------------
@@ -870,7 +980,17 @@ def test_who_reads_the_output_is_told_where_training_goes_on(tmp_path, capsys):
 
 VALUES = [
     *(None, True, 3, -(10**30), 0.1, float("inf"), -0.0, "text \u00e9 \ud800", b"\0\xff", 1 + 2j),
-    *((), (1, (2,)), [], [1, [2]], {}, {"a": {1: (2.5,)}}, {3, 1}, frozenset("ab"), range(1, 9, 2)),
+    *(
+        (),
+        (1, (2,)),
+        [],
+        [1, [2]],
+        {},
+        {"a": {1: (2.5,)}},
+        {3, 1},
+        frozenset({"a"}),
+        range(1, 9, 2),
+    ),
     *(np.float32(0.1), np.int8(-3), np.bool_(True), np.datetime64("2020-01-01"), Path("a/b")),
     *(np.zeros((0, 3)), np.array(2.0), np.arange(6.0).reshape(2, 3).T, np.array(["a", "bc"])),
     *(np.array([1, 2], ">i4"), np.array([1 + 2j]), np.array([True]), np.float16([1.5])),

@@ -79,6 +79,11 @@ class Callback:
     What a callback writes into the logs of an epoch, the callbacks after it read; `History` is
     last.
 
+    A run that was killed can go on: see `BackupAndRestore`. Attributes that are plain data
+    (numbers, texts, arrays, containers of them) come back by themselves; what else a callback has
+    to remember, it returns as plain data by a method `get_state()`, and takes by
+    `set_state(state)`.
+
     Examples
     --------
     >>> class Losses(Callback):

@@ -11,6 +11,7 @@ a callback that is beside its attributes, for a source of batches in their place
 from __future__ import annotations
 
 import types
+import weakref
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -30,6 +31,7 @@ from kerascope.errors import ConfigError, DtypeError, KerascopeError
 LARGE = 2**20  # bytes of an attribute; if training did not change it, only its checksum is kept
 _IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, tuple, np.generic)
 _HEAP_TYPE = 1 << 9  # in `type.__flags__`: a class that was made by `class`
+_arguments_of: dict[int, dict[str, Any]] = {}  # of objects that runs of this process had
 _WITHOUT_STATE = (
     *(types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type),
     *(np.dtype, np.ufunc),
@@ -79,8 +81,20 @@ class KeptState:
         self._told: set[str] = set()
         self._parameters = frozenset(constructor_parameters(type(subject)))
         self._by_attributes = not (is_source and keeps_state(subject))
-        self._first = self._named()
+        self._first = {**self._named(), **self._arguments_at_first()}
         self._first_sums = {name: checksum(value) for name, value in self._first.items()}
+
+    def _arguments_at_first(self) -> dict[str, Any]:
+        """Return the arguments that the object had when it first came to a run in this process."""
+        now = {k: v for k, v in self._named().items() if self._is_configuration(k, v)}
+        key = id(self.subject)
+        if key not in _arguments_of:
+            try:
+                weakref.finalize(self.subject, _arguments_of.pop, key, None).atexit = False
+            except TypeError:  # it knows no weak references
+                return now
+            _arguments_of[key] = now
+        return _arguments_of[key]
 
     # --- taking -----------------------------------------------------------------------------------
 
@@ -155,9 +169,9 @@ class KeptState:
         if not self.is_source:
             return
         for name, was in state["unchanged"].items():
-            value = self._named().get(name)
+            value = self._first.get(name)
             if isinstance(was, list | tuple):
-                if checksum(value) != tuple(was):
+                if checksum(self._named().get(name)) != tuple(was):
                     raise ConfigError(
                         f"{self.where}: its attribute {name!r} is not what it was in the run that "
                         "was backed up. Make it as it was made there, in a new process."
@@ -185,6 +199,9 @@ class KeptState:
                 set_state_of_generator(current, state_of_generator(value))
             else:
                 setattr(self.subject, name, value)
+        for name in state["unchanged"]:  # but an earlier run in this process may have
+            if name in self._first and self._is_configuration(name, self._first[name]):
+                setattr(self.subject, name, self._first[name])
         if "own" not in state:
             return
         try:

@@ -79,13 +79,13 @@ class WithFirst:
 
     def __init__(self, first: Any, rest: Iterator[Any]) -> None:
         self.rest = rest
-        self._batches = itertools.chain([first], rest)
+        self._waiting = [first]
 
     def __iter__(self) -> Iterator[Any]:
         return self
 
     def __next__(self) -> Any:
-        return next(self._batches)
+        return self._waiting.pop() if self._waiting else next(self.rest)
 
 
 class SampleCount(int):
@@ -189,12 +189,14 @@ class GeneratorFeed(Feed):
         """
         assert self._iterator is not None
         wanted = place["drawn"]
-        given = sum(1 for _ in itertools.islice(self._iterator, wanted))
-        if given < wanted:
-            raise DataError(
-                f"the generator ended after {given} batches; expected the {wanted} of the run that "
-                "goes on."
-            )
+        for given in range(wanted):
+            try:
+                next(self._iterator)
+            except StopIteration:
+                raise DataError(
+                    f"the generator ended after {given} batches; expected the {wanted} of the run "
+                    "that goes on."
+                ) from None
         self._seen, self._drawn = place["seen"], wanted
 
     def epoch(self, kept: bool = True, done: int = 0) -> Iterator[Batch]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import itertools
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from typing import Any
@@ -260,10 +259,12 @@ class GeneratorTraining(ArrayTraining):
             first, rest = generator[numbers_of_a_pass(generator, shuffle=False)[0]], generator
         else:
             batches = iterator_of(generator)
-            found = list(itertools.islice(batches, 1))
-            if not found:
-                raise DataError("the generator ended before its first batch; expected one.")
-            first, rest = found[0], WithFirst(found[0], batches)
+            try:
+                first = next(batches)
+            except StopIteration:
+                message = "the generator ended before its first batch; expected one."
+                raise DataError(message) from None
+            rest = WithFirst(first, batches)
         with_targets = name != "predict_function"
         self._make_ready_for(name, split_item(first, with_targets=with_targets)[0])
         return rest

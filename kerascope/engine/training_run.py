@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import functools
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kerascope.backend.function import Function
-from kerascope.backend.graph import Variable
+from kerascope.backend.graph import Apply, Variable
+from kerascope.backend.ops.random import RandomOp
+from kerascope.backend.ops.scan import Scan
 from kerascope.backend.traversal import applies_in_order, leaves
 from kerascope.configured import plain
 from kerascope.errors import ArgumentError
@@ -120,7 +122,7 @@ class Run:
     @functools.cached_property
     def seeds(self) -> list[int]:
         """The seeds of the random ops, in the order of the graph."""
-        return [apply.op.seed for apply in self._applies if hasattr(apply.op, "seed")]
+        return [apply.op.seed for apply in self._applies if isinstance(apply.op, RandomOp)]
 
     @functools.cached_property
     def facts(self) -> dict[str, Any]:
@@ -136,10 +138,18 @@ class Run:
             "graph of training": [apply.op.name for apply in self._applies],
         }
 
-    @property
-    def _applies(self) -> list[Any]:
+    @functools.cached_property
+    def _applies(self) -> list[Apply]:
         new_values = [update.new_value for update in self._function.updates]
-        return applies_in_order([*self._function.outputs, *new_values])
+        return list(_with_inner(applies_in_order([*self._function.outputs, *new_values])))
+
+
+def _with_inner(applies: list[Apply]) -> Iterator[Apply]:
+    """Yield applies, and after each loop those of its step."""
+    for apply in applies:
+        yield apply
+        if isinstance(apply.op, Scan):
+            yield from _with_inner(apply.op.inner.applies)
 
 
 def _layer_facts(layer: Any) -> dict[str, Any]:
