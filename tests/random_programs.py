@@ -211,6 +211,12 @@ def _rnn(x: Any, start: Any, backwards: bool) -> Any:
     return K.concatenate([outputs, K.expand_dims(last, 1)], axis=1)
 
 
+def _with_three_axes(x: Any) -> Any:
+    while x.ndim < 3:
+        x = K.stack([x, -x], axis=-1)
+    return x
+
+
 def _gradient(loss: Any, wrt: Any) -> Any:
     (found,) = K.gradients(K.sum(_floats(loss)), [wrt])
     return K.zeros_like(wrt) if found is None else found
@@ -302,7 +308,7 @@ MAKERS: dict[str, Callable[..., Any]] = {
         "1*": lambda: 1 * x,
     }[parameter](),
     "turned_twice": lambda parameter, x: K.permute_dimensions(
-        K.permute_dimensions(x, parameter[0]), parameter[1]
+        K.permute_dimensions(_with_three_axes(x), parameter[0]), parameter[1]
     ),
     "within": lambda parameter, x: (
         K.cast(K.logical_and(K.greater_equal(x, parameter), K.less_equal(x, 1.0)), config.floatx)
@@ -316,6 +322,7 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "fold": lambda parameter, *operands: _fold(K.foldl, parameter)(*operands),
     "fold_back": lambda parameter, *operands: _fold(K.foldr, parameter)(*operands),
     "fold_pair": _pair,
+    "fold_numbers": lambda parameter, x: _fold(K.foldl, parameter)(K.flatten(x) * 2),
     "map": _map,
     "rnn": lambda parameter, x: _rnn(_floats(x), 0.5, parameter),
     "gradient": lambda parameter, loss, wrt: _gradient(loss, wrt),
@@ -375,7 +382,7 @@ def _parameter(what: str, rng: np.random.Generator) -> Any:
         "minus_plus": lambda: bool(rng.integers(2)),
         "by_ones": lambda: one("*", "/", "1*"),
         "turned_twice": lambda: one(
-            ((1, 0), (1, 0)), ((1, 0), (0, 1)), ((1, 2, 0), (1, 2, 0)), ((2, 0, 1), (1, 2, 0))
+            ((1, 0, 2), (1, 0, 2)), ((1, 2, 0), (1, 2, 0)), ((2, 0, 1), (1, 2, 0))
         ),
         "within": lambda: one(-1.0, 0.0, -0.0),
         "switch_draw": lambda: int(rng.integers(100)),
@@ -383,6 +390,7 @@ def _parameter(what: str, rng: np.random.Generator) -> Any:
         "draw": lambda: int(rng.integers(100)),
         "fold": lambda: one("add", "times", "largest", "first", "last", "tanh", "switch", "where"),
         "fold_back": lambda: one("add", "times", "first", "last", "tanh"),
+        "fold_numbers": lambda: one("add", "times", "tanh", "last"),
         "fold_pair": lambda: one("first", "second"),
         "map": lambda: one("exp", "sum", "same", "inner", "other"),
         "rnn": lambda: bool(rng.integers(2)),
@@ -397,8 +405,10 @@ def _parameter(what: str, rng: np.random.Generator) -> Any:
 FREQUENT = (
     *("+", "-", "*", "number", "exp", "tanh", "sum", "item", "item", "switch", "fold", "fold"),
     *("gradient", "gradient", "reshape", "transpose", "dot", "cast", "map", "relu", "concatenate"),
-    *("reshape", "flatten", "in_train_phase", "switch_draw", "minus_plus", "by_ones"),
+    *("reshape", "flatten", "in_train_phase", "switch_draw", "minus_plus"),
+    *("by_ones", "by_ones", "by_ones", "by_ones"),
     *("turned_twice", "turned_twice", "within", "fold", "fold", "fold_pair", "fold_back", "exp"),
+    *("fold_numbers", "fold_numbers", "fold_pair"),
 )
 WHATS = (*MAKERS, *FREQUENT, *FREQUENT)
 SHAPES = (

@@ -67,7 +67,7 @@ def function(
         The rules by which its program may be made shorter; by default all. With `()`
         every op of the graph is written as it stands. No result depends on it.
     verify : bool, optional
-        Whether each call is computed by the program and step by step, and compared bit for bit
+        Whether what a program computes is computed step by step too, and compared bit for bit
         before it counts. By default what the environment variable KERASCOPE_VERIFY says: 1 or 0.
 
     Returns

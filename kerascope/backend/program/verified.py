@@ -2,8 +2,9 @@
 
 `K.function(..., verify=True)` makes its programs so, and KERASCOPE_VERIFY=1 those of all functions.
 Where they differ the first step that does is named, and every variable keeps what it had. What is
-not a number has no bits of its own: any NaN is like any other. A call takes more than twice the
-time, and ops that do more than compute, such as `print_tensor`, do it twice.
+not a number has no bits of its own: any NaN is like any other. The first call with arrays of some
+shapes is stepped alone; any other takes more than twice the time, and ops that do more than
+compute, such as `print_tensor`, do it twice.
 """
 
 from __future__ import annotations
