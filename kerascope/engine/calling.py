@@ -29,7 +29,7 @@ from kerascope.backend.state import learning_phase, learning_phase_scope
 from kerascope.engine.both_phases import call_in_its_phases, may_ask
 from kerascope.engine.failures import remember_call
 from kerascope.engine.input_spec import check_inputs
-from kerascope.engine.layer_books import inside_call, is_inside_call
+from kerascope.engine.layer_books import inside_call, is_inside_call, losses_of_a_call
 from kerascope.engine.nesting import accepts, to_list, unpack_singleton
 from kerascope.engine.node import Node, NodeCreated
 from kerascope.engine.operations import enter_operations
@@ -309,7 +309,7 @@ def _shapes(inputs: Any) -> list[Shape]:
 def _call_eagerly(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
     """Run the body on numbers, return arrays; updates that the layer adds take effect at once."""
     was_built, inputs = layer.built, call.tensors
-    with eager_mode():
+    with eager_mode(), losses_of_a_call(layer):
         outputs = _call_inside(layer, call)
     if not was_built:
         yield LayerBuilt(layer, unpack_singleton(_shapes(inputs)), layer.weights)

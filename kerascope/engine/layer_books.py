@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 from kerascope.backend.at_once import set_values
 from kerascope.backend.eager import is_eager, value_of
@@ -22,7 +22,18 @@ from kerascope.engine.undoing import remember_value
 
 _BOOKS_OF_CALLS = ("inbound_nodes", "outbound_nodes")
 _CONTAINERS = (list, tuple, dict)
-_NO_LAYERS = frozenset((type(None), bool, int, float, str, PerInput))  # most attributes
+
+
+class LossesOfLastCall(NamedTuple):
+    """The penalties of a layer for the last call on numbers, and who else entered some in it."""
+
+    own: list[Tensor]
+    layers: list[LayerBooks]
+
+
+_NO_LAYERS = frozenset(  # most attributes
+    (type(None), bool, int, float, str, PerInput, LossesOfLastCall)
+)
 
 
 class LayerBooks(NodeAccess):
@@ -33,6 +44,7 @@ class LayerBooks(NodeAccess):
     _losses: PerInput
     _updates: PerInput
     _inner_calls: PerInput
+    _last_call: LossesOfLastCall | None = None
 
     @property
     def _sublayers(self) -> list[Any]:
@@ -51,10 +63,16 @@ class LayerBooks(NodeAccess):
         return list(found)
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
-        """Add scalar penalties; those that depend on `inputs` belong to the call on them."""
-        if is_eager() and inputs is not None:
-            return  # numbers of this one call, which no graph will ask for
-        self._losses.add([as_tensor(loss) for loss in to_list(losses)], self._whole_call(inputs))
+        """Add scalar penalties; those that depend on `inputs` belong to the call on them.
+
+        In a call on numbers they are numbers too: `losses` has them until the next such call, and
+        no graph ever asks for them.
+        """
+        tensors, entered = [as_tensor(loss) for loss in to_list(losses)], _entered.get()
+        if is_eager() and entered is not None:
+            entered.setdefault(self, []).extend(tensors)
+        else:
+            self._losses.add(tensors, self._whole_call(inputs))
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
         """Add pairs `(variable, new_value)`, run with each train step that contains this call."""
@@ -75,8 +93,16 @@ class LayerBooks(NodeAccess):
 
     @property
     def losses(self) -> list[Tensor]:
-        """All penalties of the layer and of layers inside it."""
-        return self._losses.all() + [loss for layer in self._sublayers for loss in layer.losses]
+        """All penalties of the layer and of layers inside it.
+
+        After a call on numbers also those of that call, until the next one.
+        """
+        of_call = [] if self._last_call is None else self._last_call.own
+        return (
+            self._losses.all()
+            + of_call
+            + [loss for layer in self._sublayers for loss in layer.losses]
+        )
 
     @property
     def updates(self) -> list[tuple[Variable, Any]]:
@@ -137,6 +163,29 @@ class LayerBooks(NodeAccess):
 _enclosing: ContextVar[tuple[LayerBooks, list[Tensor]] | None] = ContextVar(
     "enclosing", default=None
 )
+
+
+# What layers add in the outermost call on numbers that is being made.
+_entered: ContextVar[dict[LayerBooks, list[Tensor]] | None] = ContextVar("entered", default=None)
+
+
+@contextmanager
+def losses_of_a_call(layer: LayerBooks) -> Iterator[None]:
+    """Let the penalties of this call on numbers take the places of those of the last one.
+
+    If the call fails, those of the last one stay.
+    """
+    entered: dict[LayerBooks, list[Tensor]] = {}
+    token = _entered.set(entered)
+    try:
+        yield
+    finally:
+        _entered.reset(token)
+    if entered or layer._last_call is not None:
+        before = [] if layer._last_call is None else layer._last_call.layers
+        for one in [*before, layer, *entered]:
+            one._last_call = LossesOfLastCall(entered.get(one, []), [])
+        layer._last_call = LossesOfLastCall(entered.get(layer, []), list(entered))
 
 
 @contextmanager

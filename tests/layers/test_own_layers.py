@@ -1,10 +1,12 @@
 """Layers that a user writes: as Keras 1 and Keras 2 have them, and layers made of layers."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 from kerascope import backend as K
-from kerascope import initializers
+from kerascope import config, initializers
 from kerascope.engine.model import Model
 from kerascope.layers import BatchNormalization, Dense, Dropout, Input, Layer
 
@@ -235,3 +237,71 @@ def test_layer_whose_call_fails_is_as_before():
         assert layer.weights == []
         assert layer.losses == []
         assert layer.inbound_nodes == []
+
+
+# --- penalties of calls on numbers ----------------------------------------------------------------
+
+
+class Penalty(Layer):
+    def __init__(self, rate=0.5, **kwargs):
+        super().__init__(**kwargs)
+        self.rate = rate
+
+    def call(self, inputs):
+        self.add_loss(self.rate * K.sum(inputs))
+        return inputs
+
+
+class Around(Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.inner = [Penalty(), Dense(2, kernel_regularizer="l2", activity_regularizer="l1")]
+
+    def call(self, inputs):
+        if not np.all(K.eval(inputs)):
+            raise RuntimeError("a zero")
+        return self.inner[1](self.inner[0](inputs))
+
+
+def numbers_in(losses):
+    return sorted(float(K.eval(x)) for x in losses)
+
+
+@pytest.mark.parametrize("name", ["2.2", "3"])
+def test_losses_after_a_call_on_numbers_are_those_of_that_call(name, monkeypatch):
+    monkeypatch.setattr(config, "dialect", name)
+    layer = Penalty()
+    assert layer.losses == []
+    for _ in range(2):
+        layer(np.ones((1, 3)))
+        assert numbers_in(layer.losses) == [1.5]
+    layer(np.ones((1, 1)))
+    assert numbers_in(layer.losses) == [0.5]
+
+
+def test_losses_of_layers_inside_are_those_of_the_last_outermost_call():
+    layer = Around()
+    for scale in (1.0, 3.0):
+        output = layer(np.full((1, 4), scale))
+        kernel = K.get_value(layer.inner[1].kernel)
+        expected = [0.5 * 4 * scale, np.abs(output).sum() * 0.01, (kernel**2).sum() * 0.01]
+        assert numbers_in(layer.losses) == pytest.approx(sorted(expected), rel=1e-5)
+    kept = numbers_in(layer.losses)
+    with pytest.raises(RuntimeError, match="a zero"):
+        layer(np.zeros((1, 4)))
+    assert numbers_in(layer.losses) == kept
+    layer.inner[0](np.ones((2, 4)))
+    assert numbers_in(layer.inner[0].losses) == [4.0]
+    layer(np.ones((1, 4)))
+    assert len(layer.losses) == 3
+
+
+def test_losses_of_a_call_on_numbers_are_no_part_of_a_model():
+    layer = Penalty()
+    layer(np.ones((1, 3)))
+    x = Input((3,))
+    model = Model(x, layer(x))
+    model.compile("sgd", "mse")
+    data = np.ones((2, 3))
+    assert model.evaluate(data, data, verbose=0) == pytest.approx(0.5 * 6)
+    assert pickle.loads(pickle.dumps(layer)).rate == 0.5
