@@ -1,7 +1,8 @@
 """Well-known architectures, with fresh weights: graphs that people want to see and to draw.
 
-`from kerascope.applications import ResNet50; ResNet50()`. Layers are named as in Keras, so weights
-that were saved from Keras can be read into them; trained weights are not fetched from anywhere.
+`from kerascope.applications import ResNet50; ResNet50(weights=None)`. Layers are named as in Keras,
+so weights that were saved from Keras can be read into them. Trained weights are not fetched from
+anywhere: without `weights=` the functions refuse, since that means trained ones in Keras.
 """
 
 from kerascope.applications import imagenet_utils

@@ -38,7 +38,7 @@ _convolved = partial(convolved, use_bias=False)
 
 def DenseNet121(
     include_top: bool = True,
-    weights: Any = None,
+    weights: Any = "imagenet",
     input_tensor: Any = None,
     input_shape: Any = None,
     pooling: str | None = None,
@@ -51,7 +51,7 @@ def DenseNet121(
 
 def DenseNet169(
     include_top: bool = True,
-    weights: Any = None,
+    weights: Any = "imagenet",
     input_tensor: Any = None,
     input_shape: Any = None,
     pooling: str | None = None,
@@ -64,7 +64,7 @@ def DenseNet169(
 
 def DenseNet201(
     include_top: bool = True,
-    weights: Any = None,
+    weights: Any = "imagenet",
     input_tensor: Any = None,
     input_shape: Any = None,
     pooling: str | None = None,

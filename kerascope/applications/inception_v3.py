@@ -34,7 +34,7 @@ preprocess_input = preprocessor("tf")
 
 def InceptionV3(
     include_top: bool = True,
-    weights: Any = None,
+    weights: Any = "imagenet",
     input_tensor: Any = None,
     input_shape: Any = None,
     pooling: str | None = None,

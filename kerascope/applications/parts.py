@@ -166,6 +166,7 @@ def check_weights(name: str, weights: Any) -> None:
     """Refuse trained weights by name before anything is built."""
     if weights == "imagenet":
         raise UnavailableError(
-            f"{name}: weights='imagenet' are not part of kerascope and are not fetched. Pass "
-            f"weights=None for fresh ones, or the path of a file of weights that you have."
+            f"{name}: weights='imagenet', the default as in Keras, are not part of kerascope and "
+            f"are not fetched. Pass weights=None for fresh ones, or the path of a file of weights "
+            f"that you have."
         )

@@ -33,7 +33,7 @@ _normalized = partial(normalized, epsilon=1.001e-5)
 
 def ResNet50(
     include_top: bool = True,
-    weights: Any = None,
+    weights: Any = "imagenet",
     input_tensor: Any = None,
     input_shape: Any = None,
     pooling: str | None = None,
@@ -46,7 +46,7 @@ def ResNet50(
 
 def ResNet101(
     include_top: bool = True,
-    weights: Any = None,
+    weights: Any = "imagenet",
     input_tensor: Any = None,
     input_shape: Any = None,
     pooling: str | None = None,
@@ -59,7 +59,7 @@ def ResNet101(
 
 def ResNet152(
     include_top: bool = True,
-    weights: Any = None,
+    weights: Any = "imagenet",
     input_tensor: Any = None,
     input_shape: Any = None,
     pooling: str | None = None,

@@ -28,7 +28,7 @@ preprocess_input = preprocessor("caffe")
 
 def VGG16(
     include_top: bool = True,
-    weights: Any = None,
+    weights: Any = "imagenet",
     input_tensor: Any = None,
     input_shape: Any = None,
     pooling: str | None = None,
@@ -41,7 +41,8 @@ def VGG16(
     include_top : bool
         Whether the classifier belongs to it.
     weights : None or path
-        None: fresh weights. Or a file of weights. Keras's default "imagenet" is not available.
+        None: fresh weights. Or a file of weights. The default is Keras's, "imagenet", which is
+        refused: a script that means trained weights shall not go on with random ones.
     input_tensor : Tensor, optional
         Images, made by `Input` or a layer.
     input_shape : tuple, optional
@@ -67,7 +68,7 @@ def VGG16(
 
 def VGG19(
     include_top: bool = True,
-    weights: Any = None,
+    weights: Any = "imagenet",
     input_tensor: Any = None,
     input_shape: Any = None,
     pooling: str | None = None,

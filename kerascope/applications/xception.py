@@ -30,7 +30,7 @@ preprocess_input = preprocessor("tf")
 
 def Xception(
     include_top: bool = True,
-    weights: Any = None,
+    weights: Any = "imagenet",
     input_tensor: Any = None,
     input_shape: Any = None,
     pooling: str | None = None,

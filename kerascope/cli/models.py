@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from kerascope.registry import did_you_mean
 from kerascope.saving.limits import LARGEST_CONFIG
 from kerascope.stage import Stage, observing
 
+ARCHITECTURES = "kerascope.applications."  # a picture needs no trained weights
 MODEL_FILES = (".keras", ".h5", ".hdf5")
 TEXT_FILES = (".json", ".yaml", ".yml")
 FUNCTION = r"^model_from_\w+: "  # who typed a command did not call it
@@ -196,8 +198,9 @@ def _called(build: Callable[[], Any], where: str) -> Any:
                 f"{where} needs {', '.join(needed)}; expected a model, or a function that can be "
                 f"called without arguments."
             )
+    is_architecture = getattr(build, "__module__", "").startswith(ARCHITECTURES)
     with _running(where):
-        return build()
+        return partial(build, weights=None)() if is_architecture else build()
 
 
 @contextmanager

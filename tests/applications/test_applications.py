@@ -10,6 +10,7 @@ from keras_reference import answer, real_keras
 from kerascope import Input, applications
 from kerascope import backend as K
 from kerascope.applications import imagenet_utils
+from kerascope.cli.commands import main
 from kerascope.compat import keras_imports
 from kerascope.errors import ArgumentError, ShapeError, UnavailableError
 
@@ -45,7 +46,7 @@ def no_drawing(monkeypatch):
 
 @pytest.mark.parametrize("name", SIZES)
 def test_architecture_has_the_published_size(name, no_drawing):
-    model = getattr(applications, name)()
+    model = getattr(applications, name)(weights=None)
     parameters, layers = SIZES[name]
     assert model.count_params() == parameters
     assert len(model.layers) == layers
@@ -57,10 +58,12 @@ def test_architecture_has_the_published_size(name, no_drawing):
 def test_channels_first_gives_the_same_features(name):
     size = SMALLEST.get(name, 32)
     x = np.random.default_rng(0).normal(size=(1, size, size, 3)).astype("float32")
-    last = getattr(applications, name)(include_top=False, input_shape=(size, size, 3))
+    last = getattr(applications, name)(weights=None, include_top=False, input_shape=(size, size, 3))
     K.set_image_data_format("channels_first")
     try:
-        first = getattr(applications, name)(include_top=False, input_shape=(3, size, size))
+        first = getattr(applications, name)(
+            weights=None, include_top=False, input_shape=(3, size, size)
+        )
     finally:
         K.set_image_data_format("channels_last")
     first.set_weights(last.get_weights())
@@ -71,21 +74,21 @@ def test_channels_first_gives_the_same_features(name):
 
 
 def test_images_of_any_size_without_the_classifier():
-    model = applications.MobileNet(include_top=False, pooling="avg", alpha=0.25)
+    model = applications.MobileNet(weights=None, include_top=False, pooling="avg", alpha=0.25)
     for size in (32, 50):
         assert model.predict(np.zeros((1, size, size, 3))).shape == (1, 256)
 
 
 def test_an_input_tensor_begins_the_graph():
     x = Input((64, 64, 3), name="photo")
-    model = applications.MobileNetV2(input_tensor=x, classes=7)
+    model = applications.MobileNetV2(weights=None, input_tensor=x, classes=7)
     assert model.inputs == [x]
     assert model.output_shape == (None, 7)
 
 
 def test_weights_are_read_from_a_file(tmp_path):
     small = {"include_top": False, "input_shape": (32, 32, 3), "alpha": 0.25}
-    model = applications.MobileNet(**small)
+    model = applications.MobileNet(weights=None, **small)
     path = str(tmp_path / "weights.h5")
     model.save_weights(path)
     twin = applications.MobileNet(weights=path, **small)
@@ -95,23 +98,31 @@ def test_weights_are_read_from_a_file(tmp_path):
 
 @pytest.mark.parametrize("name", SIZES)
 def test_trained_weights_are_refused_before_anything_is_built(name):
-    with pytest.raises(UnavailableError, match="weights='imagenet' are not part of kerascope"):
-        getattr(applications, name)(weights="imagenet")
+    for arguments in ({}, {"weights": "imagenet"}):  # what nobody says is what Keras means by it
+        with pytest.raises(UnavailableError, match="weights='imagenet', the default as in Keras,"):
+            getattr(applications, name)(**arguments)
+
+
+def test_a_picture_of_an_architecture_needs_no_weights(capsys):
+    assert main(["summary", "kerascope.applications:MobileNet"]) == 0
+    assert "4,253,864" in capsys.readouterr().out
 
 
 def test_images_that_are_none_or_too_small():
     with pytest.raises(
         ShapeError, match=r"resnet50: images of shape \(28, 28\); expected a height"
     ):
-        applications.ResNet50(input_shape=(28, 28))
+        applications.ResNet50(weights=None, input_shape=(28, 28))
     with pytest.raises(ShapeError, match="at least 75"):
-        applications.InceptionV3(input_shape=(64, 64, 3))
+        applications.InceptionV3(weights=None, input_shape=(64, 64, 3))
     with pytest.raises(ShapeError, match="expected known sizes"):
-        applications.VGG16(input_shape=(None, None, 3))
+        applications.VGG16(weights=None, input_shape=(None, None, 3))
     with pytest.raises(ShapeError, match=r"vgg16: images of shape \(None, None, 3\) with include"):
-        applications.VGG16(input_tensor=Input((None, None, 3)))
+        applications.VGG16(weights=None, input_tensor=Input((None, None, 3)))
     with pytest.raises(ArgumentError, match="pooling 'mean'"):
-        applications.MobileNet(include_top=False, input_shape=(32, 32, 3), pooling="mean")
+        applications.MobileNet(
+            weights=None, include_top=False, input_shape=(32, 32, 3), pooling="mean"
+        )
 
 
 # --- the real Keras 3 -----------------------------------------------------------------------------
@@ -173,7 +184,7 @@ def results_of(home, name, arguments):
 
 
 def agree(name, arguments, expected, parts):
-    ours = getattr(applications, name)(**arguments)
+    ours = getattr(applications, name)(weights=None, **arguments)
     assert parts_of(ours.layers) == parts
     give_weights(ours.layers)
     assert expected.std() > 1e-3
