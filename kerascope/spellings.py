@@ -260,6 +260,9 @@ class Habits(NamedTuple):
         Whether a `call`, of a layer or of a subclassed model, may say `if training:`.
     calls_compute_loss : bool
         Whether training calls `compute_loss` and `compute_metrics` if a model's class has them.
+    batch_dot_is_outer : bool
+        Whether `K.batch_dot` of four axes and more has an axis of its own for each axis of `x` and
+        of `y`, or takes all but the last two as counting samples: see there.
     metrics_keep_words : bool
         Whether a metric is called in logs and `metrics_names` by the word that asked for it ("mae",
         "accuracy"), and a weighted one so too while the name is free. Otherwise it is called by its
@@ -288,6 +291,7 @@ class Habits(NamedTuple):
     bits_are_signs: bool = False
     training_is_bool: bool = False
     calls_compute_loss: bool = False
+    batch_dot_is_outer: bool = False
     metrics_keep_words: bool = False
     accuracy_by_shapes: bool = False
     hdf5_of_keras_3: bool = False
@@ -329,6 +333,7 @@ HABITS: dict[str, Habits] = {
         bits_are_signs=True,
         training_is_bool=True,
         calls_compute_loss=True,
+        batch_dot_is_outer=True,
         metrics_keep_words=True,
         accuracy_by_shapes=True,
         hdf5_of_keras_3=True,

@@ -13,6 +13,7 @@ from kerascope.backend.gradient import *
 from kerascope.backend.graph import Apply, Constant, Op, Placeholder, Tensor, Variable
 from kerascope.backend.old_names import *
 from kerascope.backend.old_names import enter_old_names as _enter_old_names
+from kerascope.backend.ops.batch_products import *
 from kerascope.backend.ops.broadcasting import *
 from kerascope.backend.ops.comparison import *
 from kerascope.backend.ops.control import *

@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from kerascope.registry import did_you_mean
 from kerascope.saving.limits import LARGEST_CONFIG
 from kerascope.stage import Stage, observing
 
+FRESH: dict[str, Any] = {"weights": None}
 ARCHITECTURES = "kerascope.applications."  # a picture needs no trained weights
 MODEL_FILES = (".keras", ".h5", ".hdf5")
 TEXT_FILES = (".json", ".yaml", ".yml")
@@ -185,7 +185,7 @@ def _named(
     return _checked(value, f"{where}: {attribute}")
 
 
-def _called(build: Callable[[], Any], where: str) -> Any:
+def _called(build: Callable[..., Any], where: str) -> Any:
     """Return what a function of the script returns."""
     with suppress(ValueError, TypeError):  # some of C cannot say what they take
         needed = [
@@ -200,7 +200,7 @@ def _called(build: Callable[[], Any], where: str) -> Any:
             )
     is_architecture = getattr(build, "__module__", "").startswith(ARCHITECTURES)
     with _running(where):
-        return partial(build, weights=None)() if is_architecture else build()
+        return build(**FRESH) if is_architecture else build()
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape, concatenated_shape, normalize_axis
 from kerascope.errors import ArgumentError, DtypeError, ShapeError
 from kerascope.layers.merging import _Merge
+from kerascope.spellings import changed_habits
 
 
 class Concatenate(_Merge):
@@ -146,7 +147,8 @@ class Dot(_Merge):
         axes = self._axes_for(shapes)
         if self.normalize:
             inputs = [K.l2_normalize(x, axis=axis) for x, axis in zip(inputs, axes, strict=True)]
-        return K.batch_dot(inputs[0], inputs[1], axes=axes)
+        with changed_habits(batch_dot_is_outer=True):  # what its output shape has always said
+            return K.batch_dot(inputs[0], inputs[1], axes=axes)
 
     def checked_list(self, items: Any) -> list[Any]:
         """Return the inputs (or their shapes) if they are two.

@@ -93,7 +93,7 @@ def nudged(p):
 
 
 def minus_path(p):
-    tops = nudged(p).max(-1)
+    tops = np.log(p + 1e-7).max(-1)
     return np.array([[-tops[i, : STEPS[i, 0]].sum()] for i in range(2)])
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from kerascope import backend as K
+from kerascope.spellings import changed_habits
 from tests.backend.k_cases import case
 
 
@@ -19,8 +20,12 @@ def dot(equation, shapes, **facts):
     )
 
 
-def batch_dot(equation, shapes, **arguments):
+def batch_dot(equation, shapes, is_outer=False, **arguments):
     """Return a case like those of `dot`; where only the batch is left it becomes (batch, 1)."""
+
+    def product(x, y):
+        with changed_habits(batch_dot_is_outer=is_outer):
+            return K.batch_dot(x, y, **arguments)
 
     def expected(x, y):
         result = np.einsum(equation, x, y)
@@ -28,7 +33,7 @@ def batch_dot(equation, shapes, **arguments):
 
     return case(
         "batch_dot",
-        lambda x, y: K.batch_dot(x, y, **arguments),
+        product,
         shapes,
         expected,
         smooth=(0, 1),
@@ -55,7 +60,12 @@ DOTS = [
     batch_dot("nij,nkj->nik", [(2, 4, 3), (2, 5, 3)], axes=-1),
     batch_dot("nji,njk->nik", [(2, 3, 4), (2, 3, 5)], axes=np.int64(1)),
     batch_dot("nhij,njk->nhik", [(2, 3, 4, 5), (2, 5, 2)], axes=(3, 1)),
-    batch_dot("nhij,nakj->nhiak", [(2, 3, 2, 4), (2, 2, 3, 4)], axes=(-1, -1)),
+    batch_dot("nhij,nhkj->nhik", [(2, 3, 2, 4), (2, 3, 5, 4)], axes=(-1, -1)),
+    batch_dot("nhj,nhjk->nhk", [(2, 3, 4), (2, 3, 4, 5)]),
+    batch_dot("nghj,nghkj->nghk", [(2, 2, 3, 4), (2, 2, 3, 5, 4)], axes=(3, 4)),
+    batch_dot("nhji,nhjk->nhik", [(2, 3, 4, 2), (2, 3, 4, 5)], axes=2),
+    batch_dot("nhij,nakj->nhiak", [(2, 3, 2, 4), (2, 2, 3, 4)], axes=(3, 3), is_outer=True),
+    batch_dot("nj,nj->j", [(4, 3), (4, 3)], axes=0),
     case("einsum", lambda x, y: K.einsum("btd,dh->bth", x, y), [(2, 3, 4), (4, 5)],
          lambda x, y: x @ y, smooth=(0, 1), fixed=(1,)),
     case("einsum", lambda x, y: K.einsum("bqd,bkd->bqk", x, y), [(2, 3, 4), (2, 5, 4)],

@@ -257,4 +257,4 @@ def mistakes_are_named():
     with pytest.raises(ArgumentError, match="axis 2"):
         K.sum(x, axis=np.int64(2))
     with pytest.raises(ArgumentError, match="counts the samples"):
-        K.batch_dot(x, x, axes=0)
+        K.batch_dot(x, x, axes=(0, 1))

@@ -226,3 +226,12 @@ def test_every_short_label_is_spelt_by_some_paths():
         np.array([[len(label)] for label in labels]),
     )
     assert np.exp(-cost).sum() == pytest.approx(1)
+
+
+def test_the_best_path_has_minus_the_logarithms_of_its_probabilities_as_they_are_given():
+    """As Keras 2.2.4 on TensorFlow: the greatest of log(p + epsilon) of each step, not rescaled."""
+    p = np.array([[[0.2, 0.4, 0.1], [0.5, 0.1, 0.3], [0.1, 0.1, 0.7]]] * 2)
+    for steps, greatest in (([3, 2], [[0.4, 0.5, 0.7], [0.4, 0.5]]), ([1, 0], [[0.4], []])):
+        _, score = K.ctc_decode(K.constant(p, "float64"), K.constant(steps))
+        expected = [-np.log(np.array(one) + 1e-7).sum() for one in greatest]
+        np.testing.assert_allclose(K.eval(score)[:, 0], expected, rtol=1e-12)

@@ -449,3 +449,11 @@ def test_numbers_from_zero_or_between_bounds():
 def test_one_hot_rows_are_of_floatx(monkeypatch):
     monkeypatch.setattr(config, "floatx", "float64")
     assert K.one_hot(K.constant([1], dtype="int32"), 2).dtype == "float64"
+
+
+def test_batch_dot_over_the_samples_is_refused_in_dialect_3(monkeypatch):
+    x = K.constant([[1.0, 2.0], [3.0, 4.0]])
+    assert K.eval(K.batch_dot(x, x, axes=0)).tolist() == [[10.0], [20.0]]
+    monkeypatch.setattr(config, "dialect", "3")
+    with pytest.raises(ArgumentError, match="axes other than 0, which counts the samples"):
+        K.batch_dot(x, x, axes=0)

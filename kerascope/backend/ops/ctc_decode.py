@@ -11,12 +11,14 @@ from kerascope.backend.graph import Op, as_tensor, parametric
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.comparison import less, not_equal
 from kerascope.backend.ops.ctc import CtcCost, ctc_log_probabilities, lengths_of
+from kerascope.backend.ops.elementwise import floating, log
 from kerascope.backend.ops.gathering import arange
 from kerascope.backend.ops.indexing import slice
 from kerascope.backend.ops.joining import stack
 from kerascope.backend.ops.reduction import max, sum
 from kerascope.backend.ops.sizes import shape
 from kerascope.errors import ArgumentError, DataError, ShapeError
+from kerascope.settings import config
 
 __all__ = ["ctc_decode"]
 
@@ -134,7 +136,7 @@ def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
         One (for the search `top_paths`), filled up with -1.
     log_probability : Tensor, shape (batch, top_paths)
         The search: log-probability of each label. Greedy, as in Keras: *minus* that of the path,
-        shape (batch, 1).
+        shape (batch, 1), of the probabilities as they are given.
 
     Raises
     ------
@@ -161,7 +163,9 @@ def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
     steps = lengths_of(input_length, "K.ctc_decode")
     if greedy:
         labels = CtcBestPath()(log_probabilities, steps)
-        best = max(log_probabilities, axis=2)
+        best = max(
+            log(floating(y_pred) + config.epsilon), axis=2
+        )  # as they are: not made to sum to 1
         counts = less(arange(shape(best)[1]), steps[:, None])
         return [_trimmed(labels)], -sum(best * cast(counts, best.dtype), axis=1, keepdims=True)
     if not 1 <= top_paths <= beam_width:

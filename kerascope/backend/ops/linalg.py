@@ -14,12 +14,12 @@ import numpy as np
 from kerascope.backend.graph import OPERATORS, Op, parametric
 from kerascope.backend.ops.broadcasting import promoted, unbroadcast
 from kerascope.backend.ops.long_products import long_product, product_of_rows, rows_of_a_piece
-from kerascope.backend.ops.shaping import Transpose, expand_dims, transpose
+from kerascope.backend.ops.shaping import Transpose, transpose
 from kerascope.backend.ops.templates import turned
-from kerascope.backend.shapes import broadcast_shapes, merge_shapes, normalize_axis
-from kerascope.errors import ArgumentError, ShapeError
+from kerascope.backend.shapes import broadcast_shapes, merge_shapes
+from kerascope.errors import ShapeError
 
-__all__ = ["batch_dot", "dot"]
+__all__ = ["dot"]
 
 
 def _check_inner(where, x, y, x_size, y_size):
@@ -253,49 +253,6 @@ def matmul(x, y):
             f"Use * for scalars."
         )
     return MatMul()(x, y)
-
-
-def batch_dot(x, y, axes=None):
-    """Return for each sample the product of `x` and `y` along one axis of each.
-
-    Parameters
-    ----------
-    x, y : Tensor, shape (batch, ...)
-        At least two axes.
-    axes : int or pair of int, optional
-        Axis of `x` and axis of `y`, neither of them the batch. By default the last of `x` and the
-        last but one of `y` (its last, if it has two).
-
-    Returns
-    -------
-    Tensor, shape (batch, rest of x, rest of y)
-        (batch, 1) where nothing is left.
-
-    Examples
-    --------
-    >>> from kerascope import backend as K
-    >>> x, y = K.placeholder((None, 20)), K.placeholder((None, 30, 20))
-    >>> K.batch_dot(x, y, axes=(1, 2)).shape
-    (None, 30)
-    """
-    x, y = promoted(x, y)
-    if x.ndim < 2 or y.ndim < 2:
-        raise ShapeError(
-            f"K.batch_dot: shapes {x.shape} and {y.shape}; expected at least 2 axes each."
-        )
-    if axes is None:
-        axes = (x.ndim - 1, max(y.ndim - 2, 1))
-    pair = (axes, axes) if isinstance(axes, (int, np.integer)) else tuple(axes)
-    if len(pair) != 2:
-        raise ArgumentError(f"K.batch_dot: axes {axes!r}; expected an int or a pair of ints.")
-    x_axis = normalize_axis(pair[0], x.ndim, "K.batch_dot")
-    y_axis = normalize_axis(pair[1], y.ndim, "K.batch_dot")
-    if 0 in (x_axis, y_axis):
-        raise ArgumentError(
-            f"K.batch_dot: axes {axes!r}; expected axes other than 0, which counts the samples."
-        )
-    product = BatchDot((x_axis,), (y_axis,))(x, y)
-    return expand_dims(product, 1) if product.ndim == 1 else product
 
 
 OPERATORS.update(matmul=matmul)
