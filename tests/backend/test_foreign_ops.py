@@ -10,6 +10,7 @@ from kerascope import backend as K
 from kerascope.backend.graph import Op
 from kerascope.backend.ops import broadcasting, comparison, elementwise, nn, reduction, shaping
 from kerascope.backend.program.foreign import Foreign, trusted
+from kerascope.backend.program.kernels import copied
 
 
 def derived(kind):
@@ -102,3 +103,24 @@ def test_an_op_of_which_only_the_gradient_is_another_stays_what_it_is():
     assert isinstance(trusted(Straight()), Straight)
     assert isinstance(trusted(Other()), Foreign)
     assert isinstance(trusted(elementwise.Exp()), elementwise.Exp)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        *(np.arange(6.0).reshape(2, 3), np.arange(6.0).reshape(2, 3).T, np.arange(9.0)[::-2]),
+        *(np.broadcast_to(np.arange(3.0), (2, 3)), np.arange(24.0).reshape(2, 3, 4)[:, ::-1, ::3]),
+        *(np.arange(4.0)[:0], np.array(2.0), np.float64(3.0), np.arange(8.0)[::-1][:1]),
+    ],
+)
+def test_a_copy_lies_in_memory_as_the_array_does(array):
+    copy = copied(array)
+    np.testing.assert_array_equal(copy, array)
+    assert copy.dtype == np.asarray(array).dtype
+    assert not np.shares_memory(copy, array)
+    if copy.size:
+        assert copy.strides == np.asarray(array).strides
+
+
+def test_a_copy_of_nothing_is_nothing():
+    assert copied(None) is None
