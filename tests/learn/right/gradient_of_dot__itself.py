@@ -1,0 +1,17 @@
+import numpy as np
+from keras import backend as K
+
+from kerascope.backend.graph import Op
+
+
+class Dot(Op):
+    def infer_shape(self, x, y):
+        return (x.shape[0], y.shape[1])
+
+    def perform(self, x, y):
+        return np.dot(x, y)
+
+    def grad(self, inputs, outputs, output_grads):
+        x, y = inputs
+        arriving = output_grads[0]
+        return [self(arriving, K.transpose(y)), self(K.transpose(x), arriving)]

@@ -1,0 +1,9 @@
+f32, f64 = "float32", "float64"
+predictions = {}
+predictions["x * 2.5"] = f32
+predictions["x * a"] = f32
+predictions["x + d"] = f64
+predictions["x * i"] = f32
+predictions["i * 2"] = "int32"
+predictions["K.greater(x, d)"] = "bool"
+predictions["K.cast(i, 'float64')"] = f64
