@@ -18,6 +18,8 @@ import numpy as np
 import kerascope
 
 ROOT = str(Path(kerascope.__file__).parent) + os.sep
+# The files in which what was computed is written.
+WRITING = tuple(f"backend{os.sep}{name}.py" for name in ("at_once", "locks", "tensor", "state"))
 HEARD_AFTER = ("CALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD", "RESUME")
 
 
@@ -32,6 +34,17 @@ class Late(Exception):
 @cache
 def opnames(code: CodeType) -> dict[int, str]:
     return {i.offset: i.opname for i in dis.get_instructions(code)}
+
+
+@cache
+def handlers(code: CodeType) -> list[tuple[int, int, int]]:
+    """Return from where to where which handler of exceptions counts."""
+    table = dis._parse_exception_table(code)
+    return [(entry.start, entry.end, entry.target) for entry in table]
+
+
+def handler_at(code: CodeType, offset: int) -> int | None:
+    return next((target for a, b, target in handlers(code) if a <= offset < b), None)
 
 
 class Moments:
@@ -75,9 +88,13 @@ class Moments:
         if event == "return":
             self._before.pop(frame, None)
         if event == "opcode":
-            before = self._before.get(frame, "")
-            self._before[frame] = opnames(frame.f_code).get(frame.f_lasti, "")
-            if before.startswith(HEARD_AFTER):
+            code, offset = frame.f_code, frame.f_lasti
+            before = self._before.get(frame, 0)
+            self._before[frame] = offset
+            # An interrupt belongs to the call after which it is heard. Here it is raised in the
+            # next instruction: that is the same as long as the same handler waits for both.
+            is_the_same = handler_at(code, before) == handler_at(code, offset)
+            if is_the_same and opnames(code).get(before, "").startswith(HEARD_AFTER):
                 self.count += 1
                 if self.count == self.wanted:
                     self.at = f"{frame.f_code.co_filename}:{frame.f_lineno}"
@@ -101,7 +118,8 @@ def interrupted(action, moment, error=Interrupt, **options):
 
 def written_by(model):
     """Return all variables of a model's training: weights, slots, statistics, draws, metrics."""
-    model._make_train_function()
+    if model.train_function is None:
+        model._make_train_function()
     written = [update.variable for update in model.train_function.updates]
     return list(dict.fromkeys([*model.weights, *written]))
 

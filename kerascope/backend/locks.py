@@ -23,8 +23,8 @@ from weakref import WeakSet
 
 MOST_WRITERS = 64  # that are remembered at the same time
 
-# `taken += map(lock.acquire, WITHOUT_WAITING)` in a `try` takes a lock if it is free, and notes
-# whether it did, in one call into C; so `finally` knows what to release, whatever interrupts.
+# `(taken,) = map(lock.acquire, WITHOUT_WAITING)` in a `try` takes a lock if it is free, and notes
+# whether it did, with no call in between; so `finally` knows what to release, whatever interrupts.
 WITHOUT_WAITING = (False,)
 
 
@@ -56,16 +56,11 @@ class Locks:
 
     def note(self, ids: frozenset[int]) -> None:
         """Note that variables are going to be written; `writing` is held."""
-        self.writes += 1
+        number = self.writes = self.writes + 1
         if len(self._last) > MOST_WRITERS:
             self._last.clear()
-            self._forgotten = self.writes
-        self._last[get_ident(), ids] = self.writes
-
-    def now(self) -> int:
-        """Return how often variables were written, at a moment when none is being written."""
-        with self.writing:
-            return self.writes
+            self._forgotten = number
+        self._last[get_ident(), ids] = number
 
     def has_changed(self, ids: set[int], since: int) -> bool:
         """Tell whether another thread has written one of these variables since a count."""

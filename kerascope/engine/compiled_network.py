@@ -6,7 +6,8 @@ made when they are first needed, and made anew after the next `compile`.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from kerascope import optimizers
 from kerascope.backend.at_once import reset_together
 from kerascope.backend.function import Function, function
 from kerascope.backend.graph import Placeholder, Tensor, Variable
+from kerascope.backend.locks import LOCKS
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import PHASE, floatx, learning_phase
 from kerascope.callers import warn
@@ -28,7 +30,7 @@ from kerascope.errors import ArgumentError, NotBuiltError, NotCompiledError, Ref
 from kerascope.refusals import UNCALLED_METHODS
 from kerascope.registry import did_you_mean
 from kerascope.spellings import changed_habits, habits, translate
-from kerascope.stage import Stage
+from kerascope.stage import Stage, is_watched
 
 # Arguments of Keras 3 that change how fast a step is computed, and not its numbers.
 _HOW_TO_RUN = ("auto_scale_loss", "jit_compile", "run_eagerly", "steps_per_execution")
@@ -307,12 +309,18 @@ class CompiledNetwork(Network):
     def _phase_inputs(self) -> list[Tensor]:
         return [PHASE] if self.uses_learning_phase else []
 
-    def _make_train_function(self) -> None:
-        self.train_function_stage().run()
+    def _make_train_function(self) -> Function:
+        # Of two threads one makes it: the optimizer has one set of slots.
+        with nullcontext() if is_watched() else LOCKS.steps:
+            made: Function = self._train_function_stage(None).run()
+            return made
 
     def train_function_stage(self) -> Stage:
         """Return the making of `train_function` as a stage, which starts the optimizer's."""
-        return Stage("make_train_function", self._train_function_events(), self)
+        return self._train_function_stage(self._make_train_function)
+
+    def _train_function_stage(self, shortcut: Callable[[], Function] | None) -> Stage:
+        return Stage("make_train_function", self._train_function_events(), self, shortcut)
 
     def _train_function_events(self) -> Generator[Any, Any, Function]:
         self._check_trainable_weights_consistency()

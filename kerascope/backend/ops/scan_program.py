@@ -50,10 +50,11 @@ def perform_loop(
         kept[key] = program
     if program is None:
         return run_loop(inner, arrays, backwards, least_steps)
-    lock, taken = program.lock, list[bool]()
+    lock = program.lock
+    taken = False
     try:
-        taken += map(lock.acquire, WITHOUT_WAITING)
-        if not taken[0]:  # another thread is in it
+        (taken,) = map(lock.acquire, WITHOUT_WAITING)
+        if not taken:  # another thread is in it
             program = written_loop(inner, steps, backwards)
             assert program is not None
         outputs = [np.empty(*spec) for spec in _results(program, n_steps)]
@@ -66,7 +67,7 @@ def perform_loop(
         program.forget()
         return outputs
     finally:
-        if taken and taken[0]:
+        if taken:
             lock.release()
 
 

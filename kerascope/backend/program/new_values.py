@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.at_once import Call, write
+from kerascope.backend.at_once import Call, at_once
 from kerascope.backend.graph import Variable
+from kerascope.backend.locks import LOCKS
 from kerascope.errors import ShapeError
 
 Rooms = Sequence[tuple[Variable, np.ndarray]]
@@ -50,7 +51,7 @@ def noted(function: Callable[[], None], scope: Mapping[str, Any]) -> list[Call]:
     >>> calls = noted(scope["new_values"], scope)
     >>> x.tolist()
     [1.0, 1.0]
-    >>> write(calls, frozenset())
+    >>> at_once(calls)
     >>> x.tolist()
     [2.0, 2.0]
     """
@@ -106,9 +107,13 @@ class Writing:
 
     def __call__(self) -> None:
         """Write."""
-        home = [] if Variable.moves == self.moves else self._way_home()
-        self.has_begun = True
-        write([*home, *self._calls] if home else self._calls, self._ids)
+        calls = self._calls
+        with LOCKS.writing:
+            if Variable.moves != self.moves:
+                calls = [*self._way_home(), *calls]
+            self.has_begun = True
+            LOCKS.note(self._ids)
+            at_once(calls)
 
     def _way_home(self) -> list[Call]:
         """Return what brings home the variables that an op has moved by calling a function.

@@ -65,6 +65,8 @@ class Program:
     ----------
     trial : Trial
         For which inputs it is.
+    writes : bool
+        Whether it writes any variable.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class Program:
         self._moves = -1
         self._file = f"<kerascope {name} {next(_numbers)}>"
         self._code: Code
+        self.writes: bool
         self._write()
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
@@ -92,20 +95,19 @@ class Program:
 
         Of a program that writes the caller holds `LOCKS.steps`.
         """
-        if self._code.writing is None:
+        if not self.writes:
             if Variable.moves != self._moves:
                 self._settle()
             return self._code.run(*arrays)
-        return self._run_in_place(arrays, self._code.writing)
-
-    def _run_in_place(self, arrays: Sequence[np.ndarray], writing: Writing) -> list[Any]:
         outside = LOCKS.is_in_place
         try:
             LOCKS.is_in_place = True
-            writing.has_begun = False
             if Variable.moves != self._moves:
                 self._settle()
-            return self._code.run(*arrays)
+            code = self._code
+            if code.writing is not None:
+                code.writing.has_begun = False
+            return code.run(*arrays)
         finally:
             LOCKS.is_in_place = outside
 
@@ -133,11 +135,6 @@ class Program:
     def n_bytes(self) -> int:
         """How much memory it has planned."""
         return self._code.n_bytes
-
-    @property
-    def writes(self) -> bool:
-        """Whether it writes any variable."""
-        return self._code.writing is not None
 
     @property
     def has_begun_to_write(self) -> bool:
@@ -182,6 +179,7 @@ class Program:
         arrays, facts = self.trial.arrays, self.trial.facts
         plan = Plan(self._schedule, self._variables, arrays, facts, self._rewrites)
         draft = Draft(plan, self._homes, self.name)
+        self.writes = bool(plan.written)  # the same each time
         rooms = [(v, v.room, v in plan.written) for v in plan.slot_of]
         self._code = self._compiled(draft, rooms)  # all of it at once, or nothing
         return draft

@@ -101,7 +101,8 @@ class Programs(Owned):
         if self._variables if program is None else program.writes:
             with LOCKS.steps:
                 return self._choose(key, program, arrays)
-        since = LOCKS.now()
+        with LOCKS.writing:
+            since = LOCKS.writes
         outputs = self._choose(key, program, arrays)
         if LOCKS.writes != since:
             variables = {id(v) for _, v in self._schedule.variables}
@@ -114,25 +115,25 @@ class Programs(Owned):
             if self._is_due(key):
                 return self._write_down(key, arrays)
             return self._interpret(arrays, None, Reading.IN_PLACE)
-        # The memory of a program is there once: who comes meanwhile computes without it.
-        lock, taken = self.lock, list[bool]()
+        lock, taken = self.lock, False
         try:
-            taken += map(lock.acquire, WITHOUT_WAITING)
-            if not taken[0]:
-                return self._interpret(arrays, None, Reading.IN_PLACE)
-            return program(arrays)
+            (taken,) = map(lock.acquire, WITHOUT_WAITING)
+            if taken:
+                return program(arrays)
         except VerificationError:
             raise
         except Exception as error:
-            if not (taken and taken[0]) or program.has_begun_to_write:
+            if not taken or program.has_begun_to_write:
                 raise
             failure = own_failure(lambda: program(arrays), error)
             if program.has_begun_to_write:
                 raise failure from None
+            return self._step_after(failure, key, arrays)
         finally:
-            if taken and taken[0]:
+            if taken:
                 lock.release()
-        return self._step_after(failure, key, arrays)
+        # The memory of a program is there once: who comes meanwhile computes without it.
+        return self._interpret(arrays, None, Reading.IN_PLACE)
 
     @property
     def _at_first(self) -> int:
