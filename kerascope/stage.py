@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import Enum
 from types import FrameType
@@ -89,8 +89,8 @@ class Stage:
     shortcut : callable, optional
         A faster road to the same result, taken when nobody watches.
     around : callable, optional
-        Returns a context manager that is entered whenever the work advances, and left while it is
-        paused.
+        Calls what makes the work advance, `around(advance)`: what holds meanwhile, and not while
+        the work is paused.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Stage:
         events: Generator[Any, Any, Any],
         subject: Any = None,
         shortcut: Callable[[], Any] | None = None,
-        around: Callable[[], AbstractContextManager[Any]] = nullcontext,
+        around: Callable[[Callable[[], Any]], Any] | None = None,
     ) -> None:
         self.name = name
         self.subject = subject
@@ -151,8 +151,7 @@ class Stage:
                 resume = functools.partial(self._events.send, inner.run())
             except Exception as error:
                 resume = functools.partial(self._events.throw, error)
-        with self._around():
-            return resume()
+        return resume() if self._around is None else self._around(resume)
 
     def run(self) -> Any:
         """Drain: run to the end, telling the observers, and return the result.
@@ -175,7 +174,7 @@ class Stage:
 
     def _drain(self) -> None:
         """Go on to the end as a walk does, in fewer steps where nothing is entered at each."""
-        if self._started or self._around is not nullcontext:
+        if self._started or self._around is not None:
             for event in self:
                 self._tell(event)
             return

@@ -15,7 +15,7 @@ Lesson: chapter 14.
 from __future__ import annotations
 
 import functools
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ from kerascope.backend.program.programs import Programs
 from kerascope.backend.program.trial import Facts, note
 from kerascope.backend.schedule import Reading, Schedule, Step, is_needed
 from kerascope.backend.shapes import merge_shapes
-from kerascope.backend.subnormals import FLUSHED
+from kerascope.backend.subnormals import flushed
 from kerascope.backend.traversal import leaves
 from kerascope.errors import ArgumentError, DataError, DtypeError, ShapeError
 from kerascope.stage import Stage, is_watched
@@ -171,9 +171,11 @@ class Function:
 
     @np.errstate(all="ignore")
     def _drain(self, inputs: Sequence[Any]) -> Any:
-        with FLUSHED:
-            outputs = self._programs(self._arrays(inputs))
+        outputs = flushed(self._compute, inputs)
         return outputs[0] if self._single else outputs
+
+    def _compute(self, inputs: Sequence[Any]) -> list[Any]:
+        return self._programs(self._arrays(inputs))
 
     def _interpret(self, arrays: Sequence[Any], facts: Facts | None, reading: Reading) -> list[Any]:
         """Drain the events of a call, and note what its arrays look like, if that is wanted."""
@@ -248,7 +250,7 @@ class Function:
         Steps that a switch does not need are passed over without an event.
         """
         drain = functools.partial(self._drain, inputs)
-        return Stage(self.name, self._events(inputs), self, shortcut=drain, around=_Quiet)
+        return Stage(self.name, self._events(inputs), self, shortcut=drain, around=_quietly)
 
     def _events(
         self, inputs: Sequence[Any], values: Any = None, reading: Reading = Reading.BORROWED
@@ -313,19 +315,10 @@ class Function:
         ]
 
 
-class _Quiet:
-    """Lets NumPy compute infinities and NaN without a warning: the training loop reports them."""
-
-    __slots__ = ("_errstate",)
-
-    def __enter__(self) -> None:
-        self._errstate = np.errstate(all="ignore")
-        self._errstate.__enter__()
-        FLUSHED.__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        FLUSHED.__exit__(*error)
-        self._errstate.__exit__(*error)
+def _quietly(advance: Callable[[], Any]) -> Any:
+    """Let NumPy compute infinities and NaN without a warning: the training loop reports them."""
+    with np.errstate(all="ignore"):
+        return flushed(advance)
 
 
 def _checked_update(v: Any, nv: Any) -> Update:

@@ -310,6 +310,9 @@ class CompiledNetwork(Network):
         return [PHASE] if self.uses_learning_phase else []
 
     def _make_train_function(self) -> Function:
+        if self.train_function is not None:
+            self._check_trainable_weights_consistency()
+            return self.train_function
         # Of two threads one makes it: the optimizer has one set of slots.
         with nullcontext() if is_watched() else LOCKS.steps:
             made: Function = self._train_function_stage(None).run()
