@@ -217,6 +217,43 @@ def _with_three_axes(x: Any) -> Any:
     return x
 
 
+def _weights(*shape: int) -> Any:
+    """Return fixed numbers of some shape."""
+    count = int(np.prod(shape))
+    return K.constant(np.linspace(-1, 1, count).reshape(shape))
+
+
+def _convolved(x: Any, padding: str) -> Any:
+    x = _floats(_with_three_axes(x))
+    return K.conv1d(x, K.cast(_weights(2, x.shape[-1], 2), x.dtype), padding=padding)
+
+
+def _pooled(x: Any, mode: str) -> Any:
+    return K.pool1d(_floats(_with_three_axes(x)), 2, strides=1, padding="same", pool_mode=mode)
+
+
+def _recurrent(x: Any, backwards: bool) -> Any:
+    """Run a recurrent layer: a product of matrices at each step, and one for all steps."""
+    x = _floats(_with_three_axes(x))
+    w, u = (K.cast(_weights(x.shape[-1] if n else 3, 3), x.dtype) for n in (1, 0))
+
+    def step(slices: Any, states: Any) -> Any:
+        new = K.tanh(K.dot(slices, w) + K.dot(states[0], u))
+        return new, [new]
+
+    state = K.dot(K.zeros_like(x[:, 0]), w)
+    return K.rnn(step, x, [state], go_backwards=backwards)[1]
+
+
+def _crossentropy(kind: str, x: Any, y: Any) -> Any:
+    x, y = _floats(x), _floats(y)
+    if kind == "binary":
+        return K.binary_crossentropy(K.sigmoid(y), K.sigmoid(x))
+    if kind == "categorical":
+        return K.categorical_crossentropy(K.softmax(y), K.softmax(x))
+    return K.sparse_categorical_crossentropy(K.argmax(y, -1), K.softmax(x))
+
+
 def _gradient(loss: Any, wrt: Any) -> Any:
     (found,) = K.gradients(K.sum(_floats(loss)), [wrt])
     return K.zeros_like(wrt) if found is None else found
@@ -325,6 +362,11 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "fold_numbers": lambda parameter, x: _fold(K.foldl, parameter)(K.flatten(x) * 2),
     "map": _map,
     "rnn": lambda parameter, x: _rnn(_floats(x), 0.5, parameter),
+    "recurrent": lambda parameter, x: _recurrent(x, parameter),
+    "convolved": lambda parameter, x: _convolved(x, parameter),
+    "pooled": lambda parameter, x: _pooled(x, parameter),
+    "crossentropy": _crossentropy,
+    "l2_normalize": lambda parameter, x: K.l2_normalize(_floats(x), parameter),
     "gradient": lambda parameter, loss, wrt: _gradient(loss, wrt),
     "layers": lambda parameter, x: _layers(x, *parameter),
     "asks": lambda parameter, x: Asks()(x),
@@ -393,6 +435,11 @@ def _parameter(what: str, rng: np.random.Generator) -> Any:
         "fold_numbers": lambda: one("add", "times", "tanh", "last"),
         "fold_pair": lambda: one("first", "second"),
         "map": lambda: one("exp", "sum", "same", "inner", "other"),
+        "recurrent": lambda: bool(rng.integers(2)),
+        "convolved": lambda: one("valid", "same", "causal"),
+        "pooled": lambda: one("max", "avg"),
+        "crossentropy": lambda: one("binary", "categorical", "sparse"),
+        "l2_normalize": lambda: axis,
         "rnn": lambda: bool(rng.integers(2)),
         "layers": lambda: one((9, 3), (12, 2), (2, 3)),
     }
@@ -443,17 +490,20 @@ def recipe(seed: int) -> Recipe:
             is_float = rng.random() < 0.9
             what = "variable" if rng.random() < 0.8 else "constant"
             add((what, (), (shape, floatx if is_float else "int32", int(rng.integers(1000)))))
-        wanted = len(instructions) + int(rng.integers(3, 25))
+        given = len(instructions)
+        wanted = given + int(rng.integers(3, 25))
         for _ in range(100):
             if len(instructions) >= wanted:
                 break
             what = WHATS[int(rng.integers(len(WHATS)))]
-            if what in ("layers", "rnn", "asks") and rng.random() < 0.6:
+            if what in ("layers", "rnn", "recurrent", "convolved", "asks") and rng.random() < 0.6:
                 continue  # these take longer
             parameter = _parameter(what, rng)
             n = parameter.count(",") + 1 if what == "einsum" else _n_operands(what, rng)
-            near = max(0, len(tensors) - 4) if rng.random() < 0.5 else 0
-            operands = tuple(int(i) for i in rng.integers(near, len(tensors), n))
+            near, far = [(max(0, len(tensors) - 4), len(tensors)), (0, given), (0, len(tensors))][
+                int(rng.choice(3, p=[0.45, 0.2, 0.35]))
+            ]
+            operands = tuple(int(i) for i in rng.integers(near, far, n))
             add((what, operands, parameter))
         functions = tuple(_function(instructions, tensors, rng) for _ in range(_one_or_two(rng)))
     return Recipe(floatx, tuple(instructions), functions, _calls(len(functions), rng))
@@ -468,7 +518,7 @@ def _function(
 ) -> Made:
     """Draw what a function computes: mostly what was made last."""
     n = len(tensors)
-    outputs = {int(n - 1 - min(rng.geometric(0.3) - 1, n - 1)) for _ in range(rng.integers(1, 5))}
+    outputs = {int(n - 1 - min(rng.geometric(0.2) - 1, n - 1)) for _ in range(rng.integers(1, 6))}
     updates = []
     for v, (what, _, _) in enumerate(instructions):
         if what != "variable" or rng.random() < 0.4:

@@ -19,7 +19,7 @@ from random_programs import (
     shrunk,
 )
 
-FEW = range(270)
+FEW = range(220)
 MANY = range(10_000)
 
 
