@@ -103,6 +103,23 @@ def test_a_loop_without_steps_hands_back_its_first_state():
     assert difference(given) is None
 
 
+def test_a_view_of_a_branch_that_no_call_has_taken_is_not_made_before():
+    given = Recipe(
+        "float32",
+        (
+            ("placeholder", (), ((None,), "bool")),
+            ("variable", (), ((3, 3), "int32", 427)),
+            ("cast", (0,), "float16"),
+            ("squeeze", (2,), -1),
+            ("dot", (2, 2), None),
+            ("switch", (1, 3, 4), None),
+        ),
+        (Made((5,)),),
+        (Call(0, 2, 218), Call(0, 2, 334), Call(0, 2, 335)),
+    )
+    assert difference(given) is None
+
+
 def test_what_somebody_elses_op_is_given_lies_in_memory_as_it_does_for_the_steps():
     # NumPy's power of one number that lies backwards is rounded otherwise.
     given = Recipe(

@@ -120,7 +120,9 @@ class Memory:
         return dying
 
     def _place(self, line: Line, writing: Writing, dying: list[int]) -> None:
-        if writing.kind is Kind.VIEW and line.inputs[0] in self.arrays:
+        # A view that the run before has not made may be one that cannot be made: it waits.
+        is_sure = writing.kind is Kind.VIEW and line.outputs[0] in self.bound.facts
+        if is_sure and line.inputs[0] in self.arrays:
             inputs = [self.arrays.get(slot) for slot in line.inputs]
             self.arrays[line.outputs[0]] = self._view(line, inputs)
         if writing.kind is Kind.CALL:
