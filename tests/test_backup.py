@@ -3,10 +3,12 @@
 The oracle is the same run without any backup (`backup_scenarios.py`).
 """
 
+import errno
 import gc
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -434,7 +436,7 @@ def test_worker_processes_learn_what_their_sequence_was_like(tmp_path):
 # --- what is refused ------------------------------------------------------------------------------
 
 
-def plain_fit(folder, model=None, rows=30, epochs=3, extra=(), data=None, **options):
+def plain_fit(folder, model=None, rows=30, epochs=3, extra=(), data=None, verbose=0, **options):
     """Train a small model; return its history."""
     np.random.seed(1)
     if model is None:
@@ -444,7 +446,7 @@ def plain_fit(folder, model=None, rows=30, epochs=3, extra=(), data=None, **opti
     backup = cb.BackupAndRestore(folder, **options)
     x, y = np.random.rand(rows, 3), np.random.rand(rows, 1)
     data = (x, y) if data is None else data
-    return model.fit(*data, epochs=epochs, verbose=0, callbacks=[backup, *extra], **given)
+    return model.fit(*data, epochs=epochs, verbose=verbose, callbacks=[backup, *extra], **given)
 
 
 def interrupted(folder, n=2, **options):
@@ -584,6 +586,14 @@ def hostile(change):
     return rewrite
 
 
+def a_far_place_in_a_table(state):
+    state["generators"]["numpy"]["state"]["pos"] = 10**9
+
+
+def a_short_table(state):
+    state["generators"]["numpy"]["state"]["key"] = np.zeros(3, "uint32")
+
+
 def a_method(state):
     state["callbacks"]["History 1"]["values"]["on_epoch_end"] = "x"
 
@@ -601,6 +611,8 @@ HOSTILE = {
     "order": hostile(lambda state: state["feeds"]["training"]["place"].update(order_seed="x")),
     "generators": hostile(lambda state: state.update(generators={"numpy": 1, "python": 2})),
     "callbacks": hostile(lambda state: state.update(callbacks={"History 1": 3})),
+    "a far place in a table": hostile(a_far_place_in_a_table),
+    "a short table": hostile(a_short_table),
     "a method": hostile(a_method),
     "a class": hostile(a_class),
     "means": hostile(lambda state: state["callbacks"]["BaseLogger 1"].update(own=[1, 2])),
@@ -898,6 +910,17 @@ def test_two_runs_in_one_folder_are_refused_and_a_dead_one_holds_nothing(tmp_pat
     assert not folder.exists()
 
 
+def test_where_nothing_can_be_locked_a_warning_says_so(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+
+    def lockf(number, how):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "lockf", lockf)
+    with pytest.warns(KerascopeWarning, match="cannot be locked here.*No locks available"):
+        plain_fit(tmp_path)
+
+
 def test_other_files_stay_and_those_of_dead_writers_go(tmp_path):
     (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
     left = tmp_path / ".training.zip.123.unfinished"
@@ -909,13 +932,14 @@ def test_other_files_stay_and_those_of_dead_writers_go(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
-def test_a_finished_run_that_keeps_its_backup_trains_no_more(tmp_path):
+def test_a_finished_run_that_keeps_its_backup_trains_no_more(tmp_path, capsys):
     first = plain_fit(tmp_path, delete_checkpoint=False)
     told = []
     ear = cb.LambdaCallback(on_epoch_begin=lambda epoch, logs: told.append(epoch))
-    again = plain_fit(tmp_path, delete_checkpoint=False, extra=[ear])
+    again = plain_fit(tmp_path, delete_checkpoint=False, extra=[ear], verbose=2)
     assert again.history == first.history
     assert not told
+    assert "training ended after epoch 3, says" in capsys.readouterr().out
     more = plain_fit(tmp_path, delete_checkpoint=False, epochs=5, extra=[ear])
     assert told == [3, 4]
     assert more.history == plain_fit(tmp_path / "other", epochs=5).history
@@ -972,7 +996,7 @@ def test_who_reads_the_output_is_told_where_training_goes_on(tmp_path, capsys):
     with pytest.warns(KerascopeWarning, match="other seeds"):
         model.fit(x, y, epochs=3, verbose=2, callbacks=[backup])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("BackupAndRestore: training goes on at epoch 3, from ")
+    assert lines[0].startswith("BackupAndRestore: training goes on at epoch 3, says ")
     assert lines[1] == "Epoch 3/3"
 
 
@@ -1040,6 +1064,25 @@ def test_what_is_not_plain_is_refused_by_its_type():
 def test_what_no_plain_data_become_is_refused(data):
     with pytest.raises(ConfigError):
         from_plain(data, [])
+
+
+@pytest.mark.parametrize("name", ["MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"])
+def test_no_state_of_a_generator_leads_out_of_its_tables(name):
+    arrays = []
+    data = as_plain(np.random.Generator(getattr(np.random, name)(1)), arrays)
+    assert isinstance(from_plain(data, arrays), np.random.Generator)
+    for number in range(len(arrays)):
+        shorter = [*arrays]
+        shorter[number] = arrays[number][:1]
+        with pytest.raises(ConfigError, match="has another shape"):
+            from_plain(data, shorter)
+    text = json.dumps(data)
+    for word in ("pos", "buffer_pos", "has_uint32"):
+        forged = re.sub(rf'"{word}", \d+', f'"{word}", 1000', text)
+        assert (forged == text) == (f'"{word}"' not in text)
+        if forged != text:
+            with pytest.raises(ConfigError, match=f"'{word}' of a generator"):
+                from_plain(json.loads(forged), arrays)
 
 
 def test_generators_of_random_numbers_go_on_where_they_were():

@@ -224,11 +224,17 @@ class BackupAndRestore(Callback):
         self._tell_of_differences(self._found.state)
         with _reading(self._found):
             self._give_back(self._found.state)
-        epoch, batch = self._place
         if self._has_trained and self.params.get("verbose"):
-            place = f"epoch {epoch + 1}, batch {batch}" if batch else f"epoch {epoch + 1}"
-            say(f"BackupAndRestore: training goes on at {place}, from {self._found.path}.")
+            say(f"BackupAndRestore: {self._place_in_words()}, says {self._found.path}.")
         self._found = None
+
+    def _place_in_words(self) -> str:
+        epoch, batch = self._place
+        if batch:
+            return f"training goes on at epoch {epoch + 1}, batch {batch}"
+        if self.model.stop_training or epoch >= self.params.get("epochs", epoch + 1):
+            return f"training ended after epoch {epoch}"
+        return f"training goes on at epoch {epoch + 1}"
 
     def _give_back(self, state: Any) -> None:
         for variable, array in zip(self._run.variables, state["variables"], strict=True):

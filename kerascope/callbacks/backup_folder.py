@@ -10,6 +10,7 @@ ends: no lock is ever stale.
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import math
@@ -189,8 +190,13 @@ def _try_lock(number: int) -> bool:
 
             # Not `flock`: a forked child would hold that on after our death.
             fcntl.lockf(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
+            return False
+        warn(
+            f"BackupAndRestore: the folder cannot be locked here ({error.strerror or error}). Make "
+            "sure that no other run uses it."
+        )
     return True
 
 

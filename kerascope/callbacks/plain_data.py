@@ -21,6 +21,7 @@ from kerascope.errors import ConfigError, DtypeError
 DEEPEST = 100  # containers inside each other
 _KINDS = "biufcSUmM"  # of arrays that hold no objects
 _BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+_LARGEST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1, "uinteger": 2**32 - 1}
 _AS_THEY_ARE = (type(None), bool, int, float, str)
 _ITEMS: dict[type, str] = {
     tuple: "tuple",
@@ -165,9 +166,9 @@ def set_state_of_generator(generator: Any, state: Any) -> None:
     """
     try:
         if isinstance(generator, np.random.Generator):
-            generator.bit_generator.state = state
+            generator.bit_generator.state = _checked_state(state)
         elif isinstance(generator, np.random.RandomState):
-            generator.set_state(state)
+            generator.set_state(_checked_state(state))
         else:
             generator.setstate(state)
     except (TypeError, ValueError, LookupError) as error:
@@ -184,8 +185,31 @@ def state_of_global_generators() -> dict[str, Any]:
 
 def set_state_of_global_generators(state: dict[str, Any]) -> None:
     """Let the global generators be what they were in `state_of_global_generators`."""
-    np.random.set_state(state["numpy"])  # noqa: NPY002
+    np.random.set_state(_checked_state(state["numpy"]))  # noqa: NPY002
     random.setstate(state["python"])
+
+
+def _checked_state(state: Any) -> Any:
+    """Return the state of a generator of NumPy, which itself would believe any place in a table."""
+    name = state["bit_generator"]
+    if name not in _BIT_GENERATORS:
+        raise ValueError(f"there is no generator of random numbers {name!r}.")
+    _check_like(state, getattr(np.random, name)(0).state, "")
+    return state
+
+
+def _check_like(state: Any, usual: Any, name: str) -> None:
+    """Raise ValueError if a part of a state is not such as the same part of a usual one."""
+    if isinstance(usual, dict):
+        for key, value in usual.items():
+            _check_like(state[key], value, key)
+    elif isinstance(usual, np.ndarray):
+        if getattr(state, "shape", None) != usual.shape or state.dtype != usual.dtype:
+            raise ValueError(f"the {name!r} of a generator of random numbers has another shape.")
+    elif isinstance(usual, int):
+        most = _LARGEST.get(name, 2**128)
+        if type(state) is not int or not 0 <= state <= most:
+            raise ValueError(f"the {name!r} of a generator of random numbers is {state!r}.")
 
 
 def _generator(kind: str, state: Any) -> Any:
