@@ -10,9 +10,11 @@ import os
 import random
 import re
 import signal
+import stat
 import subprocess
 import sys
 import zipfile
+from collections import OrderedDict, deque
 from functools import cache
 from pathlib import Path
 
@@ -23,7 +25,8 @@ from backup_scenarios import SCENARIOS, acting_at, run
 
 from kerascope import backend as K
 from kerascope import callbacks as cb
-from kerascope.callbacks.backup_folder import read_state, write_state
+from kerascope.callbacks import backup_folder
+from kerascope.callbacks.backup_folder import BackupFolder, read_state, write_state
 from kerascope.callbacks.plain_data import as_plain, from_plain
 from kerascope.errors import (
     ArgumentError,
@@ -32,7 +35,7 @@ from kerascope.errors import (
     KerascopeWarning,
     UnavailableError,
 )
-from kerascope.layers import Dense, Dropout, Input, Layer
+from kerascope.layers import Dense, Dropout, Input, Lambda, Layer
 from kerascope.models import Model, Sequential
 from kerascope.stage import observing
 
@@ -598,6 +601,10 @@ def a_method(state):
     state["callbacks"]["History 1"]["values"]["on_epoch_end"] = "x"
 
 
+def a_dict(state):
+    state["callbacks"]["History 1"]["values"]["__dict__"] = {}
+
+
 def a_class(state):
     state["callbacks"]["History 1"]["values"]["__class__"] = 5
 
@@ -615,6 +622,7 @@ HOSTILE = {
     "a short table": hostile(a_short_table),
     "a method": hostile(a_method),
     "a class": hostile(a_class),
+    "a dict": hostile(a_dict),
     "means": hostile(lambda state: state["callbacks"]["BaseLogger 1"].update(own=[1, 2])),
 }
 
@@ -645,16 +653,85 @@ def test_a_forged_file_decides_on_no_file_that_is_written(tmp_path):
     assert len((tmp_path / "log.csv").read_text("utf-8").splitlines()) == 4
 
 
-def test_members_that_are_packed_or_of_another_length_are_refused(tmp_path):
+FORGED_MEMBERS = {
+    "longer array": lambda name, content: (name, content + b"1234" * ("arrays/0" in name)),
+    "shorter array": lambda name, content: (name, content[:-4] if "arrays/0" in name else content),
+    "other array": lambda name, content: (name, content.replace(b"(3, 2)", b"(2, 3)")),
+    "other format": lambda name, content: (name, content.replace(b"of training 1", b"of it")),
+    "other name": lambda name, content: (name.replace("arrays/1.", "arrays/one."), content),
+}
+
+
+@pytest.mark.parametrize("what", [*FORGED_MEMBERS, "packed", "one more"])
+def test_an_archive_that_is_not_as_ours_is_refused(what, tmp_path):
     file = interrupted(tmp_path)
     with zipfile.ZipFile(file) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    for packing, extra in ((zipfile.ZIP_DEFLATED, b""), (zipfile.ZIP_STORED, b"1234")):
-        with zipfile.ZipFile(file, "w", packing) as archive:
-            for name, content in members.items():
-                archive.writestr(name, content + extra)
-        with pytest.raises(ConfigError, match="is damaged"):
-            read_state(file)
+    change = FORGED_MEMBERS.get(what, lambda *member: member)
+    packing = zipfile.ZIP_DEFLATED if what == "packed" else zipfile.ZIP_STORED
+    with zipfile.ZipFile(file, "w", packing) as archive:
+        for member in members.items():
+            archive.writestr(*change(*member))
+        if what == "one more":
+            archive.writestr("more", b"")
+    with pytest.raises(ConfigError, match="is damaged, or no backup"):
+        read_state(file)
+
+
+def test_what_is_in_memory_and_on_the_disk_is_the_same_before_anything_is_said(
+    tmp_path, monkeypatch
+):
+    """The file is brought to the disk before it gets its name, the name before `write` returns."""
+    done, fsync, replace = [], os.fsync, Path.replace
+
+    def noted_fsync(number):
+        done.append("folder" if stat.S_ISDIR(os.fstat(number).st_mode) else "file")
+        fsync(number)
+
+    def noted_replace(path, target):
+        done.append("rename")
+        return replace(path, target)
+
+    monkeypatch.setattr(os, "fsync", noted_fsync)
+    monkeypatch.setattr(Path, "replace", noted_replace)
+    BackupFolder(tmp_path).write({"a": 1})
+    assert done == ["file", "rename", *(["folder"] if os.name != "nt" else [])]
+
+
+def test_a_lock_that_was_removed_meanwhile_is_made_anew(tmp_path, monkeypatch):
+    """Its holder deletes it at the end, perhaps just when another run has opened it."""
+    try_lock, calls = backup_folder._try_lock, []
+
+    def late(number):
+        calls.append(number)
+        if len(calls) == 1:
+            (tmp_path / "training.lock").unlink()
+        return try_lock(number)
+
+    monkeypatch.setattr(backup_folder, "_try_lock", late)
+    folder = BackupFolder(tmp_path)
+    with folder.held():
+        assert os.path.samestat(os.fstat(folder._lock), os.stat(tmp_path / "training.lock"))
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize("what", ["no variables", "place", "feeds", "callbacks"])
+def test_no_callback_hears_of_a_training_that_is_refused(what, tmp_path):
+    HOSTILE[what](interrupted(tmp_path))
+    told = []
+    with pytest.raises(ConfigError):
+        plain_fit(tmp_path, extra=[cb.LambdaCallback(on_train_begin=told.append)])
+    assert not told
+
+
+def test_weights_may_have_begun_otherwise_but_not_be_used_otherwise(tmp_path):
+    def made(function, first="zeros"):
+        return compiled([Dense(1, input_shape=(3,), kernel_initializer=first), Lambda(function)])
+
+    interrupted(tmp_path, model=made(lambda x: x * 2))
+    with pytest.raises(ConfigError, match=r"graph of training\[\d+\]: 'mul.*' there, 'add' here"):
+        plain_fit(tmp_path, model=made(lambda x: x + 2))
+    plain_fit(tmp_path, model=made(lambda x: x * 2, first="ones"))
 
 
 # --- where the data come from ---------------------------------------------------------------------
@@ -857,6 +934,44 @@ def test_a_state_that_is_no_data_or_is_not_taken_back_is_refused(tmp_path):
         plain_fit(tmp_path, extra=[Unable()])
 
 
+class Numbered(cb.Callback):
+    """Writes another file in each epoch."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.path = f"{epoch}.txt"
+
+
+def test_a_path_is_what_the_script_says_and_a_warning_says_so(tmp_path):
+    with pytest.warns(KerascopeWarning, match="Numbered: its attribute 'path' is a str") as caught:
+        plain_fit(tmp_path, extra=[Numbered("first.txt")])
+    assert len(caught) == 1
+
+
+def test_the_figures_for_tensorboard_are_in_one_file(tmp_path):
+    board, folder = tmp_path / "board", tmp_path / "backup"
+    expected = plain_fit(folder, extra=[cb.TensorBoard(tmp_path / "other")]) and [
+        scenarios.events_in(path) for path in (tmp_path / "other").iterdir()
+    ]
+    with pytest.raises(Stop):
+        plain_fit(folder, extra=[cb.TensorBoard(board), stop_at("on_epoch_begin", 3)])
+    notes = board / "events.out.tfevents.notes"
+    notes.write_text("not a file of events", encoding="utf-8")
+    state = read_state(folder / "training.zip")
+    plain_fit(folder, extra=[cb.TensorBoard(board)])
+    notes.unlink()
+    assert [scenarios.events_in(path) for path in board.iterdir()] == expected
+    notes.write_text("not a file of events", encoding="utf-8")
+    state["callbacks"]["TensorBoard 1"]["own"].update(name=notes.name, length=3)
+    folder.mkdir()
+    with (folder / "training.zip").open("wb") as file:
+        write_state(file, state)
+    plain_fit(folder, extra=[cb.TensorBoard(board)])
+    assert notes.read_text(encoding="utf-8") == "not a file of events"
+
+
 def test_callbacks_that_came_or_went_are_told_of(tmp_path):
     with pytest.raises(Stop):
         plain_fit(tmp_path, extra=[cb.EarlyStopping("loss"), stop_at("on_epoch_begin", 3)])
@@ -1018,6 +1133,7 @@ VALUES = [
     *(np.float32(0.1), np.int8(-3), np.bool_(True), np.datetime64("2020-01-01"), Path("a/b")),
     *(np.zeros((0, 3)), np.array(2.0), np.arange(6.0).reshape(2, 3).T, np.array(["a", "bc"])),
     *(np.array([1, 2], ">i4"), np.array([1 + 2j]), np.array([True]), np.float16([1.5])),
+    *(OrderedDict(b=1, a=2), deque([1, (2,)], 3), deque()),
 ]
 
 

@@ -205,6 +205,8 @@ class BackupAndRestore(Callback):
                 raise self._refusal(found, _difference(name, there, here))
         if not all(type(number) is int and number >= 0 for number in state["place"]):
             raise self._refusal(found, f"its place is {state['place']}")
+        if not all({"values", "unchanged"} <= kept.keys() for kept in state["callbacks"].values()):
+            raise self._refusal(found, "its callbacks are none")
         arrays = [(array.shape, array.dtype) for array in state["variables"]]
         variables = [(v.shape, np.dtype(v.dtype)) for v in self._run.variables]
         if arrays != variables:

@@ -14,7 +14,7 @@ from kerascope.callbacks.kept_state import (
     is_in_its_attributes,
     keeps_state,
 )
-from kerascope.errors import DataError
+from kerascope.errors import ConfigError, DataError
 
 
 class KeptFeeds:
@@ -95,6 +95,8 @@ class KeptFeeds:
         DataError
             A generator that is to be read forward is not at its beginning.
         """
+        if not all(isinstance(taken[name]["place"], dict) for name in self.feeds):
+            raise ConfigError("BackupAndRestore: the places of the data are no places.")
         for name, kept in self._sources.items():
             kept.check(taken[name]["source"])
         for name in self._read_forward:
