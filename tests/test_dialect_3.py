@@ -152,6 +152,7 @@ NAMES = [
     "AdamW",
     "Adamax",
     "Nadam",
+    "Lamb",
     "Lion",
     "Ftrl",
 ]

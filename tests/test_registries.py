@@ -72,6 +72,7 @@ ARGUMENTS = {
     "OrthogonalRegularizer": {"factor": 0.3, "mode": "columns"},
     "Huber": {"delta": 0.1, "reduction": "sum"},
     "AdamW": {"lr": 0.02, "weight_decay": 0.1},
+    "Lamb": {"lr": 0.02, "beta_1": 0.8, "weight_decay": 0.1},
     "Lion": {"lr": 0.02, "beta_1": 0.8, "weight_decay": 0.1},
     "Ftrl": {"lr": 0.2, "beta": 0.1, "l1_regularization_strength": 0.01},
     "BinaryCrossentropy": {"from_logits": True, "label_smoothing": 0.1},

@@ -44,7 +44,7 @@ class Network(NetworkFiles):
     ----------
     inputs : Tensor or list of Tensor
         Where the graph begins: what `Input` returned.
-    outputs : Tensor or list of Tensor
+    outputs : Tensor, list of Tensor, or dict of str to Tensor
         Where it ends.
     name : str, optional
 
@@ -92,13 +92,16 @@ class Network(NetworkFiles):
     def _init_graph_network(
         self, inputs: Any, outputs: Any, name: str | None = None, trainable: bool = True
     ) -> None:
-        inputs, outputs = to_list(inputs), to_list(outputs)
+        names = sorted(outputs) if isinstance(outputs, dict) else None
+        outputs = to_list(outputs) if names is None else [outputs[name] for name in names]
+        inputs = to_list(inputs)
         enter_operations([x for x in outputs if isinstance(x, Tensor)])
         with remembering_graph(type(self).__name__, inputs, outputs):
             _check_tensors(type(self).__name__, inputs, outputs)
             graph_map = map_graph(inputs, outputs)
             _check_names(graph_map.layers)
         super().__init__(name=name, trainable=trainable)
+        self._names_of_outputs = names
         self._begin_graph(inputs, outputs, graph_map)
 
     def _begin_graph(

@@ -29,7 +29,9 @@ def config_of_graph(network: Network) -> dict[str, Any]:
     input_layers = [x._keras_history.layer for x in network.inputs]
     layers = list(dict.fromkeys([*network.layers, *input_layers]))  # also an input nobody uses
     indices = _indices_inside(network, layers)
+    names = network._names_of_outputs
     return {
+        **({} if names is None else {"names_of_outputs": list(names)}),
         "name": network.name,
         "trainable": network.trainable,
         "layers": [_layer_entry(layer, indices) for layer in layers],
@@ -100,7 +102,9 @@ def network_from_config(
     _repeat_calls(layers, waiting)
     inputs = [_tensor(layers, reference) for reference in config["input_layers"]]
     outputs = [_tensor(layers, reference) for reference in config["output_layers"]]
-    network = cls(inputs=inputs, outputs=outputs, name=config.get("name"))
+    names = config.get("names_of_outputs")
+    named = outputs if names is None else dict(zip(names, outputs, strict=True))
+    network = cls(inputs=inputs, outputs=named, name=config.get("name"))
     if not config.get("trainable", True):
         network.trainable = False
     return network

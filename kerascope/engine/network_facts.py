@@ -27,6 +27,7 @@ class NetworkFacts(Layer):
         self.outputs: list[Tensor] = []
         self._is_graph_network = False
         self._graph_map: GraphMap | None = None
+        self._names_of_outputs: list[str] | None = None
         self._shape_of_build: Any = None
 
     def build(self, input_shape: Any = None) -> None:
@@ -124,7 +125,12 @@ class NetworkFacts(Layer):
 
     @property
     def output_names(self) -> list[str]:
-        """The name of each output layer: the keys of a dict of targets or losses."""
+        """The name of each output: the keys of a dict of targets or losses.
+
+        The model was told it in a dict, whose keys come sorted; else it is that of the layer.
+        """
+        if self._names_of_outputs is not None:
+            return list(self._names_of_outputs)
         return distinct_names([layer.name for layer in self.output_layers])
 
     @property

@@ -145,21 +145,24 @@ class BatchNormalization(Layer):
     def _moving_average(self, word: str, size: int, initializer: Any) -> Variable:
         return self.add_weight(name=word, shape=(size,), initializer=initializer, trainable=False)
 
-    def call(self, inputs: Tensor, training: Any = None) -> Tensor:
-        """Return the normalised inputs, and enter the updates of the moving averages."""
+    def call(self, inputs: Tensor, training: Any = None, mask: Tensor | None = None) -> Tensor:
+        """Return the normalised inputs, and enter the updates of the moving averages.
+
+        With Keras 3's habits, what a mask leaves out does not count for mean and variance.
+        """
         training = K.learning_phase() if training is None else training
         if self._tests_when_frozen and is_eager():
             training = training and self.trainable
         if not isinstance(training, Tensor) and not training:
             return self._normalized_for_test(inputs)
         axis = self.axis % K.ndim(inputs)
-        normalized, mean, variance = K.normalize_batch_in_training(
-            inputs,
-            self.gamma,
-            self.beta,
-            [a for a in range(K.ndim(inputs)) if a != axis],
-            epsilon=self.epsilon,
-        )
+        others = [a for a in range(K.ndim(inputs)) if a != axis]
+        if mask is not None and self._ends_masks:
+            normalized, mean, variance = self._normalized_by_masked(inputs, mask, others)
+        else:
+            normalized, mean, variance = K.normalize_batch_in_training(
+                inputs, self.gamma, self.beta, others, epsilon=self.epsilon
+            )
         self.add_update(
             [
                 K.moving_average_update(self.moving_mean, mean, self.momentum),
@@ -173,6 +176,18 @@ class BatchNormalization(Layer):
                 normalized, lambda: self._normalized_for_test(inputs), Thawed(self)
             )
         return K.in_train_phase(normalized, lambda: self._normalized_for_test(inputs), training)
+
+    def _normalized_by_masked(self, inputs: Tensor, mask: Tensor, axes: list[int]) -> list[Tensor]:
+        """Return the normalised inputs, and mean and variance of what the mask keeps."""
+        kept = K.cast(K.expand_dims(mask, -1), inputs.dtype) * K.ones_like(inputs)
+        count = K.sum(kept, axes, keepdims=True) + K.epsilon()
+        mean = K.sum(inputs * kept, axes, keepdims=True) / count
+        variance = K.sum(K.square((inputs - mean) * kept), axes, keepdims=True) / count
+        mean, variance = K.flatten(mean), K.flatten(variance)
+        normalized = K.batch_normalization(
+            inputs, mean, variance, self.beta, self.gamma, axis=self.axis, epsilon=self.epsilon
+        )
+        return [normalized, mean, variance]
 
     def _normalized_for_test(self, inputs: Tensor) -> Tensor:
         return K.batch_normalization(

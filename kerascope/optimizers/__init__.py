@@ -15,7 +15,7 @@ from kerascope.optimizers.accumulating import Adadelta, Adagrad, RMSprop
 from kerascope.optimizers.adaptive import Adam, Adamax, Nadam
 from kerascope.optimizers.base import Optimizer, ParameterUpdate
 from kerascope.optimizers.gradients import clip_norm
-from kerascope.optimizers.newer import AdamW, Ftrl, Lion
+from kerascope.optimizers.newer import AdamW, Ftrl, Lamb, Lion
 from kerascope.optimizers.sgd import SGD
 from kerascope.registry import Registry
 
@@ -27,6 +27,7 @@ __all__ = [
     "AdamW",
     "Adamax",
     "Ftrl",
+    "Lamb",
     "Lion",
     "Nadam",
     "Optimizer",
@@ -47,7 +48,7 @@ __all__ = [
 ]
 
 _registry = Registry("optimizer")
-for _optimizer in (SGD, RMSprop, Adagrad, Adadelta, Adam, Adamax, Nadam, AdamW, Lion, Ftrl):
+for _optimizer in (SGD, RMSprop, Adagrad, Adadelta, Adam, Adamax, Nadam, AdamW, Lamb, Lion, Ftrl):
     _registry.register(_optimizer, _optimizer.__name__.lower())
 
 sgd = SGD

@@ -32,6 +32,11 @@ class RMSprop(DecayingOptimizer):
         Keeps the division finite. Default `K.epsilon()`.
     decay : float
         Fall of the learning rate: lr / (1 + decay * t).
+    momentum : float
+        Share of the last step that is done again.
+    centered : bool
+        Whether the square of the mean gradient is taken off the mean square: divided is then by the
+        standard deviation of the gradient.
     clipnorm, clipvalue : float, optional
         See `Optimizer`.
 
@@ -39,6 +44,8 @@ class RMSprop(DecayingOptimizer):
     -----
     a = rho * a + (1 - rho) * g^2;  p = p - lr * g / (sqrt(a) + epsilon).
     Slots: `a`, the accumulator. With flavour "3" (see `Optimizer`) epsilon is under the root.
+    With `momentum`, m = momentum * m + lr * g / ... is a slot too, and p = p - m. With `centered`,
+    b = rho * b + (1 - rho) * g is one, and a - b^2 stands in the place of a.
 
     References
     ----------
@@ -54,11 +61,20 @@ class RMSprop(DecayingOptimizer):
         rho: float = 0.9,
         epsilon: float | None = None,
         decay: float = 0.0,
+        momentum: float = 0.0,
+        centered: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(lr, decay, **kwargs)
         self.rho = self._hyperparameter("rho", rho)
         self.epsilon = K.epsilon() if epsilon is None else epsilon
+        self.momentum = momentum
+        self.centered = centered
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments; what is off is left out, as Keras 2 knows it not."""
+        config = super().get_config()
+        return {k: v for k, v in config.items() if v or k not in ("momentum", "centered")}
 
     def _updates(
         self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
@@ -66,16 +82,26 @@ class RMSprop(DecayingOptimizer):
         grads = yield self.gradients_stage(loss, params)
         lr = self._rate()
         accumulators = self._make_slots("accumulator", params)
+        momenta = self._make_slots("momentum", params) if self.momentum else []
+        averages = self._make_slots("average_gradient", params) if self.centered else []
         updates: list[Pair] = []
-        for p, g, a in zip(params, grads, accumulators, strict=True):
+        for i, (p, g, a) in enumerate(zip(params, grads, accumulators, strict=True)):
             with naming(p):
-                new_a = self.rho * a + (1.0 - self.rho) * K.square(g)
-                new_p = p - lr * g / self._root(new_a)
-                new_p = constrained(constraints, p, new_p)
-            pairs = (K.update(a, new_a), K.update(p, new_p))
+                new_a = spread = self.rho * a + (1.0 - self.rho) * K.square(g)
+                pairs = [K.update(a, new_a)]
+                if averages:
+                    mean = self.rho * averages[i] + (1.0 - self.rho) * g
+                    pairs.append(K.update(averages[i], mean))
+                    spread = new_a - K.square(mean)
+                step = lr * g / self._root(spread)
+                if momenta:
+                    step = self.momentum * momenta[i] + step
+                    pairs.append(K.update(momenta[i], step))
+                new_p = constrained(constraints, p, p - step)
+            pairs.append(K.update(p, new_p))
             updates.extend(pairs)
-            yield ParameterUpdate(p, g, pairs)
-        return self._keep(accumulators, updates)
+            yield ParameterUpdate(p, g, tuple(pairs))
+        return self._keep([*accumulators, *momenta, *averages], updates)
 
 
 class Adagrad(DecayingOptimizer):

@@ -1,4 +1,4 @@
-"""AdamW, Lion and Ftrl: optimizers that came after Keras 2."""
+"""AdamW, Lamb, Lion and Ftrl: optimizers that came after Keras 2."""
 
 from __future__ import annotations
 
@@ -60,6 +60,77 @@ class AdamW(Adam):
         super().__init__(
             lr, beta_1, beta_2, epsilon, decay, amsgrad, weight_decay=weight_decay, **kwargs
         )
+
+
+class Lamb(DecayingOptimizer):
+    """Adam whose step is, for each parameter, as long as the parameter itself times the rate.
+
+    Parameters
+    ----------
+    lr : float
+        Learning rate (`learning_rate=` is accepted too).
+    beta_1, beta_2 : float
+        Shares of the old mean gradient, and of the old mean square, that are kept.
+    epsilon : float, optional
+        Keeps the division finite. Default `K.epsilon()`.
+    decay : float
+        Fall of the learning rate: lr / (1 + decay * t).
+    weight_decay, clipnorm, clipvalue : float, optional
+        See `Optimizer`.
+
+    Notes
+    -----
+    With Adam's m and v, each divided by what it still lacks of its full size,
+    u = m / (sqrt(v) + epsilon) and p = p - lr * |p| / |u| * u, where |.| is the length of the whole
+    parameter; where one of the lengths is 0, their quotient counts as 1. Slots: `m` and `v`.
+
+    References
+    ----------
+    1. You et al.: Large Batch Optimization for Deep Learning: Training BERT in 76 Minutes, 2019.
+    """
+
+    @accepts_spellings
+    def __init__(
+        self,
+        lr: float = 0.001,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float | None = None,
+        decay: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(lr, decay, **kwargs)
+        self.beta_1 = self._hyperparameter("beta_1", beta_1)
+        self.beta_2 = self._hyperparameter("beta_2", beta_2)
+        self.epsilon = K.epsilon() if epsilon is None else epsilon
+
+    def _updates(
+        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
+    ) -> Updates:
+        grads = yield self.gradients_stage(loss, params)
+        lr, t = self._rate(), self._time()
+        ms, vs = self._make_slots("m", params), self._make_slots("v", params)
+        updates: list[Pair] = []
+        for p, g, m, v in zip(params, grads, ms, vs, strict=True):
+            with naming(p):
+                new_m = self.beta_1 * m + (1.0 - self.beta_1) * g
+                new_v = self.beta_2 * v + (1.0 - self.beta_2) * K.square(g)
+                whole_m = new_m / (1.0 - K.pow(self.beta_1, t))
+                whole_v = new_v / (1.0 - K.pow(self.beta_2, t))
+                step = whole_m / (K.sqrt(whole_v) + self.epsilon)
+                decayed = p * (1.0 - lr * self.weight_decay) if self.weight_decay else p
+                new_p = constrained(constraints, p, p - lr * _ratio(decayed, step) * step)
+            pairs = (K.update(m, new_m), K.update(v, new_v), K.update(p, new_p))
+            updates.extend(pairs)
+            yield ParameterUpdate(p, g, pairs)
+        return self._keep([slot for both in zip(ms, vs, strict=True) for slot in both], updates)
+
+
+def _ratio(p: Tensor, step: Tensor) -> Tensor:
+    """Return how much longer a parameter is than its step; 1 if one of them has no length."""
+    length, of_step = (K.sqrt(K.sum(K.square(x))) for x in (p, step))
+    has_none = K.equal(length * of_step, 0.0)
+    return K.switch(has_none, K.ones_like(length), length / K.maximum(of_step, 1e-30))
 
 
 class Lion(DecayingOptimizer):

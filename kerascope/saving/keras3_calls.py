@@ -42,7 +42,9 @@ def graph_from_keras_3(config: Config) -> Config:
     inputs = references_in(config["input_layers"])
     outputs = references_in(config["output_layers"])
     entries = _that_are_used(entries, {name for name, *_ in [*inputs, *outputs]})
+    names = config["output_layers"]
     return {
+        **({"names_of_outputs": sorted(names)} if isinstance(names, dict) else {}),
         "name": config.get("name"),
         "trainable": config.get("trainable", True),
         "layers": [_with_our_calls(entry) for entry in entries],

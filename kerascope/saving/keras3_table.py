@@ -146,7 +146,6 @@ ONLY_THEIR_OPTIMIZERS: dict[str, tuple[Any, ...]] = {
     "ema_overwrite_frequency": (ANYTHING,),
     "jit_compile": (ANYTHING,),
     "is_legacy_optimizer": (ANYTHING,),
-    "momentum": (0, 0.0),
     "gradient_accumulation_steps": (1,),
 }
 
@@ -154,7 +153,8 @@ ONLY_THEIR_OPTIMIZERS: dict[str, tuple[Any, ...]] = {
 # the other, before the next parameter comes. The words are those of our slots' names.
 SLOTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "SGD": (("momentum",),),
-    "RMSprop": (("accumulator",),),
+    "Lamb": (("m", "v"),),
+    "RMSprop": (("accumulator",), ("momentum",), ("average_gradient",)),
     "Adagrad": (("accumulator",),),
     "Adadelta": (("accumulator", "delta_accumulator"),),
     "Adam": (("m", "v"), ("v_max",)),

@@ -215,11 +215,13 @@ def _graph(config: Config, facts: dict[str, NetworkFacts]) -> Config:
         translated["inbound_nodes"] = [_call(entry, call, known) for call in entry["inbound_nodes"]]
         layers.append(translated)
     inputs, outputs = config["input_layers"], config["output_layers"]
+    names = config.get("names_of_outputs")
+    named = outputs[0] if len(outputs) == 1 else outputs
     return {
-        **config,
+        **{key: value for key, value in config.items() if key != "names_of_outputs"},
         "layers": layers,
         "input_layers": inputs[0] if len(inputs) == 1 else inputs,
-        "output_layers": outputs[0] if len(outputs) == 1 else outputs,
+        "output_layers": named if names is None else dict(zip(names, outputs, strict=True)),
     }
 
 

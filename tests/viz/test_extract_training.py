@@ -31,6 +31,7 @@ EVERY = [
     "Adamax",
     "Nadam",
     "AdamW",
+    "Lamb",
     "Lion",
     "Ftrl",
 ]
