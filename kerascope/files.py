@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kerascope.errors import ArgumentError, KerascopeError, UnavailableError
@@ -38,6 +41,7 @@ def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterat
             f"{str(target)!r} exists; expected a new file, since overwrite is False."
         )
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
+    _remove_leftovers(target)
     try:
         yield unfinished
         unfinished.replace(target)
@@ -47,6 +51,74 @@ def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterat
         raise UnavailableError(f"cannot write {str(target)!r}: {_reason(error)}.") from error
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def comes_from_the_system(error: BaseException) -> bool:
+    """Tell whether an OSError is of the system, and none that a library raises for a damaged file.
+
+    Examples
+    --------
+    >>> comes_from_the_system(TimeoutError("no answer")), comes_from_the_system(OSError("no HDF5"))
+    (True, False)
+    """
+    if not isinstance(error, OSError):
+        return False
+    return type(error) is not OSError or error.errno not in (None, errno.EINVAL)
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what processes that are no more left of writing this file."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.(\d+)\.unfinished")
+    for path in target.parent.iterdir():
+        match = pattern.fullmatch(path.name)
+        if match is None or int(match[1]) == os.getpid():
+            continue
+        with suppress(OSError):  # it has just been renamed, or Windows finds it open
+            if not _may_hold(int(match[1]), path.stat().st_mtime):
+                path.unlink()
+
+
+def _may_hold(process: int, written: float) -> bool:
+    """Tell whether a process lives that may be the one that wrote a file at this time."""
+    if not (_lives_on_windows(process) if os.name == "nt" else _lives(process)):
+        return False
+    begun = _begun(process)
+    return begun is None or begun <= written + 2  # seconds; else the number was given anew
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)  # sends nothing; on Windows it would be Ctrl-C
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True  # somebody else's
+    return True
+
+
+def _lives_on_windows(process: int) -> bool:
+    kernel = ctypes.windll.kernel32  # type: ignore[attr-defined]
+    handle = kernel.OpenProcess(_MAY_BE_ASKED, False, process)
+    if not handle:
+        return bool(kernel.GetLastError() == _ACCESS_DENIED)
+    code = ctypes.c_ulong()
+    kernel.GetExitCodeProcess(handle, ctypes.byref(code))
+    kernel.CloseHandle(handle)
+    return code.value == _STILL_ACTIVE
+
+
+_MAY_BE_ASKED, _ACCESS_DENIED, _STILL_ACTIVE = 0x1000, 5, 259  # of Windows
+
+
+def _begun(process: int) -> float | None:
+    """Return when a process began, in seconds; None where the system does not tell."""
+    try:
+        facts = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        lines = Path("/proc/stat").read_text().splitlines()
+        booted = next(float(line.split()[1]) for line in lines if line.startswith("btime"))
+        return booted + int(facts[19]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, StopIteration):
+        return None
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:

@@ -2,6 +2,8 @@
 
 import errno
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import h5py
@@ -68,3 +70,47 @@ def test_a_model_that_may_not_be_saved_names_its_file(method, monkeypatch):
     with pytest.raises(UnavailableError, match=r"^cannot write 'a\.h5': permission denied\.$"):
         getattr(model, method)("a.h5")
     assert os.listdir() == []
+
+
+# --- what dead processes left ---------------------------------------------------------------------
+
+
+def dead_process() -> int:
+    """Return the number of a process that is no more."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+@pytest.mark.process
+def test_what_dead_processes_left_is_removed_by_the_next_writing(tmp_path):
+    living = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        kept = [
+            tmp_path / f".ck.h5.{living.pid}.unfinished",
+            tmp_path / f".other.h5.{dead_process()}.unfinished",
+            tmp_path / ".ck.h5.notes.unfinished",
+        ]
+        left = tmp_path / f".ck.h5.{dead_process()}.unfinished"
+        for path in (*kept, left):
+            path.write_text("half", encoding="utf-8")
+        with replacing(tmp_path / "ck.h5") as unfinished:
+            unfinished.write_text("whole", encoding="utf-8")
+        assert sorted(tmp_path.iterdir()) == sorted([*kept, tmp_path / "ck.h5"])
+    finally:
+        living.communicate(b"\n")
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux tells when it began")
+def test_a_number_that_was_given_to_a_later_process_keeps_nothing(tmp_path):
+    living = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        left = tmp_path / f".ck.h5.{living.pid}.unfinished"
+        left.write_text("half", encoding="utf-8")
+        os.utime(left, (1_000_000_000, 1_000_000_000))  # long before
+        with replacing(tmp_path / "ck.h5") as unfinished:
+            unfinished.write_text("whole", encoding="utf-8")
+        assert list(tmp_path.iterdir()) == [tmp_path / "ck.h5"]
+    finally:
+        living.communicate(b"\n")

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from kerascope.errors import ConfigError, KerascopeError
+from kerascope.saving.hdf5_files import check_system
 from kerascope.saving.limits import FREE_SIZE, GREATEST_RATIO, LARGEST_CONFIG, MOST_MEMBERS
 
 _PIECE = 2**20
@@ -67,6 +68,7 @@ def reading_archive(path: Any, where: str) -> Iterator[Archive]:
     except KerascopeError:
         raise
     except damaged as error:
+        check_system(error, where)
         raise ConfigError(f"{where} is no whole .keras file ({error}).") from None
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.errors import ConfigError, DataError, KerascopeError, UnavailableError
+from kerascope.files import comes_from_the_system
 from kerascope.saving.hdf5_texts import bytes_of, check_texts
 from kerascope.saving.limits import (
     DEEPEST_GROUP,
@@ -66,7 +67,16 @@ def reading_hdf5(source: Any, where: str) -> Iterator[Any]:
     except KerascopeError:
         raise
     except (OSError, RuntimeError, KeyError, UnicodeDecodeError) as error:
+        check_system(error, where)
         raise ConfigError(f"{where} is no whole HDF5 file ({_first_line(error)}).") from None
+
+
+def check_system(error: BaseException, where: str) -> None:
+    """Raise UnavailableError if an error says nothing of the file, but of who holds or sends it."""
+    if comes_from_the_system(error):
+        raise UnavailableError(
+            f"{where} cannot be read: {type(error).__name__}: {error}"
+        ) from error
 
 
 def _first_line(error: Exception) -> str:

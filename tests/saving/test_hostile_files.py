@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kerascope.errors import ConfigError, DataError, KerascopeError, UnavailableError
-from kerascope.layers import LSTM, Dense, Dropout, Embedding, Input, add
+from kerascope.layers import LSTM, Dense, Dropout, Embedding, Input, Layer, add
 from kerascope.models import Model, Sequential, load_model
 
 MOST_CALLS = 500_000  # for one file; a whole one takes some 50 000
@@ -416,3 +416,24 @@ def test_folders_and_misspelt_names_are_explained(tmp_path):
     small_model().save_weights(tmp_path / "w.weights.h5")
     with pytest.raises(ConfigError, match="file of weights alone"):
         load_model(tmp_path / "w.weights.h5")
+
+
+@pytest.mark.parametrize("ending", ["keras", "h5"])
+@pytest.mark.parametrize("error", [TimeoutError("no answer"), PermissionError(13, "not for you")])
+def test_an_error_of_the_system_is_told_as_what_it_is(ending, error, tmp_path):
+    class Asking(Layer):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            if loading:
+                raise error
+
+        def call(self, inputs):
+            return inputs
+
+    loading: list[bool] = []
+    path = tmp_path / f"model.{ending}"
+    Sequential([Asking(input_shape=(2,))]).save(path)
+    loading.append(True)
+    with pytest.raises(UnavailableError, match=f"cannot be read: {type(error).__name__}") as told:
+        load_model(path, custom_objects={"Asking": Asking})
+    assert "no whole" not in str(told.value)
