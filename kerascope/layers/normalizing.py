@@ -338,6 +338,7 @@ class RMSNormalization(_Normalizing):
 
     def __init__(self, axis: Axis = -1, epsilon: float = 1e-6, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = not self._ends_masks  # a mask ends here in Keras 3
         self.axis = axis if isinstance(axis, int) else list(axis)
         self.epsilon = epsilon
 

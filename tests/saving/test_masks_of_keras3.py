@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from keras_reference import answer
+from keras_reference import keras as keras_module
 
 from kerascope import Sequential, config, layers
 from kerascope.errors import DtypeError, KerascopeWarning
@@ -186,3 +188,55 @@ def test_a_mask_that_an_embedding_hands_on_needs_no_operations(keras, tmp_path):
     kinds = [type(layer).__name__ for layer in ours.layers]
     assert kinds == ["InputLayer", "Embedding", "Dropout", "Bidirectional", "Add", "GRU"]
     np.testing.assert_allclose(ours.predict(WORDS), np.asarray(theirs(WORDS)), rtol=1e-5, atol=1e-6)
+
+
+# Layers that anybody may call on a masked sequence, with what their constructors need.
+ON_SEQUENCES: list[tuple[str, dict[str, Any]]] = [
+    ("Masking", {}),
+    ("Flatten", {}),
+    ("LayerNormalization", {}),
+    ("Activation", {"activation": "tanh"}),
+    ("ActivityRegularization", {}),
+    ("AlphaDropout", {"rate": 0.1}),
+    ("BatchNormalization", {}),
+    ("Conv1D", {"filters": 2, "kernel_size": 2}),
+    ("Dense", {"units": 2}),
+    ("Dropout", {"rate": 0.1}),
+    ("ELU", {}),
+    ("GaussianDropout", {"rate": 0.1}),
+    ("GaussianNoise", {"stddev": 0.1}),
+    ("GlobalAveragePooling1D", {}),
+    ("GlobalMaxPooling1D", {}),
+    ("GroupNormalization", {"groups": 1}),
+    ("GRU", {"units": 2}),
+    ("LeakyReLU", {}),
+    ("LSTM", {"units": 2}),
+    ("MultiHeadAttention", {"num_heads": 1, "key_dim": 2}),
+    ("Permute", {"dims": (2, 1)}),
+    ("PReLU", {}),
+    ("ReLU", {}),
+    ("RMSNormalization", {}),
+    ("Rescaling", {"scale": 2.0}),
+    ("Reshape", {"target_shape": (2, 2)}),
+    ("SimpleRNN", {"units": 2}),
+    ("Softmax", {}),
+    ("SpatialDropout1D", {"rate": 0.1}),
+    ("UnitNormalization", {}),
+    ("UpSampling1D", {}),
+    ("ZeroPadding1D", {}),
+]
+
+
+def supporting(its_layers: Any, rows: list[Any]) -> list[bool]:
+    return [bool(getattr(its_layers, name)(**options).supports_masking) for name, options in rows]
+
+
+def test_with_keras_3s_habits_masks_pass_the_layers_that_they_pass_there(answers):
+    config.dialect = "3"
+    try:
+        ours = supporting(layers, ON_SEQUENCES)
+    finally:
+        config.dialect = "2.2"
+    theirs = answer(supporting, keras_module.layers, ON_SEQUENCES)
+    names = [name for name, _ in ON_SEQUENCES]
+    assert dict(zip(names, ours, strict=True)) == dict(zip(names, theirs, strict=True))
