@@ -11,6 +11,7 @@ import warnings
 from types import FrameType
 
 from kerascope.errors import KerascopeWarning
+from kerascope.printable import printable_lines
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -28,7 +29,7 @@ def frame_outside_the_package() -> FrameType | None:
 
 def warn(message: str, category: type[Warning] = KerascopeWarning) -> None:
     """Warn at the user's own line, however deep in the package we are."""
-    warnings.warn(message, category, stacklevel=_outside()[1])
+    warnings.warn(printable_lines(message), category, stacklevel=_outside()[1])
 
 
 def _outside() -> tuple[FrameType | None, int]:

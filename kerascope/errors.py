@@ -39,6 +39,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kerascope.printable import printable_lines
+
 
 class KerascopeError(Exception):
     """Base of all errors of this package.
@@ -50,7 +52,7 @@ class KerascopeError(Exception):
     """
 
     def __init__(self, message: str, *, subject: Any = None) -> None:
-        super().__init__(message.rstrip())
+        super().__init__(printable_lines(message.rstrip()))
         self.subject = subject
 
 

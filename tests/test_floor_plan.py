@@ -28,8 +28,8 @@ LONGEST_FUNCTION = 60
 FLOOR_PLAN: dict[int, list[str]] = {
     row: names.split()
     for row, names in {
-        0: "errors limits settings stage registry spellings edge files configured callers not_yet "
-        "refusals",
+        0: "errors limits printable settings stage registry spellings edge files configured "
+        "callers not_yet refusals",
         1: "backend",
         2: "activations initializers regularizers constraints losses metrics optimizers callbacks",
         3: "engine",

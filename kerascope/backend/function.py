@@ -386,7 +386,7 @@ def _add_context(error: Exception, step: Step | None, values: list[Any]) -> None
         return
     shapes = [getattr(values[slot], "shape", None) for slot in step.inputs]
     error.add_note(
-        f"while computing '{step.apply.name}' = {step.apply!r} on arrays of shapes {shapes}"
+        f"while computing {step.apply.name!r} = {step.apply!r} on arrays of shapes {shapes}"
     )
     if step.apply.scope.made_at is not None:
         path, line = step.apply.scope.made_at

@@ -288,8 +288,8 @@ class Apply:
         return self.outputs[0].name.partition(":")[0]
 
     def __repr__(self) -> str:
-        listed = ", ".join(x.name for x in self.inputs)
-        return f"{self.op.name}({listed}) -> {self.outputs[0].name}"
+        listed = ", ".join(map(repr, self.inputs))
+        return f"{self.op.name}({listed}) -> {self.outputs[0]!r}"
 
 
 def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:

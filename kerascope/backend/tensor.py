@@ -23,6 +23,7 @@ from kerascope.backend.numbers_in_words import name_of_numbers, with_few_numbers
 from kerascope.backend.scopes import current_scope
 from kerascope.backend.shapes import Shape, as_shape
 from kerascope.errors import DtypeError, ShapeError
+from kerascope.printable import printable
 from kerascope.settings import config
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ class Tensor:
         return self.shape
 
     def __repr__(self) -> str:
-        return self.name
+        return printable(self.name)
 
     def __bool__(self) -> bool:
         raise DtypeError(
@@ -233,7 +234,7 @@ class Constant(Tensor):
 
     def __str__(self) -> str:
         """Return name, shape and numbers, as `print` shows them in eager mode."""
-        return with_numbers(self.name, self.value)
+        return with_numbers(printable(self.name), self.value)
 
     def __repr__(self) -> str:
         """Return the same on one line, for lists and messages; without numbers if they are many."""

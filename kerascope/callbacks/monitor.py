@@ -13,6 +13,7 @@ from typing import Any
 
 from kerascope import edge
 from kerascope.errors import ArgumentError, KerascopeWarning
+from kerascope.printable import printable, printable_lines
 from kerascope.registry import did_you_mean
 
 MODES = ("auto", "min", "max")
@@ -21,7 +22,7 @@ GROWS_WHEN_BETTER = ("acc", "fmeasure")
 
 def say(text: str) -> None:
     """Tell a person what a callback with `verbose=1` did."""
-    edge.show("message", text)
+    edge.show("message", printable_lines(text))
 
 
 def other_accuracy(name: str) -> str | None:
@@ -118,7 +119,7 @@ class Monitor:
         logs = logs or {}
         found = find(self.name, logs)
         if found is None and not is_awaited(self.name, logs, params):
-            known = ", ".join(sorted(logs)) or "nothing"
+            known = printable(", ".join(sorted(logs))) or "nothing"
             warnings.warn(
                 f"{self.where}: {self.name!r} is not in the logs, so nothing is done; expected one "
                 f"of their names, which are {known}. {self._remedy(logs)}".rstrip(),

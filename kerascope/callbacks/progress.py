@@ -19,6 +19,7 @@ from kerascope import edge
 from kerascope.callbacks.averages import RunningMeans
 from kerascope.callbacks.base import Callback, Logs, registry
 from kerascope.errors import ArgumentError
+from kerascope.printable import printable
 
 SMALLEST_DECIMAL = 1e-3
 Moment = Literal["started", "running", "finished"]
@@ -72,7 +73,7 @@ class Progress:
     @property
     def figures(self) -> list[str]:
         """The mean figures as words: "loss: 7.6246"."""
-        return [f"{name}: {written(value)}" for name, value in self.logs.items()]
+        return [f"{printable(name)}: {written(value)}" for name, value in self.logs.items()]
 
 
 def written(value: Any) -> str:

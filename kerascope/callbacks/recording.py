@@ -15,6 +15,7 @@ from kerascope.callbacks.averages import RunningMeans
 from kerascope.callbacks.base import Callback, Logs, registry
 from kerascope.errors import ArgumentError, KerascopeWarning
 from kerascope.files import replacing
+from kerascope.printable import printable
 
 NOT_AVAILABLE = "NA"
 
@@ -176,8 +177,10 @@ class CSVLogger(Callback):
         left_out = sorted(set(logs) - set(self.keys))
         if left_out:
             warnings.warn(
-                f"CSVLogger: {', '.join(left_out)} not written; {self.filename.name} has the "
-                f"columns epoch, {', '.join(self.keys)}.",
+                printable(
+                    f"CSVLogger: {', '.join(left_out)} not written; {self.filename.name} has the "
+                    f"columns epoch, {', '.join(self.keys)}."
+                ),
                 KerascopeWarning,
                 stacklevel=2,
             )

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
+from kerascope.printable import printable as escaped
+
 DOTS, ELLIPSIS = "...", "…"
 INDENT = "    "  # of what goes on in a further row
 OWN_LINE = ("Usage: ", "Example: ", " ")  # of a help text; they are not joined to what is above
@@ -123,12 +125,7 @@ def printable(line: str) -> str:
     >>> printable("a\tb"), printable("a\x1b[2J")
     ('a       b', 'a\\x1b[2J')
     """
-    if line.isprintable():
-        return line
-    return "".join(
-        character if character.isprintable() else ascii(character)[1:-1]
-        for character in line.expandtabs()
-    )
+    return escaped(line.expandtabs())
 
 
 def _taken(text: str, width: int) -> str:

@@ -26,6 +26,7 @@ from kerascope.debugger.names import names_at_stop
 from kerascope.debugger.places import first_line, walked, where_of
 from kerascope.debugger.session import Quitting, Restarting, Session
 from kerascope.errors import KerascopeError
+from kerascope.printable import printable_lines
 from kerascope.trace.events import Where
 from kerascope.trace.expressions import told
 from kerascope.trace.stepper import Stepper
@@ -119,9 +120,9 @@ class Shell(cmd.Cmd):
                 self.say_text(line)
 
     def say(self, what: Any = "") -> None:
-        """Print a text as it is, or what rich can render, in our width."""
+        """Print a text without control characters, or what rich can render, in our width."""
         if isinstance(what, str):
-            print(what, file=self.stdout)
+            print(printable_lines(what), file=self.stdout)
             return
         color = "auto" if self.is_terminal else None
         console = Console(

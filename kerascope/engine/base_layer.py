@@ -34,6 +34,7 @@ from kerascope.engine.tensor_arguments import shapes_by_name
 from kerascope.engine.undoing import tried_out
 from kerascope.errors import DtypeError, NotBuiltError
 from kerascope.limits import PARTS_OF_A_LAYER, Budget, current_budget
+from kerascope.printable import printable
 from kerascope.registry import did_you_mean
 from kerascope.spellings import changed_habits, habits
 
@@ -136,7 +137,7 @@ class Layer(LayerWeights, metaclass=LayerType):
         return prefix if number == 1 else f"{prefix}_{number - 1}"
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name}>"
+        return f"<{type(self).__name__} {printable(self.name)}>"
 
     @property
     def trainable(self) -> bool:

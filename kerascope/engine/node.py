@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape
+from kerascope.printable import printable
 
 if TYPE_CHECKING:
     from kerascope.engine.base_layer import Layer
@@ -181,7 +182,7 @@ class Node:
         }
 
     def __repr__(self) -> str:
-        return f"<Node {self.name}: {self.input_tensors} -> {self.output_tensors}>"
+        return f"<Node {printable(self.name)}: {self.input_tensors} -> {self.output_tensors}>"
 
 
 class NodeCreated(NamedTuple):

@@ -12,6 +12,7 @@ from kerascope.engine.layer_type import OldNames
 from kerascope.engine.nesting import unpack_singleton
 from kerascope.engine.node import Node
 from kerascope.errors import ArgumentError, IllDefinedError
+from kerascope.printable import printable
 
 
 class NodeAccess(OldNames):
@@ -24,7 +25,7 @@ class NodeAccess(OldNames):
     @property
     def label(self) -> str:
         """How errors call the layer: `Dense 'dense_1'`."""
-        return f"{type(self).__name__} '{self.name}'"
+        return f"{type(self).__name__} '{printable(self.name)}'"
 
     @property
     def _inbound_nodes(self) -> list[Node]:

@@ -22,6 +22,7 @@ from kerascope.backend.function import Function
 from kerascope.backend.graph import Tensor
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.node import Node
+from kerascope.printable import printable, printable_lines
 
 
 class Removed(Enum):
@@ -45,7 +46,7 @@ class TensorRef:
     dtype: str
 
     def __repr__(self) -> str:
-        return f"<{self.name} {self.dtype}{list(self.shape)}>"
+        return f"<{printable(self.name)} {self.dtype}{list(self.shape)}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class NodeRef:
     node_index: int
 
     def __repr__(self) -> str:
-        return f"<node {self.name}>"
+        return f"<node {printable(self.name)}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class LayerRef:
     kind: str
 
     def __repr__(self) -> str:
-        return f"<{self.kind} {self.name}>"
+        return f"<{self.kind} {printable(self.name)}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class ErrorRef:
     text: str
 
     def __repr__(self) -> str:
-        return f"{self.kind}: {self.text}"
+        return f"{self.kind}: {printable_lines(self.text)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class ObjectRef:
     name: str
 
     def __repr__(self) -> str:
-        return f"<{self.kind} {self.name}>"
+        return f"<{self.kind} {printable(self.name)}>"
 
 
 REFS = (TensorRef, NodeRef, LayerRef, ErrorRef, ObjectRef)

@@ -25,6 +25,7 @@ from kerascope.engine.node_ids import call_ids, free_id
 from kerascope.engine.running import InputFed, NodeComputed
 from kerascope.engine.training_data import as_arrays, check_lengths
 from kerascope.errors import DtypeError
+from kerascope.printable import printable
 from kerascope.stage import Mark, Stage, observing
 from kerascope.trace.statistics import statistics_of
 
@@ -60,9 +61,8 @@ class WalkStep:
 
     def __repr__(self) -> str:
         arrays = "; ".join(str(statistics_of(array)) for array in self.outputs)
-        return (
-            f"<depth {self.depth}  {self.node.name}  {arrays}  tensor_map: {len(self.tensor_map)}>"
-        )
+        name, number = printable(self.node.name), len(self.tensor_map)
+        return f"<depth {self.depth}  {name}  {arrays}  tensor_map: {number}>"
 
 
 def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:

@@ -8,10 +8,12 @@ which call of a shared layer this is, and a cell per output (if there are severa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from textwrap import wrap
 
+from kerascope.printable import printable
 from kerascope.viz.graph import Graph, GraphGroup, GraphNode
 from kerascope.viz.theme import LIGHT, PALETTES, Palette, state_of, style_of
 
@@ -165,14 +167,14 @@ def port_count(node: GraphNode, side: str) -> int:
 
 
 def one_line(text: str) -> str:
-    """Return text without line breaks and other control characters.
+    """Return text without line breaks, and with other control characters as escapes.
 
     Examples
     --------
     >>> one_line("two" + chr(10) + "lines")
     'two lines'
     """
-    return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+    return printable(re.sub("[\\n\\t]", " ", text))
 
 
 def shortened(name: str, longest: int = LONGEST_NAME) -> str:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from rich.console import Console, ConsoleOptions
 from rich.segment import Segment
 
+from kerascope.printable import printable
 from kerascope.trace.records import counted
 from kerascope.viz.overlays.times import readable_share, readable_time
 from kerascope.viz.profile_data import LayerRow, PhaseRow, Row
 from kerascope.viz.table_layout import Cell, Column, Line, laid_out, natural_width, wrapped
-from kerascope.viz.tables import readable_bytes, shown
+from kerascope.viz.tables import readable_bytes
 from kerascope.viz.theme import OKABE_ITO
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _heading(profile: Profile) -> Iterator[str]:
     measured = profile.measured
     shapes = ", ".join(map(str, measured.inputs)) or "none"
     made_up = ", with made-up numbers" if measured.are_made_up else ""
-    yield f"{shown(profile.name)}: {readable_time(profile.seconds)} a call"
+    yield f"{printable(profile.name)}: {readable_time(profile.seconds)} a call"
     yield f"Median of {counted(measured.calls, 'call')}; inputs {shapes}{made_up}"
 
 
@@ -99,7 +100,7 @@ def _phase_columns(rows: Sequence[PhaseRow]) -> list[Column]:
 def _layer_columns(rows: Sequence[LayerRow]) -> list[Column]:
     names: list[Cell] = []
     for row in rows:
-        line: Line = [(shown(row.layer), "")]
+        line: Line = [(printable(row.layer), "")]
         names.append(Cell([[*line, (f"({row.class_name})", "dim")] if row.class_name else line]))
     return [
         Column("Layer (type)", names),
@@ -113,7 +114,7 @@ def _layer_columns(rows: Sequence[LayerRow]) -> list[Column]:
 
 def _op_columns(rows: Sequence[Row]) -> list[Column]:
     return [
-        Column("Op", [_word(shown(row.name)) for row in rows]),
+        Column("Op", [_word(printable(row.name)) for row in rows]),
         Column("Phase", [_word(row.phase, "dim") for row in rows]),
         *_times(rows),
         _numbers("Rate", [_rate(row) for row in rows]),

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from kerascope.errors import ArgumentError
+from kerascope.printable import printable
 from kerascope.trace.records import Record
 from kerascope.viz import progress
 
@@ -182,7 +183,7 @@ def _wrapped(text: Text, width: int) -> list[Text]:
 
 def _shown(text: str, ascii_only: bool) -> str:
     """Return text without control characters, and in ASCII where nothing else can be shown."""
-    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    text = printable(text)
     return text.encode("ascii", "backslashreplace").decode("ascii") if ascii_only else text
 
 

@@ -18,6 +18,7 @@ from rich.segment import Segment
 from kerascope.engine.costs import Cost
 from kerascope.engine.summary import Summary, SummaryRow, Total
 from kerascope.errors import ArgumentError
+from kerascope.printable import printable
 from kerascope.viz.table_layout import Cell, Column, Line, Piece, laid_out, natural_width, wrapped
 
 # A narrower table would be hard to read.
@@ -45,7 +46,7 @@ class SummaryTable:
 
     def lines(self, width: int) -> Iterator[Line]:
         """Yield the lines of the table as pieces of text with a style each."""
-        yield from wrapped(Cell([[(f"Model: {shown(self.summary.name)}", "bold")]]), width)
+        yield from wrapped(Cell([[(f"Model: {printable(self.summary.name)}", "bold")]]), width)
         yield from laid_out(self._columns, width)
         yield []
         for line in _totals(self.summary):
@@ -144,14 +145,14 @@ def _columns(summary: Summary) -> list[Column]:
         columns.append(Column("Weights", [_weights(row) for row in rows], is_number=True))
     if "activation_bytes" in extra:
         columns.append(Column("Activations", [_activations(row) for row in rows], is_number=True))
-    sources = [Cell([[(shown(x), "dim")] for x in row.connected_to]) for row in rows]
+    sources = [Cell([[(printable(x), "dim")] for x in row.connected_to]) for row in rows]
     return [*columns, Column("Connected to", sources)]
 
 
 def _layer(row: SummaryRow, has_column_for_trainable: bool) -> Cell:
-    line: Line = [(shown(row.layer), "")]
+    line: Line = [(printable(row.layer), "")]
     if row.class_name:
-        line.append((f"({shown(row.class_name)})", "dim"))
+        line.append((f"({printable(row.class_name)})", "dim"))
     if row.parameters and not row.trainable and not has_column_for_trainable:
         line.append(("frozen", "italic"))
     if row.calls > 1:
@@ -208,19 +209,6 @@ def _activations(row: SummaryRow) -> Cell:
     return _word(readable_bytes(row.activation_bytes))
 
 
-def shown(text: str) -> str:
-    r"""Return text with what moves the cursor or cannot be seen written as an escape.
-
-    Examples
-    --------
-    >>> shown("größe [bold]"), shown("a" + chr(10) + "b")
-    ('größe [bold]', 'a\\nb')
-    """
-    if text.isprintable():
-        return text
-    return "".join(x if x.isprintable() else ascii(x)[1:-1] for x in text)
-
-
 def readable_bytes(size: int) -> str:
     """Return a number of bytes in the unit that fits, each 1024 times the one before.
 
@@ -242,7 +230,7 @@ def readable_bytes(size: int) -> str:
 
 def _totals(summary: Summary) -> Iterator[Line]:
     if summary.note:
-        yield [("Shown:", ""), (shown(summary.note), "")]
+        yield [("Shown:", ""), (printable(summary.note), "")]
     yield _total("Total params", summary.total, "bold cyan")
     yield _total("Trainable params", summary.trainable)
     yield _total("Non-trainable params", summary.non_trainable)

@@ -176,4 +176,4 @@ def _nothing(
 
 
 def _names(inner: InnerGraph) -> str:
-    return ", ".join(x.name for x in inner.sequences)
+    return ", ".join(map(repr, inner.sequences))

@@ -20,6 +20,7 @@ from kerascope.backend.program.trial import Facts, Trial
 from kerascope.backend.program.verified import VerifiedProgram
 from kerascope.backend.schedule import Reading, Schedule
 from kerascope.errors import VerificationError
+from kerascope.printable import printable
 from kerascope.settings import verify_of_environment
 
 MOST_PROGRAMS = 16
@@ -166,7 +167,8 @@ class Programs(Owned):
         self.programs.pop(key, None)
         self._refused.add(key)
         warnings.warn(
-            f"{self._name}: its NumPy program {what} ({type(failure).__name__}: {failure}); "
+            f"{printable(self._name)}: its NumPy program {what} "
+            f"({type(failure).__name__}: {failure}); "
             f"from now on it is computed step by step. Please report this.",
             RuntimeWarning,
             stacklevel=5,
