@@ -112,7 +112,7 @@ def test_an_interrupted_step_is_done_wholly_or_not_at_all(kind, road, error):
     where = WRITING if road == "stepped" else ("backend",)
     n = moments_of(step, where=where)
     undisturbed()
-    for moment in spread(n, last=16, others=8):
+    for moment in spread(n, last=10, others=4):
         before = state_of(expected)
         undisturbed()
         after = state_of(expected)
