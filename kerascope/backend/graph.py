@@ -30,6 +30,7 @@ from kerascope.backend.tensor import (
     scoped,
 )
 from kerascope.limits import current_budget
+from kerascope.printable import printable
 from kerascope.settings import config
 
 __all__ = [
@@ -288,8 +289,8 @@ class Apply:
         return self.outputs[0].name.partition(":")[0]
 
     def __repr__(self) -> str:
-        listed = ", ".join(map(repr, self.inputs))
-        return f"{self.op.name}({listed}) -> {self.outputs[0]!r}"
+        listed = ", ".join(x.name for x in self.inputs)
+        return printable(f"{self.op.name}({listed}) -> {self.outputs[0].name}")
 
 
 def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:

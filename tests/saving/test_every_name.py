@@ -161,7 +161,14 @@ def test_every_optimizer_means_the_same_in_keras_3(name, path):
     targets = np.ones((4, 2), "float32")
     model.train_on_batch(VECTORS, targets)
     model.save(path)
-    theirs, twin = keras.models.load_model(path), load_model(path)
+    twin = load_model(path)
+    if name == "Lamb" and path.suffix == ".h5":  # there Keras 3.15 does not know its own either
+        for one in (model, twin):
+            one.train_on_batch(VECTORS, targets)
+        for mine, other in zip(model.get_weights(), twin.get_weights(), strict=True):
+            np.testing.assert_array_equal(mine, other)
+        return
+    theirs = keras.models.load_model(path)
     if path.suffix == ".h5":  # Keras 3.15 cannot go on training from its own .h5 files
         theirs = keras.Sequential([keras.Input((6,)), keras.layers.Dense(2)])
         theirs.set_weights(model.get_weights())

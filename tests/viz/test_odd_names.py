@@ -160,12 +160,13 @@ def test_a_name_is_shown_as_it_is(draw, name):
     arrows = GraphEdge(name, "other", name), GraphEdge(name, "other", "")
     drawn = draw(Graph(name, boxes, arrows, groups), PictureOptions())
     assert drawn[:2] == (2, 2)
-    assert shown(name) in shown(drawn.texts) or shown(shortened(name)) in shown(drawn.texts)
+    forms = name, shortened(name), one_line(name), shortened(one_line(name))
+    assert any(shown(form) in shown(drawn.texts) for form in forms)
 
 
 def shown(text):
-    """Return a text without what can be replaced: control and other unseen characters, blanks."""
-    return re.sub(r"[\s\ufffd]+", "", one_line(text))
+    """Return a text without what a format may leave out: blanks and what cannot be seen."""
+    return "".join(c for c in text if c.isprintable() and c not in " \ufffd")
 
 
 @pytest.mark.parametrize("name", ODD_NAMES.values(), ids=ODD_NAMES)
