@@ -248,6 +248,8 @@ class Habits(NamedTuple):
     freezes_inside : bool
         Whether `trainable` is handed on to the layers inside, and a BatchNormalization that is
         frozen normalises by its moving averages in training too.
+    corrects_variance : bool
+        Whether a moving variance follows n / (n - 1 - epsilon) times the variance of n values.
     penalty_per_sample : bool
         Whether the penalty of an `activity_regularizer` is divided by the number of samples.
     counts_zero_weights : bool
@@ -286,6 +288,7 @@ class Habits(NamedTuple):
     has_other_slope: bool = False
     optimizer_flavour: str = "2"
     freezes_inside: bool = False
+    corrects_variance: bool = False
     penalty_per_sample: bool = False
     counts_zero_weights: bool = False
     bits_are_signs: bool = False
@@ -321,7 +324,9 @@ _KERAS_3_DEFAULTS: dict[str, dict[str, Any]] = {
 
 HABITS: dict[str, Habits] = {
     "1.2": Habits("{layer}_{weight}", _KERAS_1_WORDS, False, 10, True, "1", False, False),
-    "2.2": Habits("{layer}/{weight}", {}, False, 1, True, "2", False, False),
+    "2.2": Habits(
+        "{layer}/{weight}", {}, False, 1, True, "2", False, False, corrects_variance=True
+    ),
     "3": Habits(
         "{layer}/{weight}", {}, True, 1, False, "2", True, True,
         defaults=_KERAS_3_DEFAULTS,

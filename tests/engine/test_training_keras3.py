@@ -8,7 +8,8 @@ another way, and how it is compared here:
   where some are;
 - the loss of an epoch: Keras 3 weighs the batches by their sizes, as we do, so the means agree too;
 - epsilon, Adagrad's first accumulator, Nadam's schedule: see `tests/test_optimizers_keras3.py`;
-- the moving variance of BatchNormalization: both take the variance divided by n.
+- the moving variance of BatchNormalization: it follows the variance of the batch as in Keras 3,
+  not the corrected one of Keras 2.2.4.
 """
 
 import numpy as np
@@ -19,6 +20,7 @@ from test_optimizers_keras3 import SETTINGS, their_optimizer
 import kerascope as ks
 from kerascope import K, optimizers
 from kerascope import layers as our_layers
+from kerascope.spellings import changed_habits
 
 pytestmark = pytest.mark.usefixtures("answers")
 
@@ -51,7 +53,8 @@ def make(layers, model_class, input_function):
 
 def pair(optimizer=None, their=None, **kwargs):
     """Return our model and theirs, with the same weights, compiled alike."""
-    ours = make(our_layers, ks.Model, ks.Input)
+    with changed_habits(corrects_variance=False):
+        ours = make(our_layers, ks.Model, ks.Input)
     theirs = make(keras.layers, keras.Model, keras.Input)
     for layer in ours.layers:
         if layer.weights:

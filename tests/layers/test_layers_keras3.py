@@ -12,6 +12,7 @@ from keras_reference import generator, jax, keras
 from kerascope import backend as K
 from kerascope import layers
 from kerascope.layers import Input
+from kerascope.settings import config
 
 pytestmark = pytest.mark.usefixtures("answers")
 
@@ -186,7 +187,8 @@ def test_embedding_agrees(shape):
         (-1, (4, 3, 5, 2), {"center": False, "scale": False}),
     ],
 )
-def test_batch_normalization_agrees(training, axis, shape, arguments):
+def test_batch_normalization_agrees(training, axis, shape, arguments, monkeypatch):
+    monkeypatch.setattr(config, "dialect", "3")
     compare("BatchNormalization", dict(axis=axis, **arguments), [3 * floats(*shape)], training)
 
 
