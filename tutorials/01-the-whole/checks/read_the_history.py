@@ -11,25 +11,30 @@ TRAININGS = (
     {"samples": 50, "batch_size": 32, "initial_epoch": 3, "epochs": 8},
     {"samples": 64, "batch_size": 16, "initial_epoch": 0, "epochs": 3},
     {"samples": 10, "batch_size": 32, "initial_epoch": 1, "epochs": 2},
+    {"samples": 50, "batch_size": 32, "initial_epoch": 2, "epochs": 9, "stops_after": 4},
 )
 # Planted, so that the smallest is not the last.
 LOSSES = (0.9, 0.2, 0.5, 0.6, 0.7)
 
 
 class Counter(Callback):
-    def __init__(self):
+    def __init__(self, stops_after):
         self.batches = 0
+        self.stops_after = stops_after
 
     def on_batch_end(self, batch, logs=None):
         self.batches += 1
 
+    def on_epoch_end(self, epoch, logs=None):
+        self.model.stop_training = epoch == self.stops_after
 
-def trained(samples, batch_size, initial_epoch, epochs):
+
+def trained(samples, batch_size, initial_epoch, epochs, stops_after=None):
     numbers = np.random.RandomState(0)
     x, y = numbers.normal(size=(samples, 4)), numbers.normal(size=(samples, 1))
     model = Sequential([Dense(1, input_shape=(4,), kernel_initializer="zeros")])
     model.compile("sgd", "mse")
-    counter = Counter()
+    counter = Counter(stops_after)
     history = model.fit(
         x,
         y,

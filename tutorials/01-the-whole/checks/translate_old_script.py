@@ -4,15 +4,33 @@ import warnings
 
 import numpy as np
 
+from kerascope import initializers
 from kerascope.errors import SpellingWarning
 from kerascope.learn import Text, check
 
 EXPECTED = (
     {"units": 64, "activation": "relu", "use_bias": True, "initializer": "he_normal", "l2": 0.0},
-    {"units": 64, "activation": "relu", "use_bias": False, "initializer": None, "l2": 0.01},
-    {"units": 1, "activation": "sigmoid", "use_bias": True, "initializer": None, "l2": 0.0},
+    {
+        "units": 64,
+        "activation": "relu",
+        "use_bias": False,
+        "initializer": "glorot_uniform",
+        "l2": 0.01,
+    },
+    {
+        "units": 1,
+        "activation": "sigmoid",
+        "use_bias": True,
+        "initializer": "glorot_uniform",
+        "l2": 0.0,
+    },
 )
-HE_NORMAL = {"scale": 2.0, "mode": "fan_in"}
+
+# What VarianceScaling has to be given for the same numbers.
+SCALINGS = {
+    "he_normal": [(2.0, "fan_in", "normal"), (2.0, "fan_in", "truncated_normal")],
+    "glorot_uniform": [(1.0, "fan_avg", "uniform")],
+}
 
 
 def without_warnings(student, what, function, *arguments):
@@ -48,17 +66,27 @@ def the_layers(student):
         for name, value in found.items():
             what = Text(f"{name} of Dense layer {number}", f"第 {number} 个 Dense 层的 {name}")
             student.same(what, round_of(value), expected[name])
-        if expected["initializer"]:
-            own = layer.kernel_initializer.get_config()
-            is_he = all(own.get(key) == value for key, value in HE_NORMAL.items())
-            name = type(layer.kernel_initializer).__name__
-            student.require(
-                is_he or name == "HeNormal",
-                en=f"expected the weights of Dense layer {number} to begin as he_normal",
-                zh=f"第 {number} 个 Dense 层的权重应以 he_normal 初始化",
-            )
+        name = expected["initializer"]
+        student.require(
+            begins_as(layer.kernel_initializer, name),
+            en=f"expected the weights of Dense layer {number} to begin as {name}",
+            zh=f"第 {number} 个 Dense 层的权重应以 {name} 初始化",
+        )
     student.same(Text("the input's shape", "输入的形状"), tuple(model.input_shape), (None, 20))
     student.same(Text("the loss", "损失函数"), model.loss, "binary_crossentropy")
+    what = Text("the class of the optimizer", "优化器的类")
+    student.same(what, type(model.optimizer).__name__, "RMSprop")
+    student.same("model.metrics_names", model.metrics_names, ["loss"])
+
+
+def begins_as(own, name):
+    """Tell whether an initializer draws what the one of this name does, by its class or numbers."""
+    wanted = initializers.get(name)
+    if type(own) is type(wanted):
+        return True
+    scaling = getattr(own, "get_config", dict)()
+    keys = ("scale", "mode", "distribution")
+    return tuple(scaling.get(key) for key in keys) in SCALINGS[name]
 
 
 def round_of(value):
@@ -70,6 +98,7 @@ def the_training(student):
     model = student.function("build")()
     numbers = np.random.RandomState(0)
     x, y = numbers.normal(size=(50, 20)), numbers.randint(0, 2, size=(50, 1))
+    before = model.get_weights()
     history = without_warnings(
         student, "train(model, x, y)", student.function("train"), model, x, y
     )
@@ -77,6 +106,11 @@ def the_training(student):
         hasattr(history, "epoch"),
         en="expected train(model, x, y) to return the History that fit returns",
         zh="train(model, x, y) 应返回 fit 返回的 History",
+    )
+    student.require(
+        not any(map(np.array_equal, before, model.get_weights())),
+        en="expected train(model, x, y) to fit the model that it is given, its weights have not moved",
+        zh="train(model, x, y) 应训练交给它的模型，但它的权重没有变",
     )
     student.same(Text("the number of epochs", "训练的轮数"), len(history.epoch), 2)
     size = history.params["batch_size"]

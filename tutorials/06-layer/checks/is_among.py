@@ -15,6 +15,8 @@ def identity_and_not_equality(student):
         ("is_among(x, [x])", (x, [x]), True, "", ""),
         ("is_among(x, [])", (x, []), False, "", ""),
         ("is_among(ones, [zeros, ones])", (ones, [zeros, ones]), True, "", ""),
+        ("is_among(ones, [ones, zeros])", (ones, [ones, zeros]), True, "", ""),
+        ("is_among(x, [x, 0])", (x, [x, 0]), True, "", ""),
         (
             "is_among(ones, [np.ones(3)])",
             (ones, [np.ones(3)]),

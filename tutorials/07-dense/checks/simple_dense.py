@@ -26,6 +26,17 @@ def its_weights(student):
         en="expected the kernel to begin as glorot_uniform",
         zh="kernel 应以 glorot_uniform 初始化",
     )
+    large = student.get("SimpleDense")(50)
+    large(Input(shape=(40,)))
+    drawn = large.get_weights()[0] / np.sqrt(6 / (40 + 50))
+    # Uniform to the limit: the largest of 2,000 is at it, and their variance is a third.
+    student.require(
+        bool(0.95 < np.abs(drawn).max() <= 1.001 and 0.28 < np.var(drawn) < 0.39),
+        en="expected a kernel of (40, 50) to begin as glorot_uniform, drawn evenly from within "
+        "sqrt(6 / (40 + 50)) = 0.258, yours is not",
+        zh="(40, 50) 的 kernel 应以 glorot_uniform 初始化，均匀取自 sqrt(6 / (40 + 50)) = 0.258 以内，"
+        "你的不是",
+    )
     student.close(Text("the bias at the beginning", "bias 的初值"), bias, np.zeros(3))
 
 

@@ -51,6 +51,7 @@ def the_layer_made_of_them(student):
     )
     student.same(Text("the dictionary after from_config", "from_config 之后的字典"), config, before)
     student.same("from_config(...).name", again.name, "scaled")
+    student.same("from_config(...).trainable", again.trainable, False)
     kind = type(again.limits).__name__
     student.same("type(from_config(...).limits)", kind, "Range")
     x = np.linspace(-1.0, 9.0, 6).reshape(2, 3)
