@@ -59,6 +59,9 @@ class BatchNormalization(Layer):
     Keras 2.2.4, variance * n / (n - 1 - epsilon) instead (Bessel's correction for a mean that is
     estimated too): it is 14 % more with 8 values, and as good as the same with many. Of one value
     the variance is 0, and so is what the moving variance follows; NaN if epsilon is 0 as well.
+    The averages count from their first values on, as with Theano under Keras; TensorFlow under
+    Keras 2.2.4 takes the share of the first values out again (`zero_debias`).
+
     The two updates are entered under the inputs of the call: a model that does not contain that
     call does not run them.
 
