@@ -129,7 +129,7 @@ class Lamb(DecayingOptimizer):
 def _ratio(p: Tensor, step: Tensor) -> Tensor:
     """Return how much longer a parameter is than its step; 1 if one of them has no length."""
     length, of_step = (K.sqrt(K.sum(K.square(x))) for x in (p, step))
-    has_none = K.equal(length * of_step, 0.0)
+    has_none = K.equal(K.minimum(length, of_step), 0.0)
     return K.switch(has_none, K.ones_like(length), length / K.maximum(of_step, 1e-30))
 
 
