@@ -4,7 +4,7 @@ from types import ModuleType
 
 import numpy as np
 
-from kerascope.learn import check
+from kerascope.learn import Text, check
 
 DATA = np.array([-1.0, 0.5, 2.0])
 
@@ -65,3 +65,19 @@ def the_results(student):
     student.same("different_results(first, second, calls)", found, expected)
     found = different(FIRST, FIRST, dict(CALLS))
     student.same("different_results(first, first, calls)", found, [])
+
+
+@check
+def the_largest_difference_counts(student):
+    """One number of ten is 2e-6 off, or all ten are, by half of what is allowed."""
+    ten, one = np.linspace(-1.0, 1.0, 10), np.eye(10)[3]
+    exact = {"one_is_off": lambda x: x, "all_are_near": lambda x: x, "all_are_equal": lambda x: x}
+    first = backend("first", **exact)
+    off = {"one_is_off": lambda x: x - 2e-6 * one, "all_are_near": lambda x: x + 0.5e-6}
+    second = backend("second", **{**exact, **off})
+    found = student.function("different_results")(first, second, dict.fromkeys(exact, (ten,)))
+    what = Text(
+        "different_results where one number of ten is 2e-6 off, or all ten are 0.5e-6",
+        "十个数中一个差 2e-6、或十个都差 0.5e-6 时的 different_results",
+    )
+    student.same(what, student.listed(what, found), ["one_is_off"])

@@ -36,6 +36,23 @@ def each_kind_of_tensor(student):
 
 
 @check
+def tensors_of_one_name(student):
+    compute = student.function("compute")
+    p, q = K.placeholder(shape=(), name="p"), K.placeholder(shape=(), name="p")
+    feed = {p: np.float32(1.0), q: np.float32(2.0)}
+    what = Text(
+        "compute(p - q, {p: 1, q: 2}), both of one name,",
+        "同名的 p 与 q，compute(p - q, {p: 1, q: 2})",
+    )
+    student.close(what, compute(p - q, feed), -1.0)
+    what = Text(
+        "compute(K.exp(p) - K.exp(q), {p: 1, q: 2}), both of one name,",
+        "同名的 p 与 q，compute(K.exp(p) - K.exp(q), {p: 1, q: 2})",
+    )
+    student.close(what, compute(K.exp(p) - K.exp(q), feed), np.exp(1.0) - np.exp(2.0))
+
+
+@check
 def each_op_once(student):
     compute = student.function("compute")
     p = K.placeholder(shape=(), name="p")

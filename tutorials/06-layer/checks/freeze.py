@@ -17,19 +17,19 @@ FIRST = ["first/bias", "first/kernel"]
 SECOND = ["second/bias", "second/kernel"]
 
 
-def compiled_model():
+def compiled_model(optimizer=None, loss="mse"):
     x = Input(shape=(2,))
     first = Dense(2, name="first", kernel_initializer="ones")
     model = Model(x, Dense(1, name="second", kernel_initializer="ones")(first(x)))
-    model.compile(SGD(lr=0.125), "mse")
+    model.compile(optimizer or SGD(lr=0.125), loss)
     return model
 
 
-def moved(student, model):
+def moved(student, model, rows=ROWS, targets=TARGETS):
     """Return what the student's function finds; that trainable was changed is no news here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KerascopeWarning)
-        found = student.function("weights_that_move")(model, ROWS, TARGETS)
+        found = student.function("weights_that_move")(model, rows, targets)
     found = student.listed("weights_that_move(...)", found)
     return sorted(str(getattr(one, "name", one)) for one in found)
 
@@ -66,6 +66,35 @@ def the_proof(student):
     model.get_layer("first").trainable = False
     student.same(Text("what moves before a new compile", "重新编译之前变动的权重"),
                  moved(student, model), FIRST + SECOND)  # fmt: skip
+
+
+@check
+def however_little_moves(student):
+    """A column of zeros; slopes whose sum is 0; steps that are tiny."""
+    half = np.array([[1.0, 0.0]])
+    what = Text("what moves where the second feature is 0", "第二个特征为 0 时变动的权重")
+    student.same(what, moved(student, compiled_model(), half, [[0.0]]), FIRST + SECOND)
+    what = Text("what moves by slopes whose sum is 0", "梯度之和为 0 时变动的权重")
+    opposite = np.array([[1.0, -1.0]])
+    expected = [*FIRST, "second/bias"]  # the hidden units are 0
+    student.same(what, moved(student, compiled_model(), opposite, [[1.0]]), expected)
+    what = Text("what moves at a rate of 2 ** -22", "学习率为 2 ** -22 时变动的权重")
+    slow = compiled_model(SGD(lr=2.0**-22))
+    student.same(what, moved(student, slow, half, [[0.0]]), FIRST + SECOND)
+
+
+@check
+def optimizer_and_loss_are_kept(student):
+    model = compiled_model(SGD(lr=0.0625, momentum=0.5, nesterov=True), "mae")
+    before = model.optimizer.get_config()
+    student.function("freeze")(model, "first")
+    student.same("model.loss", model.loss, "mae")
+    after = model.optimizer.get_config()
+    for name, value in before.items():
+        what = Text(f"the optimizer's {name} after freeze(...)", f"freeze(...) 之后优化器的 {name}")
+        student.same(what, after.get(name), value)
+    what = Text("what moves after freeze(model, 'first')", "freeze(model, 'first') 之后变动的权重")
+    student.same(what, moved(student, model), SECOND)
 
 
 @check

@@ -1,7 +1,7 @@
 """The model is compiled with a new optimizer.
 
-en: expected the learning rate after freeze(...) to be 0.125, yours is 0.01
-zh: freeze(...) 之后的学习率应为 0.125，你的是 0.01
+en: expected the optimizer's lr after freeze(...) to be 0.0625, yours is 0.01
+zh: freeze(...) 之后优化器的 lr 应为 0.0625，你的是 0.01
 """
 
 import numpy as np

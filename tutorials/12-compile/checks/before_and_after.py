@@ -6,6 +6,7 @@ from kerascope.errors import KerascopeError
 from kerascope.layers import Dense, Input
 from kerascope.learn import Text, check
 from kerascope.models import Model
+from kerascope.regularizers import l2
 
 ROWS, LABELS = np.arange(12.0).reshape(4, 3), np.ones((4, 1))
 
@@ -78,6 +79,13 @@ def a_function_of_ones_own(student):
     found = student.function("loss_of")(model, ROWS, LABELS)
     wanted = float(np.mean((ROWS.sum(axis=1, keepdims=True) - LABELS) ** 2))
     student.close("loss_of(model, x, y)", found, wanted)
+    x = Input(shape=(3,))
+    other = Model(x, Dense(1, kernel_initializer="ones", kernel_regularizer=l2(0.5))(x))
+    other.compile("sgd", "mae")
+    found = student.function("loss_of")(other, ROWS, LABELS)
+    what = Text("loss_of(...) of a model with mae and l2(0.5)", "loss_of(...)（mae 加 l2(0.5)）")
+    wanted = float(np.mean(np.abs(ROWS.sum(axis=1, keepdims=True) - LABELS))) + 0.5 * 3
+    student.close(what, found, wanted)
     moved = any(map(np.any, map(np.subtract, model.get_weights(), first)))
     student.require(
         not moved,

@@ -1,6 +1,6 @@
 """The names, and which placeholder leads where."""
 
-from kerascope.layers import Dense, Input
+from kerascope.layers import Add, Dense, Input
 from kerascope.learn import Text, check
 from kerascope.models import Model
 
@@ -54,3 +54,24 @@ def what_needs_the_labels(student):
         ):
             words = f"needed_by({name}, {name}.{what})"
             student.same(words, student.listed(words, needed_by(model, tensor)), names)
+
+
+@check
+def with_two_inputs(student):
+    needed_by = student.function("needed_by")
+    a, b = Input(shape=(4,), name="a"), Input(shape=(2,), name="b")
+    left = Dense(1, name="left")(a)
+    both = Add(name="both")([left, Dense(1, name="right")(b)])
+    pair = Model([a, b], [left, both])
+    pair.compile("sgd", "mse")
+    first, second = pair.targets
+    for what, tensor, names in (
+        ("pair.inputs[1]", b, ["b"]),
+        ("pair.outputs[0]", left, ["a"]),
+        ("pair.outputs[1]", both, ["a", "b"]),
+        ("pair.targets[1]", second, ["both_target"]),
+        ("pair.outputs[0] - pair.targets[0]", left - first, ["a", "left_target"]),
+        ("pair.total_loss", pair.total_loss, ["a", "b", "left_target", "both_target"]),
+    ):
+        words = f"needed_by(pair, {what})"
+        student.same(words, student.listed(words, needed_by(pair, tensor)), names)

@@ -57,3 +57,13 @@ def the_slots(student):
     ):
         found = student.listed("slots_of(...)", student.function("slots_of")(of, [p]))
         student.same(f"slots_of({words})", found, wanted)
+
+
+@check
+def a_slot_that_is_named_like_a_parameter(student):
+    p, slot = K.variable(1.0, name="w"), K.variable(0.0, name="w")
+    found = student.function("slots_of")([(slot, slot + 1), (p, p - slot)], [p])
+    what = Text(
+        "slots_of(...), of a slot with a parameter's name,", "累加器与参数同名时的 slots_of(...)"
+    )
+    student.same(what, student.listed("slots_of(...)", found), [slot])

@@ -38,3 +38,12 @@ def without_duplicates(student):
     ):
         found = student.pairs(f"unique({words})", student.function("unique")(list(pairs)))
         student.same(f"unique({words})", found, pairs)
+
+
+@check
+def two_variables_of_one_name(student):
+    v, twin = K.variable(1.0, name="v"), K.variable(2.0, name="v")
+    pairs = [(v, v + 1), (twin, twin + 1), (v, v + 2)]
+    what = Text("unique(pairs), of two variables named v,", "两个变量都名叫 v 时的 unique(pairs)")
+    found = student.pairs("unique(pairs)", student.function("unique")(list(pairs)))
+    student.same(what, found, pairs[:2])

@@ -77,3 +77,25 @@ def a_training(student):
         models[1].train_function(ins_batch)
     what = Text("the kernel after an epoch with your batches", "用你的批训练一轮之后的 kernel")
     student.close(what, models[1].get_weights()[0], models[0].get_weights()[0])
+
+
+@check
+def other_inputs_and_other_flags(student):
+    """Two arrays of x, or no sample weights; and the flag of predicting, 0.0."""
+    x, y, weights = arrays()
+    slice_batch = student.function("slice_batch")
+    for words, ins in (
+        (Text("x and the flag 0.0", "x 和标志 0.0"), [x, 0.0]),
+        (Text("x, x, y and weights", "x、x、y 和权重"), [x, x + 100, y, weights]),
+        (Text("x, y and the flag 1.0", "x、y 和标志 1.0"), [x, y, 1.0]),
+        (
+            Text("x, x, y, weights and the flag 0.0", "x、x、y、权重和标志 0.0"),
+            [x, x + 100, y, weights, 0.0],
+        ),
+    ):
+        what = Text(f"slice_batch of {words.en}", f"{words.zh} 的 slice_batch")
+        wanted = [one if isinstance(one, float) else one[ROWS] for one in ins]
+        found = student.listed(what, slice_batch(ins, ROWS), len(ins))
+        for place, (part, expected) in enumerate(zip(found, wanted, strict=True)):
+            at = Text(f"{what.en}, number {place + 1},", f"{what.zh}，第 {place + 1} 个，")
+            student.close(at, part, expected)

@@ -3,9 +3,10 @@
 `make_batches(size, batch_size)`: a list of pairs (start, end), one for each batch. The last batch
 takes what is left, and may be smaller than the others.
 
-`slice_batch(ins, rows)`: what the function is fed for one batch. `ins` is a list of x, y and sample
-weights, all with the same number of rows. `rows` is an array of numbers of rows, in any order. If
-the last element of `ins` is a float, it is the flag of the learning phase and goes in whole.
+`slice_batch(ins, rows)`: what the function is fed for one batch. `ins` is a list of arrays, all
+with the same number of rows: x, y and sample weights, more of them if a model has two inputs, x
+alone for predicting. `rows` is an array of numbers of rows, in any order. If the last element of
+`ins` is a float, 1.0 or 0.0, it is the flag of the learning phase and goes in whole.
 """
 
 
