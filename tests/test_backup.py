@@ -533,6 +533,41 @@ def test_more_epochs_may_be_asked_for(tmp_path):
     assert longer == plain_fit(tmp_path / "b", epochs=5).history
 
 
+@pytest.mark.parametrize("delete_checkpoint", [True, False])
+def test_epochs_that_end_before_the_epoch_of_the_backup_are_refused(delete_checkpoint, tmp_path):
+    options = {"save_freq": 1, "batch_size": 10, "delete_checkpoint": delete_checkpoint}
+    with pytest.raises(Stop):
+        plain_fit(tmp_path, epochs=6, extra=[stop_at("on_batch_end", 11)], **options)
+    file = tmp_path / "training.zip"
+    before, told = file.read_bytes(), []
+    for epochs in (3, 2, 1):
+        ear = cb.LambdaCallback(on_train_begin=told.append)
+        with pytest.raises(ConfigError, match=rf"epoch 4, batch \d; epochs={epochs} ends before"):
+            plain_fit(tmp_path, epochs=epochs, extra=[ear], **options)
+    assert file.read_bytes() == before
+    assert not told
+    expected = plain_fit(tmp_path / "other", epochs=4, batch_size=10).history
+    assert plain_fit(tmp_path, epochs=4, **options).history == expected
+
+
+@pytest.mark.parametrize("epochs", [3, 2])
+@pytest.mark.parametrize("delete_checkpoint", [True, False])
+def test_after_as_many_epochs_the_model_has_what_was_trained(epochs, delete_checkpoint, tmp_path):
+    def model():
+        np.random.seed(1)
+        return compiled(layers())
+
+    killed, found, ended = model(), model(), []
+    end = cb.LambdaCallback(on_epoch_end=lambda epoch, logs: ended.append(killed.get_weights()))
+    with pytest.raises(Stop):
+        plain_fit(tmp_path, killed, epochs=5, extra=[end, stop_at("on_epoch_begin", 4)])
+    again = plain_fit(tmp_path, found, epochs=epochs, delete_checkpoint=delete_checkpoint)
+    assert again.epoch == [0, 1, 2]
+    for array, expected in zip(found.get_weights(), ended[2], strict=True):
+        np.testing.assert_array_equal(array, expected)
+    assert (tmp_path / "training.zip").exists() is not delete_checkpoint
+
+
 def test_a_flipped_bit_anywhere_is_refused_or_does_no_harm(tmp_path):
     file = interrupted(tmp_path)
     whole, state = file.read_bytes(), repr(read_state(file))

@@ -162,7 +162,19 @@ class BackupAndRestore(Callback):
         self._found = self._of_this_run(self._folder.read())
         if self._found is not None:
             epoch, batch = self._found.state["place"]
+            self._check_its_epoch(self._found, epoch, batch)
             run.begin_at(epoch, batch, self._restore)
+
+    def _check_its_epoch(self, found: Found, epoch: int, batch: int) -> None:
+        """Raise ConfigError if training would end before the epoch that a backup is in."""
+        epochs = self.params.get("epochs", epoch + 1)
+        if batch and epoch >= epochs:
+            raise ConfigError(
+                f"BackupAndRestore: {str(found.path)!r} is in epoch {epoch + 1}, batch {batch}; "
+                f"epochs={epochs} ends before it, so there is no training that could go on. It "
+                f"stays as it is. Expected epochs={epoch + 1} or more; to begin anew, move it away "
+                "or choose another backup_dir."
+            )
 
     def _of_this_run(self, found: Found | None) -> Found | None:
         """Return a backup that this run can go on from; one without training may be of another."""
@@ -293,6 +305,8 @@ class BackupAndRestore(Callback):
 
     def on_train_end(self, logs: Logs | None = None) -> None:
         """Delete the backup, or leave that of the finished run."""
+        if self._found is not None:  # nobody has what is in it yet
+            return
         if self.delete_checkpoint:
             self._folder.delete()
         else:
