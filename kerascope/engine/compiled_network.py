@@ -194,7 +194,10 @@ class CompiledNetwork(Network):
         return list(vars(self).get("stateful_metrics", {}).values())
 
     def reset_metrics(self) -> None:
-        """Let the metrics that have a state forget all batches; training does so at each epoch."""
+        """Let the metrics that have a state forget all batches; training does so at each epoch.
+
+        In dialect "3" `train_on_batch` and `test_on_batch` do so, too, before they begin.
+        """
         reset_together(self.stateful_metric_functions, "reset_states", "reset_state")
 
     @property

@@ -11,24 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from operator import truediv
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from kerascope import losses, metrics, optimizers
 from kerascope.backend.graph import Placeholder, Tensor, Variable, as_tensor
-from kerascope.backend.ops.broadcasting import cast, zeros_like
-from kerascope.backend.ops.comparison import equal, not_equal
-from kerascope.backend.ops.control import switch
+from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.reduction import mean
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import floatx, placeholder
 from kerascope.configured import plain
 from kerascope.engine.metric_choice import key_in_logs, resolve_metric
 from kerascope.engine.nesting import distinct_names, to_list
-from kerascope.errors import ArgumentError, DtypeError
-from kerascope.losses.classes import quotient
+from kerascope.engine.weighing import scores_of, weighted_masked_objective
+from kerascope.errors import ArgumentError
 from kerascope.metrics.classes import weights_like
 from kerascope.registry import did_you_mean
 from kerascope.spellings import habits
@@ -230,54 +227,6 @@ def _make_placeholders(model: CompiledNetwork, compiled: Compilation) -> None:
 # --- losses ---------------------------------------------------------------------------------------
 
 
-def weighted_masked_objective(fn: Loss, *, is_metric: bool = False) -> Callable[..., Tensor]:
-    """Return a scalar version of a loss (or metric) that heeds sample weights and a mask.
-
-    Notes
-    -----
-    With losses l_i, weights w_i and n of the weights different from zero:  sum(w_i l_i) / n. A mask
-    m_i divides by the share of samples that it keeps. In dialect "3" n counts all weights, and a
-    metric is sum(w_i l_i) / sum(w_i), or 0 if that sum is 0. A loss object (`losses.Loss`) says
-    itself how its numbers become one.
-    """
-    if isinstance(fn, losses.Loss):
-        if fn.reduction in (None, "none"):
-            raise ArgumentError(
-                f"compile: loss {type(fn).__name__} has reduction={fn.reduction!r}; "
-                f"expected one that gives a single number, such as 'sum_over_batch_size'."
-            )
-        return fn.weighted
-
-    def weighted(
-        y_true: Tensor, y_pred: Tensor, weights: Tensor | None, mask: Tensor | None
-    ) -> Tensor:
-        score = fn(y_true, y_pred)
-        if not hasattr(score, "ndim"):
-            raise DtypeError(
-                f"{getattr(fn, '__name__', type(fn).__name__)}: returned {score!r}; expected a "
-                "tensor of losses or metric values. End the function with `return ...`."
-            )
-        if mask is not None:
-            mask = cast(mask, score.dtype)
-            share = quotient if habits().counts_zero_weights else truediv
-            score = share(score * mask, mean(mask))
-        if weights is not None:
-            score = (
-                mean(score, axis=list(range(weights.ndim, score.ndim)))
-                if score.ndim > weights.ndim
-                else score
-            )
-            score = score * weights
-            if not habits().counts_zero_weights:
-                score = score / mean(cast(not_equal(weights, 0), score.dtype))
-            elif is_metric:
-                total = mean(weights)
-                score = switch(equal(total, 0), zeros_like(score), score / total)
-        return mean(score)
-
-    return weighted
-
-
 def _add_losses(model: CompiledNetwork, compiled: Compilation) -> Generator[Any, Any, None]:
     names, masks = model.output_names, model.output_masks_of_graph
     total_loss: Any = None
@@ -334,8 +283,10 @@ def _add_metrics(model: CompiledNetwork, compiled: Compilation) -> Generator[Any
             with name_scope(f"{names[i]}_metrics"):
                 if getattr(function, "stateful", False):
                     tensor = _stateful_metric(compiled, name, function, *arguments)
+                elif habits().counts_zero_weights:
+                    tensor = _mean_metric(compiled, name, function, *arguments)
                 else:
-                    tensor = weighted_masked_objective(function, is_metric=True)(*arguments)
+                    tensor = weighted_masked_objective(function)(*arguments)
             compiled.metrics_names.append(name)
             compiled.metrics_tensors.append(tensor)
             yield MetricTerm(name, tensor)
@@ -354,12 +305,49 @@ def _stateful_metric(
     if metric in compiled.stateful_metrics.values():  # each output has a state of its own
         metric = type(metric).from_config(metric.get_config())
     if mask is not None and isinstance(metric, metrics.Metric):
-        kept = cast(mask, floatx())
-        weights = kept * weights_like(kept, weights)
+        weights = _both(mask, weights)
     tensor = metric(y_true, y_pred) if weights is None else metric(y_true, y_pred, weights)
     compiled.metrics_updates.extend(metric.updates)
     compiled.stateful_metrics[name] = metric
     return as_tensor(tensor)
+
+
+def _mean_metric(
+    compiled: Compilation,
+    name: str,
+    metric: Any,
+    y_true: Tensor,
+    y_pred: Tensor,
+    weights: Tensor | None,
+    mask: Tensor | None,
+) -> Tensor:
+    """Return the mean of a metric without a state as Keras 3 takes it, over all batches.
+
+    What is to be weighed by the number of samples, the loops weigh: that is the mean of the batch.
+    Otherwise - with weights, with a mask, or if a whole batch gets a single number, which counts
+    once - the sum and the count are kept in variables, as in any metric with a state.
+    """
+    if isinstance(metric, losses.Loss):
+        scores = weighted_masked_objective(metric)(y_true, y_pred, weights, mask)
+    else:
+        scores = scores_of(metric, y_true, y_pred)
+    if scores.ndim == 0:
+        weights = None
+    elif mask is not None:
+        weights = _both(mask, weights)
+    elif weights is None:
+        return mean(scores)
+    kept = metrics.MeanMetric(name)
+    tensor = kept.after(scores, weights)
+    compiled.metrics_updates.extend(kept.updates)
+    compiled.stateful_metrics[name] = kept
+    return tensor
+
+
+def _both(mask: Tensor, weights: Tensor | None) -> Tensor:
+    """Return the weights of samples where a mask keeps them, and 0 elsewhere."""
+    kept = cast(mask, floatx())
+    return kept * weights_like(kept, weights)
 
 
 def _metrics_of_outputs(given: Any, names: list[str]) -> list[list[Any]]:

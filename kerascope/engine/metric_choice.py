@@ -21,6 +21,8 @@ def resolve_metric(metric: Any, loss: Any, output: Tensor) -> tuple[str, Any]:
         return metric, _crossentropy(loss, output)
     function = metrics.get(metric)
     own_name = getattr(function, "name", type(function).__name__)
+    if isinstance(function, losses.Loss) and not keeps_word:
+        return own_name, function
     return metric if keeps_word else getattr(function, "__name__", own_name), function
 
 

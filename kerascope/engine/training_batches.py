@@ -6,9 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from types import MappingProxyType
 from typing import Any
 
+from kerascope.backend.function import Function
+from kerascope.backend.locks import LOCKS
 from kerascope.engine.compiled_network import CompiledNetwork
 from kerascope.engine.known_batches import KnownBatches
 from kerascope.engine.nesting import unpack_singleton
@@ -21,6 +24,8 @@ from kerascope.engine.training_data import (
     weights_of_samples,
 )
 from kerascope.errors import DataError
+from kerascope.spellings import habits
+from kerascope.stage import is_watched
 
 
 class BatchTraining(CompiledNetwork):
@@ -106,7 +111,7 @@ class BatchTraining(CompiledNetwork):
             if is_plain:
                 self._note_batch("train_function", x, y, ins)
         assert self.train_function is not None
-        return self._told(self.train_function(ins), return_dict)
+        return self._told(self._of_one_batch(self.train_function, ins), return_dict)
 
     def test_on_batch(
         self, x: Any, y: Any, sample_weight: Any = None, return_dict: bool = False
@@ -119,7 +124,15 @@ class BatchTraining(CompiledNetwork):
             self._make_test_function()
             if sample_weight is None:
                 self._note_batch("test_function", x, y, ins)
-        return self._told(self._make_test_function()(ins), return_dict)
+        return self._told(self._of_one_batch(self._make_test_function(), ins), return_dict)
+
+    def _of_one_batch(self, function: Function, ins: list[Any]) -> list[Any]:
+        """Call a function; where the habit says so, its metrics tell of this batch alone."""
+        if not self.stateful_metrics or not habits().resets_at_each_call:
+            return function(ins)
+        with nullcontext() if is_watched() else LOCKS.steps:
+            self.reset_metrics()
+            return function(ins)
 
     def predict_on_batch(self, x: Any) -> Any:
         """Return the outputs for one batch."""

@@ -20,7 +20,7 @@ from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, Variable, as_tensor
 from kerascope.backend.locks import LOCKS
 from kerascope.configured import Configured, constructor_parameters
-from kerascope.errors import NotYetAttributeError
+from kerascope.errors import ArgumentError, NotYetAttributeError
 from kerascope.limits import current_budget
 from kerascope.losses.classes import of_equal_rank, quotient, snake_case
 
@@ -119,8 +119,11 @@ class Metric(Configured):
         weights = None if weights is None else as_tensor(weights)
         if not self.variables:
             self.build(y_pred)
-        grown = self.increments(y_true, y_pred, weights)
-        return [(v, v + K.cast(by, v.dtype)) for v, by in zip(self.variables, grown, strict=True)]
+        return self._grown(self.increments(y_true, y_pred, weights))
+
+    def _grown(self, increments: list[Tensor]) -> list[tuple[Variable, Tensor]]:
+        pairs = zip(self.variables, increments, strict=True)
+        return [(variable, variable + K.cast(by, variable.dtype)) for variable, by in pairs]
 
     def result(self) -> Any:
         """Return the metric for all batches since the last reset: a number, or an array."""
@@ -179,11 +182,58 @@ class MeanMetric(Metric):
         """Return the mean."""
         return quotient(state[0], state[1])
 
+    def after(self, scores: Tensor, weights: Tensor | None) -> Tensor:
+        """Return the mean after a batch of which the numbers are known; see `updates`."""
+        if not self.variables:
+            self.build(scores)
+        self.updates = self._grown(sum_and_weight(scores, weights))
+        return self.result_of([new_value for _, new_value in self.updates])
+
 
 def sum_and_weight(scores: Tensor, weights: Tensor | None) -> list[Tensor]:
-    """Return the weighted sum of the numbers and the sum of the weights."""
-    spread = weights_like(scores, weights)
-    return [K.sum(scores * spread), K.sum(spread)]
+    """Return by how much a batch makes a mean's sum grow, and its count: as in Keras 3.
+
+    Parameters
+    ----------
+    scores : Tensor, shape (batch, ...)
+        Or a single number, which counts once, however large the batch is.
+    weights : Tensor, optional
+        Shape (batch,) for one weight each, or (batch, steps).
+
+    Raises
+    ------
+    ArgumentError
+        The weights have more axes than the numbers.
+
+    Notes
+    -----
+    A sample counts as one, or as the mean of its weights, however many steps it has.
+    """
+    if weights is None:
+        samples = _mean_from(scores, 1)
+        return [K.sum(samples), K.sum(K.ones_like(samples))]
+    scores, weights = _matched(scores, K.cast(weights, scores.dtype))
+    scores = _mean_from(scores, weights.ndim)
+    weights = weights * K.ones_like(scores)
+    return [K.sum(_mean_from(scores * weights, 1)), K.sum(_mean_from(weights, 1))]
+
+
+def _mean_from(x: Tensor, axis: int) -> Tensor:
+    """Return the mean over all axes from one on."""
+    return K.mean(x, axis=list(range(axis, x.ndim))) if x.ndim > axis else x
+
+
+def _matched(scores: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """Return numbers and their weights; an axis of size 1 that only one of them has goes."""
+    scores, weights = of_equal_rank(scores, weights)
+    if weights.ndim == scores.ndim + 1 > 1:
+        weights = K.squeeze(weights, -1)
+    if weights.ndim > scores.ndim:
+        raise ArgumentError(
+            f"metric: weights with {weights.ndim} axes for numbers with {scores.ndim}; expected "
+            "as many or fewer, such as one weight for each sample."
+        )
+    return scores, weights
 
 
 def weights_like(x: Tensor, weights: Tensor | None) -> Tensor:
