@@ -43,16 +43,22 @@ def distinct_names(names: Iterable[str]) -> list[str]:
 
 def accepts(function: Callable[..., Any], name: str) -> bool:
     """Tell whether a function has a parameter of this name (not merely `**kwargs`)."""
-    return name in _parameters(getattr(function, "__func__", function))
+    function = getattr(function, "__func__", function)
+    try:
+        return name in _known_parameters(function)
+    except TypeError:  # an object that cannot be hashed
+        return name in _parameters(function)
 
 
-@lru_cache(maxsize=4096)
 def _parameters(function: Callable[..., Any]) -> frozenset[str]:
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return frozenset()
     return frozenset(p.name for p in parameters if p.kind is not p.VAR_KEYWORD)
+
+
+_known_parameters = lru_cache(maxsize=4096)(_parameters)
 
 
 def named_arguments(

@@ -41,9 +41,8 @@ def perform_loop(
     steps = step_specs(n, [Spec(x.shape, x.dtype) for x in inputs])
     kept = _programs.setdefault(inner, {})
     key = (tuple(steps), backwards)
-    if key in kept:
-        program = kept[key]
-    else:
+    program: Any = kept.get(key, _programs)  # another thread may take it out at any time
+    if program is _programs:
         program = written_loop(inner, steps, backwards)
         for old in list(kept)[: len(kept) + 1 - MOST_PROGRAMS]:
             kept.pop(old, None)
