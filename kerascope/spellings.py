@@ -254,10 +254,8 @@ class Habits(NamedTuple):
         Whether the penalty of an `activity_regularizer` is divided by the number of samples.
     counts_zero_weights : bool
         Whether a loss is divided by the number of all samples, or of those with a weight other than
-        0; a weighted or masked metric then by the sum of the weights, over all batches and not in
-        each. A mask that keeps nothing then gives 0, otherwise NaN.
-    resets_at_each_call : bool
-        Whether `train_on_batch` and `test_on_batch` let metrics with a state forget what was.
+        0; a weighted or masked metric then by the sum of the weights, over all batches, which
+        `train_on_batch` forgets. A mask that keeps nothing then gives 0, otherwise NaN.
     bits_are_signs : bool
         Whether `hinge` takes targets that are all 0 or 1 as -1 and 1.
     training_is_bool : bool
@@ -293,7 +291,6 @@ class Habits(NamedTuple):
     corrects_variance: bool = False
     penalty_per_sample: bool = False
     counts_zero_weights: bool = False
-    resets_at_each_call: bool = False
     bits_are_signs: bool = False
     training_is_bool: bool = False
     calls_compute_loss: bool = False
@@ -338,7 +335,6 @@ HABITS: dict[str, Habits] = {
         freezes_inside=True,
         penalty_per_sample=True,
         counts_zero_weights=True,
-        resets_at_each_call=True,
         bits_are_signs=True,
         training_is_bool=True,
         calls_compute_loss=True,

@@ -107,11 +107,25 @@ def split_debug_words(words: list[str]) -> tuple[list[str], list[str]]:
     (['-c', 'c', 'train.py'], ['-c', 'data'])
     >>> split_debug_words(["--step-all", "train.py"])
     (['--step-all=', 'train.py'], [])
+    >>> split_debug_words(["-c", "-x", "train.py"])
+    (['-c-x', 'train.py'], [])
     """
-    at = 0
+    at, ours = 0, []
     while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in WITH_VALUE else 1
-    return with_own_grain(words[:at]) + words[at : at + 1], words[at + 1 :]
+        if words[at] in WITH_VALUE and words[at + 1 : at + 2]:
+            ours += _with_its_value(*words[at : at + 2])
+            at += 2
+        else:
+            ours.append(words[at])
+            at += 1
+    return with_own_grain(ours) + words[at : at + 1], words[at + 1 :]
+
+
+def _with_its_value(option: str, value: str) -> list[str]:
+    """Return both; as one word if argparse would take the value for another option."""
+    if not value.startswith("-") or option not in ("-c", "--command"):
+        return [option, value]
+    return [f"{option}={value}" if option.startswith("--") else f"{option}{value}"]
 
 
 def split_replay_words(words: list[str]) -> tuple[list[str], list[str]]:

@@ -128,7 +128,7 @@ class BatchTraining(CompiledNetwork):
 
     def _of_one_batch(self, function: Function, ins: list[Any]) -> list[Any]:
         """Call a function; where the habit says so, its metrics tell of this batch alone."""
-        if not self.stateful_metrics or not habits().resets_at_each_call:
+        if not self.stateful_metrics or not habits().counts_zero_weights:
             return function(ins)
         with nullcontext() if is_watched() else LOCKS.steps:
             self.reset_metrics()
