@@ -1,7 +1,8 @@
 """Random models go to the real Keras 3 and come from it, and are trained on from the file.
 
 A seed names a model (random_models.py). `[stored]` runs those whose answers are kept; the others
-ask live: KERASCOPE_MODELS="0:90" says which.
+ask live: KERASCOPE_MODELS="0:90" says which, in pytest, and where this file runs as a program, with
+PYTHONPATH=tests. Mistakes that were made once are planted again: the models have to find them.
 """
 
 from __future__ import annotations
@@ -23,17 +24,19 @@ from random_models import (
     Draw,
     Library,
     arrays_for,
-    as_list,
     build,
+    outputs_of,
+    reset,
     shaken,
     targets_for,
     train,
 )
 
 import kerascope
-from kerascope import config, layers
+from kerascope import config, layers, losses, spellings
 from kerascope.compat import keras_ops
 from kerascope.models import load_model
+from kerascope.saving import hdf5_models, keras3_calls
 from kerascope.saving.keras3_weights import listed_weights
 
 OURS = Library(layers, kerascope.Model, kerascope.Sequential, kerascope.Input, keras_ops)
@@ -61,7 +64,7 @@ def of_keras(keras: Any, spec: Any, path: Path, old_path: Path) -> dict[str, Any
         model(x if len(x) > 1 else x[0], training=False)
     except Exception as error:
         return {"refused": f"{type(error).__name__}: {str(error)[:80]}"}
-    reset(model, spec)
+    reset(model)
     model.set_weights(shaken(spec, model.get_weights()))
     name, options = spec["loss"]
     loss = getattr(keras.losses, name)(**options)
@@ -69,8 +72,7 @@ def of_keras(keras: Any, spec: Any, path: Path, old_path: Path) -> dict[str, Any
     model.compile(optimizer, dict.fromkeys(spec["names"], loss) if spec.get("names") else loss,
                   metrics=None if spec.get("names") else each_of(spec), jit_compile=False,
                   run_eagerly=True)  # fmt: skip
-    outputs = as_list(model(x if len(x) > 1 else x[0], training=False))
-    reset(model, spec)
+    outputs = outputs_of(spec, lambda: model(x if len(x) > 1 else x[0], training=False), model)
     model.save(path)
     model.save(old_path)
     try:
@@ -78,22 +80,13 @@ def of_keras(keras: Any, spec: Any, path: Path, old_path: Path) -> dict[str, Any
         reads_h5 = True
     except Exception:
         reads_h5 = False
-    losses = train(model, spec, x, targets_for(spec, outputs))
-    return {"outputs": outputs, "losses": losses, "reads_h5": reads_h5,
+    found = train(model, spec, x, targets_for(spec, outputs))
+    return {"outputs": outputs, "losses": found, "reads_h5": reads_h5,
             "trained": {layer.name: listed(layer) for layer in model.layers}}  # fmt: skip
 
 
 def each_of(spec: Any) -> Any:
     return [list(spec["metrics"]) for _ in spec["outputs"]] if spec["metrics"] else None
-
-
-def reset(model: Any, spec: Any) -> None:
-    if spec.get("stateful"):
-        for layer in model.layers:
-            if getattr(layer, "stateful", False) and hasattr(layer, "reset_states"):
-                layer.reset_states()
-            elif getattr(layer, "stateful", False) and hasattr(layer, "reset_state"):
-                layer.reset_state()
 
 
 def read_by_keras(keras: Any, spec: Any, path: Path) -> list[np.ndarray]:
@@ -102,7 +95,7 @@ def read_by_keras(keras: Any, spec: Any, path: Path) -> list[np.ndarray]:
     spec = json.loads(spec)
     model = keras.models.load_model(path, compile=False)
     x = arrays_for(spec)
-    return as_list(model(x if len(x) > 1 else x[0], training=False))
+    return outputs_of(spec, lambda: model(x if len(x) > 1 else x[0], training=False), model)
 
 
 def near(found: Any, expected: Any, share: float, what: str) -> float:
@@ -124,15 +117,14 @@ def check(seed: int, ask: Any, keras: Any, folder: Path) -> dict[str, Any]:
     paths = folder / "theirs.keras", folder / "theirs.h5"
     theirs = ask(of_keras, keras, text, *paths)
     if "refused" in theirs:
+        assert seed in REFUSED or seed >= DRAWN, f"{seed}: Keras refuses: {theirs['refused']}"
         return theirs
     config.dialect = "3"
     x = arrays_for(spec)
     measured: dict[str, Any] = {}
 
     def predicted(model: Any) -> list[np.ndarray]:
-        found = as_list(model.predict(x, batch_size=len(x[0])))
-        reset(model, spec)
-        return found
+        return outputs_of(spec, lambda: model.predict(x, batch_size=len(x[0])), model)
 
     for ending in ("keras", "h5"):
         ours = load_model(folder / f"theirs.{ending}", compile=False)
@@ -152,10 +144,8 @@ def check(seed: int, ask: Any, keras: Any, folder: Path) -> dict[str, Any]:
             theirs["outputs"], 1e-5, f"{seed}: we write .{ending}, Keras reads",
         )  # fmt: skip
     ours = load_model(folder / "theirs.keras")
-    if spec["stateful"]:
-        return measured  # the states of training are not compared yet
-    losses = train(ours, spec, x, targets_for(spec, theirs["outputs"]))
-    near([losses], [theirs["losses"]], 1e-4, f"{seed}: losses of ten steps")
+    found = train(ours, spec, x, targets_for(spec, theirs["outputs"]))
+    near([found], [theirs["losses"]], 1e-4, f"{seed}: losses of ten steps")
     own = {layer.name for layer in ours.layers}
     names = [name for name in theirs["trained"] if name in own]  # unused inputs are none here
     measured["trained"] = near(
@@ -171,6 +161,8 @@ def listed(layer: Any) -> list[np.ndarray]:
 
 
 STORED = range(20)
+DRAWN = 300  # of so many seeds it is known which models Keras refuses, each with its own error
+REFUSED = frozenset([23, 129, 142, 157, 196, 226, 238, 254, 275])
 
 
 @pytest.fixture(autouse=True)
@@ -200,6 +192,71 @@ def test_any_random_model_goes_to_keras_and_comes_from_it(seed, tmp_path):
         return function(*args)
 
     check(seed, ask, real_keras(), tmp_path)
+
+
+# --- what the models are to find ------------------------------------------------------------------
+
+
+def drops_masks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drop all that is called a mask, where any layer makes one: use_causal_mask too."""
+
+    def makes_masks(value: Any) -> bool:
+        if isinstance(value, dict):
+            own = value.get("mask_zero") or value.get("class_name") == "Masking"
+            return bool(own) or makes_masks(list(value.values()))
+        return isinstance(value, list) and any(map(makes_masks, value))
+
+    def without(call: Any) -> Any:
+        if not isinstance(call, dict):
+            return call
+        kwargs = call.get("kwargs") or {}
+        names = [n for n in kwargs if n == "attention_mask" or not n.endswith("mask")]
+        return {**call, "kwargs": {n: kwargs[n] for n in names}}
+
+    def without_masks(entries: Any) -> Any:
+        if not makes_masks(entries):
+            return entries
+        return [{**e, "inbound_nodes": [*map(without, e["inbound_nodes"])]} for e in entries]
+
+    monkeypatch.setattr(keras3_calls, "_without_masks", without_masks)
+
+
+def writes_words_of_keras_2(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write .h5 in dialect 3 as in the others: `trainable` and `data_format` in every layer."""
+    found = spellings.habits
+    monkeypatch.setattr(hdf5_models, "habits", lambda: found()._replace(hdf5_of_keras_3=False))
+    monkeypatch.setattr(hdf5_models, "_has_words_of_keras_3", lambda config: False)
+
+
+def counts_ignored_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Divide a loss with `ignore_class` by all samples."""
+    cls = losses.SparseCategoricalCrossentropy
+    monkeypatch.setattr(cls, "counted", losses.Loss.counted)
+
+
+FAULTS: list[tuple[Any, str, tuple[int, ...]]] = [
+    (drops_masks, "Keras writes .keras, we read", (7, 9)),
+    (writes_words_of_keras_2, "Could not locate class|Error when deserializing", (1, 6, 16)),
+    (counts_ignored_classes, "losses of ten steps", (13, 17)),
+]
+
+
+@pytest.mark.usefixtures("answers")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("plant", "where", "seed"),
+    [(plant, where, seed) for plant, where, seeds in FAULTS for seed in seeds],
+    ids=[f"{plant.__name__}-{seed}" for plant, _, seeds in FAULTS for seed in seeds],
+)
+def test_a_mistake_that_was_made_once_is_found(plant, where, seed, tmp_path, monkeypatch):
+    plant(monkeypatch)
+    with pytest.raises((AssertionError, TypeError), match=where):
+        check(seed, answer, keras, tmp_path)
+
+
+def test_keras_refuses_few_of_the_models():
+    assert len(REFUSED) <= DRAWN // 10
+    assert not REFUSED & set(STORED)
 
 
 if __name__ == "__main__":
