@@ -30,6 +30,9 @@ def the_graph(student):
     K.set_value(x, 2.0)
     what = Text("K.eval(y) after K.set_value(x, 2.0)", "K.set_value(x, 2.0) 之后的 K.eval(y)")
     student.close(what, K.eval(y), 4.0)
+    K.set_value(x, -3.0)
+    what = Text("K.eval(y) after K.set_value(x, -3.0)", "K.set_value(x, -3.0) 之后的 K.eval(y)")
+    student.close(what, K.eval(y), 9.0)
 
 
 @check
@@ -39,6 +42,8 @@ def the_ops(student):
         "K.square(K.exp(x))": (K.square(K.exp(x)), ["square", "exp"]),
         "K.log(K.abs(x) + 1)": (K.log(K.abs(x) + 1), ["log", "add", "abs"]),
         "x": (x, []),
+        "K.exp(K.placeholder((2,)))": (K.exp(K.placeholder((2,))), ["exp"]),
+        "K.abs(K.constant(-1.0))": (K.abs(K.constant(-1.0)), ["abs"]),
     }
     for words, (y, expected) in cases.items():
         student.order(f"ops_of({words})", student.function("ops_of")(y), expected)

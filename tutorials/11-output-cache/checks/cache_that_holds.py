@@ -79,6 +79,23 @@ def misses(student):
 
 
 @check
+def more_than_one_entry(student):
+    cached, compute = new_cache(student)
+    a, b = Thing("a"), Thing("b")
+    results = [cached([one], [None]) for one in (a, b)]
+    again = [cached([one], [None]) for one in (a, b)]
+    what = Text(
+        "the calls of compute, for a, b, a and b,", "依次为 a、b、a、b 时，compute 的调用次数"
+    )
+    student.same(what, len(compute.asked), 2)
+    student.require(
+        all(one is other for one, other in zip(results, again, strict=True)),
+        en="expected each input to keep its own result, yours gives another one back",
+        zh="每个输入应保有各自的结果，你交还的是别的",
+    )
+
+
+@check
 def what_it_was_called_on_lives(student):
     cached, compute = new_cache(student)
     things = [Thing("input"), Thing("mask")]

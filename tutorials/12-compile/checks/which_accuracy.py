@@ -44,8 +44,16 @@ def a_metric_that_means_rows(student):
     metric = student.function("rows_right")
     guesses = np.full((5, 10), 0.04)
     guesses[range(5), [0, 3, 1, 8, 9]] = 0.3  # three of five are right
+    close = np.full((5, 10), 0.05)
+    close[range(5), [0, 3, 3, 7, 9]] = 0.2  # no row gives its label much,
+    close[2:, 1] = 0.3  # and in two of five it is still the largest
     for loss in ("categorical_crossentropy", "binary_crossentropy", "mse"):
         model = compiled(10, loss, metric)
         student.tensor("rows_right(y_true, y_pred)", metric(model.targets[0], model.outputs[0]))
         found = model.evaluate(guesses, ROWS, verbose=0)[1]
         student.close(Text(f"rows_right under {loss}", f"{loss} 之下的 rows_right"), found, 0.6)
+        what = Text(
+            f"rows_right under {loss}, where labels get 0.2 and others up to 0.3,",
+            f"{loss} 之下，标签得 0.2、其余最多 0.3 时的 rows_right",
+        )
+        student.close(what, model.evaluate(close, ROWS, verbose=0)[1], 0.4)

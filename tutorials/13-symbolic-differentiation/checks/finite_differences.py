@@ -30,3 +30,15 @@ def any_shape(student):
     slopes = student.function("slopes")
     what = Text("slopes of a number", "对单个数的 slopes")
     student.close(what, slopes(lambda a: float(a) ** 3, np.array(2.0)), 12.0, tolerance=1e-6)
+
+
+@check
+def one_axis_or_three(student):
+    slopes = student.function("slopes", changes=(1,))
+    for shape in ((4,), (2, 1, 3)):
+        x = np.linspace(-1.0, 2.0, int(np.prod(shape))).reshape(shape)
+        what = Text(
+            f"slopes of sum(x ** 2), x of shape {shape},",
+            f"x 的形状为 {shape} 时 sum(x ** 2) 的 slopes",
+        )
+        student.close(what, slopes(lambda a: np.sum(a**2), x.copy()), 2 * x, tolerance=1e-6)

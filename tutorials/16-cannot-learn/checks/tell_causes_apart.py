@@ -28,10 +28,18 @@ def case(student, activation, loss, expected, units=1, bias=0.0, kernel="glorot_
     number = bias if isinstance(bias, list) else f"{bias:g}"
     lifted = Text(f", bias {number}", f"、偏置 {number}") if bias else Text("", "")
     what = Text(
-        f"causes of {activation} over {units}{lifted.en}, with {loss}",
-        f"causes（{units} 个单元的 {activation}{lifted.zh}，配 {loss}）",
+        f"causes of {named(activation)} over {units}{lifted.en}, with {named(loss)}",
+        f"causes（{units} 个单元的 {named(activation)}{lifted.zh}，配 {named(loss)}）",
     )
     student.same(what, student.function("causes")(model, x, y), expected)
+
+
+def named(one):
+    return one if isinstance(one, str) else one.__name__
+
+
+def faint_mse(y_true, y_pred):
+    return 1e-9 * K.mean(K.square(y_pred - y_true), axis=-1)
 
 
 @check
@@ -58,3 +66,12 @@ def some_alive(student):
     case(student, "relu", "mse", [], units=3, bias=-50.0, kernel="ones", x=last)
     steep = np.array([[9.0], [0.1], [-9.0], [0.0], [9.0], [9.0]]) * np.ones(4)
     case(student, "hard_sigmoid", "mse", [], kernel="ones", x=steep)
+
+
+@check
+def faint_or_cancelling(student):
+    """What is small is not 0, and slopes whose sum is 0 are not."""
+    case(student, "sigmoid", faint_mse, [])
+    case(student, "sigmoid", "mse", [], bias=-25.0)  # slopes of 1e-11
+    odd = np.repeat(X[:3], 2, axis=0) * np.array([[1.0], [-1.0]] * 3)
+    case(student, K.square, "mse", [], x=odd)

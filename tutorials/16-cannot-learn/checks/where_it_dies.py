@@ -83,3 +83,14 @@ def no_way_at_all(student):
     blank = Dense(5, kernel_initializer="zeros", name="blank")
     model = chain([hidden("one"), blank, Dense(1, name="last")])
     case(student, "a layer whose kernel is 0", "kernel 全为 0 的层", model, "blank")
+
+
+@check
+def faint_and_alive(student):
+    """Slopes of a thousand millionth: small, and not 0."""
+
+    def faint(y_true, y_pred):
+        return 1e-9 * K.mean(K.square(y_pred - y_true), axis=-1)
+
+    model = chain([hidden("one"), Dense(1, name="last")], faint)
+    case(student, "a model whose slopes are about 1e-9", "梯度约为 1e-9 的模型", model, None)

@@ -83,3 +83,21 @@ def equal_numbers(student):
     model = dense((4, "a"), (2, "b"))
     names = asked(student, saved, model)
     student.same("take_over(model, path)", names, ["a", "b"])
+
+
+@check
+def every_array_has_to_fit(student):
+    """A layer without a bias; and kernels of 12 numbers each, (2, 6) and (3, 4)."""
+    saved = stack(Dense(4, name="a", use_bias=False), Dense(4, name="b"))
+    model = stack(Dense(4, name="a"), Dense(4, name="b"))
+    what = Text(
+        "take_over where only the file's 'a' has no bias", "文件里的 a 没有偏置时的 take_over"
+    )
+    student.same(what, asked(student, saved, model), ["b"])
+    saved = stack(Dense(2, name="a"), Dense(6, name="b", use_bias=False))
+    model = stack(Dense(3, name="c"), Dense(4, name="b", use_bias=False))
+    what = Text(
+        "take_over of a kernel (2, 6) into one of (3, 4)",
+        "把 (2, 6) 的 kernel 读入 (3, 4) 的 take_over",
+    )
+    student.same(what, asked(student, saved, model), [])
