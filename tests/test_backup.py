@@ -457,6 +457,11 @@ def plain_fit(folder, model=None, rows=30, epochs=3, extra=(), data=None, verbos
     return model.fit(*data, epochs=epochs, verbose=verbose, callbacks=[backup, *extra], **given)
 
 
+def as_in_a_new_process():
+    """Let no fit have come to its end yet."""
+    backup_folder._finished.clear()
+
+
 def interrupted(folder, n=2, **options):
     with pytest.raises(Stop):
         plain_fit(folder, extra=[stop_at("on_epoch_begin", n)], **options)
@@ -774,6 +779,63 @@ def test_weights_may_have_begun_otherwise_but_not_be_used_otherwise(tmp_path):
     plain_fit(tmp_path, model=made(lambda x: x * 2, first="ones"))
 
 
+# --- several fits of one script -------------------------------------------------------------------
+
+
+def folds(make_backup, *extra):
+    """Train a model on each of three thirds; return their weights."""
+    as_in_a_new_process()
+    found = []
+    for seed in range(3):
+        np.random.seed(seed)
+        model = compiled(layers())
+        x = np.random.default_rng(seed).random((12, 3))
+        model.fit(x, x[:, :1], epochs=3, verbose=0, callbacks=[make_backup(seed), *extra])
+        found.append([array.tobytes() for array in model.get_weights()])
+    return found
+
+
+def test_what_a_finished_fit_left_is_not_taken_by_the_next_one(tmp_path):
+    with pytest.raises(ConfigError, match="is of fit number 1 of its script.* this is number 2"):
+        folds(lambda seed: cb.BackupAndRestore(tmp_path, delete_checkpoint=False))
+
+
+@pytest.mark.parametrize("n", [5, 8])
+def test_the_backup_of_another_fit_of_the_script_is_refused(n, tmp_path):
+    def shared(seed):
+        return cb.BackupAndRestore(tmp_path / "shared", save_freq=1)
+
+    with pytest.raises(Stop):
+        folds(shared, stop_at("on_epoch_begin", n))
+    file = tmp_path / "shared" / "training.zip"
+    before = file.read_bytes()
+    number = (n - 1) // 3 + 1
+    words = rf"fit number {number} of its script.*this is number 1. Give each fit a folder of its"
+    with pytest.raises(ConfigError, match=words):
+        folds(shared)
+    assert file.read_bytes() == before
+
+
+def test_fits_with_folders_of_their_own_go_on_each_for_itself(tmp_path):
+    def own(seed):
+        return cb.BackupAndRestore(tmp_path / str(seed), save_freq=1, delete_checkpoint=False)
+
+    expected = folds(lambda seed: cb.Callback())
+    for n in (2, 2, 3, 2):
+        with pytest.raises(Stop):
+            folds(own, stop_at("on_epoch_begin", n))
+    assert folds(own) == expected
+
+
+def test_a_fit_after_others_in_a_process_goes_on_after_an_exception(tmp_path):
+    expected = plain_fit(tmp_path / "other", epochs=4).history
+    plain_fit(tmp_path, epochs=2)
+    for n in (2, 2):
+        with pytest.raises(Stop):
+            plain_fit(tmp_path, epochs=4, extra=[stop_at("on_epoch_begin", n)])
+    assert plain_fit(tmp_path, epochs=4).history == expected
+
+
 # --- where the data come from ---------------------------------------------------------------------
 
 
@@ -995,6 +1057,7 @@ def test_the_figures_for_tensorboard_are_in_one_file(tmp_path):
     expected = plain_fit(folder, extra=[cb.TensorBoard(tmp_path / "other")]) and [
         scenarios.events_in(path) for path in (tmp_path / "other").iterdir()
     ]
+    as_in_a_new_process()
     with pytest.raises(Stop):
         plain_fit(folder, extra=[cb.TensorBoard(board), stop_at("on_epoch_begin", 3)])
     notes = board / "events.out.tfevents.notes"
@@ -1008,6 +1071,7 @@ def test_the_figures_for_tensorboard_are_in_one_file(tmp_path):
     folder.mkdir()
     with (folder / "training.zip").open("wb") as file:
         write_state(file, state)
+    as_in_a_new_process()
     plain_fit(folder, extra=[cb.TensorBoard(board)])
     assert notes.read_text(encoding="utf-8") == "not a file of events"
 
@@ -1089,12 +1153,14 @@ def test_other_files_stay_and_those_of_dead_writers_go(tmp_path):
 
 def test_a_finished_run_that_keeps_its_backup_trains_no_more(tmp_path, capsys):
     first = plain_fit(tmp_path, delete_checkpoint=False)
+    as_in_a_new_process()
     told = []
     ear = cb.LambdaCallback(on_epoch_begin=lambda epoch, logs: told.append(epoch))
     again = plain_fit(tmp_path, delete_checkpoint=False, extra=[ear], verbose=2)
     assert again.history == first.history
     assert not told
     assert "training ended after epoch 3, says" in capsys.readouterr().out
+    as_in_a_new_process()
     more = plain_fit(tmp_path, delete_checkpoint=False, epochs=5, extra=[ear])
     assert told == [3, 4]
     assert more.history == plain_fit(tmp_path / "other", epochs=5).history

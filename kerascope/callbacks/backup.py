@@ -25,7 +25,17 @@ from kerascope.errors import ArgumentError, ConfigError, DataError, KerascopeErr
 _SET_BY_FIT = ("model", "params", "validation_data")
 _ALWAYS_THERE = ("BaseLogger", "ProgbarLogger", "History")
 _NEEDED = (
-    *("facts", "place", "has_trained", "stop_training", "variables", "callbacks", "feeds", "seeds"),
+    *(
+        "fit",
+        "facts",
+        "place",
+        "has_trained",
+        "stop_training",
+        "variables",
+        "callbacks",
+        "feeds",
+        "seeds",
+    ),
     "generators",
 )
 
@@ -41,15 +51,15 @@ class BackupAndRestore(Callback):
     Parameters
     ----------
     backup_dir : path
-        A folder for this run alone. Made if it is not there.
+        A folder for this `fit` alone: two of one script take two. Made if it is not there.
     save_freq : "epoch" or int
         When a backup is written: at the end of each epoch, or after so many batches. The first one
         is written when training begins.
     double_checkpoint : bool
         Keep the backup before the last one, too: it is taken if the last one is damaged.
     delete_checkpoint : bool
-        Delete the backup when `fit` has finished. If not, the next `fit` of the same script finds
-        a run that is over and trains no more, unless `epochs` has grown.
+        Delete the backup when `fit` has finished. If not, the script, run again, finds a run that
+        is over and trains no more, unless `epochs` has grown.
     read_forward : bool
         An argument of ours. A generator function cannot be told to begin in the middle: by default
         it is refused; with True it is asked for all batches that were trained on before.
@@ -85,7 +95,8 @@ class BackupAndRestore(Callback):
         A bad folder or frequency.
     ConfigError
         When training begins: the backup is damaged, or is one of another model, optimizer, data
-        length or batch size. It stays as it is.
+        or batch size, or of another `fit` of the script, or in an epoch behind the last. It stays
+        as it is.
     DataError
         When training begins: nobody knows the place of the generator.
     UnavailableError
@@ -139,6 +150,7 @@ class BackupAndRestore(Callback):
         self._feeds: KeptFeeds | None = None
         self._place = (0, 0)
         self._has_trained = False
+        self._number = 1  # of this fit, among those of the process with this folder
         self._epoch = 0
         self._batches = 0  # since the last backup
         if self.save_freq != "epoch":  # else nobody is called at each batch
@@ -156,6 +168,7 @@ class BackupAndRestore(Callback):
         self._run = run
         self._callbacks = _kept_callbacks(run.callbacks)
         self._feeds = KeptFeeds(run.feeds, self.read_forward)
+        self._number = self._folder.finished + 1
         self._batches = 0
         self._place = (run.initial_epoch, 0)
         self._has_trained = False
@@ -211,6 +224,13 @@ class BackupAndRestore(Callback):
         missing = [name for name in _NEEDED if not isinstance(state, dict) or name not in state]
         if missing:
             raise self._refusal(found, f"it lacks {', '.join(missing)}")
+        if state["fit"] != self._number:
+            there = _shortened(state["fit"])
+            raise self._refusal(
+                found,
+                f"it is of fit number {there} of its script with this folder, and this is number "
+                f"{self._number}. Give each fit a folder of its own",
+            )
         for name, here in self._run.facts.items():
             there = state["facts"].get(name)
             if there != here:
@@ -311,6 +331,7 @@ class BackupAndRestore(Callback):
             self._folder.delete()
         else:
             self._write()
+        self._folder.count_finished()
 
     def _write(self) -> None:
         run = self._run
@@ -318,6 +339,7 @@ class BackupAndRestore(Callback):
         self._batches = 0
         self._folder.write(
             {
+                "fit": self._number,
                 "facts": run.facts,
                 "place": self._place,
                 "has_trained": self._has_trained,

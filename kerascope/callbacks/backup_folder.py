@@ -32,6 +32,7 @@ LOCK = "training.lock"
 _STATE = "state.json"
 _MADE_ON = (1980, 1, 1, 0, 0, 0)  # the same file for the same state
 _held: dict[str, int] = {}  # the folders that runs of this process hold, and its number
+_finished: dict[str, int] = {}  # how many runs of this process came to their end with a folder
 
 
 class Found(NamedTuple):
@@ -62,6 +63,19 @@ class BackupFolder:
         """Where the backup is written."""
         return self.path / NAME
 
+    @property
+    def finished(self) -> int:
+        """How many runs of this process have come to their end with this folder."""
+        return _finished.get(self._key, 0)
+
+    def count_finished(self) -> None:
+        """Note that a run has come to its end."""
+        _finished[self._key] = self.finished + 1
+
+    @property
+    def _key(self) -> str:
+        return str(self.path.resolve())
+
     # --- the lock ---------------------------------------------------------------------------------
 
     @contextmanager
@@ -73,7 +87,7 @@ class BackupFolder:
         UnavailableError
             Another run holds it, or it cannot be made.
         """
-        key, self._is_deleted = str(self.path.resolve()), False
+        key, self._is_deleted = self._key, False
         if _held.get(key) == os.getpid():
             raise self._is_held("another fit of this process")
         try:
