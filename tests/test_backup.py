@@ -173,7 +173,8 @@ def test_seeds_inside_of_loops_are_compared_too(tmp_path):
     def trained(seed, *extra):
         np.random.seed(seed)
         model = compiled([NoisySteps(batch_input_shape=(4, 3, 2)), Dense(1)])
-        x, y = np.random.rand(8, 3, 2), np.random.rand(8, 1)
+        rng = np.random.default_rng(5)
+        x, y = rng.random((8, 3, 2)), rng.random((8, 1))
         backup = cb.BackupAndRestore(tmp_path)
         model.fit(x, y, 4, epochs=3, verbose=0, callbacks=[backup, *extra])
         return [array.tobytes() for array in model.get_weights()]
@@ -779,6 +780,40 @@ def test_weights_may_have_begun_otherwise_but_not_be_used_otherwise(tmp_path):
     plain_fit(tmp_path, model=made(lambda x: x * 2, first="ones"))
 
 
+def other_values(what):
+    """Return how other data of the same shapes are given to `fit`, by what differs."""
+    rng = np.random.default_rng(4)
+    x, y, weights = rng.random((40, 3)), rng.random((40, 1)), rng.random(40)
+    return {
+        "x": {"x": x[::-1], "y": y, "sample_weight": weights},
+        "y": {"x": x, "y": 1 - y, "sample_weight": weights},
+        "sample_weight": {"x": x, "y": y, "sample_weight": weights / 2},
+        "validation_data": {
+            **{"x": x, "y": y, "sample_weight": weights},
+            "validation_data": (x / 2, y),
+        },
+    }.get(what) or {"x": x, "y": y, "sample_weight": weights}
+
+
+@pytest.mark.parametrize("steps", [{}, {"steps_per_epoch": 3, "validation_steps": 1}])
+@pytest.mark.parametrize("what", ["x", "y", "sample_weight", "validation_data"])
+def test_other_data_of_the_same_shape_are_refused(what, steps, tmp_path):
+    def fit(data, *extra):
+        np.random.seed(1)
+        backup = cb.BackupAndRestore(tmp_path)
+        given = {"validation_data": (data["x"], data["y"]), **data, **steps}
+        model = compiled(layers())
+        return model.fit(**given, epochs=3, verbose=0, callbacks=[backup, *extra])
+
+    data = other_values(None)
+    with pytest.raises(Stop):
+        fit(data, stop_at("on_epoch_begin", 2))
+    other = {"validation_data": (data["x"], data["y"]), **other_values(what)}
+    with pytest.raises(ConfigError, match=r"checksum of some rows of array.* there, .* here"):
+        fit(other)
+    assert fit(data).epoch == [0, 1, 2]
+
+
 # --- several fits of one script -------------------------------------------------------------------
 
 
@@ -1208,12 +1243,11 @@ def test_one_backup_is_enough_and_only_fit_can_be_begun_in_its_middle(tmp_path):
 
 
 def test_who_reads_the_output_is_told_where_training_goes_on(tmp_path, capsys):
-    with pytest.raises(Stop):
-        plain_fit(tmp_path, extra=[stop_at("on_epoch_begin", 3)])
-    model = compiled(layers())
-    np.random.seed(1)
-    backup = cb.BackupAndRestore(tmp_path)
     x, y = np.random.rand(30, 3), np.random.rand(30, 1)
+    with pytest.raises(Stop):
+        plain_fit(tmp_path, data=(x, y), extra=[stop_at("on_epoch_begin", 3)])
+    model = compiled(layers())
+    backup = cb.BackupAndRestore(tmp_path)
     with pytest.warns(KerascopeWarning, match="other seeds"):
         model.fit(x, y, epochs=3, verbose=2, callbacks=[backup])
     lines = capsys.readouterr().out.splitlines()
