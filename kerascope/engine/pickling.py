@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from kerascope import optimizers
+from kerascope.backend.locks import LOCKS
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.byte_code import ByteCode, byte_code_of, function_of
 from kerascope.engine.layer_config import sharing_functions
@@ -31,6 +32,11 @@ def pickle_model(model: Any) -> dict[str, Any]:
     ConfigError
         A layer has no configuration.
     """
+    with LOCKS.steps:  # weights and the optimizer's state are those of one step
+        return _state_of(model)
+
+
+def _state_of(model: Any) -> dict[str, Any]:
     with sharing_functions():
         config = model.get_config()
     state: dict[str, Any] = {

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from kerascope.backend.locks import LOCKS
 from kerascope.errors import ConfigError, KerascopeError, UnavailableError
 from kerascope.limits import USUAL, Limits
 from kerascope.registry import custom_object_scope, did_you_mean
@@ -62,6 +63,8 @@ def save_model(
 ) -> None:
     """Write a model: its configuration, weights, and the optimizer with its state.
 
+    All of them belong to one step: who trains the model in another thread waits meanwhile.
+
     Parameters
     ----------
     model : Model
@@ -84,11 +87,12 @@ def save_model(
             f"Use model.save_weights, or a name that ends in {KERAS_ENDING}."
         )
     form: Callable[..., None] = _writer(filepath, save_keras_model, save_hdf5_model)
-    form(model, filepath, overwrite, include_optimizer)
+    with LOCKS.steps:
+        form(model, filepath, overwrite, include_optimizer)
 
 
 def save_weights(model: Any, filepath: Any, overwrite: bool = True) -> None:
-    """Write the weights of a model.
+    """Write the weights of a model, all of one step (see `save_model`).
 
     Parameters
     ----------
@@ -103,15 +107,19 @@ def save_weights(model: Any, filepath: Any, overwrite: bool = True) -> None:
     ConfigError
         The ending says no form.
     """
-    if str(filepath).endswith(KERAS_WEIGHTS_ENDING):
-        save_keras_weights(model, filepath, overwrite)
-    elif str(filepath).endswith(KERAS_ENDING):
+    if str(filepath).endswith(KERAS_ENDING):
         raise ConfigError(
             f"save_weights: {str(filepath)!r} ends in {KERAS_ENDING}, which is for whole models. "
             f"Use model.save, or a name that ends in {KERAS_WEIGHTS_ENDING}."
         )
-    else:
-        _writer(filepath, save_hdf5_weights, save_hdf5_weights)(model, filepath, overwrite)
+    is_of_keras_3 = str(filepath).endswith(KERAS_WEIGHTS_ENDING)
+    form = (
+        save_keras_weights
+        if is_of_keras_3
+        else _writer(filepath, save_hdf5_weights, save_hdf5_weights)
+    )
+    with LOCKS.steps:
+        form(model, filepath, overwrite)
 
 
 def _writer(filepath: Any, keras: Callable[..., None], hdf5: Callable[..., None]) -> Any:

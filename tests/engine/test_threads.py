@@ -1,6 +1,7 @@
 """Several threads and one model, or models that share weights: no step is lost, none is half."""
 
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -12,7 +13,8 @@ import pytest
 from kerascope import backend as K
 from kerascope.backend.graph import Op
 from kerascope.layers import BatchNormalization, Dense
-from kerascope.models import Sequential
+from kerascope.models import Sequential, load_model
+from kerascope.optimizers import SGD
 from kerascope.stage import observing
 
 ENOUGH = 60  # seconds; only a deadlock takes so long
@@ -54,6 +56,10 @@ def small(optimizer="adam"):
     model = Sequential([Dense(4, activation="relu", input_shape=(3,)), Dense(1)])
     model.compile(optimizer, "mse")
     return model
+
+
+def no_loss(y, p):
+    return p * 0.0
 
 
 X, Y = np.ones((4, 3), "f4"), np.zeros((4, 1), "f4")
@@ -304,3 +310,46 @@ def code_of_child(model):
     finally:
         os._exit(code)
     raise AssertionError
+
+
+@pytest.mark.parametrize("ending", ["keras", "h5", "weights.h5", "pickle"])
+def test_what_is_saved_while_another_thread_trains_belongs_to_one_step(ending, tmp_path):
+    """Each step adds 1 to all weights and to the optimizer's count."""
+    model = Sequential([Dense(50, input_shape=(40,), use_bias=False), Dense(50, use_bias=False)])
+    model.compile(SGD(1.0), no_loss)
+    model.set_weights([np.zeros(w.shape) for w in model.weights])
+    for w in model.weights:
+        model.add_update([(w, w + 1.0)])
+    x, y = np.zeros((2, 40)), np.zeros((2, 50))
+    model.train_on_batch(x, y)
+    done = threading.Event()
+
+    def train():
+        while not done.is_set():
+            model.train_on_batch(x, y)
+
+    def saved(number):
+        path = tmp_path / f"{number}.{ending}"
+        if ending == "pickle":
+            return pickle.loads(pickle.dumps(model))
+        if ending == "weights.h5":
+            model.save_weights(path)
+            twin = Sequential.from_config(model.get_config())
+            twin.load_weights(path)
+            return twin
+        model.save(path)
+        return load_model(path, custom_objects={"no_loss": no_loss})
+
+    def save():
+        try:
+            for number in range(10):
+                twin = saved(number)
+                counts = {float(n) for w in twin.get_weights() for n in (w.min(), w.max())}
+                if ending != "weights.h5":
+                    twin._make_train_function()
+                    counts.add(float(twin.optimizer.get_weights()[0]))
+                assert len(counts) == 1
+        finally:
+            done.set()
+
+    together(train, save)
