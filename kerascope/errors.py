@@ -150,7 +150,8 @@ class VerificationError(KerascopeError, RuntimeError):
     """A function's program computes other numbers than its steps, or would: a fault of kerascope.
 
     Cause: `K.function(..., verify=True)`, or KERASCOPE_VERIFY=1, has found what would have gone
-    wrong in silence. Fix: report it; until then, `K.function(..., rewrites=())`.
+    wrong in silence, inside a loop perhaps. Fix: report it; until then, outside of loops,
+    `K.function(..., rewrites=())`.
 
     Attributes
     ----------

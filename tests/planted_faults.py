@@ -4,12 +4,16 @@ Each is as somebody could have written it. What it is given is pytest's `monkeyp
 found while a program is written; `unchecked` lets them through, so that it runs, and tells lies.
 """
 
+import weakref
+
 import numpy as np
 
 from kerascope.backend.ops.scan import Scan
 from kerascope.backend.ops.shaping import Reshape
-from kerascope.backend.program import draft, kernels, plan, rules
+from kerascope.backend.program import draft, kernels, loop_places, plan, rules
 from kerascope.backend.program.bound import Bound
+from kerascope.backend.program.loop_text import LoopText
+from kerascope.backend.program.loop_views import LoopViews
 from kerascope.backend.program.memory import Memory
 from kerascope.backend.program.plan import Plan
 from kerascope.backend.program.programs import Programs
@@ -154,11 +158,58 @@ def a_product_with_one_keeps_what_is_too_small(patch):
     patch.setattr(rules, "_is_rounded", lambda bound, slot: True)
 
 
+# --- loops ----------------------------------------------------------------------------------------
+
+
+def operands_are_swapped_in_loops(patch):
+    right = loop_places.call_of
+
+    def swapped(ufunc, operands, out):
+        return right(ufunc, "{1}, {0}" if ufunc is np.subtract else operands, out)
+
+    patch.setattr(loop_places, "call_of", swapped)
+
+
+def a_loop_begins_with_zeros(patch):
+    right = LoopViews.__call__
+
+    def from_zeros(self, outs, ins):
+        first, n = self.text.step.layout.sequences, self.text.step.layout.states
+        zeros = [np.zeros_like(x) for x in ins[first : first + n]]
+        return right(self, outs, [*ins[:first], *zeros, *ins[first + n :]])
+
+    patch.setattr(LoopViews, "__call__", from_zeros)
+
+
+def a_loop_goes_through_the_views_of_its_first_inputs(patch):
+    right = LoopViews.__call__
+    kept = weakref.WeakKeyDictionary()
+
+    def stale(self, outs, ins):
+        first = kept.setdefault(self, ins)
+        same = [x.shape for x in first] == [x.shape for x in ins]
+        return right(self, outs, first if same else ins)
+
+    patch.setattr(LoopViews, "__call__", stale)
+
+
+def a_sum_over_the_steps_does_not_begin_with_zero(patch):
+    right = LoopText._first_totals
+
+    def from_one(self):
+        return (line.replace("fill(-0.0)", "fill(1)") for line in right(self))
+
+    patch.setattr(LoopText, "_first_totals", from_one)
+
+
 SOON = [
     a_buffer_is_free_one_step_early,
     operands_are_swapped,
     a_variable_is_taken_for_a_constant,
     an_output_is_not_copied,
+    operands_are_swapped_in_loops,
+    a_loop_begins_with_zeros,
+    a_loop_goes_through_the_views_of_its_first_inputs,
 ]
 FAULTS = [
     a_free_buffer_is_given_twice,

@@ -68,7 +68,8 @@ def function(
         every op of the graph is written as it stands. No result depends on it.
     verify : bool, optional
         Whether what a program computes is computed step by step too, and compared bit for bit
-        before it counts. By default what the environment variable KERASCOPE_VERIFY says: 1 or 0.
+        before it counts; each loop also with its interpreter, to roundings where it is rewritten.
+        By default what the environment variable KERASCOPE_VERIFY says: 1 or 0.
 
     Returns
     -------

@@ -4,15 +4,21 @@ import itertools
 
 import numpy as np
 import pytest
-from planted_faults import SOON, unchecked
+from planted_faults import (
+    SOON,
+    a_sum_over_the_steps_does_not_begin_with_zero,
+    unchecked,
+)
 from random_programs import Recipe, difference, recipe
 from zoo import ZOO
 
 import kerascope as ks
 from kerascope import backend as K
+from kerascope.backend.bits import are_same
 from kerascope.backend.graph import Op
-from kerascope.backend.program import flat_text, kernels
-from kerascope.backend.program.verified import VerifiedProgram, are_same
+from kerascope.backend.ops import scan_program
+from kerascope.backend.program import flat_text, kernels, loop_places
+from kerascope.backend.program.verified import VerifiedProgram
 from kerascope.backend.subnormals import FLUSHED
 from kerascope.errors import ArgumentError, VerificationError
 from kerascope.optimizers import Adam
@@ -174,6 +180,100 @@ def test_an_op_of_somebody_else_that_changes_its_mind_is_said_to_be_one():
     function([np.ones(3)])
     with pytest.raises(VerificationError, match="not an op of ours"):
         function([np.ones(3)])
+
+
+# --- inside loops ---------------------------------------------------------------------------------
+
+
+def folding(make_step, verify=True):
+    """A loop over four rows whose result becomes the value of a variable."""
+    x, w = K.placeholder((4, 3), dtype="float64"), K.variable(np.full(3, 0.5), dtype="float64")
+    total = K.foldl(make_step, x, initializer=w)
+    return K.function([x], [total], [(w, total)], verify=verify), w
+
+
+FOUR = np.random.default_rng(1).normal(size=(4, 3))
+
+
+def told_of(function, w, array=FOUR):
+    before = w.get_value()
+    for _ in range(3):
+        with pytest.raises(VerificationError) as caught:
+            function([array])
+        np.testing.assert_array_equal(w.get_value(), before)
+    return caught.value
+
+
+def test_an_op_inside_a_loop_is_named_with_its_step(monkeypatch):
+    swapped(monkeypatch, loop_places)
+    function, w = folding(lambda a, b: K.tanh(K.exp(a) * (a - b)))
+    error = told_of(function, w)
+    assert error.step.op.name == "subtract"
+    assert "step 0 of 4" in str(error)
+    np.testing.assert_array_equal(error.got, -error.expected)
+
+
+def test_a_loop_as_it_stands_has_to_agree_in_every_bit(monkeypatch):
+    right = loop_places.call_of
+
+    def next_number(ufunc, operands, out):
+        text = right(ufunc, operands, out)
+        return f"{text}; np.nextafter({out}, np.inf, {out})" if ufunc is np.tanh else text
+
+    monkeypatch.setattr(loop_places, "call_of", next_number)
+    function, w = folding(lambda a, b: K.tanh(a + b))
+    assert told_of(function, w).step.op.name == "tanh"
+
+
+@pytest.mark.parametrize("verify", [True, False])
+def test_what_a_loop_is_rewritten_to_may_differ_in_its_last_bits(verify, monkeypatch):
+    monkeypatch.setenv("KERASCOPE_VERIFY", "01"[verify])
+    checks = []
+    right = scan_program.check_loop
+    monkeypatch.setattr(
+        scan_program, "check_loop", lambda *given: (checks.append(given), right(*given))
+    )
+    rng = np.random.default_rng(0)
+    for kind in (ks.layers.LSTM, ks.layers.GRU, ks.layers.SimpleRNN):
+        layer = kind(4, input_shape=(5, 3), go_backwards=kind is ks.layers.GRU)
+        model = ks.models.Sequential([layer])
+        model.compile("adam", "mse")
+        for _ in range(3):
+            model.train_on_batch(rng.normal(size=(6, 5, 3)), rng.normal(size=(6, 4)))
+    assert bool(checks) == verify
+    exact = [is_exact() for *_, is_exact, _ in checks]
+    assert not any(exact)
+
+
+def test_a_layer_with_a_wrong_sum_over_its_steps_does_not_train(monkeypatch):
+    a_sum_over_the_steps_does_not_begin_with_zero(monkeypatch)
+    monkeypatch.setenv("KERASCOPE_VERIFY", "1")
+    x = K.placeholder((4, 3))
+    w = K.variable(np.ones(3))
+    loss = K.sum(K.foldl(lambda a, b: K.tanh(a * w + b), x))
+    function = K.function([x], K.gradients(loss, [w]))
+    with pytest.raises(VerificationError, match="in the sum over"):
+        function([FOUR])
+
+
+def test_a_loop_that_fails_where_its_interpreter_does_not_is_told(monkeypatch):
+    right = loop_places.call_of
+    monkeypatch.setattr(
+        loop_places, "call_of", lambda *given: right(*given).replace("np.tanh", "np.nonsense")
+    )
+    function, w = folding(lambda a, b: K.tanh(a + b))
+    assert "fails where its interpreter does not (AttributeError" in str(told_of(function, w))
+
+
+def test_where_numbers_cancel_a_loop_may_differ_as_much_as_roundings_move_it():
+    x, w = K.placeholder((4, 2, 3), dtype="float32"), K.variable(np.ones((3, 3)))
+
+    def step(a, b):
+        return K.tanh(1e3 * (K.dot(b, w) - K.sum(b, -1, keepdims=True)) + a)
+
+    function = K.function([x], [K.foldl(step, x)], verify=True)
+    rows = np.random.default_rng(3).normal(size=(4, 2, 3))
+    assert np.isfinite([function([rows])[0] for _ in range(3)]).all()
 
 
 # --- asking for it --------------------------------------------------------------------------------

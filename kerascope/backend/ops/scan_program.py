@@ -16,6 +16,8 @@ import numpy as np
 
 from kerascope.backend.graph import Spec
 from kerascope.backend.locks import WITHOUT_WAITING
+from kerascope.backend.loop_checks import ARE_CHECKED, checked_loops
+from kerascope.backend.ops.scan_checked import check_loop, failed
 from kerascope.backend.ops.scan_graph import InnerGraph
 from kerascope.backend.ops.scan_run import number_of_steps, run_loop
 from kerascope.backend.outside import own_failure
@@ -27,6 +29,9 @@ MOST_PROGRAMS = 8  # of one loop
 # The programs of each loop, by the shapes of a step and the direction; None: it is interpreted.
 _programs: weakref.WeakKeyDictionary[InnerGraph, dict[Any, LoopProgram | None]]
 _programs = weakref.WeakKeyDictionary()
+
+# Whether a program has every sum and product as it stands in the graph of its step.
+_exact: weakref.WeakKeyDictionary[LoopProgram, bool] = weakref.WeakKeyDictionary()
 
 
 def perform_loop(
@@ -61,13 +66,42 @@ def perform_loop(
         try:
             compute()
         except Exception as error:  # step by step it fails again, and says where
-            own_failure(compute, error)
-            return run_loop(inner, arrays, backwards, least_steps)
+            failure = own_failure(compute, error)
+            interpreted = run_loop(inner, arrays, backwards, least_steps)
+            if ARE_CHECKED.get():
+                raise failed(inner, failure) from failure
+            return interpreted
         program.forget()
+        if ARE_CHECKED.get():
+            _check(program, inner, inputs, outputs, backwards)
         return outputs
     finally:
         if taken:
             lock.release()
+
+
+def _check(
+    program: LoopProgram,
+    inner: InnerGraph,
+    inputs: list[np.ndarray],
+    outputs: list[np.ndarray],
+    backwards: bool,
+) -> None:
+    """Compare what a program has computed with the interpreter."""
+    n = len(inner.sequences)
+    steps = step_specs(n, [Spec(x.shape, x.dtype) for x in inputs])
+
+    def is_exact() -> bool:
+        if program not in _exact:
+            plain = loop_program(inner.schedule, layout_of(inner), steps, backwards, rewrites=False)
+            _exact[program] = plain is not None and plain.source == program.source
+        return _exact[program]
+
+    def compute(other: InnerGraph, arrays: Sequence[Any]) -> list[Any]:
+        with checked_loops(False):
+            return perform_loop(other, arrays, backwards, 0)
+
+    check_loop(inner, inputs, outputs, backwards, is_exact, compute)
 
 
 def written_loop(

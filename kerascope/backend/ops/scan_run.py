@@ -57,7 +57,7 @@ def run_loop(
         values[:n] = [x[step] for x in sequences]
         values[n:m] = states
         try:
-            results = _perform_step(inner, values)
+            results = perform_step(inner, values)
             states = buffers.keep(step, states, results)
         except Exception as error:
             error.add_note(f"In step {step} of {n_steps} of a loop over {_names(inner)}.")
@@ -65,7 +65,7 @@ def run_loop(
     return buffers.whole()
 
 
-def _perform_step(inner: InnerGraph, values: list[Any]) -> list[Any]:
+def perform_step(inner: InnerGraph, values: list[Any]) -> list[Any]:
     """Perform the schedule of one step on the slots `values`; return its results."""
     schedule = inner.schedule
     for step in schedule.steps:
@@ -164,7 +164,7 @@ def _nothing(
     """Return the results of no step at all; one step on zeros tells the shapes."""
     values[: len(sequences)] = [np.zeros(x.shape[1:], x.dtype) for x in sequences]
     values[len(sequences) : len(sequences) + len(states)] = states
-    results = _perform_step(inner, values)
+    results = perform_step(inner, values)
     n = len(inner.results.outputs)
     terms = results[n + len(states) :]
     return [

@@ -12,6 +12,7 @@ import numpy as np
 from kerascope.backend.graph import Variable
 from kerascope.backend.known_ones import are_known_ones, are_mostly_ones
 from kerascope.backend.locks import LOCKS, WITHOUT_WAITING, Owned
+from kerascope.backend.loop_checks import checked_loops
 from kerascope.backend.outside import own_failure
 from kerascope.backend.program.bound import conditions_of
 from kerascope.backend.program.flat_text import Homes
@@ -70,11 +71,11 @@ class Programs(Owned):
         self.programs: dict[Any, Program] = {}
         self._schedule = schedule
         self._variables = list(variables)
-        self._interpret = interpret
         self._name = name
         self._rewrites = rewrites
         verify = verify_of_environment() if verify is None else verify
         self._kind = VerifiedProgram if verify else Program
+        self._interpret = functools.partial(_with_checked_loops, interpret) if verify else interpret
         self._homes: Homes = {}
         self._counts: dict[Any, int] = {}
         self._refused: set[Any] = set()  # shapes whose program has failed
@@ -207,3 +208,10 @@ class Programs(Owned):
         """Return the inputs whose numbers a program may know: conditions, and known ones."""
         ones = {slot: arrays[slot] for slot in self._mostly_ones if are_known_ones(arrays[slot])}
         return {slot: arrays[slot].copy() for slot in self._conditions} | ones
+
+
+def _with_checked_loops(
+    interpret: Interpret, arrays: Sequence[Any], facts: Facts | None, reading: Reading
+) -> list[Any]:
+    with checked_loops():
+        return interpret(arrays, facts, reading)

@@ -4,7 +4,8 @@
 Where they differ the first step that does is named, and every variable keeps what it had. What is
 not a number has no bits of its own: any NaN is like any other. The first call with arrays of some
 shapes is stepped alone; any other takes more than twice the time, and ops that do more than
-compute, such as `print_tensor`, do it twice.
+compute, such as `print_tensor`, do it twice. Both roads take the same written loops, so at every
+call each loop is checked by itself besides: see `ops/scan_checked.py`.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.at_once import set_values
+from kerascope.backend.bits import are_same
 from kerascope.backend.graph import Variable
 from kerascope.backend.locks import LOCKS
+from kerascope.backend.loop_checks import checked_loops
 from kerascope.backend.outside import own_failure
 from kerascope.backend.program.bound import Line
 from kerascope.backend.program.draft import Draft
@@ -44,7 +47,8 @@ class VerifiedProgram(Program):
         """
         with LOCKS.steps:  # nobody else writes between the two
             before = {v: v.get_value() for v in self._variables}
-            expected = stepped(self._schedule, arrays)
+            with checked_loops():
+                expected = stepped(self._schedule, arrays)
             run, agrees = super().__call__, False
             try:
                 outputs = run(arrays)
@@ -132,24 +136,6 @@ def stepped(schedule: Schedule, arrays: Sequence[np.ndarray]) -> list[Any]:
 
 def _restore(before: dict[Variable, np.ndarray]) -> None:
     set_values([(v, array) for v, array in before.items() if not are_same(v.room, array)])
-
-
-def are_same(one: Any, other: Any) -> bool:
-    """Tell whether two arrays have the same type, shape and bits; one NaN is like another.
-
-    Examples
-    --------
-    >>> are_same(np.array([0.0, np.nan]), np.array([0.0, -np.nan])), are_same(0.0, -0.0)
-    (True, False)
-    """
-    x, y = np.asarray(one), np.asarray(other)
-    if x.dtype != y.dtype or x.shape != y.shape:
-        return False
-    if x.dtype.kind != "f":
-        return bool((x == y).all())
-    whole = f"u{x.itemsize}"  # while a function computes, 1e-45 equals 0
-    differing = x.reshape(-1).view(whole) != y.reshape(-1).view(whole)
-    return not (differing & ~(np.isnan(x) & np.isnan(y)).reshape(-1)).any()
 
 
 def in_words(got: Any, wanted: Any) -> str:
