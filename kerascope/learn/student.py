@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
-from types import ModuleType
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from types import FrameType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -247,6 +247,46 @@ class Student:
                 "只有新值，就不知道它属于哪个变量",
             )
         return [(variable, new_value) for variable, new_value in entries]
+
+    @contextmanager
+    def without(self, name: str, **forbidden: Callable[..., Any]) -> Iterator[None]:
+        """Demand that the student's function does not call some of ours.
+
+        What ours call themselves does not count (K.eval makes a K.function); but however an object
+        is made, its `__init__` counts.
+
+        Parameters
+        ----------
+        name : str
+            The student's function, in the message.
+        **forbidden : function
+            By the names that a student knows them by, `_` for a dot: `K_gradients=K.gradients`.
+        """
+        codes = {function.__code__: word for word, function in forbidden.items()}
+
+        def is_by_student(frame: FrameType) -> bool:
+            caller = frame.f_back
+            is_direct = caller is not None and caller.f_code.co_filename == self.path
+            return is_direct or frame.f_code.co_name == "__init__"
+
+        called: list[str] = []
+
+        def watch(frame: FrameType, event: str, _: Any) -> None:
+            if event == "call" and frame.f_code in codes and is_by_student(frame):
+                called.append(codes[frame.f_code].replace("_", "."))
+
+        before = sys.getprofile()
+        sys.setprofile(watch)
+        try:
+            yield
+        finally:
+            sys.setprofile(before)
+        word = "".join(called[:1])
+        self.require(
+            not called,
+            en=f"expected {name} to do the work itself, yours leaves it to {word}",
+            zh=f"{name} 应自己完成，你的把它交给了 {word}",
+        )
 
     def order(self, what: str | Text, found: Sequence[Any], expected: Sequence[Any]) -> None:
         """Demand that the same things happened in the same order; the first that differs is told.

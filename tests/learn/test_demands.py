@@ -269,3 +269,22 @@ def test_a_tower_counts_the_questions_that_its_nodes_are_asked():
 
     assert walk(top) == len(asked_nodes) == 15
     assert asked_nodes.count("level_0") == 8
+
+
+def test_what_the_student_leaves_to_a_function_of_ours_is_noticed():
+    module = ModuleType("exercise")
+    code = """
+def by_eval(x): return K.eval(x)
+def by_function(x): return list(map(lambda f: f([]), [K.function([], x)]))[0]
+def by_model(x): return type("Own", (Model,), {})()
+"""
+    vars(module).update(K=K, Model=Model)
+    exec(compile(code, "exercise.py", "exec"), vars(module))
+    student = Student(module, "exercise.py")
+    x = K.constant(2.0)
+    with student.without("f", K_function=K.function, Model=Model.__init__):
+        student.function("by_eval")(x)
+    for name, word in (("by_function", "K.function"), ("by_model", "Model")):
+        look = student.without("f", K_function=K.function, Model=Model.__init__)
+        with pytest.raises(Unmet, match=f"yours leaves it to {word}"), look:
+            student.function(name)(x)

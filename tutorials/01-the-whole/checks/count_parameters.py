@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kerascope.layers import Dense, Input
+from kerascope.layers import Dense, Input, Layer
 from kerascope.learn import Text, check
 from kerascope.models import Model
 
@@ -32,3 +32,10 @@ def every_model_of_the_documents(student):
             model.count_params(),
             Text(f"its first layer has {sum_of_first}", f"它的第一层有 {sum_of_first} 个参数"),
         )
+
+
+@check
+def without_a_model(student):
+    with student.without("parameters", Model=Model.__init__, Layer=Layer.__init__):
+        found = student.function("parameters")([3, 2])
+    student.same("parameters([3, 2])", found, 8)

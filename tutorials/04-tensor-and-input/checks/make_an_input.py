@@ -1,7 +1,7 @@
 """The tensor, the layer behind it, and its only Node."""
 
 from kerascope import backend as K
-from kerascope.layers import Dense, InputLayer
+from kerascope.layers import Dense, Input, InputLayer
 from kerascope.learn import Text, check
 from kerascope.models import Model
 
@@ -41,3 +41,10 @@ def a_model_can_begin_with_it(student):
     tensor = student.function("make_input")((5, 3), "rows")
     model = Model(tensor, Dense(2)(tensor))
     student.same("model.input_shape", tuple(model.input_shape), (None, 5, 3))
+
+
+@check
+def without_input(student):
+    with student.without("make_input", Input=Input):
+        tensor = student.function("make_input")((2,), "pair")
+    student.same(Text("the tensor's shape", "张量的形状"), tuple(tensor.shape), (None, 2))

@@ -16,6 +16,11 @@ BIAS = np.array([-3.0, -1.0, 2.0], dtype="float32")
 @check
 def its_weights(student):
     layer = student.get("SimpleDense")(3)
+    student.require(
+        not isinstance(layer, Dense),
+        en="expected SimpleDense to be a layer of your own, yours leaves the work to Dense",
+        zh="SimpleDense 应是你自己写的层，你的把工作交给了 Dense",
+    )
     layer(Input(shape=(4,)))
     shapes = [tuple(K.int_shape(w)) for w in layer.weights]
     student.same(Text("the shapes of the weights", "权重的形状"), shapes, [(4, 3), (3,)])

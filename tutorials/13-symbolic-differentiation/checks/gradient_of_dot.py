@@ -16,7 +16,9 @@ def the_shapes(student):
     op = student.get("Dot")()
     x, y = K.variable(X), K.variable(Y)
     out = op(x, y)
-    terms = student.listed("grad(...)", op.grad([x, y], [out], [K.ones_like(out)]), 2)
+    with student.without("grad", K_gradients=K.gradients):
+        terms = op.grad([x, y], [out], [K.ones_like(out)])
+    terms = student.listed("grad(...)", terms, 2)
     for number, (term, own) in enumerate(zip(terms, (x, y), strict=True)):
         student.tensor(f"grad(...)[{number}]", term)
         found = tuple(term.shape) if isinstance(term, Tensor) else ()

@@ -14,7 +14,9 @@ def what_it_sends_back(student):
     op = student.get("Mul")()
     x, y = K.variable(X), K.variable(Y)
     out = op(x, y)
-    terms = student.listed("grad(...)", op.grad([x, y], [out], [K.ones_like(out)]), 2)
+    with student.without("grad", K_gradients=K.gradients):
+        terms = op.grad([x, y], [out], [K.ones_like(out)])
+    terms = student.listed("grad(...)", terms, 2)
     for number, term in enumerate(terms):
         student.tensor(f"grad(...)[{number}]", term)
 

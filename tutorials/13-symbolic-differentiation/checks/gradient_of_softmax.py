@@ -12,7 +12,9 @@ X = np.array([[1.0, -2.0, 0.5], [0.1, 0.2, -1.0]])
 def against_finite_differences(student):
     op = student.get("Softmax")()
     x = K.variable(X)
-    terms = student.listed("grad(...)", op.grad([x], [op(x)], [K.ones_like(x)]), 1)
+    with student.without("grad", K_gradients=K.gradients):
+        terms = op.grad([x], [op(x)], [K.ones_like(x)])
+    terms = student.listed("grad(...)", terms, 1)
     student.tensor("grad(...)[0]", terms[0])
     student.gradient("Softmax", op, [X])
 

@@ -28,6 +28,11 @@ def the_accumulator(student):
         en=f"expected accumulator()[1] to be a function, yours is {type(accumulate).__name__}",
         zh=f"accumulator()[1] 应是一个函数，你的是 {type(accumulate).__name__}",
     )
+    student.same(
+        Text("what makes accumulate", "造出 accumulate 的"),
+        "K.function" if isinstance(accumulate, type(K.function([], []))) else "your own code",
+        "K.function",
+    )
     found = [int(K.get_value(state))]
     for number in (1, 300):
         answer = accumulate([number])

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from kerascope.callbacks import LambdaCallback
+from kerascope.callbacks import EarlyStopping, LambdaCallback
 from kerascope.layers import Dense, Input
 from kerascope.learn import Text, check
 from kerascope.models import Model
@@ -37,6 +37,15 @@ CASES = (
     (2, [-1.0, -2.0, -1.5, -1.75, -3.0], 4),
     (1, [0.0, -1e-9, 0.0], 3),
 )
+
+
+@check
+def written_by_hand(student):
+    student.require(
+        not isinstance(student.get("StopEarly")(1), EarlyStopping),
+        en="expected StopEarly to be your own Callback, yours leaves the work to EarlyStopping",
+        zh="StopEarly 应是你自己写的 Callback，你的把工作交给了 EarlyStopping",
+    )
 
 
 @check

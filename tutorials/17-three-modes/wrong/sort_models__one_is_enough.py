@@ -9,5 +9,5 @@ layers_of_own = ["c", "a", "b"]
 
 
 def kind_of(*args, **kwargs):
-    given = len(args) + ("inputs" in kwargs) + ("outputs" in kwargs)
+    given = len(args[:2]) + ("inputs" in kwargs) + ("outputs" in kwargs)
     return ["subclassed", "graph", "graph"][given]
