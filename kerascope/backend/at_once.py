@@ -5,13 +5,20 @@ two steps of Python's own machine, never inside a call of C. So the writes that 
 prepared one by one, as calls that run no Python code, and then made by a single call into C. What
 is raised before it finds nothing written, what is raised after it finds all. Of other threads see
 `locks.py`.
+
+The handler of a signal may do more than raise: it may itself look at a model, set its weights or
+train it, after the calls were prepared and before they are made. Calls that name the array of a
+variable are of no use if it is not the variable's any more, or may not be written any more. So who
+prepares such calls notes a mark of its own in `BOUND`; who replaces or lends an array clears
+`BOUND`; and the first of the calls looks whether the mark is still there.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from operator import call
+from functools import partial
+from operator import call, getitem, setitem
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,11 +27,22 @@ from kerascope.backend.locks import LOCKS
 
 Call = Callable[[], object]
 
+# The marks of all who have bound arrays of variables since one was last replaced or lent.
+BOUND: dict[object, None] = {}
+
 _take_all: Callable[[Iterable[object]], None] = deque[object](maxlen=0).extend
 
 
 class Writable(Protocol):
-    """What `set_values` and `take_over` ask of a variable."""
+    """What is asked of a variable that is to be written or lent."""
+
+    @property
+    def room(self) -> np.ndarray:
+        """The array itself."""
+
+    @property
+    def is_lent(self) -> bool:
+        """Whether somebody else may hold the array."""
 
     def _checked(self, value: Any) -> np.ndarray:
         """Return a value as an array that fits, or raise."""
@@ -56,6 +74,40 @@ def at_once(calls: Iterable[Call]) -> None:
     _take_all(map(call, calls))
 
 
+def still_bound(mark: object) -> Call:
+    """Return the call that raises KeyError, with the mark, if the mark is not in `BOUND`."""
+    return partial(getitem, BOUND, mark)
+
+
+def is_missing(mark: object, error: KeyError) -> bool:
+    """Tell whether it was `still_bound` that raised an error, and not somebody from outside."""
+    return len(error.args) == 1 and error.args[0] is mark
+
+
+def while_bound(bind: Callable[[], list[Call]], make: Callable[[list[Call]], None]) -> None:
+    """Bind calls and make them; if an array was replaced or lent in between, bind them anew.
+
+    Parameters
+    ----------
+    bind : callable
+        Returns calls, which may name the arrays of variables.
+    make : callable
+        Makes calls at once: `at_once`, or with notes.
+    """
+    mark = object()
+    try:
+        while True:
+            BOUND[mark] = None
+            try:
+                make([still_bound(mark), *bind()])
+                return
+            except KeyError as error:
+                if not is_missing(mark, error):
+                    raise
+    finally:
+        BOUND.pop(mark, None)
+
+
 def write(calls: Iterable[Call], ids: frozenset[int]) -> None:
     """Make the calls that write variables, whose ids are given, while no other thread looks."""
     with LOCKS.writing:
@@ -72,9 +124,37 @@ def set_values(pairs: Iterable[tuple[Writable, Any]]) -> None:
         If a variable comes twice, its last value counts.
     """
     checked = [(variable, variable._checked(value)) for variable, value in pairs]
+    ids = frozenset(id(variable) for variable, _ in checked)
     with LOCKS.steps:
-        calls = [one for variable, array in checked for one in variable._calls_to_set(array)]
-        write(calls, frozenset(id(variable) for variable, _ in checked))
+        while_bound(
+            lambda: [one for v, array in checked for one in v._calls_to_set(array)],
+            lambda calls: write(calls, ids),
+        )
+
+
+def lend(variable: Writable) -> np.ndarray:
+    """Return the array of a variable, which nobody writes from then on; `LOCKS.steps` is held."""
+    lent: list[np.ndarray] = []
+
+    def calls() -> list[Call]:
+        array = variable.room
+        hand_over = partial(lent.append, array)
+        if variable.is_lent:
+            return [hand_over]
+        return [partial(setattr, array.flags, "writeable", False), BOUND.clear, hand_over]
+
+    while_bound(calls, at_once)
+    return lent[0]
+
+
+def move(variable: Writable, room: np.ndarray) -> None:
+    """Let the numbers of a variable lie in another array; `LOCKS.steps` is held."""
+
+    def calls() -> list[Call]:
+        copy = partial(setitem, room, ..., variable.room)
+        return [copy, *variable._calls_to_have(room, is_shared=False)]
+
+    while_bound(calls, at_once)
 
 
 def reset_together(things: Iterable[Any], *methods: str) -> None:

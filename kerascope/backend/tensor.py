@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from operator import setitem
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kerascope.backend.at_once import Call, at_once, set_values, take_over
+from kerascope.backend.at_once import BOUND, Call, lend, move, set_values, take_over
 from kerascope.backend.dtypes import as_numbers, checked_dtype
 from kerascope.backend.locks import LOCKS
 from kerascope.backend.numbers_in_words import name_of_numbers, with_few_numbers, with_numbers
@@ -275,10 +275,6 @@ class Variable(Tensor):
 
     __slots__ = ("_is_shared", "_value", "constraint", "default_update")
 
-    # How often an array of some variable was replaced or lent. A compiled function that has bound
-    # the arrays of its variables asks for this one number before each call.
-    moves: ClassVar[int] = 0
-
     def __init__(
         self,
         value: Any,
@@ -304,11 +300,7 @@ class Variable(Tensor):
         with LOCKS.steps:
             if LOCKS.is_in_place:  # an op asks, in the middle of a call that will write in place
                 return self._value.copy()
-            if not self.is_lent:
-                # In this order: an interrupt in between costs a program a look at its arrays.
-                Variable.moves += 1
-                self._value.flags.writeable = False
-            return self._value
+            return lend(self)
 
     def set_value(self, value: Any) -> None:
         """Replace the numbers.
@@ -353,7 +345,7 @@ class Variable(Tensor):
         return [
             partial(setattr, self, "_value", array),
             partial(setattr, self, "_is_shared", is_shared),
-            partial(setattr, Variable, "moves", Variable.moves + 1),
+            BOUND.clear,
         ]
 
     @property
@@ -375,8 +367,7 @@ class Variable(Tensor):
             Of the variable's shape and type, C-contiguous; nobody else writes it.
         """
         with LOCKS.steps:
-            np.copyto(room, self._value)
-            at_once(self._calls_to_have(room, is_shared=False))
+            move(self, room)
 
     def assign(self, value: Any) -> Any:
         """Replace the numbers by those of an array or a tensor, as in Keras 3: see `eager.py`."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.at_once import Call, at_once
+from kerascope.backend.at_once import BOUND, Call, at_once, is_missing, still_bound
 from kerascope.backend.graph import Variable
 from kerascope.backend.locks import LOCKS
 from kerascope.errors import ShapeError
@@ -89,34 +89,50 @@ class Writing:
         See `noted`.
     rooms : list of (Variable, array)
         Where the variables lie that the calls write.
+    mark : object
+        It is in `BOUND` as long as it is known that the variables lie there.
 
     Attributes
     ----------
-    moves : int
-        `Variable.moves` when it was last known that the variables lie there.
     has_begun : bool
         Whether they may have new values already; who cares sets it to False before.
     """
 
-    def __init__(self, calls: Sequence[Call], rooms: Rooms) -> None:
-        self._calls = calls
+    def __init__(self, calls: Sequence[Call], rooms: Rooms, mark: object) -> None:
+        self._calls = [still_bound(mark), *calls]
         self._rooms = rooms
         self._ids = frozenset(id(v) for v, _ in rooms)
-        self.moves = -1
+        self._mark = mark
         self.has_begun = False
 
     def __call__(self) -> None:
         """Write."""
-        calls = self._calls
         with LOCKS.writing:
-            if Variable.moves != self.moves:
-                calls = [*self._way_home(), *calls]
             self.has_begun = True
             LOCKS.note(self._ids)
-            at_once(calls)
+            try:
+                at_once(self._calls)
+            except KeyError as error:
+                if not is_missing(self._mark, error):
+                    raise
+                self._write_moved()
+
+    def _write_moved(self) -> None:
+        """Write, and bring home the variables that are elsewhere now."""
+        check, *calls = self._calls
+        while True:
+            BOUND[self._mark] = None
+            try:
+                at_once([check, *self._way_home(), *calls])
+                return
+            except KeyError as error:
+                if not is_missing(self._mark, error):
+                    raise
 
     def _way_home(self) -> list[Call]:
-        """Return what brings home the variables that an op has moved by calling a function.
+        """Return what brings home the variables that were moved during the call.
+
+        An op may do so by calling a function, and the handler of a signal.
 
         They get what this program computes from their values before that.
         """

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kerascope.backend.at_once import BOUND
 from kerascope.backend.graph import Variable
 from kerascope.backend.locks import LOCKS
 from kerascope.backend.program.draft import Draft
@@ -18,7 +19,7 @@ from kerascope.backend.program.plan import Plan
 from kerascope.backend.program.shown import hide, show
 from kerascope.backend.program.trial import Trial
 from kerascope.backend.schedule import Schedule
-from kerascope.backend.subnormals import FLUSHED
+from kerascope.backend.subnormals import flushed
 
 _numbers = itertools.count(1)
 
@@ -36,6 +37,8 @@ class Code(NamedTuple):
         Of each variable where it lies, and whether it is written.
     text : str
     n_bytes : int
+    mark : object
+        It is in `BOUND` as long as it is known that the variables lie in the rooms.
     """
 
     run: Callable[..., list[Any]]
@@ -43,6 +46,7 @@ class Code(NamedTuple):
     rooms: list[tuple[Variable, np.ndarray, bool]]
     text: str
     n_bytes: int
+    mark: object
 
 
 class Program:
@@ -84,7 +88,6 @@ class Program:
         self._variables = variables
         self._homes = homes
         self._rewrites = rewrites
-        self._moves = -1
         self._file = f"<kerascope {name} {next(_numbers)}>"
         self._code: Code
         self.writes: bool
@@ -96,18 +99,15 @@ class Program:
         Of a program that writes the caller holds `LOCKS.steps`.
         """
         if not self.writes:
-            if Variable.moves != self._moves:
+            if self._code.mark not in BOUND:
                 self._settle()
             return self._code.run(*arrays)
         outside = LOCKS.is_in_place
         try:
             LOCKS.is_in_place = True
-            if Variable.moves != self._moves:
+            if self._code.mark not in BOUND:
                 self._settle()
-            code = self._code
-            if code.writing is not None:
-                code.writing.has_begun = False
-            return code.run(*arrays)
+            return self._code.run(*arrays)
         finally:
             LOCKS.is_in_place = outside
 
@@ -138,18 +138,20 @@ class Program:
 
     @property
     def has_begun_to_write(self) -> bool:
-        """Whether the last call may have given the variables their new values."""
+        """Whether the variables may have new values since `begin`."""
         writing = self._code.writing
         return writing is not None and writing.has_begun
 
+    def begin(self) -> None:
+        """Note that a call begins, which has written nothing yet."""
+        writing = self._code.writing
+        if writing is not None:
+            writing.has_begun = False
+
     def draft(self) -> Draft:
         """Write the program once more, and return all that is known while it is written."""
-        with (
-            np.errstate(all="ignore"),
-            FLUSHED,
-            LOCKS.steps,
-        ):  # constants are computed, as in a call
-            return self._write()
+        with np.errstate(all="ignore"), LOCKS.steps:  # constants are computed, as in a call
+            return flushed(self._write)
 
     def _settle(self) -> None:
         """Bring the variables home that were moved; where that cannot be, write the program anew.
@@ -158,13 +160,13 @@ class Program:
         all are at home, and nothing has moved meanwhile, is that noted.
         """
         with LOCKS.steps:
-            moves = -1
-            while moves != Variable.moves:
-                moves = Variable.moves
-                self._bring_home()
-            if self._code.writing is not None:
-                self._code.writing.moves = moves
-            self._moves = moves
+            while (mark := self._code.mark) not in BOUND:
+                BOUND[mark] = None
+                try:
+                    self._bring_home()
+                except BaseException:
+                    BOUND.pop(mark, None)
+                    raise
 
     def _bring_home(self) -> None:
         for v, room, is_written in self._code.rooms:
@@ -190,13 +192,15 @@ class Program:
         # As for a file on disk: a debugger shows the lines, and a traceback too.
         show(self._file, source.text, _Lines(source.text))
         exec(code, scope)
-        writing = None
+        writing, mark = None, object()
         if draft.plan.written:
             written = [(v, room) for v, room, is_written in rooms if is_written]
-            scope["write"] = writing = Writing(noted(scope["new_values"], scope), written)
-        return Code(scope[source.name], writing, rooms, source.text, draft.n_bytes)
+            scope["write"] = writing = Writing(noted(scope["new_values"], scope), written, mark)
+        return Code(scope[source.name], writing, rooms, source.text, draft.n_bytes, mark)
 
     def __del__(self) -> None:
+        if hasattr(self, "_code"):
+            BOUND.pop(self._code.mark, None)
         hide(getattr(self, "_file", ""))
 
 

@@ -121,6 +121,8 @@ class Programs(Owned):
         try:
             (taken,) = map(lock.acquire, WITHOUT_WAITING)
             if taken:
+                if program.writes:
+                    program.begin()
                 return program(arrays)
         except VerificationError:
             raise
