@@ -128,12 +128,13 @@ class Student:
 
     def _demand_untouched(self, name: str, changed: list[tuple[Any, Any]]) -> None:
         """Demand that no argument of a call was changed; each comes as it was and as it is."""
-        for before, after in changed:
+        for was, is_now in changed:
+            before, after, at = first_change(was, is_now)
             raise Unmet(
                 Text(
                     en=f"expected {name}(...) to leave what it is given as it is, yours has "
-                    f"changed {shown(before)} into {shown(after)}; make a copy first",
-                    zh=f"{name}(...) 不应改动交给它的东西，你的把 {shown(before, 'zh')} "
+                    f"changed {shown(before)}{at.en} into {shown(after)}; make a copy first",
+                    zh=f"{name}(...) 不应改动交给它的东西，你的把 {shown(before, 'zh')}{at.zh} "
                     f"改成了 {shown(after, 'zh')}；请先复制一份",
                 )
             )
@@ -222,6 +223,8 @@ class Student:
         en, zh = both(what)
         is_tensor = isinstance(found, Tensor)
         advice = Text(": put it into a list, [tensor]", "：请把它放进列表，[tensor]")
+        if number is not None and number > 1:
+            advice = Text(f": a list of {number} is due", f"：应是 {number} 项的列表")
         en_advice, zh_advice = advice if is_tensor else NOTHING
         self._demand(
             isinstance(found, (list, tuple)),
@@ -381,6 +384,25 @@ def _why_none(name: str) -> Text:
         "shows it",
         zh=f"；{name}(...) 只打印，没有返回值：`return` 才把答案交出去，`print` 只是显示它",
     )
+
+
+def first_change(before: Any, after: Any) -> tuple[Any, Any, Text]:
+    """Return what has changed, as it was and as it is, and where: of arrays the first number.
+
+    Examples
+    --------
+    >>> first_change(np.array([1.0, 2.0]), np.array([1.0, 3.0]))[2].en
+    ' at [1] of an array (2,) float64'
+    """
+    if not isinstance(before, np.ndarray) or before.shape != after.shape or not before.ndim:
+        return before, after, NOTHING
+    differs = before != after
+    if before.dtype.kind in "fc":
+        differs = ~np.isclose(before, after, rtol=1e-9, atol=1e-9, equal_nan=True)
+    place = tuple(int(i) for i in np.argwhere(differs)[0])
+    where = list(place)
+    at = Text(f" at {where} of {shown(before)}", f"（{shown(before, 'zh')} 的 {where} 处）")
+    return before[place], after[place], at
 
 
 def both(what: str | Text) -> Text:

@@ -288,3 +288,16 @@ def by_model(x): return type("Own", (Model,), {})()
         look = student.without("f", K_function=K.function, Model=Model.__init__)
         with pytest.raises(Unmet, match=f"yours leaves it to {word}"), look:
             student.function(name)(x)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64"])
+def test_of_an_array_that_was_changed_the_first_changed_number_is_told(student, dtype):
+    def change(array):
+        array[1, 2] = 7
+
+    student.module.change = change
+    with pytest.raises(Unmet) as told:
+        student.function("change")(np.zeros((2, 3), dtype))
+    words = f"yours has changed 0 at [1, 2] of an array (2, 3) {dtype} into 7; make a copy first"
+    assert words in told.value.message.en
+    assert f"0（数组 (2, 3) {dtype} 的 [1, 2] 处） 改成了 7" in told.value.message.zh

@@ -10,6 +10,11 @@ def recording_layer(student, passes_through=False):
 
     class Recording(student.get("SmallLayer")):
         def build(self, input_shape):
+            student.require(
+                not K.is_tensor(input_shape),
+                en="expected build to be given a shape, yours gives it a tensor",
+                zh="交给 build 的应是形状，你交的是张量",
+            )
             told.append(f"build {tuple(input_shape)}")
             self.factor = K.variable(3.0)
 
