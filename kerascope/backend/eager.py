@@ -24,6 +24,7 @@ from kerascope.backend.graph import (
     Variable,
     as_tensor,
 )
+from kerascope.backend.program.foreign import is_ours, on_read_only
 from kerascope.backend.scopes import current_scope
 from kerascope.errors import DtypeError, GraphError
 
@@ -105,7 +106,8 @@ def _evaluate(op: Op, tensors: list[Tensor]) -> Any:
     """Perform an op on the numbers of its inputs; what stands in for `Op.__call__`'s Apply."""
     op.infer_shape(*tensors)  # the same errors as in a graph
     with np.errstate(all="ignore"):
-        result = op.perform(*(value_of(x) for x in tensors))
+        perform = op.perform if is_ours(type(op)) else on_read_only(op)
+        result = perform(*(value_of(x) for x in tensors))
     for x in tensors:
         if isinstance(x, Variable) and x.default_update is not None:
             x.set_value(value_of(x.default_update))

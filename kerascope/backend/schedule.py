@@ -18,6 +18,7 @@ from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, Variab
 from kerascope.backend.locks import LOCKS
 from kerascope.backend.needs import ALWAYS, NEVER, Need, known_before, needs_of, simplified
 from kerascope.backend.phases import Phase, in_phases, phases_of
+from kerascope.backend.program.foreign import is_ours, on_read_only
 from kerascope.backend.traversal import applies_in_order
 from kerascope.errors import ArgumentError, DisconnectedGraphError
 
@@ -81,6 +82,17 @@ class Step(NamedTuple):
 
     def __repr__(self) -> str:
         return repr(self.apply)
+
+
+class ForeignStep(Step):
+    """A step of somebody else's op: it cannot write into the arrays that it is given."""
+
+    __slots__ = ()
+
+    @property
+    def perform(self) -> Callable[..., Any]:
+        """The op's `perform`, on read-only views."""
+        return on_read_only(self.apply.op)
 
 
 class Schedule:
@@ -216,7 +228,8 @@ class Schedule:
             last = tuple(slot for slot in used if slot not in kept)
             kept.update(last)
             inputs, outputs, last = (equal.setdefault(x, x) for x in (inputs, outputs, last))
-            steps.append(Step(apply, inputs, outputs, last, own, phases[apply]))
+            kind = Step if is_ours(type(apply.op)) else ForeignStep
+            steps.append(kind(apply, inputs, outputs, last, own, phases[apply]))
         steps.reverse()
         return steps
 

@@ -105,7 +105,7 @@ class FunctionHearer(Hearer):
 
     def event(self, event: Any) -> None:
         """Tell that an op is done, and which comes next; or that a variable was written."""
-        if event.__class__ is not Step:
+        if not isinstance(event, Step):
             if isinstance(event, Update):
                 self._tell_update(event)
             return

@@ -7,6 +7,7 @@ import pytest
 from two_roads import CALLS, same_stepped_and_run
 
 from kerascope import backend as K
+from kerascope.backend.eager import eager_mode
 from kerascope.backend.graph import Op
 from kerascope.backend.ops import broadcasting, comparison, elementwise, nn, reduction, shaping
 from kerascope.backend.program.foreign import Foreign, trusted
@@ -124,3 +125,53 @@ def test_a_copy_lies_in_memory_as_the_array_does(array):
 
 def test_a_copy_of_nothing_is_nothing():
     assert copied(None) is None
+
+
+class WritesIntoItsInput(Op):
+    def infer_shape(self, x):
+        return x.shape
+
+    def perform(self, x):
+        x += 1
+        return x * 2
+
+
+@pytest.mark.parametrize("verify", [False, True])
+@pytest.mark.parametrize("kind", ["variable", "input", "constant", "result", "loop", "eager"])
+def test_an_op_that_writes_into_what_it_is_given_is_refused(kind, verify):
+    array = np.zeros((2, 3), "f4")
+    x, v, c = K.placeholder((2, 3)), K.variable(array), K.constant(array)
+    op = WritesIntoItsInput()
+    given = {"variable": v, "constant": c, "result": K.exp(v), "eager": v}.get(kind, x)
+
+    def call():
+        if kind == "eager":
+            with eager_mode():
+                return op(given)
+        y = K.map_fn(op, x) if kind == "loop" else op(given)
+        function = K.function([x], [y, K.identity(given)], verify=verify)
+        return function([array])
+
+    for _ in range(CALLS):
+        with pytest.raises(ValueError, match="read-only") as caught:
+            call()
+        assert any("Write into a copy" in note for note in caught.value.__notes__)
+        assert [x.any() for x in (array, v.get_value(), c.value)] == [False] * 3
+        assert array.flags.writeable
+
+
+def test_an_op_that_hands_on_its_input_gives_what_may_be_written():
+    class Keeps(Op):
+        def infer_shape(self, x):
+            return x.shape
+
+        def perform(self, x):
+            return x
+
+    v = K.variable(np.zeros(3))
+    function = K.function([], [Keeps()(v)], [(v, Keeps()(v) + 1)])
+    for number in range(CALLS):
+        (y,) = function([])
+        assert y.tolist() == [number] * 3
+        y.fill(7)
+        assert v.get_value().tolist() == [number + 1] * 3

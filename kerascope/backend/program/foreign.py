@@ -7,10 +7,14 @@ program uses `perform` alone, on copies; what it inherits besides does not count
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from kerascope.backend.graph import Op
+from kerascope.printable import printable
 
 # What an op says of its `perform`: a program goes by it, and does without.
 PROMISES = (
@@ -52,6 +56,35 @@ class Foreign(Op):
         return self.op.perform(*arrays)
 
 
+def on_read_only(op: Op) -> Callable[..., Any]:
+    """Return the `perform` of somebody else's op, which cannot write into what it is given.
+
+    That may be a variable, or the array of whoever calls.
+    """
+
+    def perform(*arrays: Any) -> Any:
+        try:
+            return op.perform(*map(_read_only, arrays))
+        except ValueError as error:
+            if "read-only" in str(error) or "not writeable" in str(error):
+                error.add_note(
+                    f"{printable(repr(op))}: its perform writes into an array that it was given, "
+                    f"which others read too, and which may be a variable. Write into a copy: "
+                    f"x = x.copy()"
+                )
+            raise
+
+    return perform
+
+
+def _read_only(array: Any) -> Any:
+    if not isinstance(array, np.ndarray):
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 _judged: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
@@ -65,26 +98,27 @@ def trusted(op: Op) -> Op:
 
 def is_own(op: Op) -> bool:
     """Tell whether an op is one of ours, of which we know what it does with its arrays."""
-    return _is_ours(type(op)) and not isinstance(op, Foreign)
+    return is_ours(type(op)) and not isinstance(op, Foreign)
 
 
 def is_pure(op: Op) -> bool:
     """Tell whether an op's result depends on its inputs alone; of others' ops they must say it."""
     kind = type(op.op if isinstance(op, Foreign) else op)
-    return op.is_pure and (_is_ours(kind) or _says_whether_it_is_pure(kind))
+    return op.is_pure and (is_ours(kind) or _says_whether_it_is_pure(kind))
 
 
-def _is_ours(kind: type) -> bool:
+def is_ours(kind: type) -> bool:
+    """Tell whether a class was written here."""
     return kind.__module__.startswith("kerascope.")
 
 
 def _is_as_it_says(kind: type[Any]) -> bool:
     """Tell whether what a class says of its `perform` was said of this `perform`."""
-    if _is_ours(kind):
+    if is_ours(kind):
         return True
-    others = [base for base in kind.__mro__ if not _is_ours(base)]
+    others = [base for base in kind.__mro__ if not is_ours(base)]
     written = {name for base in others for name in vars(base) if not name.startswith("__")}
-    if any(_is_ours(base) and base is not Op for base in kind.__mro__):
+    if any(is_ours(base) and base is not Op for base in kind.__mro__):
         return written <= {"grad"}
     return all(_was_said_of_it(kind, name) for name in PROMISES)
 
