@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
@@ -53,6 +54,7 @@ def run_learn(options: Namespace) -> int:
         return _check_for_teachers(options, folders, chosen or exercises)
     workbook = Workbook(folders[0], exercises)
     language = options.lang or workbook.language or language_of_environment(os.environ)
+    _refuse_files_elsewhere(workbook, words, chosen)
     desk = Desk(workbook, language, options.time_limit)
     if action == "read":
         current = workbook.next_exercise() or exercises[-1]
@@ -65,6 +67,20 @@ def run_learn(options: Namespace) -> int:
             return commands.DONE
         chosen = exercises if options.all or following is None else [following]
     return _DO[action](desk, chosen)
+
+
+def _refuse_files_elsewhere(workbook: Workbook, words: list[str], chosen: list[Exercise]) -> None:
+    """Refuse a file that is there but is not the workbook's: another one would be checked."""
+    own = [path.resolve() for path in map(workbook.path_of, chosen)]
+    for word in words:
+        path = Path(word)
+        if path.suffix == ".py" and path.is_file() and path.resolve() not in own:
+            (meant,) = [one for one in map(workbook.path_of, chosen) if one.name == path.name]
+            raise UsageError(
+                f"learn: {word} is a file, but not the one of the workbook, which is "
+                f"{shlex.quote(str(meant))}. Copy yours there, or name the exercise alone: "
+                f"{path.stem}."
+            )
 
 
 def _read(chapter: str, language: str, at: str) -> int:

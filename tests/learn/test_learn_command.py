@@ -95,6 +95,27 @@ def test_the_way_from_a_stub_to_the_next_exercise(learn):
     assert SECOND.task.en in learn()[1]
 
 
+@pytest.mark.parametrize("start", ["", "./"])
+def test_a_file_that_is_not_the_workbooks_is_not_taken_for_it(learn, start):
+    name = f"{FIRST.name}.py"
+    learn()
+    Path(name).write_bytes(FIRST.solution.read_bytes())
+    code, out, err = learn("check", start + name)
+    assert (code, out) == (2, "")
+    assert f"{start}{name} is a file, but not the one of the workbook" in err
+    assert str(file_of(FIRST)) in err
+    answer(FIRST)
+    assert learn("check", FIRST.name)[0] == 0
+    assert learn("check", file_of(FIRST))[0] == 0
+
+
+def test_a_file_is_known_from_within_its_chapter(learn, monkeypatch):
+    learn()
+    answer(FIRST)
+    monkeypatch.chdir(file_of(FIRST).parent)
+    assert learn("check", f"{FIRST.name}.py")[0] == 0
+
+
 def test_the_same_way_in_chinese_which_is_remembered(learn):
     assert FIRST.task.zh in learn("--lang", "zh")[1]
     answer_wrongly(FIRST)

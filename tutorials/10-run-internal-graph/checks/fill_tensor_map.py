@@ -69,6 +69,12 @@ def expected_steps(model):
 def follow(student, model, arrays):
     answer, tensor_map, calls = run(student, model, arrays)
     inputs, steps = expected_steps(model)
+    student.require(
+        bool(calls),
+        en="expected each layer to be called, layer(x), yours calls none (its .call is only a part "
+        "of that)",
+        zh="应调用各层，layer(x)，你的一个也没有调用（.call 只是其中的一部分）",
+    )
     for number, node in enumerate(steps):
         held = len(inputs) + number
         found = calls[number] if number < len(calls) else ("", held)
