@@ -356,6 +356,7 @@ class Last(Dense):
         return super().call(inputs)
 
 
+@pytest.mark.filterwarnings("ignore:.*only reads, was changed")
 def test_every_variable_comes_back_that_a_run_can_read_or_write(tmp_path):
     """A weight that no loss needs, a factor of the loss, a rate that is not used, a state."""
 
@@ -812,6 +813,76 @@ def test_other_data_of_the_same_shape_are_refused(what, steps, tmp_path):
     with pytest.raises(ConfigError, match=r"checksum of some rows of array.* there, .* here"):
         fit(other)
     assert fit(data).epoch == [0, 1, 2]
+
+
+# --- a second model in a callback -----------------------------------------------------------------
+
+
+class TrainsAnother(cb.Callback):
+    """Trains the judge of a GAN, which the model of `fit` has in it."""
+
+    def __init__(self, judge, maker):
+        self.step = lambda: (
+            judge.train_on_batch(np.random.rand(8, 4), np.ones((8, 1))),
+            judge.train_on_batch(maker.predict(np.random.rand(8, 3)), np.zeros((8, 1))),
+        )
+
+    def on_batch_begin(self, batch, logs=None):
+        self.step()
+
+
+class TellsOfIt(TrainsAnother):
+    def __init__(self, judge, maker):
+        super().__init__(judge, maker)
+        self.slots = lambda: judge.optimizer.get_weights()
+
+        def set_slots(state):
+            judge._make_train_function()
+            judge.optimizer.set_weights(state)
+
+        self.set_slots = set_slots
+
+    def get_state(self):
+        return self.slots()
+
+    def set_state(self, state):
+        self.set_slots(state)
+
+
+@pytest.mark.filterwarnings("ignore:.*Discrepancy between trainable weights")
+class TestGan:
+    def trained(self, folder, kind, *extra, save_freq=1):
+        np.random.seed(0)
+        noise, fact = Input((3,)), Input((4,))
+        maker, judge = Model(noise, Dense(4)(noise)), Model(fact, Dense(1, "sigmoid")(fact))
+        judge.compile("adam", "binary_crossentropy")
+        judge.trainable = False
+        both = Model(noise, judge(maker(noise)))
+        both.compile("adam", "binary_crossentropy")
+        told = [] if kind is None else [kind(judge, maker)]
+        backup = cb.BackupAndRestore(folder, save_freq=save_freq)
+        rows = np.random.rand(24, 3), np.ones((24, 1))
+        both.fit(*rows, 8, 4, verbose=0, callbacks=[*told, backup, *extra])
+        arrays = [*both.get_weights(), *judge.optimizer.get_weights()]
+        return [np.asarray(array).tobytes() for array in arrays]
+
+    @pytest.mark.parametrize("save_freq", ["epoch", 1])
+    def test_a_callback_that_trains_another_model_is_told_what_is_missing(
+        self, save_freq, tmp_path
+    ):
+        with pytest.warns(KerascopeWarning, match="only reads, was changed while it ran") as told:
+            self.trained(tmp_path, TrainsAnother, save_freq=save_freq)
+        assert sum("only reads" in str(one.message) for one in told) == 1
+
+    def test_with_its_state_told_it_goes_on_bit_for_bit_and_nothing_is_warned_of(self, tmp_path):
+        expected = self.trained(tmp_path / "a", TellsOfIt)
+        for n in (5, 4):
+            with pytest.raises(Stop):
+                self.trained(tmp_path / "b", TellsOfIt, stop_at("on_batch_end", n))
+        assert self.trained(tmp_path / "b", TellsOfIt) == expected
+
+    def test_weights_that_nobody_changes_are_no_matter(self, tmp_path):
+        self.trained(tmp_path, None)
 
 
 # --- several fits of one script -------------------------------------------------------------------

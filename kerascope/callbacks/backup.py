@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from kerascope.callbacks.backup_folder import BackupFolder, Found, check_folder_name
+from kerascope.callbacks.backup_arguments import check_folder_name, checked_frequency
+from kerascope.callbacks.backup_differences import difference, shortened
+from kerascope.callbacks.backup_folder import BackupFolder, Found, reading
 from kerascope.callbacks.base import Callback, Logs, registry
+from kerascope.callbacks.frozen_weights import FrozenWeights
 from kerascope.callbacks.kept_feeds import KeptFeeds
 from kerascope.callbacks.kept_state import KeptState
 from kerascope.callbacks.monitor import say
@@ -20,7 +21,7 @@ from kerascope.callbacks.plain_data import (
     state_of_global_generators,
 )
 from kerascope.callers import warn
-from kerascope.errors import ArgumentError, ConfigError, DataError, KerascopeError
+from kerascope.errors import ArgumentError, ConfigError, DataError
 
 _SET_BY_FIT = ("model", "params", "validation_data")
 _ALWAYS_THERE = ("BaseLogger", "ProgbarLogger", "History")
@@ -85,6 +86,10 @@ class BackupAndRestore(Callback):
     workers, batches are made ahead: then only a `Sequence` can be backed up, and in the middle of
     an epoch only one whose batches depend on nothing but their number.
 
+    Of another model that a callback trains, as the discriminator of a GAN, only the weights that
+    are also in this one are in the backup. The rest that callback has to tell, by `get_state` and
+    `set_state`: a warning says so when such weights were changed.
+
     What a script draws without a seed before `fit`, such as the seed of a `Dropout`, another
     process draws anew: a warning says if that matters. `keras.utils.set_random_seed(0)`, or
     `np.random.seed(0)`, at its top is all that is needed.
@@ -139,7 +144,7 @@ class BackupAndRestore(Callback):
         read_forward: bool = False,
     ) -> None:
         self.backup_dir = check_folder_name(backup_dir)
-        self.save_freq = _checked_frequency(save_freq)
+        self.save_freq = checked_frequency(save_freq)
         self.double_checkpoint = double_checkpoint
         self.delete_checkpoint = delete_checkpoint
         self.read_forward = read_forward
@@ -150,6 +155,7 @@ class BackupAndRestore(Callback):
         self._feeds: KeptFeeds | None = None
         self._place = (0, 0)
         self._has_trained = False
+        self._frozen: FrozenWeights | None = None
         self._number = 1  # of this fit, among those of the process with this folder
         self._epoch = 0
         self._batches = 0  # since the last backup
@@ -170,6 +176,7 @@ class BackupAndRestore(Callback):
         self._feeds = KeptFeeds(run.feeds, self.read_forward)
         self._number = self._folder.finished + 1
         self._batches = 0
+        self._frozen = FrozenWeights(run.frozen, self._callbacks.values())
         self._place = (run.initial_epoch, 0)
         self._has_trained = False
         self._found = self._of_this_run(self._folder.read())
@@ -194,7 +201,7 @@ class BackupAndRestore(Callback):
         if found is None:
             return None
         try:
-            with _reading(found):
+            with reading(found):
                 self._check(found)
         except (ConfigError, DataError):
             if isinstance(found.state, dict) and found.state.get("has_trained") is False:
@@ -203,7 +210,7 @@ class BackupAndRestore(Callback):
         return found
 
     def _let_go(self) -> None:
-        self._run = self._found = None
+        self._run = self._found = self._frozen = None
         self._callbacks, self._feeds = {}, None
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
@@ -225,7 +232,7 @@ class BackupAndRestore(Callback):
         if missing:
             raise self._refusal(found, f"it lacks {', '.join(missing)}")
         if state["fit"] != self._number:
-            there = _shortened(state["fit"])
+            there = shortened(state["fit"])
             raise self._refusal(
                 found,
                 f"it is of fit number {there} of its script with this folder, and this is number "
@@ -234,7 +241,7 @@ class BackupAndRestore(Callback):
         for name, here in self._run.facts.items():
             there = state["facts"].get(name)
             if there != here:
-                raise self._refusal(found, _difference(name, there, here))
+                raise self._refusal(found, difference(name, there, here))
         if not all(type(number) is int and number >= 0 for number in state["place"]):
             raise self._refusal(found, f"its place is {state['place']}")
         if not all({"values", "unchanged"} <= kept.keys() for kept in state["callbacks"].values()):
@@ -256,7 +263,7 @@ class BackupAndRestore(Callback):
         """Let everything be as it was when the backup was written."""
         assert self._found is not None
         self._tell_of_differences(self._found.state)
-        with _reading(self._found):
+        with reading(self._found):
             self._give_back(self._found.state)
         if self._has_trained and self.params.get("verbose"):
             say(f"BackupAndRestore: {self._place_in_words()}, says {self._found.path}.")
@@ -280,6 +287,8 @@ class BackupAndRestore(Callback):
         self._feeds.give_back(state["feeds"])
         self.model.stop_training = bool(state["stop_training"])
         set_state_of_global_generators(state["generators"])
+        assert self._frozen is not None
+        self._frozen.look()
         self._epoch, batch = state["place"]
         self._place = (self._epoch, batch)
         self._has_trained = bool(state["has_trained"])
@@ -335,6 +344,8 @@ class BackupAndRestore(Callback):
 
     def _write(self) -> None:
         run = self._run
+        assert self._frozen is not None
+        self._frozen.look()
         assert self._feeds is not None
         self._batches = 0
         self._folder.write(
@@ -353,29 +364,6 @@ class BackupAndRestore(Callback):
         )
 
 
-@contextmanager
-def _reading(found: Found) -> Iterator[None]:
-    """Say of which file it is that something in it cannot be right."""
-    try:
-        yield
-    except KerascopeError:
-        raise
-    except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
-        raise ConfigError(
-            f"BackupAndRestore: {str(found.path)!r} holds what no backup has "
-            f"({type(error).__name__}: {error}). To begin anew, move it away."
-        ) from error
-
-
-def _checked_frequency(save_freq: Any) -> str | int:
-    is_whole = isinstance(save_freq, (int, np.integer)) and not isinstance(save_freq, bool)
-    if save_freq == "epoch" or (is_whole and save_freq >= 1):
-        return save_freq if isinstance(save_freq, str) else int(save_freq)
-    raise ArgumentError(
-        f"BackupAndRestore: save_freq is {save_freq!r}; expected 'epoch' or a number of batches."
-    )
-
-
 def _kept_callbacks(callbacks: list[Any]) -> dict[str, KeptState]:
     """Return the states of callbacks by their names: "EarlyStopping 1"."""
     kept: dict[str, KeptState] = {}
@@ -388,22 +376,3 @@ def _kept_callbacks(callbacks: list[Any]) -> dict[str, KeptState]:
         name = f"{label} {counts[label]}"
         kept[name] = KeptState(callback, f"the callback {label}", _SET_BY_FIT)
     return kept
-
-
-def _difference(name: str, there: Any, here: Any) -> str:
-    """Say in words what differs between a fact of the backup and the same fact of this run."""
-    if isinstance(there, dict) and isinstance(here, dict):
-        for key in here:
-            if there.get(key) != here[key]:
-                return _difference(f"{name}: {key}", there.get(key), here[key])
-    if isinstance(there, list) and isinstance(here, list):
-        for number, (first, second) in enumerate(zip(there, here, strict=False)):
-            if first != second:
-                return _difference(f"{name}[{number}]", first, second)
-        return f"{name}: {len(there)} there, {len(here)} here"
-    return f"{name}: {_shortened(there)} there, {_shortened(here)} here"
-
-
-def _shortened(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."

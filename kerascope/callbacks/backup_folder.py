@@ -23,7 +23,7 @@ import numpy as np
 
 from kerascope.callbacks.plain_data import as_plain, from_plain
 from kerascope.callers import warn
-from kerascope.errors import ArgumentError, ConfigError, KerascopeError, UnavailableError
+from kerascope.errors import ConfigError, KerascopeError, UnavailableError
 from kerascope.files import replacing
 
 FORMAT = "kerascope backup of training 1"
@@ -312,19 +312,15 @@ def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
     return file.getvalue()
 
 
-def check_folder_name(backup_dir: Any) -> str:
-    """Return the path of the folder as a text.
-
-    Raises
-    ------
-    ArgumentError
-        It is empty, or a file.
-    """
-    name = os.fspath(backup_dir) if backup_dir is not None else ""
-    if not name:
-        raise ArgumentError("BackupAndRestore: backup_dir is empty; expected the path of a folder.")
-    if Path(name).is_file():
-        raise ArgumentError(
-            f"BackupAndRestore: backup_dir {name!r} is a file; expected the path of a folder."
-        )
-    return str(name)
+@contextmanager
+def reading(found: Found) -> Iterator[None]:
+    """Say of which file it is that something in it cannot be right."""
+    try:
+        yield
+    except KerascopeError:
+        raise
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
+        raise ConfigError(
+            f"BackupAndRestore: {str(found.path)!r} holds what no backup has "
+            f"({type(error).__name__}: {error}). To begin anew, move it away."
+        ) from error

@@ -120,6 +120,12 @@ class Run:
         return [x for x in dict.fromkeys(listed) if isinstance(x, Variable)]
 
     @functools.cached_property
+    def frozen(self) -> list[Variable]:
+        """The weights of the model that a step of this run leaves as they are."""
+        written = {update.variable for update in self._function.updates}
+        return [weight for weight in self.model.weights if weight not in written]
+
+    @functools.cached_property
     def seeds(self) -> list[int]:
         """The seeds of the random ops, in the order of the graph."""
         return [apply.op.seed for apply in self._applies if isinstance(apply.op, RandomOp)]
