@@ -4,7 +4,8 @@ A call runs in three phases: every output and every new value is computed; then 
 checked; only then are they written into their variables. So the outputs of a call belong to the
 weights *before* it, and a call that raised, or was left half way while it was stepped through, has
 changed nothing. Nor can Ctrl-C divide the writing: see `at_once.py`. Theano's `theano.function` is
-the model.
+the model. An op that itself writes a variable of its function breaks these phases: whether what is
+computed after it sees the old value or the new one is not promised.
 
 A call that is watched is stepped through. One that nobody watches, and that comes again with arrays
 of the same shapes, runs as a program: see `backend/program/`.

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import os
 import threading
-from threading import get_ident
 from typing import Any
 from weakref import WeakSet
 
@@ -46,7 +45,7 @@ class Locks:
     def __init__(self) -> None:
         self.writes = 0
         self.is_in_place = False
-        self._last: dict[tuple[int, frozenset[int]], int] = {}  # when who wrote what
+        self._last: dict[frozenset[int], int] = {}  # when which variables were written
         self._forgotten = 0  # who has looked before that is told that something has changed
         self._renew()
 
@@ -60,14 +59,17 @@ class Locks:
         if len(self._last) > MOST_WRITERS:
             self._last.clear()
             self._forgotten = number
-        self._last[get_ident(), ids] = number
+        self._last[ids] = number
 
     def has_changed(self, ids: set[int], since: int) -> bool:
-        """Tell whether another thread has written one of these variables since a count."""
+        """Tell whether one of these variables was written since a count.
+
+        By another thread, or by this one: by the handler of a signal, or by an op.
+        """
         with self.writing:
             return since < self._forgotten or any(
-                number > since and thread != get_ident() and not ids.isdisjoint(written)
-                for (thread, written), number in self._last.items()
+                number > since and not ids.isdisjoint(written)
+                for written, number in self._last.items()
             )
 
     # --- a process that is forked -----------------------------------------------------------------

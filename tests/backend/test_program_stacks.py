@@ -276,14 +276,11 @@ def test_a_layer_that_is_used_many_times_has_its_bias_stretched_once():
 
 
 def test_a_program_that_cannot_be_written_leaves_the_call_as_it_is(monkeypatch):
-    def fail(*arguments):
-        raise ValueError("no room")
-
-    monkeypatch.setattr(programs, "Program", fail)
+    monkeypatch.setattr(programs, "Trial", lambda *arguments: None)  # so our own code fails
     v = K.variable([1.0])
     function = K.function([], [v * 2], [(v, v + 1)])
     assert function([])[0].tolist() == [2.0]
-    with pytest.warns(RuntimeWarning, match="its NumPy program cannot be written .*no room"):
+    with pytest.warns(RuntimeWarning, match="its NumPy program cannot be written .*NoneType"):
         assert function([])[0].tolist() == [4.0]
     assert function([])[0].tolist() == [6.0]
     assert v.get_value().tolist() == [4.0]

@@ -1,12 +1,15 @@
 """The handler of a signal uses the very model that it interrupts: all stays whole, and goes on."""
 
 import os
+import signal
 
 import numpy as np
 import pytest
-from interrupts import WRITING, Interrupt, interrupted, moments_of
+from interrupts import WRITING, Interrupt, Late, interrupted, moments_of
 
 from kerascope import backend as K
+from kerascope.backend.graph import Op
+from kerascope.backend.program.program import Program
 
 # Where something is bound or written; the whole plan of a program is made without any of it.
 WHERE = (*WRITING, *(f"backend{os.sep}program{os.sep}{n}.py" for n in ("program", "new_values")))
@@ -159,3 +162,140 @@ def test_who_explains_a_function_does_not_make_it_look_for_its_variables_at_each
     monkeypatch.setattr(type(program), "_settle", settle)
     monkeypatch.setattr(type(program._code.writing), "_way_home", settle)
     shared.one([])
+
+
+# --- errors that come from outside ----------------------------------------------------------------
+
+
+def test_an_alarm_is_heard_at_once_and_no_second_step_is_tried(monkeypatch):
+    shared = Shared()
+    step = lambda: shared.one([])  # noqa: E731
+    step()
+    step()
+    n = moments_of(step)
+    program = shared.one.programs[-1]
+    calls, run = [], Program.__call__
+    monkeypatch.setattr(Program, "__call__", lambda self, x: (calls.append(1), run(self, x))[1])
+    for moment in range(1, n + 1):
+        before = shared.number()
+        calls.clear()
+        at = interrupted(step, moment, Late)
+        assert at is not None
+        assert len(calls) <= 1, f"tried again after {at}"
+        assert shared.number() in (before, before + 1)
+    assert shared.one.programs == [program]
+
+
+class Does(Op):
+    """Somebody's op, which does something before it returns its input."""
+
+    name = "does"
+    is_pure = False
+
+    def __init__(self, does):
+        object.__setattr__(self, "does", does)
+
+    def infer_shape(self, x):
+        return x.shape
+
+    def infer_dtype(self, x):
+        return x.dtype
+
+    def perform(self, x):
+        self.does(x)
+        return x + 0
+
+
+@pytest.fixture
+def handled():
+    """Let the handler of a signal raise, each time that it comes."""
+    heard = []
+
+    def late(number, frame):
+        heard.append(number)
+        raise Late
+
+    before = signal.signal(signal.SIGINT, late)
+    yield heard
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_alarm_that_comes_again_and_again_is_no_fault_of_the_program(handled):
+    rings = []
+    does = Does(lambda x: signal.raise_signal(signal.SIGINT) if rings else None)
+    x, v = K.placeholder((2,)), K.variable([0.0, 0.0])
+    f = K.function([x], [does(x * 2)], [(v, v + 1)])
+    for _ in range(3):
+        f([np.ones(2)])
+    (program,) = f.programs
+    rings.append(1)
+    with pytest.raises(Late):
+        f([np.ones(2)])
+    assert len(handled) == 1
+    assert v.get_value().tolist() == [3, 3]
+    assert f.programs == [program]
+    rings.clear()
+    f([np.ones(2)])
+    assert v.get_value().tolist() == [4, 4]
+
+
+def test_two_different_errors_of_one_call_prove_no_fault_of_the_program():
+    errors = []
+
+    def fail(x):
+        if errors:
+            raise errors.pop(0)
+
+    x = K.placeholder((2,))
+    f = K.function([x], [Does(fail)(x * 2)])
+    for _ in range(3):
+        f([np.ones(2)])
+    (program,) = f.programs
+    errors += [Late("first"), OSError("second")]
+    with pytest.raises(Late, match="first"):
+        f([np.ones(2)])
+    assert f.programs == [program]
+
+
+@pytest.mark.parametrize("verify", [False, True])
+@pytest.mark.parametrize("calls", [0, 1, 2, 5])
+def test_what_an_op_refuses_is_told_with_its_place_however_often_it_was_called(calls, verify):
+    def refuse(x):
+        if x.sum() > 5:
+            raise ValueError("too large")
+
+    x, w = K.placeholder((2,)), K.variable([1.0, 1.0])
+    f = K.function([x], [Does(refuse)(x * w)], [(w, w + 1)], verify=verify)
+    for _ in range(calls):
+        f([np.zeros(2)])
+    for _ in range(2):
+        with pytest.raises(ValueError, match="too large") as raised:
+            f([np.full(2, 100)])
+        assert "while computing 'does" in str(raised.value.__notes__)
+    assert w.get_value().tolist() == [1 + calls] * 2
+
+
+def test_a_program_that_cannot_be_written_anew_gives_way_to_its_steps(monkeypatch):
+    x, w, b = K.placeholder((2,)), K.variable([1.0, 1.0]), K.variable([1.0, 1.0])
+    f = K.function([x], [x * w + b], [(w, w + 1)])
+    for _ in range(3):
+        f([np.zeros(2)])
+
+    (program,) = f.programs
+    monkeypatch.setattr(program, "trial", None)
+    b.commit(np.zeros(2, "f4"))
+    with pytest.warns(RuntimeWarning, match="failed where its steps do not"):
+        assert f([np.zeros(2)])[0].tolist() == [0, 0]
+    assert w.get_value().tolist() == [5, 5]
+
+
+def test_who_reads_while_the_handler_of_a_signal_sets_sees_all_of_one_step():
+    a, b, x = K.variable(1.0), K.variable(1.0), K.placeholder(())
+    rings = []
+    does = Does(lambda x: K.batch_set_value([(a, 2.0), (b, 2.0)]) if rings else None)
+    y = does(x * a)
+    f = K.function([x], [y, y * 0 + b])
+    for _ in range(3):
+        assert f([1.0]) == [1, 1]
+    rings.append(1)
+    assert f([1.0]) == [2, 2]

@@ -24,7 +24,6 @@ from kerascope.backend.program.stack_places import Run
 from kerascope.backend.schedule import Guards
 
 INDENT = "    "
-PROMISE = "`write` makes these calls; nothing can come in between"
 
 
 def given(value: Any) -> Any:
