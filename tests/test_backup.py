@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -1035,20 +1036,45 @@ def test_a_sequence_may_have_moved_to_another_folder(tmp_path):
     assert source.folder == "here"
 
 
-def test_workers_that_are_ahead_of_the_training_may_not_change_their_sequence(tmp_path):
-    with pytest.raises(DataError, match=r"making its batches changes the Counting.*workers=0"):
-        fit_on(Counting(), tmp_path / "a", workers=2)
-    fit_on(Counting(), tmp_path / "b", workers=2, save_freq="epoch")
-    fit_on(Rows(), tmp_path / "c", workers=2)
+def test_workers_that_change_their_sequence_are_waited_for_until_the_end_of_the_epoch(tmp_path):
+    with pytest.warns(KerascopeWarning, match=r"changes the Counting.*ends of epochs") as told:
+        expected = fit_on(Counting(), tmp_path / "a", workers=2).history
+    assert len(told) == 1
+    with pytest.raises(Stop), pytest.warns(KerascopeWarning, match="ends of epochs"):
+        fit_on(Counting(), tmp_path / "b", n=7, workers=2)
+    assert read_state(tmp_path / "b" / "training.zip")["place"] == (1, 0)
+    with pytest.warns(KerascopeWarning, match="ends of epochs"):
+        assert fit_on(Counting(), tmp_path / "b", workers=2).history == expected
+    fit_on(Counting(), tmp_path / "c", workers=2, save_freq="epoch")
+    fit_on(Rows(), tmp_path / "d", workers=2)
 
 
-def test_nor_may_they_in_the_epoch_with_which_a_run_goes_on(tmp_path, monkeypatch):
+def test_nor_are_they_read_ahead_in_the_epoch_with_which_a_run_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr(Counting, "counts", False)
     with pytest.raises(Stop):
         fit_on(Counting(), tmp_path, n=7, workers=2)
     monkeypatch.setattr(Counting, "counts", True)
-    with pytest.raises(DataError, match="making its batches changes the Counting"):
+    with pytest.warns(KerascopeWarning, match="making its batches changes the Counting"):
         fit_on(Counting(), tmp_path, workers=2)
+
+
+class Reordered(Rows):
+    """Its order is shuffled when it was passed over, which is not at the end of an epoch."""
+
+    def on_epoch_end(self):
+        self.rows = np.random.permutation(self.rows)
+
+
+def test_a_pass_that_ends_inside_of_an_epoch_does_not_end_the_training(tmp_path):
+    options = {"workers": 2, "steps_per_epoch": 3}
+    with pytest.warns(KerascopeWarning, match="making its batches changes the Reordered") as told:
+        expected = fit_on(Reordered(), tmp_path / "a", **options).history
+    assert len(told) == 1
+    with pytest.raises(Stop), pytest.warns(KerascopeWarning, match="changes the Reordered"):
+        fit_on(Reordered(), tmp_path / "b", n=6, **options)
+    resumed = fit_on(Reordered(), tmp_path / "b", **{**options, "save_freq": "epoch"})
+    assert resumed.history == expected
+    assert resumed.epoch == [0, 1]
 
 
 @pytest.mark.parametrize("is_plain", [True, False])
@@ -1287,7 +1313,11 @@ def test_a_disk_that_is_full_is_told_and_the_old_backup_stays(tmp_path, monkeypa
     assert not list(tmp_path.glob(".*.unfinished"))
 
 
-@pytest.mark.parametrize("save_freq", [0, -1, 2.5, False, True, "batch", None])
+@pytest.mark.parametrize(
+    "save_freq",
+    [0, -1, 2.5, False, True, "batch", None, np.array([1, 2]), np.array("epoch"), [1]],
+    ids=repr,
+)
 def test_a_frequency_that_makes_no_sense_is_refused(save_freq, tmp_path):
     with pytest.raises(ArgumentError, match=r"save_freq is .*; expected 'epoch' or a number of ba"):
         cb.BackupAndRestore(tmp_path, save_freq=save_freq)
@@ -1297,11 +1327,61 @@ def test_a_folder_that_makes_no_sense_is_refused(tmp_path):
     for name in (None, ""):
         with pytest.raises(ArgumentError, match="backup_dir is empty"):
             cb.BackupAndRestore(name)
+    for name in (b"abc", 3, True, ["a"]):
+        with pytest.raises(ArgumentError, match=r"backup_dir is .*, a .*; expected the path"):
+            cb.BackupAndRestore(name)
+    with pytest.raises(ArgumentError, match="is no name of a folder"):
+        cb.BackupAndRestore(str(tmp_path / "a\0b"))
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(ArgumentError, match="is a file; expected the path of a folder"):
         cb.BackupAndRestore(tmp_path / "file")
     with pytest.raises(UnavailableError, match="cannot use the folder"):
         plain_fit(tmp_path / "file" / "below")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such names and files")
+def test_a_folder_that_the_system_does_not_know_is_refused_with_words(tmp_path):
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    for name in ("n" * 300, "circle", "circle/below"):
+        with pytest.raises(ArgumentError, match="is no name of a folder"):
+            cb.BackupAndRestore(tmp_path / name)
+    backup = cb.BackupAndRestore(tmp_path / "later")
+    (tmp_path / "later").symlink_to(tmp_path / "later")
+    with pytest.raises(UnavailableError, match="cannot use the folder"):
+        compiled(layers()).fit(np.ones((2, 3)), np.ones((2, 1)), verbose=0, callbacks=[backup])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such files")
+def test_a_pipe_with_the_name_of_a_backup_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "training.zip")
+    with pytest.raises(UnavailableError, match="is no file; expected a backup"):
+        plain_fit(tmp_path)
+
+
+def test_a_folder_that_is_removed_while_training_is_made_again(tmp_path):
+    folder = tmp_path / "backup"
+    remove = acting_at("on_epoch_begin", 2, lambda: shutil.rmtree(folder))
+    with pytest.raises(Stop):
+        plain_fit(folder, extra=[remove, stop_at("on_epoch_begin", 3)])
+    assert sorted(path.name for path in folder.iterdir()) == ["training.lock", "training.zip"]
+    expected = plain_fit(tmp_path / "other").history
+    assert plain_fit(folder).history == expected
+
+
+def test_a_folder_is_where_it_was_when_it_was_named(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    leave = acting_at("on_epoch_begin", 2, lambda: os.chdir(tmp_path / "elsewhere"))
+    with pytest.raises(Stop):
+        plain_fit("backup", extra=[leave, stop_at("on_epoch_begin", 3)])
+    assert not list((tmp_path / "elsewhere").iterdir())
+    assert read_state(tmp_path / "backup" / "training.zip")["place"] == (2, 0)
+
+
+def test_two_of_them_are_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(ArgumentError, match="two BackupAndRestore among the callbacks"):
+        plain_fit(tmp_path / "a", extra=[cb.BackupAndRestore(tmp_path / "b")])
+    assert not list(tmp_path.iterdir())
 
 
 def test_one_backup_is_enough_and_only_fit_can_be_begun_in_its_middle(tmp_path):

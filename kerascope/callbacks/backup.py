@@ -159,6 +159,7 @@ class BackupAndRestore(Callback):
         self._number = 1  # of this fit, among those of the process with this folder
         self._epoch = 0
         self._batches = 0  # since the last backup
+        self._is_late = False  # a backup that was due could not be written in the epoch
         if self.save_freq != "epoch":  # else nobody is called at each batch
             vars(self)["on_batch_end"] = self._count_batch
 
@@ -169,6 +170,12 @@ class BackupAndRestore(Callback):
 
         Nothing has been told to any callback yet, and nothing is changed if this fails.
         """
+        if sum(isinstance(callback, BackupAndRestore) for callback in run.callbacks) > 1:
+            raise ArgumentError(
+                "fit: there are two BackupAndRestore among the callbacks; expected one "
+                "BackupAndRestore, since one alone can say where training begins. For another copy "
+                "of the weights, use ModelCheckpoint."
+            )
         run.endings.enter_context(self._folder.held())
         run.endings.callback(self._let_go)
         self._run = run
@@ -176,6 +183,7 @@ class BackupAndRestore(Callback):
         self._feeds = KeptFeeds(run.feeds, self.read_forward)
         self._number = self._folder.finished + 1
         self._batches = 0
+        self._is_late = False
         self._frozen = FrozenWeights(run.frozen, self._callbacks.values())
         self._place = (run.initial_epoch, 0)
         self._has_trained = False
@@ -323,13 +331,14 @@ class BackupAndRestore(Callback):
         self._has_trained = True
         self._batches += 1
         if self._batches >= int(self.save_freq):
+            self._batches = 0
             self._write()
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         """Write a backup, if it is time."""
         self._place = (epoch + 1, 0)
         self._has_trained = True
-        if self.save_freq == "epoch":
+        if self.save_freq == "epoch" or self._is_late:
             self._write()
 
     def on_train_end(self, logs: Logs | None = None) -> None:
@@ -344,10 +353,13 @@ class BackupAndRestore(Callback):
 
     def _write(self) -> None:
         run = self._run
+        assert self._feeds is not None
+        if self._place[1] and not self._feeds.is_known():
+            self._is_late = True
+            return
+        self._is_late = False
         assert self._frozen is not None
         self._frozen.look()
-        assert self._feeds is not None
-        self._batches = 0
         self._folder.write(
             {
                 "fit": self._number,
@@ -357,7 +369,7 @@ class BackupAndRestore(Callback):
                 "stop_training": bool(self.model.stop_training),
                 "variables": [np.asarray(v.get_value()) for v in run.variables],
                 "callbacks": {name: kept.take() for name, kept in self._callbacks.items()},
-                "feeds": self._feeds.take(in_an_epoch=self._place[1] > 0),
+                "feeds": self._feeds.take(),
                 "seeds": run.seeds,
                 "generators": state_of_global_generators(),
             }

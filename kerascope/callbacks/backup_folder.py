@@ -53,7 +53,7 @@ class BackupFolder:
     """
 
     def __init__(self, path: str | os.PathLike[str], keeps_previous: bool = False) -> None:
-        self.path = Path(path)
+        self.path = Path(os.path.abspath(path))  # a script may change its folder meanwhile
         self.keeps_previous = keeps_previous
         self._lock: int | None = None
         self._is_deleted = False
@@ -87,19 +87,17 @@ class BackupFolder:
         UnavailableError
             Another run holds it, or it cannot be made.
         """
-        key, self._is_deleted = self._key, False
+        try:
+            key, self._is_deleted = self._key, False
+        except (OSError, RuntimeError) as error:  # links that lead in a circle
+            raise self._is_unusable(error) from error
         if _held.get(key) == os.getpid():
             raise self._is_held("another fit of this process")
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = self._locked()
         except OSError as error:
-            if isinstance(error, KerascopeError):
-                raise
-            raise UnavailableError(
-                f"BackupAndRestore: cannot use the folder {str(self.path)!r}: "
-                f"{error.strerror or error}."
-            ) from error
+            raise self._is_unusable(error) from error
         _held[key] = os.getpid()
         try:
             for path in self.path.glob(f".{NAME}.*.unfinished"):
@@ -133,6 +131,14 @@ class BackupFolder:
             "of this run alone. Wait for the other run, or choose another backup_dir."
         )
 
+    def _is_unusable(self, error: Exception) -> Exception:
+        if isinstance(error, KerascopeError):
+            return error
+        return UnavailableError(
+            f"BackupAndRestore: cannot use the folder {str(self.path)!r}: "
+            f"{getattr(error, 'strerror', None) or error}."
+        )
+
     # --- files ------------------------------------------------------------------------------------
 
     def write(self, state: Any) -> None:
@@ -143,6 +149,7 @@ class BackupFolder:
         UnavailableError
             It cannot be written, or the disk is full.
         """
+        self._make_again()
         with replacing(self.file) as unfinished:
             with unfinished.open("wb") as file:
                 write_state(file, state)
@@ -151,6 +158,18 @@ class BackupFolder:
             if self.keeps_previous and self.file.exists():
                 os.replace(self.file, self.path / PREVIOUS)
         _to_disk(self.path)
+
+    def _make_again(self) -> None:
+        """Make the folder again, and hold it, if somebody removed it while training went on."""
+        if self._lock is None or (self.path / LOCK).exists():
+            return
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = self._locked()
+        except OSError as error:
+            raise self._is_unusable(error) from error
+        os.close(self._lock)
+        self._lock = lock
 
     def read(self) -> Found | None:
         """Return the last backup, or None if there is none.
@@ -255,6 +274,11 @@ def read_state(path: Path) -> Any:
 
     damaged = (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, RuntimeError)
     wrong = (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError)
+    if path.exists() and not path.is_file():  # a pipe would be waited for for ever
+        raise UnavailableError(
+            f"BackupAndRestore: {str(path)!r} is no file; expected a backup. Move it away, or "
+            "choose another backup_dir."
+        )
     try:
         file = path.open("rb")
     except OSError as error:

@@ -14,6 +14,7 @@ from kerascope.callbacks.kept_state import (
     is_in_its_attributes,
     keeps_state,
 )
+from kerascope.callers import warn
 from kerascope.errors import ConfigError, DataError
 
 
@@ -47,6 +48,7 @@ class KeptFeeds:
             if hasattr(feed, "source") and name not in self._read_forward
         }
         self._noted: dict[str, Any] = {}
+        self._is_told = False
 
     # --- backups ----------------------------------------------------------------------------------
 
@@ -58,30 +60,39 @@ class KeptFeeds:
             if self.feeds[name].has_workers
         }
 
-    def take(self, in_an_epoch: bool) -> dict[str, Any]:
-        """Return all places and states as plain data.
+    def is_known(self) -> bool:
+        """Tell whether a backup can be written in an epoch; say once if not.
 
-        Raises
-        ------
-        DataError
-            In an epoch: workers, which are ahead of the training, have changed a Sequence.
+        Warns
+        -----
+        KerascopeWarning
+            Workers, which are ahead of the training, have changed a Sequence.
         """
-        taken = {
+        changed = [
+            name
+            for name, total in self._noted.items()
+            if checksum(self._sources[name].take()) != total
+        ]
+        if changed and not self._is_told:
+            self._is_told = True
+            name = changed[0]
+            warn(
+                f"BackupAndRestore: the {name} data: making its batches changes the "
+                f"{type(self._sources[name].subject).__name__}, and workers are ahead of the "
+                "training: nobody knows what it was like at this batch. Backups are written at "
+                "the ends of epochs instead. For some in between, give fit workers=0."
+            )
+        return not changed
+
+    def take(self) -> dict[str, Any]:
+        """Return all places and states as plain data."""
+        return {
             name: {
                 "place": feed.place(),
                 "source": self._sources[name].take() if name in self._sources else None,
             }
             for name, feed in self.feeds.items()
         }
-        for name, total in self._noted.items():
-            if in_an_epoch and checksum(taken[name]["source"]) != total:
-                raise DataError(
-                    f"BackupAndRestore: the {name} data: making its batches changes the "
-                    f"{type(self._sources[name].subject).__name__}, and workers are ahead of the "
-                    "training: nobody knows what it was like at this batch. Give fit workers=0, or "
-                    "BackupAndRestore save_freq='epoch'."
-                )
-        return taken
 
     # --- going on ---------------------------------------------------------------------------------
 
