@@ -16,10 +16,19 @@ def are_same(one: Any, other: Any) -> bool:
     (True, False)
     """
     x, y = np.asarray(one), np.asarray(other)
-    if x.dtype != y.dtype or x.shape != y.shape:
-        return False
+    return x.dtype == y.dtype and x.shape == y.shape and not differing(x, y).any()
+
+
+def differing(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Tell of each number, in a row, whether it differs; types and shapes are the same.
+
+    Examples
+    --------
+    >>> differing(np.array([[1.0, 2.0]]), np.array([[1.0, 3.0]]))
+    array([False,  True])
+    """
+    x, y = x.reshape(-1), y.reshape(-1)
     if x.dtype.kind != "f":
-        return bool((x == y).all())
+        return np.asarray(x != y)
     whole = f"u{x.itemsize}"  # while a function computes, 1e-45 equals 0
-    differing = x.reshape(-1).view(whole) != y.reshape(-1).view(whole)
-    return not (differing & ~(np.isnan(x) & np.isnan(y)).reshape(-1)).any()
+    return np.asarray((x.view(whole) != y.view(whole)) & ~(np.isnan(x) & np.isnan(y)))

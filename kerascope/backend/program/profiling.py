@@ -33,7 +33,7 @@ from kerascope.backend.program.instrumented import (
 from kerascope.backend.program.profiling_lines import MeasuredLine, lines_of
 from kerascope.backend.program.program import Program
 from kerascope.backend.program.source import Source
-from kerascope.backend.subnormals import FLUSHED
+from kerascope.backend.subnormals import flushed
 from kerascope.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -130,7 +130,19 @@ def measure(
     if inputs is None:
         inputs = made_up_inputs(_last_program(function))
     arrays = function._arrays(inputs)
-    with LOCKS.steps, _as_a_call(), _all_put_back(function) as put_back, _silently(function):
+    with np.errstate(all="ignore"):  # as in a call
+        return flushed(lambda: _measured(function, arrays, are_made_up, repeats, seconds, clock))
+
+
+def _measured(
+    function: Function,
+    arrays: Sequence[np.ndarray],
+    are_made_up: bool,
+    repeats: int | None,
+    seconds: float,
+    clock: Clock,
+) -> Measured:
+    with LOCKS.steps, _all_put_back(function) as put_back, _silently(function):
         program = _program_for(function, arrays, put_back)
         program(arrays)  # settles its variables; from here on it stays as it is written
         put_back()
@@ -193,13 +205,6 @@ def _program_for(
         f"{function.name}: there is no program to profile: with {len(function.schedule.steps):,} "
         f"ops it is too long to be written down."
     )
-
-
-@contextmanager
-def _as_a_call() -> Iterator[None]:
-    """Compute as a call of a function does: without warnings, tiny numbers count as zero."""
-    with np.errstate(all="ignore"), FLUSHED:
-        yield
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.at_once import set_values
-from kerascope.backend.bits import are_same
+from kerascope.backend.bits import are_same, differing
 from kerascope.backend.graph import Variable
 from kerascope.backend.locks import LOCKS
 from kerascope.backend.loop_checks import checked_loops
@@ -151,8 +151,8 @@ def in_words(got: Any, wanted: Any) -> str:
         return f"the program has {x.dtype} {x.shape}, the steps have {y.dtype} {y.shape}"
     if not x.ndim:
         return f"the program has {x}, the steps have {y}"
-    places = [place for place in np.ndindex(x.shape) if not are_same(x[place], y[place])]
-    first = places[0]
+    places = np.flatnonzero(differing(x, y))
+    first = tuple(int(i) for i in np.unravel_index(places[0], x.shape))
     return (
         f"at {first} the program has {x[first]}, the steps have {y[first]} "
         f"({len(places)} of {x.size} numbers differ)"
