@@ -10,6 +10,7 @@ Lesson: the chapter on graphs with branches; `add([x, f(x)])` is the residual bl
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -146,8 +147,50 @@ class Subtract(_Merge):
         return items
 
 
-class Multiply(_Merge):
+class _HeedsMasks(_Merge):
+    """Base of those that, with Keras 3's habits, leave out what the masks of the inputs leave out.
+
+    A subclass writes `_without_masked` too.
+    """
+
+    def _without_masked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
+        """Return one tensor of several with masks of (batch, places, 1), of which one is given."""
+        raise NotImplementedError(f"{type(self).__name__} does not define _without_masked")
+
+    def call(self, inputs: list[Tensor], mask: Any = None) -> Tensor:
+        """Return the combined inputs; an input's place that its mask leaves out has no say."""
+        masks = [None if m is None else K.expand_dims(m, -1) for m in mask or []]
+        if not self._ends_masks or all(m is None for m in masks):
+            return super().call(inputs)
+        self.compute_output_shape([K.int_shape(x) for x in self.checked_list(inputs)])
+        return self._without_masked(inputs, masks)
+
+
+def _extreme(
+    combine: Callable[[Tensor, Tensor], Tensor], tensors: list[Tensor], masks: list[Tensor | None]
+) -> Tensor:
+    """Combine what counts; where one of two does not, it takes the value of the other."""
+    found, kept = tensors[0], masks[0]
+    for x, mask in zip(tensors[1:], masks[1:], strict=True):
+        x = x if mask is None else K.switch(mask, x, found)
+        found = found if kept is None else K.switch(kept, found, x)
+        kept = None if kept is None or mask is None else K.logical_or(kept, mask)
+        found = combine(found, x)
+    return found
+
+
+class Multiply(_HeedsMasks):
     """The product of its inputs, element by element."""
+
+    def _without_masked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
+        """Return the product with 1 for what is masked, and 0 where all inputs are."""
+        pairs = zip(tensors, masks, strict=True)
+        kept = [x if m is None else K.switch(m, x, K.ones_like(x)) for x, m in pairs]
+        product = self.combine(kept)
+        given = [m for m in masks if m is not None]
+        if len(given) < len(masks):
+            return product
+        return K.switch(reduce(K.logical_or, given), product, K.zeros_like(product))
 
     def combine(self, tensors: list[Tensor]) -> Tensor:
         """Return x * y * ..."""
@@ -162,17 +205,25 @@ class Average(_Merge):
         return reduce(operator.add, tensors) / len(tensors)
 
 
-class Maximum(_Merge):
+class Maximum(_HeedsMasks):
     """The greatest of its inputs, element by element."""
 
     def combine(self, tensors: list[Tensor]) -> Tensor:
         """Return max(x, y, ...)."""
         return reduce(K.maximum, tensors)
 
+    def _without_masked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
+        """Return the same of what the masks leave."""
+        return _extreme(K.maximum, tensors, masks)
 
-class Minimum(_Merge):
+
+class Minimum(_HeedsMasks):
     """The smallest of its inputs, element by element."""
 
     def combine(self, tensors: list[Tensor]) -> Tensor:
         """Return min(x, y, ...)."""
         return reduce(K.minimum, tensors)
+
+    def _without_masked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
+        """Return the same of what the masks leave."""
+        return _extreme(K.minimum, tensors, masks)

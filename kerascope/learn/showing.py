@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.graph import Tensor
-from kerascope.learn.texts import Text
+from kerascope.learn.texts import NOTHING, Text
 
 LONGEST = 90
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -136,3 +136,30 @@ def first_difference(found: Any, expected: Any) -> int | None:
         if not is_same(one, other):
             return place
     return None if len(found) == len(expected) else min(len(found), len(expected))
+
+
+def first_change(before: Any, after: Any) -> tuple[Any, Any, Text]:
+    """Return what has changed, as it was and as it is, and where: of arrays the first number.
+
+    Examples
+    --------
+    >>> first_change(np.array([1.0, 2.0]), np.array([1.0, 3.0]))[2].en
+    ' at [1] of an array (2,) float64'
+    """
+    if not isinstance(before, np.ndarray) or before.shape != after.shape or not before.ndim:
+        return before, after, NOTHING
+    differs = before != after
+    if before.dtype.kind in "fc":
+        differs = ~np.isclose(before, after, rtol=1e-9, atol=1e-9, equal_nan=True)
+    place = tuple(int(i) for i in np.argwhere(differs)[0])
+    where = list(place)
+    at = Text(f" at {where} of {shown(before)}", f"（{shown(before, 'zh')} 的 {where} 处）")
+    return before[place], after[place], at
+
+
+def as_numbers(value: Any) -> np.ndarray | None:
+    """Return a value as an array of numbers, None if it is none."""
+    try:
+        return np.asarray(value, dtype="float64")
+    except (TypeError, ValueError):
+        return None

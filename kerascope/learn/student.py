@@ -17,6 +17,8 @@ import numpy as np
 
 from kerascope.backend.graph import Tensor
 from kerascope.learn.showing import (
+    as_numbers,
+    first_change,
     first_difference,
     is_same,
     is_whole_number_as_float,
@@ -24,7 +26,7 @@ from kerascope.learn.showing import (
     untouched,
 )
 from kerascope.learn.slopes import difference_of_gradients
-from kerascope.learn.texts import NOTHING, Text
+from kerascope.learn.texts import NOTHING, Text, both, spaced
 from kerascope.learn.verdicts import Unmet
 from kerascope.registry import did_you_mean
 
@@ -384,49 +386,6 @@ def _why_none(name: str) -> Text:
         "shows it",
         zh=f"；{name}(...) 只打印，没有返回值：`return` 才把答案交出去，`print` 只是显示它",
     )
-
-
-def first_change(before: Any, after: Any) -> tuple[Any, Any, Text]:
-    """Return what has changed, as it was and as it is, and where: of arrays the first number.
-
-    Examples
-    --------
-    >>> first_change(np.array([1.0, 2.0]), np.array([1.0, 3.0]))[2].en
-    ' at [1] of an array (2,) float64'
-    """
-    if not isinstance(before, np.ndarray) or before.shape != after.shape or not before.ndim:
-        return before, after, NOTHING
-    differs = before != after
-    if before.dtype.kind in "fc":
-        differs = ~np.isclose(before, after, rtol=1e-9, atol=1e-9, equal_nan=True)
-    place = tuple(int(i) for i in np.argwhere(differs)[0])
-    where = list(place)
-    at = Text(f" at {where} of {shown(before)}", f"（{shown(before, 'zh')} 的 {where} 处）")
-    return before[place], after[place], at
-
-
-def both(what: str | Text) -> Text:
-    """Return the name of something in both languages; code is the same in each."""
-    return Text(what, what) if isinstance(what, str) else what
-
-
-def spaced(words: str) -> str:
-    """Return words with a space behind them where Latin letters meet Chinese ones.
-
-    Examples
-    --------
-    >>> spaced("f(x)"), spaced("形状")
-    ('f(x) ', '形状')
-    """
-    return f"{words} " if words[-1:].isascii() else words
-
-
-def as_numbers(value: Any) -> np.ndarray | None:
-    """Return a value as an array of numbers, None if it is none."""
-    try:
-        return np.asarray(value, dtype="float64")
-    except (TypeError, ValueError):
-        return None
 
 
 def _told(error: BaseException, path: str) -> str:

@@ -48,3 +48,19 @@ def language_of_environment(environment: Mapping[str, str]) -> str:
         if environment.get(name):
             return "zh" if environment[name].lower().startswith("zh") else "en"
     return "en"
+
+
+def both(what: str | Text) -> Text:
+    """Return the name of something in both languages; code is the same in each."""
+    return Text(what, what) if isinstance(what, str) else what
+
+
+def spaced(words: str) -> str:
+    """Return words with a space behind them where Latin letters meet Chinese ones.
+
+    Examples
+    --------
+    >>> spaced("f(x)"), spaced("形状")
+    ('f(x) ', '形状')
+    """
+    return f"{words} " if words[-1:].isascii() else words

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from kerascope import Model, layers
 from kerascope import backend as K
-from kerascope import layers
 from kerascope.errors import ArgumentError, ShapeError, SpellingWarning
 from kerascope.layers import (
     Add,
@@ -18,6 +18,7 @@ from kerascope.layers import (
     Subtract,
     merge,
 )
+from kerascope.spellings import changed_habits
 
 A, B = np.array([[1.0, 4.0]]), np.array([[3.0, 2.0]])
 
@@ -235,3 +236,16 @@ def test_merge_is_keras_2s_module_and_keras_1s_function():
     assert merge.concatenate is layers.concatenate
     with pytest.warns(SpellingWarning):
         assert merge([Input((2,)), Input((2,))]).shape == (None, 2)
+
+
+@pytest.mark.parametrize(("name", "combine"), [("Maximum", np.maximum), ("Minimum", np.minimum)])
+def test_what_a_mask_leaves_out_has_no_say_in_dialect_3(name, combine):
+    x, y = np.array([[[1.0], [5.0], [0.0]]]), np.array([[[3.0], [0.0], [0.0]]])
+    with changed_habits(ends_masks=True):
+        masked = [Masking()(Input((3, 1))) for _ in range(2)]
+        inputs = [m._keras_history.layer.input for m in masked]
+        model = Model(inputs, getattr(layers, name)()(masked))
+        product = Model(inputs, layers.Multiply()(masked))
+    expected = [combine(1, 3), 5, 0]
+    assert model.predict([x, y])[0, :, 0].tolist() == expected
+    assert product.predict([x, y])[0, :, 0].tolist() == [3, 5, 0]
