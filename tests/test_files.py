@@ -7,12 +7,14 @@ import sys
 from pathlib import Path
 
 import h5py
+import numpy as np
 import pytest
 
-from kerascope.errors import ArgumentError, UnavailableError
+from kerascope import layers
+from kerascope.errors import ArgumentError, ConfigError, DataError, UnavailableError
 from kerascope.files import replacing
 from kerascope.layers import Dense
-from kerascope.models import Sequential
+from kerascope.models import Model, Sequential, load_model
 
 
 @pytest.fixture(autouse=True)
@@ -114,3 +116,38 @@ def test_a_number_that_was_given_to_a_later_process_keeps_nothing(tmp_path):
         assert list(tmp_path.iterdir()) == [tmp_path / "ck.h5"]
     finally:
         living.communicate(b"\n")
+
+
+class WithWordsOfItsOwn(Model):
+    """A model whose configuration names no layers."""
+
+    def __init__(self, n, **kwargs):
+        super().__init__(**kwargs)
+        self.n, self.inside = n, layers.Dense(n)
+
+    def call(self, x):
+        return self.inside(x)
+
+    def get_config(self):
+        return {"n": self.n, "name": self.name}
+
+
+class MadeFromItsWords(WithWordsOfItsOwn):
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
+
+
+@pytest.mark.parametrize("ending", ["keras", "h5"])
+@pytest.mark.parametrize("kind", [WithWordsOfItsOwn, MadeFromItsWords])
+def test_a_model_of_a_class_of_ones_own_never_comes_back_with_fresh_weights(kind, ending, tmp_path):
+    path, x = tmp_path / f"model.{ending}", np.ones((2, 3), "float32")
+    model = kind(4)
+    expected = model(x)
+    model.save(path)
+    with pytest.raises((ConfigError, DataError), match="load_weights|names no layers|expected 0"):
+        load_model(path, custom_objects={kind.__name__: kind})
+    twin = kind(4)
+    twin(x)
+    twin.load_weights(path)
+    np.testing.assert_array_equal(twin(x), expected)

@@ -99,7 +99,13 @@ def load_keras_model(filepath: Any, compile: bool, safe_mode: bool, limits: Limi
     ):
         model = model_of(config, where, safe_mode=safe_mode)
         orders = orders_in(config)
-        batch_set_value(read_weights_of(file, model, where, orders))
+        pairs = read_weights_of(file, model, where, orders)
+        if not pairs and _count(file):
+            raise DataError(
+                f"{where} has weights, but {model.label} has none before its first call. Make it "
+                f"in code, call it once, and load them: model.load_weights({where})."
+            )
+        batch_set_value(pairs)
         training = config.get("compile_config")
         if compile and training and model.outputs:
             compile_from_keras_3(model, training, where)
