@@ -109,8 +109,9 @@ class Recorder:
         self.spans: list[Span] = []
         self.script_line: tuple[str, int] | None = None  # that began what is now run again
         self._act = self._phase = ""
-        self._depth = self._t = 0
+        self._depth = 0
         self._append = self.tape.append
+        self._told = self.tape._events  # says what time it is: an interrupt leaves no gap
         self._waiting: list[Delta] = []  # of events that are too fine to be told
         finest = _RANKS[level]
         self._grains = {k: (grain, _RANKS[grain] <= finest) for k, grain in GRAIN_OF.items()}
@@ -188,7 +189,7 @@ class Recorder:
             around = (self._act, self._phase)
             self.spans.append((span.kind, span.name, span.where, span.grain, True, *around))
             self._enter(span.kind, span.grain)
-        self._t, self._depth = t, len(self.spans)
+        self._depth = len(self.spans)
 
     def know(self, model: Any) -> None:
         """Take note of a model whose functions are made already and may be called by themselves."""
@@ -277,8 +278,7 @@ class Recorder:
     ) -> None:
         if self._waiting:
             deltas = self._with_waiting(deltas)
-        t = self._t
-        self._t = t + 1
+        t = len(self._told.kept) + self._told.lost
         event = new_event((t, self._act, self._phase, kind, ph, depth, grain, name, where, deltas))
         self._append(event)
         for listener in self.listeners:
@@ -286,11 +286,12 @@ class Recorder:
 
     def begin_op(self, name: str, where: Where, deltas: tuple[Delta, ...]) -> None:
         """Tell the begin of an op: as `begin`, in fewer steps, for ops are most of what is told."""
-        act, phase, t, depth = self._act, self._phase, self._t, self._depth
+        act, phase, depth = self._act, self._phase, self._depth
         self.spans.append(("op", name, where, "op", True, act, phase))
-        self._t, self._depth = t + 1, depth + 1
+        self._depth = depth + 1
         if self._waiting:
             deltas = self._with_waiting(deltas)
+        t = len(self._told.kept) + self._told.lost
         event = new_event((t, act, phase, "op", BEGIN, depth, "op", name, where, deltas))
         self._append(event)
         for listener in self.listeners:
@@ -299,10 +300,10 @@ class Recorder:
     def end_op(self, where: Where, deltas: tuple[Delta, ...]) -> None:
         """Tell the end of the op that was begun last."""
         _, name, _, _, _, act, phase = self.spans.pop()
-        t, depth = self._t, self._depth - 1
-        self._t, self._depth = t + 1, depth
+        self._depth = depth = self._depth - 1
         if self._waiting:
             deltas = self._with_waiting(deltas)
+        t = len(self._told.kept) + self._told.lost
         event = new_event((t, act, phase, "op", END, depth, "op", name, where, deltas))
         self._append(event)
         for listener in self.listeners:

