@@ -69,12 +69,14 @@ def comes_from_the_system(error: BaseException) -> bool:
 def _remove_leftovers(target: Path) -> None:
     """Remove what processes that are no more left of writing this file."""
     pattern = re.compile(rf"\.{re.escape(target.name)}\.(\d+)\.unfinished")
-    for path in target.parent.iterdir():
-        match = pattern.fullmatch(path.name)
-        if match is None or int(match[1]) == os.getpid():
-            continue
+    try:
+        names = os.listdir(target.parent)
+    except OSError:
+        return  # a folder may be written to and yet not be listed
+    for match in filter(None, map(pattern.fullmatch, names)):
+        path, process = target.with_name(match[0]), int(match[1])
         with suppress(OSError):  # it has just been renamed, or Windows finds it open
-            if not _may_hold(int(match[1]), path.stat().st_mtime):
+            if process != os.getpid() and not _may_hold(process, path.stat().st_mtime):
                 path.unlink()
 
 

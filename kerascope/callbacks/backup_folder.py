@@ -100,8 +100,6 @@ class BackupFolder:
             raise self._is_unusable(error) from error
         _held[key] = os.getpid()
         try:
-            for path in self.path.glob(f".{NAME}.*.unfinished"):
-                path.unlink(missing_ok=True)  # its writer is dead, else it would hold the folder
             yield
         finally:
             del _held[key]

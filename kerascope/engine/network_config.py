@@ -94,6 +94,12 @@ def network_from_config(
     UnknownNameError
         It names a layer class that is not known; pass it in `custom_objects`.
     """
+    if "layers" not in config:
+        raise ConfigError(
+            f"the configuration of {cls.__name__} names no layers; expected a graph of them. Give "
+            f"the class a from_config of its own, or make the model in code, call it once, and "
+            f"load its weights: model.load_weights(path)."
+        )
     with custom_object_scope(custom_objects or {}):
         layers = {entry["name"]: layer_registry.deserialize(entry) for entry in config["layers"]}
     waiting = [

@@ -186,13 +186,6 @@ def model_of(config: Any, where: str, *, safe_mode: bool = True) -> Any:
             f"({error})."
         ) from None
     except _DAMAGED as error:
-        if error.args == ("layers",):  # a class of the user's own, with a configuration of its own
-            kind = config.get("class_name")
-            raise ConfigError(
-                f"{where}: the configuration of {kind!r} names no layers; expected a graph of "
-                f"them. Make it in code with {kind}(...), call it once, and load its weights: "
-                f"model.load_weights({where})."
-            ) from None
         raise ConfigError(
             f"{where}: its configuration makes no model ({type(error).__name__}: {error})."
         ) from error

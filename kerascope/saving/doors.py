@@ -112,12 +112,10 @@ def save_weights(model: Any, filepath: Any, overwrite: bool = True) -> None:
             f"save_weights: {str(filepath)!r} ends in {KERAS_ENDING}, which is for whole models. "
             f"Use model.save, or a name that ends in {KERAS_WEIGHTS_ENDING}."
         )
-    is_of_keras_3 = str(filepath).endswith(KERAS_WEIGHTS_ENDING)
-    form = (
-        save_keras_weights
-        if is_of_keras_3
-        else _writer(filepath, save_hdf5_weights, save_hdf5_weights)
-    )
+    if str(filepath).endswith(KERAS_WEIGHTS_ENDING):
+        form: Callable[..., None] = save_keras_weights
+    else:
+        form = _writer(filepath, save_hdf5_weights, save_hdf5_weights)
     with LOCKS.steps:
         form(model, filepath, overwrite)
 

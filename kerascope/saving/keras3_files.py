@@ -99,13 +99,8 @@ def load_keras_model(filepath: Any, compile: bool, safe_mode: bool, limits: Limi
     ):
         model = model_of(config, where, safe_mode=safe_mode)
         orders = orders_in(config)
-        pairs = read_weights_of(file, model, where, orders)
-        if not pairs and _count(file):
-            raise DataError(
-                f"{where} has weights, but {model.label} has none before its first call. Make it "
-                f"in code, call it once, and load them: model.load_weights({where})."
-            )
-        batch_set_value(pairs)
+        _check_has_weights(file, model, where)
+        batch_set_value(read_weights_of(file, model, where, orders))
         training = config.get("compile_config")
         if compile and training and model.outputs:
             compile_from_keras_3(model, training, where)
@@ -137,6 +132,15 @@ def _count(file: Any) -> int:
 
     file.visititems(note)
     return sum(sizes)
+
+
+def _check_has_weights(file: Any, model: Any, where: str) -> None:
+    """Raise DataError if the file has weights and the model none yet: it was never called."""
+    if not model.built and not model.weights and _count(file):
+        raise DataError(
+            f"{where} has weights, but {model.label} has none before its first call. Make it "
+            f"in code, call it once, and load them: model.load_weights({where})."
+        )
 
 
 def _restore_state(model: Any, file: Any, where: str, orders: dict[str, list[str]]) -> None:
@@ -177,6 +181,7 @@ def load_keras_weights(
             orders = orders_in(read_json(archive.text(CONFIG), where))
             source = archive.file(WEIGHTS)
     with reading_hdf5(source, where) as file:
+        _check_has_weights(file, model, where)
         if not skip_mismatch:
             _check_count(file, model, where)
         batch_set_value(read_weights_of(file, model, where, orders, skip_mismatch))

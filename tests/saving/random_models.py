@@ -8,7 +8,7 @@ What is left out, since there Keras 3.15 contradicts itself or another conventio
 
 - Keras's MultiHeadAttention takes the masks off the tensors that it is called on, so that layers
   that come after it in its order find none; here every layer finds them. No tensor with a mask goes
-  to it and to another attention.
+  to it and to another layer.
 - It writes no `delta` of Huber and no `axis` of CosineSimilarity into a file.
 - It cannot call a Softmax on a masked sequence: such a model is refused by itself.
 - It moves the averages of a BatchNormalization at each call in a model, one after the other.
@@ -27,6 +27,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from kerascope.engine.calling import mask_of
 
 Spec = dict[str, Any]
 BATCH, STEPS = 4, 10
@@ -166,6 +168,8 @@ class Draw:
         self.spec: Spec = {"seed": seed, "inputs": [], "steps": [], "outputs": []}
         self.tensors: list[Any] = []
         self.made: list[Any] = []
+        self.stripped: set[int] = set()  # tensors whose mask Keras takes away
+        self.used: set[int] = set()
 
     def one_of(self, items: Any) -> Any:
         return items[int(self.rng.integers(len(items)))]
@@ -327,6 +331,8 @@ class Draw:
 
     def take(self, step: Spec) -> bool:
         """Add a step if it can be done here; tell whether it was."""
+        if not self.keeps_masks(step):
+            return False
         before = len(self.tensors)
         name = f"s{len(self.spec['steps'])}"
         try:
@@ -337,8 +343,25 @@ class Draw:
         except Exception:
             del self.tensors[before:], self.made[len(self.spec["steps"]) :]
             return False
+        self.used.update(step["of"])
+        self.stripped |= self.strips(step)
         self.spec["steps"].append(step)
         return True
+
+    def keeps_masks(self, step: Spec) -> bool:
+        """Tell whether a step sees the masks that it sees in Keras, whatever the order of calls.
+
+        There, calling MultiHeadAttention takes the masks off its inputs: a layer that is called on
+        one of them later, or earlier when a file is read, sees none. Such a tensor goes to no other
+        step.
+        """
+        return not (set(step["of"]) & self.stripped or self.strips(step) & self.used)
+
+    def strips(self, step: Spec) -> set[int]:
+        """Return the tensors whose masks Keras takes away where it does the step."""
+        if step.get("layer") != "MultiHeadAttention":
+            return set()
+        return {i for i in step["of"] if mask_of(self.tensors[i]) is not None}
 
     def floats(self, rank: int | None = None) -> list[int]:
         return [
