@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kerascope.engine.cloning import clone_model
 from kerascope.engine.model import Model
 from kerascope.engine.network import Network
 from kerascope.engine.sequential import Sequential
 from kerascope.not_yet import answer_missing_names
-from kerascope.saving import (
-    load_model,
-    model_from_config,
-    model_from_json,
-    model_from_yaml,
-    save_model,
-)
+
+if TYPE_CHECKING:  # at run time they come when they are first used
+    from kerascope.saving import (
+        load_model,
+        model_from_config,
+        model_from_json,
+        model_from_yaml,
+        save_model,
+    )
 
 __all__ = [
     "Container",
@@ -34,4 +38,6 @@ Functional = Model  # tf.keras's and Keras 3's name
 Container = Network  # Keras 1's
 
 
-answer_missing_names(__name__)
+_OF_FILES = ("load_model", "model_from_config", "model_from_json", "model_from_yaml", "save_model")
+
+answer_missing_names(__name__, later=dict.fromkeys(_OF_FILES, "kerascope.saving"))

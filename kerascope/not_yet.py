@@ -8,8 +8,9 @@ that will never come stand in `refusals`.
 
 from __future__ import annotations
 
+import importlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kerascope.errors import NotYetAttributeError
 from kerascope.refusals import refused
@@ -123,8 +124,11 @@ def _error(module: str, name: str, known: Iterable[str]) -> AttributeError:
     return AttributeError(message)
 
 
-def answer_missing_names(module_name: str) -> None:
+def answer_missing_names(module_name: str, later: Mapping[str, str] | None = None) -> None:
     """Let a module that is being imported answer for the names that it does not have.
+
+    `later` says of names that it has, but that would take long to load, in which module each is: it
+    is fetched when it is first used.
 
     It gives the module a `__getattr__`. Written out in the module, it would keep mypy from seeing
     misspelt names. A module that is no package gets an empty `__path__`, since only then Python
@@ -133,6 +137,10 @@ def answer_missing_names(module_name: str) -> None:
     module = sys.modules[module_name]
 
     def answer(name: str) -> object:
+        if later and name in later:
+            found: object = getattr(importlib.import_module(later[name]), name)
+            setattr(module, name, found)
+            return found
         stand_in = refused(module_name, name)
         if stand_in is None:
             raise missing(module_name, name, vars(module))
@@ -140,4 +148,6 @@ def answer_missing_names(module_name: str) -> None:
         return stand_in
 
     vars(module)["__getattr__"] = answer
+    if later:
+        vars(module)["__dir__"] = lambda: sorted({*vars(module), *later})
     vars(module).setdefault("__path__", [])

@@ -28,6 +28,15 @@ def test_the_engine_loads_no_picture_table_archive_or_file_library():
     assert not loaded & set(HEAVY)
 
 
+def test_training_loads_nothing_that_reads_or_writes_files_of_models():
+    trained = (
+        "m = k.models.Sequential([k.layers.Dense(1, input_shape=(2,))]); m.compile('sgd', 'mse')"
+    )
+    loaded = loaded_by(f"import kerascope as k; {trained}; m.train_on_batch([[1.0, 2.0]], [[1.0]])")
+    assert not {name for name in loaded if name.startswith(("kerascope.saving", "sysconfig"))}
+    assert "kerascope.saving" in loaded_by("from kerascope.models import load_model")
+
+
 def test_a_picture_loads_what_it_needs_when_it_is_drawn():
     model = "k.Sequential([k.layers.Dense(1, input_shape=(2,))])"
     assert "networkx" in loaded_by(f"import kerascope as k; k.to_networkx({model})")

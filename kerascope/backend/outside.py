@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sysconfig
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -24,17 +23,17 @@ import numpy as np
 from kerascope.backend.graph import Op
 
 
-def _folder(path: str | None) -> str:
-    return os.path.join(path or "", "")
+def _folder(path: str) -> str:
+    return os.path.join(path, "")
 
 
-_PYTHON = _folder(sysconfig.get_path("stdlib"))
+# Not asked of sysconfig: importing that takes as long as thirty modules of ours.
+_PYTHON, _INSTALLED = _folder(os.path.dirname(traceback.__file__)), _folder("site-packages")
 _OURS = (
     *("<kerascope ", "<frozen ", "<__array_function__ "),  # texts that lie in no file
     _folder(str(Path(__file__).parents[1])),
     _folder(str(Path(np.__file__).parent)),
 )
-_INSTALLED = tuple(_folder(sysconfig.get_path(name)) for name in ("purelib", "platlib"))
 
 
 def own_failure(compute: Callable[[], object], error: Exception) -> Exception:
@@ -98,7 +97,7 @@ def _is_of_an_op(frame: FrameType) -> bool:
 
 def _is_called_by_programs(frame: FrameType) -> bool:
     file = frame.f_code.co_filename
-    return file.startswith(_OURS) or (file.startswith(_PYTHON) and not file.startswith(_INSTALLED))
+    return file.startswith(_OURS) or (file.startswith(_PYTHON) and _INSTALLED not in file)
 
 
 def _end_of(error: Exception) -> object:
