@@ -21,7 +21,8 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
-from kerascope.compat.paths import PACKAGE, ROOTS, sources_of
+from kerascope.callers import warn
+from kerascope.compat.paths import MOVED_INSIDE, PACKAGE, ROOTS, sources_of
 from kerascope.compat.stand_in import StandIn, forget, nearest, stand_in
 from kerascope.errors import NotYetImportError, RefusedAttributeError, RefusedImportError
 from kerascope.not_yet import words_for
@@ -74,6 +75,12 @@ class KerasFinder:
         ours = self.path_of(fullname)
         if ours is None or (self.root == PACKAGE and ours == "config"):  # there it is an object
             return None
+        if self.root == PACKAGE and ours in MOVED_INSIDE:
+            warn(
+                f"{fullname} is {PACKAGE}.{MOVED_INSIDE[ours]} now; the old path ends with the "
+                "next edition.",
+                DeprecationWarning,
+            )
         if sources_of(ours):
             loader: Any = self  # no importlib.abc.Loader: that takes long to import
             return ModuleSpec(fullname, loader, is_package=True)

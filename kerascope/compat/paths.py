@@ -65,6 +65,10 @@ MOVED: dict[str, str] = {
     "saving": "saving utils.generic_utils",
 }
 
+# Modules of version 0.1 that its documents and pickles name, and where their names are now. Each
+# answers for one edition more, with a DeprecationWarning.
+MOVED_INSIDE: dict[str, str] = {}
+
 
 @cache
 def sources_of(path: str) -> tuple[str, ...]:
@@ -79,7 +83,7 @@ def sources_of(path: str) -> tuple[str, ...]:
     >>> sources_of("layer")
     ()
     """
-    named = MOVED.get(path, path).split()
+    named = MOVED.get(path, MOVED_INSIDE.get(path, path)).split()
     return tuple(f"{PACKAGE}.{name}" for name in named if _is_here(name))
 
 

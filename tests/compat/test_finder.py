@@ -1,0 +1,28 @@
+"""Paths of inner modules that the first edition's documents and pickles name."""
+
+import importlib
+import sys
+
+import pytest
+
+from kerascope.compat import paths
+
+
+def test_an_old_inner_path_answers_with_a_warning_that_names_the_new_one(monkeypatch):
+    monkeypatch.setitem(paths.MOVED_INSIDE, "engine.knots", "engine.node")
+    paths.sources_of.cache_clear()
+    try:
+        with pytest.warns(DeprecationWarning, match=r"engine\.knots is kerascope\.engine\.node"):
+            old = importlib.import_module("kerascope.engine.knots")
+        assert old.Node is importlib.import_module("kerascope.engine.node").Node
+    finally:
+        sys.modules.pop("kerascope.engine.knots", None)
+        paths.sources_of.cache_clear()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_every_old_inner_path_leads_to_modules_that_are_there():
+    for old, new in paths.MOVED_INSIDE.items():
+        importlib.import_module(f"kerascope.{new}")
+        assert paths.sources_of(old) == (f"kerascope.{new}",)
+        importlib.import_module(f"kerascope.{old}")
