@@ -25,8 +25,10 @@ The model for this is httpx's authentication flow: one generator, two drivers.
 from __future__ import annotations
 
 import functools
+import io
+import weakref
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from enum import Enum
 from types import FrameType
@@ -42,11 +44,32 @@ class Mark(Enum):
 
 
 Observer = Callable[["Stage", Any], None]
-_observers: ContextVar[tuple[Observer, ...]] = ContextVar("observers", default=())
 
 
-@contextmanager
-def observing(*observers: Observer) -> Iterator[None]:
+class _Watch(io.BytesIO):
+    """Observers, and a file in memory that is open as long as they listen; it is never written.
+
+    `with` closes a file by a call into C, before which no interrupt is heard: so no observer is
+    left on. A `with` that is left without that lets go of the watch, and a weak reference tells.
+    """
+
+    def __init__(self, observers: tuple[Observer, ...]) -> None:
+        super().__init__()
+        self.observers = observers
+
+    def __enter__(self) -> None:  # type: ignore[override]
+        try:
+            _is_any_open()
+            _watches.set((*_watches.get(), weakref.ref(self)))
+        except BaseException:  # then nobody calls `__exit__`
+            self.close()
+            raise
+
+
+_watches: ContextVar[tuple[weakref.ref[_Watch], ...]] = ContextVar("watches", default=())
+
+
+def observing(*observers: Observer) -> AbstractContextManager[None]:
     """Call each observer as `observer(stage, event)` for every event of every stage run inside.
 
     Parameters
@@ -68,11 +91,7 @@ def observing(*observers: Observer) -> Iterator[None]:
     >>> heard
     [<Mark.started: 'started'>, 0, 1, <Mark.finished: 'finished'>]
     """
-    token = _observers.set(_observers.get() + observers)
-    try:
-        yield
-    finally:
-        _observers.reset(token)
+    return _Watch(observers)
 
 
 class Stage:
@@ -192,7 +211,7 @@ class Stage:
                 raise
             inner = self._inner = event if isinstance(event, Stage) else None
             resume, answer = self._events.send, None
-            if _observers.get():  # somebody may begin to listen while the work is under way
+            if _watches.get():  # somebody may begin to listen while the work is under way
                 self._tell(event)
             if inner is not None:
                 self._inner = None
@@ -253,10 +272,21 @@ class Stage:
         return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else None
 
     def _tell(self, event: Any) -> None:
-        for observer in _observers.get():
-            observer(self, event)
+        for reference in _watches.get():
+            watch = reference()
+            if watch is not None and not watch.closed:
+                for observer in watch.observers:
+                    observer(self, event)
 
 
 def is_watched() -> bool:
     """Tell whether any observer listens: a compiled road may be taken only if none does."""
-    return bool(_observers.get())
+    return bool(_watches.get()) and _is_any_open()
+
+
+def _is_any_open() -> bool:
+    """Drop the watches that are over; tell whether one is left."""
+    pairs = [(reference, reference()) for reference in _watches.get()]
+    still = tuple(ref for ref, watch in pairs if watch is not None and not watch.closed)
+    _watches.set(still)
+    return bool(still)

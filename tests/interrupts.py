@@ -57,13 +57,15 @@ class Moments:
     error : exception
     where : tuple of str
         Only in code of these files of kerascope; programs are files too.
+    also : tuple of str
+        Files of others.
     does : callable, optional
         What is called at the moment, in place of raising: a handler may do anything, and return.
     """
 
-    def __init__(self, wanted=None, error=Interrupt, where=("backend",), does=None):
+    def __init__(self, wanted=None, error=Interrupt, where=("backend",), does=None, also=()):
         self.wanted, self.error, self.does = wanted, error, does
-        self.where = (*(ROOT + part for part in where), "<kerascope")
+        self.where = (*(ROOT + part for part in where), "<kerascope", *also)
         self.count = 0
         self.at = None
         self._before = {}

@@ -1,4 +1,8 @@
+import contextlib
+import weakref
+
 import pytest
+from interrupts import Interrupt, interrupted, moments_of
 
 from kerascope.stage import Mark, Stage, is_watched, observing
 
@@ -121,6 +125,39 @@ def test_observers_add_up_and_are_gone_after_their_block():
         Stage("count", count_to(1)).run()
     assert not is_watched()
     assert (len(first), len(second)) == (6, 3)
+
+
+def test_no_interrupt_leaves_an_observer_on():
+    kept = []
+
+    def watch():
+        try:
+            with observing(lambda stage, event: None):
+                pass
+        except Interrupt as error:
+            kept.append(error)  # as a terminal does: what its frames hold stays alive
+            raise
+
+    anywhere = {"where": ("stage",), "also": (contextlib.__file__,)}
+    n = moments_of(watch, **anywhere)
+    assert n
+    for moment in range(1, n + 1):
+        at = interrupted(watch, moment, **anywhere)
+        assert at is not None
+        assert not is_watched(), at
+
+
+def test_an_observer_that_nobody_waits_for_any_more_is_not_kept_alive():
+    class Observer:
+        def __call__(self, stage, event):
+            pass
+
+    observer = Observer()
+    told = weakref.ref(observer)
+    with observing(observer):
+        del observer
+        assert told() is not None
+    assert told() is None
 
 
 def test_a_failure_leaves_the_stage_not_done():

@@ -80,10 +80,10 @@ class EventList:
 
     def forget(self, number: int, is_to_go: Callable[[Event], bool]) -> list[Event]:
         """Put marks in the place of those of the first events that are to go; return the marks."""
-        times = len(self)
         beginning = forget(self.kept[:number], is_to_go)
-        self.kept[:number] = beginning
-        self.lost = times - len(self.kept)
         marks = [event for event in beginning if event.kind == FORGOTTEN]
-        self._solid_from = max([self._solid_from, *(mark.t for mark in marks)])
+        lost = self.lost + min(number, len(self.kept)) - len(beginning)
+        solid_from = max([self._solid_from, *(mark.t for mark in marks)])
+        # No call comes between these, so no interrupt either: all three change, or none.
+        self.lost, self._solid_from, self.kept[:number] = lost, solid_from, beginning
         return marks

@@ -6,6 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from interrupts import interrupted, moments_of
 
 from kerascope.errors import ArgumentError, ConfigError
 from kerascope.layers import Dense, Dropout, Input
@@ -21,6 +22,8 @@ from kerascope.trace.stepper import Stepper
 from kerascope.trace.stops import Reason
 from kerascope.trace.tape import trace
 from kerascope.trace.tape_budget import without_arrays
+from kerascope.trace.tape_events import EventList
+from kerascope.trace.tape_forgetting import is_of_a_run
 from kerascope.trace.tape_store import Tape
 
 LEAST = 400_000
@@ -227,3 +230,32 @@ def test_arrays_that_do_not_come_out_the_same_are_not_shown():
     tape.amend(event._replace(deltas=deltas))
     with pytest.raises(ArgumentError, match="came out otherwise"):
         recalled(recorder, tape, event.t)
+
+
+@pytest.mark.parametrize("number", [0, 40, 60, 10**6])
+def test_an_interrupt_while_events_are_forgotten_leaves_every_time_where_it_is(full, number):
+    every = list(full)[:80]
+
+    def filled():
+        events = EventList()
+        for event in every:
+            events.append(event)
+        return events
+
+    def forget(events):
+        events.forget(min(number, 30), is_of_a_run)
+        events.forget(number, is_of_a_run)
+
+    where = ("trace/tape_events",)
+    n = moments_of(lambda: forget(filled()), where=where) - moments_of(filled, where=where)
+    assert n
+    for moment in range(1, n + 1):
+        events = filled()
+        at = interrupted(lambda events=events: forget(events), moment, where=where)
+        assert at is not None
+        assert len(events) == 80, at
+        told = [events[t].t for t in range(80)]
+        assert all(x == t or events[t].kind == FORGOTTEN for t, x in enumerate(told)), at
+        assert told == sorted(told), at
+        events.append(full[80])
+        assert events[80] is full[80]
