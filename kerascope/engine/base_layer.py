@@ -92,6 +92,7 @@ class Layer(LayerWeights, metaclass=LayerType):
     _arguments: dict[str, Any]
     input_spec: Any = None
     made_at: tuple[str, int] | None
+    _is_told_masks = True  # whether `call` gets the masks that its inputs carry, if it takes them
     _budget: Budget | None = None  # under which it was made, if its configuration was read
 
     def __init__(self, **kwargs: Any) -> None:

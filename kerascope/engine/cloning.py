@@ -17,6 +17,7 @@ from kerascope.engine.layer_config import sharing_functions
 from kerascope.engine.model import Model
 from kerascope.engine.nesting import to_list
 from kerascope.engine.network import Network
+from kerascope.engine.network_config import by_names
 from kerascope.engine.pickling import own_classes
 from kerascope.engine.sequential import Sequential
 from kerascope.errors import ArgumentError, ConfigError
@@ -117,7 +118,11 @@ def _cloned_graph(model: Network, tensors: list[Tensor], clone: Any) -> Any:
         outputs = to_list(new_layers[layer](call.inputs, **call.filled_arguments))
         twins.update(zip(node.output_tensors, outputs, strict=True))
     made_by = type(model) if type(model) in (Model, Network) else Model
-    twin = made_by(inputs, [twins[y] for y in model.outputs], name=model.name)
+    twin = made_by(
+        by_names(model._names_of_inputs, inputs),
+        by_names(model._names_of_outputs, [twins[y] for y in model.outputs]),
+        name=model.name,
+    )
     if not model.trainable:
         twin.trainable = False
     return twin

@@ -42,7 +42,7 @@ class Network(NetworkFiles):
 
     Parameters
     ----------
-    inputs : Tensor or list of Tensor
+    inputs : Tensor, list of Tensor, or dict of str to Tensor
         Where the graph begins: what `Input` returned.
     outputs : Tensor, list of Tensor, or dict of str to Tensor
         Where it ends.
@@ -92,16 +92,15 @@ class Network(NetworkFiles):
     def _init_graph_network(
         self, inputs: Any, outputs: Any, name: str | None = None, trainable: bool = True
     ) -> None:
-        names = sorted(outputs) if isinstance(outputs, dict) else None
-        outputs = to_list(outputs) if names is None else [outputs[name] for name in names]
-        inputs = to_list(inputs)
+        names_of_inputs, inputs = _named(type(self).__name__, "Input", inputs)
+        names_of_outputs, outputs = _named(type(self).__name__, "Output", outputs)
         enter_operations([x for x in outputs if isinstance(x, Tensor)])
         with remembering_graph(type(self).__name__, inputs, outputs):
             _check_tensors(type(self).__name__, inputs, outputs)
             graph_map = map_graph(inputs, outputs)
             _check_names(graph_map.layers)
         super().__init__(name=name, trainable=trainable)
-        self._names_of_outputs = names
+        self._names_of_inputs, self._names_of_outputs = names_of_inputs, names_of_outputs
         self._begin_graph(inputs, outputs, graph_map)
 
     def _begin_graph(
@@ -134,6 +133,19 @@ class Network(NetworkFiles):
         return unpack_singleton(self.outputs)
 
     # --- running it -------------------------------------------------------------------------------
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Call the network as a layer; several inputs are a list, or a dict by `input_names`."""
+        if isinstance(inputs, dict) and self._is_graph_network:
+            names = self.names_for(inputs)
+            if inputs.keys() != set(names):
+                raise ArgumentError(
+                    f"{self.label}: was called on a dict of {sorted(inputs)}; expected a tensor or "
+                    f"an array for each of {names}.",
+                    subject=self,
+                )
+            inputs = unpack_singleton([inputs[name] for name in names])
+        return super().__call__(inputs, *args, **kwargs)
 
     def call(self, inputs: Any, mask: Any = None) -> Any:
         """Run the graph on new inputs.
@@ -244,6 +256,30 @@ def _of_other_shape(network: Network, x: Tensor, y: Tensor, inside: ShapeError) 
         f"{network.label}: {which} has shape {y.shape}; expected {(None, *x.shape[1:])}. {inside}",
         subject=network,
     )
+
+
+def _named(where: str, what: str, given: Any) -> tuple[list[str] | None, list[Any]]:
+    """Return the keys of a dict of tensors, in their order, and the tensors as a list.
+
+    Raises
+    ------
+    DtypeError
+        They are nested, or a key is no word.
+    """
+    names = None
+    if isinstance(given, dict):
+        if not all(isinstance(name, str) for name in given):
+            raise DtypeError(f"{where}: {what} tensors have the keys {list(given)}; expected str.")
+        names = sorted(given)
+    tensors = to_list(given) if names is None else [given[name] for name in names]
+    nested = next((x for x in tensors if isinstance(x, (list, tuple, dict))), None)
+    if nested is not None:
+        raise DtypeError(
+            f"{where}: {what} tensors to a Model must be Keras tensors, in one list or one dict; "
+            f"got {type(nested).__name__} {nested!r} among them. Write them side by side: "
+            f"[a, b, c], or {{'a': a, 'b': b, 'c': c}}."
+        )
+    return names, tensors
 
 
 def _check_tensors(where: str, inputs: list[Any], outputs: list[Any]) -> None:

@@ -2,7 +2,7 @@
 
 The form is Keras 2's: each layer with its own configuration and, for each of its calls, where the
 inputs come from, as `[layer name, node index, tensor index, arguments]`. Node indices count only
-the calls that belong to this network.
+the calls that belong to this network; those of a nested network from 1, for 0 is its own making.
 """
 
 from __future__ import annotations
@@ -29,9 +29,12 @@ def config_of_graph(network: Network) -> dict[str, Any]:
     input_layers = [x._keras_history.layer for x in network.inputs]
     layers = list(dict.fromkeys([*network.layers, *input_layers]))  # also an input nobody uses
     indices = _indices_inside(network, layers)
-    names = network._names_of_outputs
+    named = {
+        "names_of_inputs": network._names_of_inputs,
+        "names_of_outputs": network._names_of_outputs,
+    }
     return {
-        **({} if names is None else {"names_of_outputs": list(names)}),
+        **{key: list(names) for key, names in named.items() if names is not None},
         "name": network.name,
         "trainable": network.trainable,
         "layers": [_layer_entry(layer, indices) for layer in layers],
@@ -46,8 +49,13 @@ def _indices_inside(network: Network, layers: list[Layer]) -> NodeIndices:
     indices: NodeIndices = {}
     for layer in layers:
         kept = [n for n in layer.inbound_nodes if n.name in inside or n.is_input]
-        indices.update({(layer.name, node.node_index): i for i, node in enumerate(kept)})
+        first = 1 if _is_network(layer) else 0
+        indices.update({(layer.name, node.node_index): i for i, node in enumerate(kept, first)})
     return indices
+
+
+def _is_network(layer: Layer) -> bool:
+    return any(node.begins and not node.is_input for node in layer.inbound_nodes)
 
 
 def _layer_entry(layer: Layer, indices: NodeIndices) -> dict[str, Any]:
@@ -100,6 +108,7 @@ def network_from_config(
             f"the class a from_config of its own, or make the model in code, call it once, and "
             f"load its weights: model.load_weights(path)."
         )
+    config = counted_from_zero(config)
     with custom_object_scope(custom_objects or {}):
         layers = {entry["name"]: layer_registry.deserialize(entry) for entry in config["layers"]}
     waiting = [
@@ -108,12 +117,50 @@ def network_from_config(
     _repeat_calls(layers, waiting)
     inputs = [_tensor(layers, reference) for reference in config["input_layers"]]
     outputs = [_tensor(layers, reference) for reference in config["output_layers"]]
-    names = config.get("names_of_outputs")
-    named = outputs if names is None else dict(zip(names, outputs, strict=True))
-    network = cls(inputs=inputs, outputs=named, name=config.get("name"))
+    network = cls(
+        inputs=by_names(config.get("names_of_inputs"), inputs),
+        outputs=by_names(config.get("names_of_outputs"), outputs),
+        name=config.get("name"),
+    )
     if not config.get("trainable", True):
         network.trainable = False
     return network
+
+
+def counted_from_zero(config: dict[str, Any]) -> dict[str, Any]:
+    """Return a configuration in which the calls of nested networks are counted from 0 too.
+
+    Every call in a graph is used in it. So a nested network whose first call nobody names is one
+    whose calls are counted from 1.
+    """
+    entries, outputs = config["layers"], config["output_layers"]
+    nested = {entry["name"] for entry in entries if _holds_layers(entry.get("config"))}
+    used = [*outputs, *(x for entry in entries for call in entry["inbound_nodes"] for x in call)]
+    first: dict[str, int] = {}
+    for name, index, *_ in used:
+        if name in nested:
+            first[name] = min(index, first.get(name, index))
+    from_one = {name for name, index in first.items() if index > 0}
+
+    def moved(references: list[Any]) -> list[Any]:
+        return [
+            [name, index - (name in from_one), *further] for name, index, *further in references
+        ]
+
+    if not from_one:
+        return config
+    calls = [[moved(call) for call in entry["inbound_nodes"]] for entry in entries]
+    layers = [{**entry, "inbound_nodes": c} for entry, c in zip(entries, calls, strict=True)]
+    return {**config, "layers": layers, "output_layers": moved(outputs)}
+
+
+def _holds_layers(config: Any) -> bool:
+    return isinstance(config, list) or (isinstance(config, dict) and "layers" in config)
+
+
+def by_names(names: list[str] | None, items: list[Any]) -> Any:
+    """Return a dict if there are names, else the list."""
+    return items if names is None else dict(zip(names, items, strict=True))
 
 
 def _repeat_calls(layers: dict[str, Layer], waiting: list[tuple[str, list[Any]]]) -> None:

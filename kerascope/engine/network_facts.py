@@ -27,6 +27,7 @@ class NetworkFacts(Layer):
         self.outputs: list[Tensor] = []
         self._is_graph_network = False
         self._graph_map: GraphMap | None = None
+        self._names_of_inputs: list[str] | None = None
         self._names_of_outputs: list[str] | None = None
         self._shape_of_build: Any = None
 
@@ -120,8 +121,19 @@ class NetworkFacts(Layer):
 
     @property
     def input_names(self) -> list[str]:
-        """The name of each input layer: the keys of a dict of arrays."""
+        """The name of each input: the keys of a dict of arrays.
+
+        The model was told it in a dict, whose keys come sorted; else it is that of the layer.
+        """
+        if self._names_of_inputs is not None:
+            return list(self._names_of_inputs)
         return [layer.name for layer in self.input_layers]
+
+    def names_for(self, data: Any) -> list[str]:
+        """Return the name of each input in `data`: the layers' names, if a dict has just these."""
+        own = [layer.name for layer in self.input_layers]
+        has_own = isinstance(data, dict) and data.keys() == set(own)
+        return own if has_own and set(own) != set(self.input_names) else self.input_names
 
     @property
     def output_names(self) -> list[str]:

@@ -21,10 +21,13 @@ class NetworkFiles(NetworkBooks):
     def to_json(self, **kwargs: Any) -> str:
         """Return the configuration as JSON, without weights; `models.model_from_json` reads it.
 
+        Its words are those of an .h5 file: in dialect "3", and where only Keras 3 has a name for
+        what the model does, they are Keras 3's.
+
         `**kwargs` go to `json.dumps`: `indent=2`, ...
         """
-        config = {"class_name": type(self).__name__, "config": self.get_config()}
-        return json.dumps({**config, "keras_version": saving.KERAS_VERSION}, **kwargs)
+        version, config = saving.file_functions.lookup("written_config")(self)
+        return json.dumps({**config, "keras_version": version}, **kwargs)
 
     def to_yaml(self, **kwargs: Any) -> str:
         """Return the configuration as YAML; `models.model_from_yaml` reads it.

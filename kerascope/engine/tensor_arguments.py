@@ -177,6 +177,8 @@ def masks_by_name(
     masks : list of (Tensor or None)
         Of every input tensor of the call. A mask that the caller gives himself is not replaced.
     """
+    if not layer._is_told_masks:
+        return {}
     own = list(masks[: len(masks) - number_of_places(arguments)])
     candidates: dict[str, Any] = {"mask": own[0] if len(own) == 1 else own}
     first_name = next(iter(inspect.signature(layer.call).parameters), "inputs")

@@ -12,6 +12,7 @@ from typing import Any
 
 from kerascope.backend.function import Function
 from kerascope.backend.locks import LOCKS
+from kerascope.callers import warn
 from kerascope.engine.compiled_network import CompiledNetwork
 from kerascope.engine.known_batches import KnownBatches
 from kerascope.engine.nesting import unpack_singleton
@@ -38,7 +39,13 @@ class BatchTraining(CompiledNetwork):
     # --- data -------------------------------------------------------------------------------------
 
     def _standardize_inputs(self, x: Any) -> list[Any]:
-        names = [t._keras_history.layer.name for t in self._feed_inputs]
+        if self._names_of_inputs is not None and isinstance(x, (list, tuple)) and len(x) > 1:
+            warn(
+                f"{self.label}: its inputs are a dict, and x is a list, which is taken in the "
+                f"order {self.input_names}. Pass a dict by these names."
+            )
+        by_tensor = dict(zip(self.inputs, self.names_for(x), strict=True))
+        names = [by_tensor[t] for t in self._feed_inputs]
         return as_arrays(x, names, [t.shape for t in self._feed_inputs], "x")
 
     def _standardize_user_data(

@@ -14,7 +14,7 @@ from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape, normalize_axis
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
-from kerascope.errors import ArgumentError
+from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.arguments import number
 
 __all__ = ["ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"]
@@ -217,25 +217,66 @@ class Softmax(_Activation):
 
     Parameters
     ----------
-    axis : int
-        Along which the sum is 1.
+    axis : int, or list of int
+        Along which the sum is 1; over several axes together, if it is a list.
     **kwargs
         As for `Layer`.
+
+    Notes
+    -----
+    Called with `mask`, whose axes are the last ones of the inputs or 1 long, it gives 0 where the
+    mask is False, and the sum is that of the others. A mask that the inputs carry counts only with
+    Keras 3's habits; Keras 2 knows none here.
 
     Examples
     --------
     >>> import numpy as np
     >>> Softmax()(np.log([[1.0, 3.0]])).round(3).tolist()
     [[0.25, 0.75]]
+    >>> Softmax()(np.log([[1.0, 3.0, 4.0]]), mask=np.array([[1, 1, 0]])).round(3).tolist()
+    [[0.25, 0.75, 0.0]]
     """
 
-    def __init__(self, axis: int = -1, **kwargs: Any) -> None:
+    def __init__(self, axis: Any = -1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.axis = int(axis)
+        several = isinstance(axis, (list, tuple))
+        self.axis: Any = [int(one) for one in axis] if several else int(axis)
+        self._is_told_masks = self._ends_masks
 
-    def call(self, inputs: Tensor) -> Tensor:
-        """Return softmax(inputs)."""
-        return activations.softmax(inputs, axis=self.axis)
+    def call(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Return softmax(inputs) of what the mask keeps, and 0 elsewhere.
+
+        Raises
+        ------
+        ShapeError
+            The mask does not fit the inputs.
+        """
+        if mask is None:
+            return self._softmax(inputs)
+        kept = self._fitted(mask, inputs)
+        low = -3e4 if inputs.dtype == "float16" else -1e9  # as Keras 3: their exp is 0
+        found = self._softmax(K.switch(kept, inputs, K.ones_like(inputs) * low))
+        return K.switch(kept, found, K.zeros_like(found))
+
+    def _softmax(self, x: Tensor) -> Tensor:
+        if not isinstance(self.axis, list):
+            return activations.softmax(x, axis=self.axis)
+        powers = K.exp(x - K.max(x, axis=self.axis, keepdims=True))
+        return powers / K.sum(powers, axis=self.axis, keepdims=True)
+
+    def _fitted(self, mask: Tensor, inputs: Tensor) -> Tensor:
+        """Return the mask as truth values with as many axes as the inputs."""
+        sizes = list(zip(mask.shape[::-1], inputs.shape[::-1], strict=False))
+        fits = mask.ndim <= inputs.ndim and all(m in (1, n) or None in (m, n) for m, n in sizes)
+        if not fits:
+            raise ShapeError(
+                f"{self.label}: mask of shape {mask.shape} for inputs of shape {inputs.shape}; "
+                f"expected their last axes, each of the same size or 1.",
+                subject=self,
+            )
+        for _ in range(inputs.ndim - mask.ndim):
+            mask = K.expand_dims(mask, 0)
+        return mask if mask.dtype == "bool" else mask > 0.5
 
 
 class ReLU(_Activation):

@@ -23,6 +23,7 @@ from kerascope.saving.hdf5_attributes import (
     load_attributes_from_hdf5_group,
     save_attributes_to_hdf5_group,
 )
+from kerascope.saving.hdf5_models import written_config
 from kerascope.saving.hdf5_weights import (
     load_weights_from_hdf5_group,
     load_weights_from_hdf5_group_by_name,
@@ -46,6 +47,7 @@ _FUNCTIONS = (
     save_weights,
     save_weights_to_hdf5_group,
     unpickle_model,
+    written_config,
 )
 for _function in _FUNCTIONS:
     file_functions.register(_function)

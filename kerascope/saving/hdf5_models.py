@@ -91,15 +91,28 @@ def _weights(model: Any) -> dict[str, list[Variable]]:
     return {layer.name: layer.weights for layer in layers_to_write(model)}
 
 
-def _content(model: Any, is_trained: bool) -> _Content:
-    """Return what is to be written, in Keras 3's words where they are wanted and can say it all."""
+def written_config(model: Any) -> tuple[str, Config]:
+    """Return a model's configuration for .h5 and JSON, and the version of Keras whose form it has.
+
+    It is Keras 3's where that is wanted and can say it all.
+    """
     config = {"class_name": type(model).__name__, "config": model.get_config()}
     is_wanted = habits().hdf5_of_keras_3 or _has_words_of_keras_3(config)
     if is_wanted and not _calls_with_training(config):
         try:
-            return _content_of_keras_3(model, keras_3_config(model), is_trained)
+            return KERAS_3_VERSION, keras_3_config(model)
         except NoCounterpartError:
             pass  # then nobody but us can read it
+    return KERAS_VERSION, config
+
+
+def _content(model: Any, is_trained: bool) -> _Content:
+    version, config = written_config(model)
+    if version == KERAS_3_VERSION:
+        try:
+            return _content_of_keras_3(model, config, is_trained)
+        except NoCounterpartError:
+            config = {"class_name": type(model).__name__, "config": model.get_config()}
     training = training_config(model) if is_trained else None
     has_state = is_trained and model.train_function is not None
     state = model.optimizer.weights if has_state else []

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from kerascope.callers import warn
 from kerascope.errors import ConfigError
 from kerascope.saving.keras3_entries import (
     Config,
     Reference,
+    as_list,
     is_operation,
     is_tensor,
     names_of_arguments,
@@ -39,18 +41,57 @@ def graph_from_keras_3(config: Config) -> Config:
         A call cannot be expressed here.
     """
     entries = _without_masks(config["layers"])
-    inputs = references_in(config["input_layers"])
-    outputs = references_in(config["output_layers"])
+    inputs, names_of_inputs = _ends(config, "input_layers")
+    outputs, names_of_outputs = _ends(config, "output_layers")
+    outputs = _counted_from_zero(outputs, entries)
     entries = _that_are_used(entries, {name for name, *_ in [*inputs, *outputs]})
-    names = config["output_layers"]
     return {
-        **({"names_of_outputs": sorted(names)} if isinstance(names, dict) else {}),
+        **names_of_inputs,
+        **names_of_outputs,
         "name": config.get("name"),
         "trainable": config.get("trainable", True),
         "layers": [_with_our_calls(entry) for entry in entries],
         "input_layers": inputs,
         "output_layers": outputs,
     }
+
+
+def _ends(config: Config, key: str) -> tuple[list[Reference], Config]:
+    """Return the references to inputs or outputs, and their names, if they are in a dict.
+
+    Warns
+    -----
+    KerascopeWarning
+        They are nested; here they come side by side.
+    """
+    given = config[key]
+    found = references_in(given)
+    what = key.removesuffix("_layers")
+    if len(found) == 1 and not isinstance(given, dict):
+        return found, {}
+    several = list(given.values()) if isinstance(given, dict) else given
+    if any(not (isinstance(x, list) and x and isinstance(x[0], str)) for x in several):
+        names = [name for name, *_ in found]
+        warn(
+            f"model {config.get('name')!r}: its {what}s are nested in the file. Here they come "
+            f"side by side, in one list, in the order of the layers {names}."
+        )
+        return found, {}
+    return found, {f"names_of_{what}s": sorted(given)} if isinstance(given, dict) else {}
+
+
+def _counted_from_zero(outputs: list[Reference], entries: list[Config]) -> list[Reference]:
+    """Return references to outputs that count calls of nested graphs as all others do.
+
+    Keras 3 counts them from 1 here, and from 0 where they are the inputs of a call. (tf.keras
+    counts from 1 everywhere, which is left to the one who reads a graph in our form.)
+    """
+    calls = [call for entry in entries for call in entry["inbound_nodes"]]
+    if not all(isinstance(call, dict) for call in calls):
+        return outputs
+    graphs = {e["name"] for e in entries if "output_layers" in (e.get("config") or {})}
+    plain = {name for name, index, _ in outputs if index == 0}  # written by an older kerascope
+    return [[name, i - (name in graphs - plain), place] for name, i, place in outputs]
 
 
 # --- masks and what only they need ----------------------------------------------------------------
@@ -72,7 +113,10 @@ def _without_masks(entries: list[Config]) -> list[Config]:
 
 
 def _without_masks_of(entry: Config, call: Config, masks: MasksOfGraph) -> Config:
-    kwargs, args = call.get("kwargs") or {}, call.get("args") or []
+    kwargs, args = dict(call.get("kwargs") or {}), call.get("args") or []
+    if "mask" in kwargs:
+        kwargs["mask"] = as_list(kwargs["mask"])  # of a model whose inputs are a dict
+    call = {**call, "kwargs": kwargs}
     if is_operation(entry) or not any(map(is_mask, kwargs)):
         return call
     first, *others = names_of_arguments(entry) or ["inputs"]

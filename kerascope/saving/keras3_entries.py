@@ -63,6 +63,12 @@ def tensors_in(value: Any) -> list[Any]:
     return []
 
 
+def as_list(value: Any) -> Any:
+    """Return a dict of things by name as a list, in the order in which Keras 3 flattens it."""
+    is_dict = isinstance(value, dict) and "class_name" not in value
+    return [value[key] for key in sorted(value)] if is_dict else value
+
+
 def names_of_arguments(entry: Config) -> list[str]:
     """Return the names of the arguments of a layer's `call` in Keras 3, the inputs first."""
     if "layers" in (entry.get("config") or {}):

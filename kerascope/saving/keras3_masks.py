@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from kerascope.saving.keras3_entries import Config, is_operation, is_tensor
+from kerascope.saving.keras3_entries import Config, as_list, is_operation, is_tensor
 
 Reference = tuple[Any, ...]
 
@@ -71,6 +71,7 @@ class MasksOfGraph:
     def _mask_of(self, value: Any) -> Any:
         if is_tensor(value):
             return self._carried_by(_reference(value))
+        value = as_list(value)
         return [self._mask_of(item) for item in value] if isinstance(value, list) else None
 
     def _carried_by(self, reference: Reference) -> Any:

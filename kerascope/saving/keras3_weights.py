@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.graph import Variable
+from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.network import Network
@@ -195,7 +196,7 @@ def read_weights_of(
     orders : dict, optional
         As for `folders`.
     skip_mismatch : bool
-        Leave out layers whose weights do not fit.
+        Leave out layers whose weights do not fit, with a warning.
 
     Raises
     ------
@@ -206,23 +207,29 @@ def read_weights_of(
     for folder in folders(model, orders):
         try:
             pairs += _read_folder(file, folder, where)
-        except DataError:
+        except DataError as error:
             if not skip_mismatch:
                 raise
+            warn(f"skipped: {error}")
     return pairs
 
 
 def _read_folder(file: Any, folder: Folder, where: str) -> list[tuple[Variable, np.ndarray]]:
     own = folder.own_weights
-    if not own:
-        return []
     paths = [_joined(folder.path, "vars")]
     paths.append(paths[0].replace("layers/", f"{OLDER_LAYERS}/"))
-    group = next((file[path] for path in paths if path in file), None)
+    group: Any = next((file[path] for path in paths if path in file), None)
     label = f"{where}: {folder.layer.label}"
+    if not own:
+        if not folder.layer.built and hasattr(group, "keys") and len(group):
+            raise DataError(
+                f"{label}: {paths[0]!r} has {len(group)} weights, but the layer has none before "
+                f"its first call. Call the model so that it uses the layer, then load them."
+            )
+        return []
     if group is None or not hasattr(group, "keys"):
         raise DataError(f"{label}: there are no weights {paths[0]!r}; expected {len(own)}.")
-    if len(group) < len(own):
+    if len(group) != len(own):
         raise DataError(
             f"{label}: {paths[0]!r} has {len(group)} weights; expected {len(own)} of shapes "
             f"{[w.shape for w in own]}."

@@ -13,6 +13,7 @@ from kerascope.callers import warn
 from kerascope.engine.byte_code import byte_code_in
 from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.network import Network
+from kerascope.engine.network_config import counted_from_zero
 from kerascope.errors import ConfigError
 from kerascope.layers.operation_table import OPERATIONS
 from kerascope.saving.keras3_table import (
@@ -208,21 +209,30 @@ def _line(config: Config, facts: dict[str, NetworkFacts]) -> Config:
 
 def _graph(config: Config, facts: dict[str, NetworkFacts]) -> Config:
     known = facts[config["name"]].tensors
+    config = counted_from_zero(config)
     layers = []
     for entry in config["layers"]:
         translated = to_keras_3(entry, facts)
         translated["name"] = entry["name"]
         translated["inbound_nodes"] = [_call(entry, call, known) for call in entry["inbound_nodes"]]
         layers.append(translated)
-    inputs, outputs = config["input_layers"], config["output_layers"]
-    names = config.get("names_of_outputs")
-    named = outputs[0] if len(outputs) == 1 else outputs
+    # Only among the outputs does Keras 3 count the calls of a nested graph from 1.
+    graphs = {entry["name"] for entry in config["layers"] if "output_layers" in entry["config"]}
+    outputs = [[name, i + (name in graphs), place] for name, i, place in config["output_layers"]]
+    only_ours = ("names_of_inputs", "names_of_outputs")
     return {
-        **{key: value for key, value in config.items() if key != "names_of_outputs"},
+        **{key: value for key, value in config.items() if key not in only_ours},
         "layers": layers,
-        "input_layers": inputs[0] if len(inputs) == 1 else inputs,
-        "output_layers": named if names is None else dict(zip(names, outputs, strict=True)),
+        "input_layers": _structure(config.get("names_of_inputs"), config["input_layers"]),
+        "output_layers": _structure(config.get("names_of_outputs"), outputs),
     }
+
+
+def _structure(names: list[str] | None, items: list[Any]) -> Any:
+    """Return a dict by names, the only item, or the list, as Keras 3 does."""
+    if names is not None:
+        return dict(zip(names, items, strict=True))
+    return items[0] if len(items) == 1 else items
 
 
 def _call(entry: Config, call: list[Any], known: dict[Any, Any]) -> Config:
@@ -245,7 +255,7 @@ def _call(entry: Config, call: list[Any], known: dict[Any, Any]) -> Config:
         further = {"initial_state": inputs[1:end], "constants": inputs[end:]}
         kwargs.update({name: given for name, given in further.items() if given})
         inputs = inputs[:1]
-    return {"args": [inputs[0] if len(inputs) == 1 else inputs], "kwargs": kwargs}
+    return {"args": [_structure(entry["config"].get("names_of_inputs"), inputs)], "kwargs": kwargs}
 
 
 def _tensor(reference: list[Any], known: dict[Any, Any]) -> Config:

@@ -114,7 +114,8 @@ def walk(model: Any, x: Any, *, nested: bool = False) -> Iterator[WalkStep]:
     if not model._is_graph_network and getattr(model, "outputs", None):
         network = Network(model.inputs, model.outputs, name=model.name)
     fed = [t for t in network.inputs if isinstance(t, Placeholder)]
-    names = [t._keras_history.layer.name for t in fed]
+    by_tensor = dict(zip(network.inputs, model.names_for(x), strict=True))
+    names = [by_tensor[t] for t in fed]
     arrays = as_arrays(x, names, [t.shape for t in fed], "x")
     check_lengths(arrays, [], [], "walk")
     numbers: dict[Tensor, Constant] = {

@@ -17,6 +17,7 @@ from keras_reference import keras
 
 from kerascope import (
     Input,
+    Sequential,
     activations,
     config,
     constraints,
@@ -24,6 +25,7 @@ from kerascope import (
     layers,
     losses,
     metrics,
+    models,
     optimizers,
     regularizers,
 )
@@ -91,6 +93,48 @@ def test_what_only_keras_3_has_a_name_for_is_written_in_its_words_in_every_diale
     np.testing.assert_allclose(model.predict(VECTORS), np.asarray(theirs(VECTORS)), rtol=1e-5)
     twin = load_model(tmp_path / "model.h5")
     np.testing.assert_array_equal(model.predict(VECTORS), twin.predict(VECTORS))
+
+
+@pytest.mark.parametrize("dialect", ["2.2", "3"])
+@pytest.mark.parametrize("way", ["json", "yaml"])
+def test_the_text_of_a_model_says_what_keras_3_says_and_reads_back_the_same(way, dialect):
+    config.dialect = dialect
+    try:
+        x = Input((6,))
+        name = "hard_sigmoid_of_keras_3"
+        inside = layers.Bidirectional(layers.GRU(2, recurrent_activation=name))
+        gated = inside(layers.TimeDistributed(layers.Dense(2))(layers.Reshape((3, 2))(x)))
+        model = Model(x, [layers.Dense(2, activation=name)(x), layers.Activation(name)(x), gated])
+        text = getattr(model, f"to_{way}")()
+        twin = getattr(models, f"model_from_{way}")(text)
+    finally:
+        config.dialect = "2.2"
+    assert "of_keras_3" not in text
+    theirs = keras.models.model_from_json(text)
+    for other in (theirs, twin):
+        other.set_weights(model.get_weights())
+    for one, other, third in zip(
+        model.predict(VECTORS), theirs(VECTORS), twin.predict(VECTORS), strict=True
+    ):
+        np.testing.assert_allclose(one, np.asarray(other), rtol=1e-5, atol=1e-6)
+        np.testing.assert_array_equal(one, third)
+
+
+def test_in_dialect_3_the_text_of_a_model_is_that_of_its_h5_file(tmp_path):
+    config.dialect = "3"
+    try:
+        model = Sequential([Input((4, 4)), layers.Conv1D(2, 2), layers.LeakyReLU(0.2)])
+        model.save(tmp_path / "model.h5")
+        text = model.to_json()
+    finally:
+        config.dialect = "2.2"
+    found = json.loads(text)
+    assert found.pop("keras_version").startswith("3.")
+    assert found == config_in(tmp_path / "model.h5")
+    x = np.linspace(-1, 1, 16, dtype="float32").reshape(1, 4, 4)
+    theirs = keras.models.model_from_json(text)
+    theirs.set_weights(model.get_weights())
+    np.testing.assert_allclose(model.predict(x), np.asarray(theirs(x)), rtol=1e-5, atol=1e-6)
 
 
 def test_every_part_of_a_layer_has_a_name_in_keras_3(path):

@@ -7,9 +7,9 @@ import pytest
 from keras_reference import answer
 from keras_reference import keras as keras_module
 
-from kerascope import Sequential, config, layers
-from kerascope.errors import DtypeError, KerascopeWarning
-from kerascope.models import clone_model, load_model
+from kerascope import Input, Sequential, config, layers
+from kerascope.errors import DtypeError, KerascopeWarning, ShapeError
+from kerascope.models import Model, clone_model, load_model
 
 
 def test_keras_2_refuses_it():
@@ -124,6 +124,18 @@ def states_by_place(keras: Any, words: Any, keep: Any, series: Any) -> list[Any]
     ]
 
 
+def of_a_softmax(keras: Any, words: Any, keep: Any, series: Any) -> list[Any]:
+    softmax, wide = keras.layers.Softmax, keras.ops.expand_dims(keep, -1)
+    return [
+        softmax(axis=1)(series, mask=wide),
+        softmax(axis=[1, 2])(series, mask=wide),
+        softmax(axis=(-1,))(series),
+        softmax()(series[:, :, 0], mask=keep),
+        softmax()(series[:, :, 0], mask=keras.ops.cast(keep, "float32") * 0.6),
+        softmax()(keras.ops.transpose(series, (0, 2, 1)), mask=keras.ops.expand_dims(keep, 1)),
+    ]
+
+
 def nested(keras: Any, words: Any, keep: Any, series: Any) -> list[Any]:
     layers = keras.layers
     x = layers.Embedding(10, 4, mask_zero=True)(words)
@@ -144,6 +156,7 @@ def nested(keras: Any, words: Any, keep: Any, series: Any) -> list[Any]:
         of_attention_by_hand,
         joined_from_several,
         states_by_place,
+        of_a_softmax,
         nested,
     ],
     ids=lambda make: make.__name__,
@@ -168,6 +181,31 @@ def test_masks_made_given_and_causal_stay_what_they_are(make, keras, tmp_path):
     agree(load_model(tmp_path / "ours.keras").predict(arrays))
     agree(keras.models.load_model(tmp_path / "ours.keras")(arrays))
     agree(clone_with_weights(ours).predict(arrays))
+
+
+@pytest.mark.parametrize("dialect", ["2.2", "3"])
+def test_a_softmax_heeds_the_mask_that_it_is_given_in_every_dialect(dialect):
+    config.dialect = dialect
+    try:
+        x, keep = Input((3,)), Input((3,), dtype="bool")
+        model = Model([x, keep], layers.Softmax()(x, mask=keep))
+        with pytest.raises(
+            ShapeError, match=r"mask of shape \(None, 2\).*expected their last axes"
+        ):
+            layers.Softmax()(x, mask=Input((2,)))
+        with pytest.raises(ShapeError, match=r"mask of shape \(None, 3, 3\)"):
+            layers.Softmax()(x, mask=Input((3, 3)))
+    finally:
+        config.dialect = "2.2"
+    found = model.predict([np.log([[1, 3, 4], [1, 1, 1]]), [[1, 1, 0], [0, 0, 0]]])
+    np.testing.assert_allclose(found, [[0.25, 0.75, 0], [0, 0, 0]], rtol=1e-6)
+
+
+def test_in_keras_2_a_softmax_only_passes_a_mask_on():
+    words = Input((4,))
+    model = Model(words, layers.Softmax(axis=1)(layers.Embedding(6, 4, mask_zero=True)(words)))
+    assert (model.predict(np.array([[1, 2, 0, 0]])) > 0).all()
+    assert model.layers[-1].output_mask is not None
 
 
 def clone_with_weights(model):
