@@ -1,8 +1,8 @@
 """Networks for the checkers of graph walks: drawn by lot, and towers that nobody may walk twice.
 
 Exercises that show one network let an answer pass that fits this one alone. These have layers that
-are called twice, inputs that nothing uses, tensors that several calls take, and merges of a tensor
-with itself; the same seed gives the same network everywhere.
+are called twice, inputs that nothing uses, tensors that several calls take, merges of a tensor
+with itself and of three; the same seed gives the same network everywhere.
 """
 
 from __future__ import annotations
@@ -46,8 +46,9 @@ def _drawn(lots: random.Random, outputs: int) -> Network:
         if kind == "add":
             name = f"add{number}"
             one, other = lots.choice(known[-2:]), lots.choice(known)
-            made = Add(name=name)([one, other])
-            words[made] = f"{name}({words[one]}, {words[other]})"
+            taken = [one, other] if number < 5 else [one, other, lots.choice(known)]
+            made = Add(name=name)(taken)
+            words[made] = f"{name}({', '.join(words[tensor] for tensor in taken)})"
         else:
             name = "shared" if kind == "shared" else f"dense{number}"
             one = lots.choice(known[-3:])

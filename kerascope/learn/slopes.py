@@ -46,8 +46,8 @@ class Difference(NamedTuple):
 def difference_of_gradients(function: Callable[..., Tensor], arrays: Sequence[Any]) -> Difference:
     """Compare the symbolic gradient of a function with finite differences; return the worst place.
 
-    The loss is the sum of the outputs, each times a number of its own: with plain ones, a gradient
-    that forgets what arrives from above could not be told from a right one.
+    The loss is the sum of the outputs, each times a number of its own, of either sign: with plain
+    ones, a gradient that forgets what arrives from above could not be told from a right one.
 
     Raises
     ------
@@ -63,6 +63,7 @@ def difference_of_gradients(function: Callable[..., Tensor], arrays: Sequence[An
     outputs = function(*variables)
     shape = np.shape(K.eval(outputs))
     weights = 0.5 + np.arange(1, 1 + int(np.prod(shape)), dtype="float64").reshape(shape)
+    weights.flat[1::2] *= -1
     loss = K.sum(outputs * K.variable(weights, dtype="float64"))
     slopes = K.gradients(loss, variables)
     exact = [

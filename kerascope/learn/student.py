@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.graph import Tensor
+from kerascope.learn.hearing import Heard, why_none
 from kerascope.learn.showing import (
     as_numbers,
     first_change,
@@ -109,15 +110,39 @@ class Student:
             zh=f"{name} 应是一个函数，你的是 {shown(found, 'zh')}",
         )
 
+        return self.method(found, name, changes)
+
+    def method(
+        self, found: Callable[..., Any], name: str, changes: Sequence[int] = ()
+    ) -> Callable[..., Any]:
+        """Return a method of an object of the student's, asked as `function` asks.
+
+        Parameters
+        ----------
+        found : callable
+            ``layer.get_config``, or an object with a ``__call__`` of the student's.
+        name : str
+            What a message calls it.
+        changes : sequence of int, optional
+            Which arguments it may change, by their places.
+
+        Examples
+        --------
+        >>> from types import ModuleType, SimpleNamespace
+        >>> own = SimpleNamespace(twice=lambda x: 2 * x)
+        >>> Student(ModuleType("exercise"), "exercise.py").method(own.twice, "twice")(3)
+        6
+        """
+
         def asked(*args: Any, **kwargs: Any) -> Any:
-            heard = _Heard(sys.stdout)
+            heard = Heard(sys.stdout)
             before = [untouched(one) for n, one in enumerate(args) if n not in changes]
             try:
                 with redirect_stdout(heard):  # type: ignore[type-var]
                     answer = found(*args, **kwargs)
             except Exception as error:
                 raise self.failure(error, f"{name}(...)") from error
-            self._hint = _why_none(name) if answer is None and heard.words else NOTHING
+            self._hint = why_none(name) if answer is None and heard.words else NOTHING
             self._demand_untouched(name, [told for look in before if (told := look())])
             self.require(
                 answer is not Ellipsis,
@@ -265,7 +290,7 @@ class Student:
         name : str
             The student's function, in the message.
         **forbidden : function
-            By the names that a student knows them by, `_` for a dot: `K_gradients=K.gradients`.
+            By the student's names for them, the first `_` a dot: `K_gradients=K.gradients`.
         """
         codes = {function.__code__: word for word, function in forbidden.items()}
 
@@ -278,7 +303,7 @@ class Student:
 
         def watch(frame: FrameType, event: str, _: Any) -> None:
             if event == "call" and frame.f_code in codes and is_by_student(frame):
-                called.append(codes[frame.f_code].replace("_", "."))
+                called.append(codes[frame.f_code].replace("_", ".", 1))
 
         before = sys.getprofile()
         sys.setprofile(watch)
@@ -362,30 +387,6 @@ class Student:
                 zh=f"你的文件给出的结果无法使用：{words}",
             )
         return Unmet(message, line, _told(error, self.path))
-
-
-class _Heard:
-    """Standard output that knows whether something was printed."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-        self.words = False
-
-    def write(self, words: str) -> int:
-        self.words = self.words or bool(words.strip())
-        return int(self._stream.write(words) or 0)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
-def _why_none(name: str) -> Text:
-    """Return what is said of a function that printed and returned nothing."""
-    return Text(
-        en=f"; {name}(...) prints and returns nothing: `return` hands an answer back, `print` only "
-        "shows it",
-        zh=f"；{name}(...) 只打印，没有返回值：`return` 才把答案交出去，`print` 只是显示它",
-    )
 
 
 def _told(error: BaseException, path: str) -> str:

@@ -188,6 +188,35 @@ def test_a_function_that_prints_its_answer_is_told_to_return_it(student, capsys)
     assert capsys.readouterr().out == "4\n" * 4
 
 
+def test_a_method_that_prints_its_answer_is_told_to_return_it(student, capsys):
+    source = """
+class Own:
+    def get_config(self): print(self)
+    def __call__(self, numbers): print(numbers)
+    def unwritten(self): return ...
+    def eats(self, config): config.pop("name"); return 1
+    def stops(self): return 1 / 0
+    @classmethod
+    def made(cls): print(cls)
+"""
+    exec(compile(source, student.path, "exec"), vars(student.module))
+    own = student.get("Own")()
+    for method, name, arguments in (
+        (own.get_config, "get_config", ()),
+        (own.made, "made", ()),
+        (own, "own", ([1],)),
+    ):
+        answer = student.method(method, name)(*arguments)
+        message = said(student.listed, f"{name}()", answer)
+        assert f"yours is None; {name}(...) prints and returns nothing: `return`" in message
+    assert "it still returns `...`" in said(student.method(own.unwritten, "unwritten"))
+    assert "has changed {'name': 1} into {}" in said(student.method(own.eats, "eats"), {"name": 1})
+    assert student.method(own.eats, "eats", changes=(0,))({"name": 1}) == 1
+    assert "stops(...) stopped at line 7 with ZeroDivisionError" in said(
+        student.method(own.stops, "stops")
+    )
+
+
 def test_who_prints_and_returns_hears_nothing_of_it(student):
     answer = asked(student, "def f(x):\n    print(x)\n    return x", 2)
     assert said(student.same, "f(2)", answer, 4) == "expected f(2) to be 4, yours is 2"
@@ -248,10 +277,29 @@ def test_new_values_alone_are_no_pairs(student):
     assert student.pairs("pairs", [[y, y]], 1) == [(y, y)]
 
 
+@pytest.mark.parametrize("cut", [K.relu, lambda x: -K.relu(-x)], ids=["upwards", "downwards"])
+def test_what_arrives_has_either_sign(student, cut):
+    class Half(Op):
+        """Sends back only half of what arrives: that of one sign."""
+
+        def infer_shape(self, x):
+            return x.shape
+
+        def perform(self, x):
+            return x * 1.0
+
+        def grad(self, inputs, outputs, output_grads):
+            return [cut(output_grads[0])]
+
+    with pytest.raises(Unmet, match="your gradient gives -?0"):
+        student.gradient("Half", Half(), [[1.0, 2.0]])
+
+
 def test_networks_are_the_same_each_time_and_of_every_kind():
     first, again = drawn_networks(outputs=2), drawn_networks(outputs=2)
     assert [one.words for one in first] == [one.words for one in again]
     words = " ".join(one.words for one in first)
+    assert "), x0)" in words, "a merge of three"
     for kind in ("shared(", "add", "dense", "x0", "x1", "x2"):
         assert kind in words
     assert {len(one.inputs) for one in drawn_networks()} >= {1, 2}
@@ -283,6 +331,9 @@ def by_model(x): return type("Own", (Model,), {})()
     student = Student(module, "exercise.py")
     x = K.constant(2.0)
     with student.without("f", K_function=K.function, Model=Model.__init__):
+        student.function("by_eval")(x)
+    look = student.without("f", K_is_tensor=K.eval)
+    with pytest.raises(Unmet, match="yours leaves it to K.is_tensor$"), look:
         student.function("by_eval")(x)
     for name, word in (("by_function", "K.function"), ("by_model", "Model")):
         look = student.without("f", K_function=K.function, Model=Model.__init__)

@@ -13,9 +13,10 @@ class Curve(Layer):
         return CURVES[self.word](inputs)
 
     def get_config(self):
-        return {"power": {"square": 2, "cube": 3}[self.word], "name": self.name}
+        power = {"square": 2, "cube": 3}[self.word]
+        return {"power": power, "name": self.name, "frozen": not self.trainable}
 
     @classmethod
     def from_config(cls, config):
         word = {2: "square", 3: "cube"}[config["power"]]
-        return cls(CURVES[word], name=config["name"])
+        return cls(CURVES[word], name=config["name"], trainable=not config["frozen"])

@@ -6,7 +6,7 @@ from kerascope.layers import Dense, Input, Layer
 from kerascope.learn import Text, check
 from kerascope.models import Model
 
-SIZES = ([20, 64], [500, 32, 10], [10, 10, 1], [784, 64, 64, 10], [20, 64, 64, 1])
+SIZES = ([20, 64], [500, 32, 10], [10, 10, 1], [8, 8, 8, 8], [784, 64, 64, 10], [20, 64, 64, 1])
 LOTS = np.random.RandomState(1)
 DRAWN = [LOTS.randint(1, 40, size=layers + 1).tolist() for layers in (1, 2, 3, 5)]
 

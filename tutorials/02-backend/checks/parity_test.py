@@ -28,6 +28,9 @@ FIRST = backend(
     drop=lambda x: x,
     large=lambda x: x * 1e6,
     power=lambda x, y: x + y,
+    clip=np.clip,
+    row=lambda x: x,
+    epsilon=1e-7,
     cosh=np.cosh,
 )
 SECOND = backend(
@@ -40,10 +43,13 @@ SECOND = backend(
     drop=lambda x: x - np.array([0.0, 0.0, 0.5]),
     large=lambda x: x * 1e6 + 0.01,
     power=lambda x, y: x - y,
+    clip=lambda x, low, high: np.maximum(x, low),
+    row=lambda x: x[None],
+    epsilon=0.0,
     elu=np.expm1,
 )
 CALLS = dict.fromkeys(("shift", "total", "near", "drop", "large", "relu", "ones"), (DATA,))
-CALLS["power"] = (DATA, DATA)
+CALLS.update(power=(DATA, DATA), clip=(DATA, 0.0, 1.0), row=(DATA,))
 
 
 @check
@@ -61,7 +67,7 @@ def the_results(student):
     different = student.function("different_results")
     found = student.listed("different_results(first, second, calls)",
                            different(FIRST, SECOND, dict(CALLS)))  # fmt: skip
-    expected = ["drop", "large", "near", "ones", "power", "shift"]
+    expected = ["clip", "drop", "large", "near", "ones", "power", "row", "shift"]
     student.same("different_results(first, second, calls)", found, expected)
     found = different(FIRST, FIRST, dict(CALLS))
     student.same("different_results(first, first, calls)", found, [])

@@ -4,10 +4,11 @@ import numpy as np
 
 from kerascope import backend as K
 from kerascope.backend.traversal import applies_in_order
-from kerascope.learn import check
+from kerascope.learn import Text, check
 
 X = np.array([[1.0, -2.0, 3.0], [0.5, 5.0, -6.0]])
 CASES = ((X, X[::-1]), (X, np.array([0.0, 1.0, 2.0])), (X, np.array(0.75)), (X, X))
+LARGE = 2.0**40
 
 
 @check
@@ -15,6 +16,13 @@ def on_arrays(student):
     maximum = student.function("numpy_maximum")
     for x, y in CASES:
         student.close("numpy_maximum(x, y)", maximum(x, y), np.maximum(x, y))
+    what = Text(
+        "numpy_maximum(x, y) - 2 ** 40, for numbers near 2 ** 40",
+        "x、y 接近 2 ** 40 时的 numpy_maximum(x, y) - 2 ** 40",
+    )
+    for x, y in CASES:
+        found = np.asarray(maximum(x + LARGE, y + LARGE))
+        student.close(what, found - LARGE, np.maximum(x, y), 1e-3)
 
 
 @check

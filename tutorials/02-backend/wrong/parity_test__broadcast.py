@@ -1,7 +1,7 @@
 """np.allclose broadcasts, so a wrong shape is not seen.
 
-en: expected different_results(first, second, calls) to be ['drop', 'large', 'near', 'ones', 'power', 'shift'], yours is ['drop', 'near', 'power', 'shift']
-zh: different_results(first, second, calls) 应为 ['drop', 'large', 'near', 'ones', 'power', 'shift']，你的是 ['drop', 'near', 'power', 'shift']
+en: expected different_results(first, second, calls) to be ['clip', 'drop', 'large', 'near', 'ones', 'power', 'row', 'shift'], yours is ['clip', 'drop', 'near', 'power', 'shift']
+zh: different_results(first, second, calls) 应为 ['clip', 'drop', 'large', 'near', 'ones', 'power', 'row', 'shift']，你的是 ['clip', 'drop', 'near', 'power', 'shift']
 """
 
 import numpy as np

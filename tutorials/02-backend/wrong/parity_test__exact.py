@@ -1,7 +1,7 @@
 """Numbers that differ by rounding count as different.
 
-en: expected different_results(first, second, calls) to be ['drop', 'large', 'near', 'ones', 'power', 'shift'], yours is ['drop', 'large', 'near', 'ones', 'power', 'shift', 'total']
-zh: different_results(first, second, calls) 应为 ['drop', 'large', 'near', 'ones', 'power', 'shift']，你的是 ['drop', 'large', 'near', 'ones', 'power', 'shift', 'total']
+en: expected different_results(first, second, calls) to be ['clip', 'drop', 'large', 'near', 'ones', 'power', 'row', 'shift'], yours is ['clip', 'drop', 'large', 'near', 'ones', 'power', 'row', 'shift', 'total']
+zh: different_results(first, second, calls) 应为 ['clip', 'drop', 'large', 'near', 'ones', 'power', 'row', 'shift']，你的是 ['clip', 'drop', 'large', 'near', 'ones', 'power', 'row', 'shift', 'total']
 """
 
 import numpy as np

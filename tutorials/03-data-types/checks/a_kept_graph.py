@@ -20,6 +20,8 @@ def the_lambda(student):
     what = Text("with_lambda([-3])()", "with_lambda([-3])()")
     student.same(what, student.function("with_lambda")(other)(), 9)
     student.same(Text("y() once more", "再次调用 y()"), y(), 4)
+    what = Text("with_lambda([1.5])()", "with_lambda([1.5])()")
+    student.same(what, student.function("with_lambda")([1.5])(), 2.25)
 
 
 @check

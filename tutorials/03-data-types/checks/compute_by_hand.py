@@ -21,6 +21,16 @@ class Counted(Op):
         return x + 1.0
 
 
+class OneOfThree(Op):
+    """Gives the last of its inputs."""
+
+    def infer_shape(self, x, y, z):
+        return z.shape
+
+    def perform(self, x, y, z):
+        return z.copy()
+
+
 @check
 def each_kind_of_tensor(student):
     compute = student.function("compute")
@@ -33,6 +43,12 @@ def each_kind_of_tensor(student):
     for words, tensor in cases.items():
         (expected,) = K.function([p], [tensor])([array])
         student.close(f"compute({words}, {{p: [3, 4]}})", compute(tensor, {p: array}), expected)
+    x = K.placeholder(shape=(), name="x")
+    what = Text("compute(x + 1, {x: 0})", "compute(x + 1, {x: 0})")
+    student.close(what, compute(x + 1.0, {x: np.float32(0.0)}), 1.0)
+    of_three = OneOfThree()(p, v, c)
+    what = Text("compute(...) of an op with three inputs", "有三个输入的运算的 compute(...)")
+    student.close(what, compute(of_three, {p: array}), [1.0, 2.0])
 
 
 @check

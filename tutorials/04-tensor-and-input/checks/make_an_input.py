@@ -39,6 +39,9 @@ def the_layer_behind_it(student):
 @check
 def a_model_can_begin_with_it(student):
     tensor = student.function("make_input")((5, 3), "rows")
+    student.same(
+        Text("the name of the layer", "层的名字"), tensor._keras_history.layer.name, "rows"
+    )
     model = Model(tensor, Dense(2)(tensor))
     student.same("model.input_shape", tuple(model.input_shape), (None, 5, 3))
 

@@ -20,7 +20,10 @@ class OnItsOwn(Dense):
 def one_node_and_one_input(student):
     layer = OnItsOwn(3, name="dense")
     give = student.function("create_input_layer")
-    give(layer, (None, 7), "door")
+    returned = give(layer, (None, 7), "door")
+    student.same(
+        "create_input_layer(...)", returned, None, Text("nothing is returned", "什么也不返回")
+    )
     student.same("calls of layer.create_input_layer", layer.used, 0)
     student.same(
         "len(layer.inbound_nodes)",
@@ -50,6 +53,8 @@ def a_batch_of_known_size(student):
     student.function("create_input_layer")(layer, (8, None, 5), "rows")
     student.same("layer.input_shape", tuple(layer.input_shape), (8, None, 5))
     student.same("layer.output_shape", tuple(layer.output_shape), (8, None, 3))
+    what = Text("layer.batch_input_shape of batches of 8", "每批 8 行时的 layer.batch_input_shape")
+    student.same(what, layer.batch_input_shape, (8, None, 5))
 
 
 @check

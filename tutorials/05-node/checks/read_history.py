@@ -58,6 +58,11 @@ def what_a_call_took_in(student):
         ("output 0 of call 0 of join", given),
     ):
         student.order(f"took_in({word})", took_in(found[word]), expected)
+    first = "output 0 of call 0 of dense"  # a layer that was called again since
+    student.order(f"took_in({first})", took_in(found[first]), ["output 2 of call 0 of reader"])
+    twice = Concatenate(name="twice")([found["output 0 of call 0 of a"]] * 2)
+    expected = ["output 0 of call 0 of a"] * 2
+    student.order("took_in(output 0 of call 0 of twice)", took_in(twice), expected)
 
 
 def named(found):

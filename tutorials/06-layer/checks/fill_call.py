@@ -1,10 +1,12 @@
 """What a subclass of SmallLayer is asked to do, and in which order."""
 
+from contextlib import suppress
+
 from kerascope import backend as K
 from kerascope.learn import Text, check
 
 
-def recording_layer(student, passes_through=False):
+def recording_layer(student, passes_through=False, gives=None):
     """Return a layer that writes down what is done to it."""
     told = []
 
@@ -20,6 +22,8 @@ def recording_layer(student, passes_through=False):
 
         def call(self, inputs):
             told.append("call")
+            if gives is not None:
+                return gives
             return inputs if passes_through else inputs * self.factor
 
     return Recording(), told
@@ -29,7 +33,7 @@ def recording_layer(student, passes_through=False):
 def one_build_for_two_calls(student):
     layer, told = recording_layer(student)
     x = K.variable([1.0, 2.0])
-    first = layer(x)
+    first = student.method(layer, "layer")(x)
     student.order(
         Text("what one call did", "一次调用所做的事"), told, ["build (2,)", "call"]
     )  # fmt: skip
@@ -49,11 +53,36 @@ def one_build_for_two_calls(student):
 
 
 @check
+def a_build_that_fails(student):
+    """It is made up for at the next call."""
+    layer, told = recording_layer(student)
+    refused, whole = [], layer.build
+
+    def refuses_once(input_shape):
+        if not refused:
+            refused.append(input_shape)
+            raise ValueError("not yet")
+        whole(input_shape)
+
+    layer.build = refuses_once
+    with suppress(ValueError):
+        layer(K.variable([1.0, 2.0]))
+    student.same(
+        Text("layer.built after a build that failed", "build 失败之后的 layer.built"),
+        layer.built,
+        False,
+    )
+    layer(K.variable([1.0, 2.0]))
+    what = Text("what the call after a failed build did", "build 失败之后的那次调用所做的事")
+    student.order(what, told, ["build (2,)", "call"])
+
+
+@check
 def a_record_of_each_call(student):
     layer, _ = recording_layer(student)
-    inputs = [K.variable([1.0, 2.0]), K.variable([3.0, 4.0])]
-    outputs = [layer(x) for x in inputs]
-    student.same("len(layer.calls)", len(layer.calls), 2)
+    inputs = [K.variable([1.0, 2.0]), K.variable([3.0, 4.0]), K.variable([5.0, 6.0])]
+    outputs = [student.method(layer, "layer")(x) for x in inputs]
+    student.same("len(layer.calls)", len(layer.calls), 3)
     for number, pair in enumerate(zip(inputs, outputs, strict=True)):
         student.require(
             len(layer.calls[number]) == 2
@@ -75,6 +104,13 @@ def an_unchanged_output_is_copied(student):
     )
     student.same(
         Text("the op of the copy", "复制所用的运算"), y.owner and y.owner.op.name, "identity"
+    )
+    named = K.variable([1.0, 2.0], name="x")
+    student.require(
+        recording_layer(student, gives=named)[0](x) is named,
+        en="expected an output that is another tensor to be handed back as it is, whatever its "
+        "name; yours is a copy",
+        zh="输出是另一个张量时，无论叫什么名字都应原样交还，你返回的是它的复制",
     )
     student.require(
         layer.calls[-1][1] is y,

@@ -1,7 +1,7 @@
 """The calls are not recorded.
 
-en: expected len(layer.calls) to be 2, yours is 0
-zh: len(layer.calls) 应为 2，你的是 0
+en: expected len(layer.calls) to be 3, yours is 0
+zh: len(layer.calls) 应为 3，你的是 0
 """
 
 from keras import backend as K

@@ -57,18 +57,25 @@ def the_penalty(student):
 def after_some_steps(student):
     layer, model = made(student, 0.0)
     model.compile("sgd", "mse")
-    x, y = np.ones((4, 2)), np.full((4, 3), -50.0)
-    for _ in range(3):
+    x, y = np.ones((4, 2)), np.full((4, 3), -150.0)
+    for _ in range(100):
         model.train_on_batch(x, y)
     kernel, bias = layer.get_weights()
     lowest = float(kernel.min())
     student.require(
         lowest >= 0,
-        en="expected the kernel to stay at 0 or above after 3 steps, yours is below 0",
-        zh="训练 3 步之后 kernel 应不小于 0，你的小于 0",
+        en="expected the kernel to stay at 0 or above after 100 steps, yours is at "
+        f"{lowest:.2f} somewhere",
+        zh=f"训练 100 步之后 kernel 应不小于 0，你的有一处是 {lowest:.2f}",
     )
     student.require(
         float(bias.max()) < 0,
         en="expected the bias to be free to go below 0, yours was held back",
         zh="bias 应可以小于 0，你的被限制住了",
+    )
+    student.require(
+        float(bias.max()) < -50,
+        en="expected the bias to be free to go far below 0, towards the targets of -150; after 100 "
+        f"steps yours is at {float(bias.max()):.2f}",
+        zh=f"bias 应可以远小于 0，走向目标 -150；训练 100 步之后，你的在 {float(bias.max()):.2f}",
     )

@@ -15,7 +15,7 @@ POWERS = {"square": 2, "cube": 3}
 @check
 def its_configuration(student):
     for word, layer in layers_of(student).items():
-        config = layer.get_config()
+        config = student.method(layer.get_config, "get_config")()
         words = f"Curve(CURVES[{word!r}]).get_config()"
         student.require(
             isinstance(config, dict),
@@ -34,11 +34,17 @@ def its_configuration(student):
 @check
 def made_again(student):
     for word, layer in layers_of(student).items():
-        again = student.get("Curve").from_config(json.loads(json.dumps(layer.get_config())))
+        again = again_of(student, layer)
         what = Text("the name of the layer made again", "再造出的层的名字")
         student.same(what, getattr(again, "name", None), layer.name)
         what = Text(f"the {word} made again, on x", f"再造出的 {word} 作用于 x")
         student.close(what, again(X), X ** POWERS[word])
+    frozen = student.get("Curve")(student.get("CURVES")["cube"], trainable=False)
+    student.same(
+        Text("trainable of a frozen layer made again", "冻结的层再造之后的 trainable"),
+        getattr(again_of(student, frozen), "trainable", None),
+        False,
+    )
 
 
 @check
@@ -49,6 +55,11 @@ def a_model_is_copied(student):
     model = Model(inputs, curve(curves["cube"])(curve(curves["square"])(inputs)))
     copy = Model.from_config(model.get_config(), custom_objects={"Curve": curve})
     student.close(Text("the copied model on x", "复制的模型作用于 x"), copy.predict(X), X**6)
+
+
+def again_of(student, layer):
+    config = student.method(layer.get_config, "get_config")()
+    return student.method(type(layer).from_config, "from_config")(json.loads(json.dumps(config)))
 
 
 def layers_of(student):

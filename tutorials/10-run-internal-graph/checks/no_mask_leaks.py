@@ -13,8 +13,8 @@ class Scale(Layer):
         super().__init__(**options)
         self.supports_masking = True
 
-    def call(self, inputs, mask=None, by=1.0):
-        return inputs * by
+    def call(self, inputs, mask=None, by=1.0, shift=0.0):
+        return inputs * by + shift
 
 
 def node_with(**arguments):
@@ -58,6 +58,15 @@ def one_call(student):
     student.same("kwargs_of(node, 'm', True)", kwargs_of(node, "m", True), {"by": 2.0, "mask": "m"})
     student.same(
         "kwargs_of(node, 'm', False)", kwargs_of(node_with(by=2.0), "m", False), {"by": 2.0}
+    )
+    what = Text(
+        "kwargs_of(node, 'm', True) of a node with by and shift",
+        "node 带有 by 和 shift 时的 kwargs_of(node, 'm', True)",
+    )
+    student.same(
+        what,
+        kwargs_of(node_with(by=2.0, shift=0.5), "m", True),
+        {"by": 2.0, "shift": 0.5, "mask": "m"},
     )
     node = node_with(mask=OWN_MASK)
     kept = kwargs_of(node, "m", True).get("mask")

@@ -30,7 +30,7 @@ class Computed:
 
 def new_cache(student):
     compute = Computed()
-    return student.function("OutputCache")(compute), compute
+    return student.method(student.function("OutputCache")(compute), "cached"), compute
 
 
 @check
@@ -96,12 +96,39 @@ def more_than_one_entry(student):
 
 
 @check
+def an_empty_result(student):
+    asked = []
+
+    def compute(inputs, masks):
+        asked.append(inputs)
+        return []
+
+    cached, a = student.method(student.function("OutputCache")(compute), "cached"), Thing("a")
+    for _ in range(2):
+        cached([a], [None])
+    what = Text(
+        "the calls of compute, which returns [], for one input twice,",
+        "同一输入来两次，compute 返回 [] 时的调用次数",
+    )
+    student.same(what, len(asked), 1)
+
+
+@check
 def what_it_was_called_on_lives(student):
+    for calls in (1, 2):
+        lives_through(student, calls)
+
+
+def lives_through(student, calls):
+    """Demand that what the first call was given lives on after so many calls."""
     cached, compute = new_cache(student)
     things = [Thing("input"), Thing("mask")]
     watched = [weakref.ref(thing) for thing in things]
     cached(things[:1], things[1:])
+    for _ in range(calls - 1):
+        cached([Thing("another input")], [None])
     compute.asked.clear()
+    later = Text(" after another call", "（又调用一次之后）") if calls > 1 else Text("", "")
     del things
     gc.collect()
     for what, reference in zip(
@@ -109,7 +136,7 @@ def what_it_was_called_on_lives(student):
     ):
         student.require(
             reference() is not None,
-            en=f"expected {what.en} to live as long as the cache, yours let it die: "
+            en=f"expected {what.en} to live as long as the cache, yours let it die{later.en}: "
             "its id will be given to another object",
-            zh=f"{what.zh}应与缓冲同寿，你让它消亡了：它的 id 会发给别的对象",
+            zh=f"{what.zh}应与缓冲同寿，你让它消亡了{later.zh}：它的 id 会发给别的对象",
         )

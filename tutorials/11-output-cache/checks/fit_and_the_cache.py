@@ -10,6 +10,7 @@ from kerascope.models import Model
 from kerascope.stage import Mark, observing
 
 ROWS, BATCH, EPOCHS = 50, 32, 3
+SIZES = (4, 7)  # of the rows
 
 
 def begun_while(work):
@@ -19,21 +20,22 @@ def begun_while(work):
     def note(stage, event):
         if event is Mark.started:
             begun[stage.name] += 1
+            begun[stage.name, id(stage.subject)] += 1
 
     with observing(note):
         result = work()
     return begun, result
 
 
-def compiled():
-    inputs = Input(shape=(4,))
+def compiled(size):
+    inputs = Input(shape=(size,))
     model = Model(inputs, Dense(1)(Dense(3)(inputs)))
     model.compile("sgd", "mse")
     return model
 
 
-def trained():
-    model, data = compiled(), np.ones((ROWS, 4))
+def trained(size=SIZES[0]):
+    model, data = compiled(size), np.ones((ROWS, size))
     settings = {"batch_size": BATCH, "epochs": EPOCHS, "verbose": 0}
     begun, _ = begun_while(lambda: model.fit(data, np.ones(ROWS), **settings))
     return model, begun
@@ -50,8 +52,8 @@ def the_predictions(student):
         student.same(name, student.get(name), begun[stage], why)
 
 
-def runs_and_entries(student, name):
-    model, _ = trained()
+def runs_and_entries(student, name, size):
+    model, _ = trained(size)
     begun, result = begun_while(lambda: student.function(name)(model))
     student.same(
         Text(f"runs of the graph in {name}", f"{name} 中图的运行次数"),
@@ -63,24 +65,28 @@ def runs_and_entries(student, name):
         len(model._output_tensor_cache),
         1,
     )
-    return result
+    return result, begun["layer_call", id(model)]
 
 
 @check
 def a_run(student):
-    runs_and_entries(student, "one_run")
+    for size in SIZES:
+        runs_and_entries(student, "one_run", size)
 
 
 @check
 def a_hit(student):
-    outputs = runs_and_entries(student, "one_hit")
-    student.require(
-        isinstance(outputs, (list, tuple)) and len(outputs) == 2,
-        en="expected one_hit to return two outputs",
-        zh="one_hit 应返回两个输出",
-    )
-    student.require(
-        outputs[0] is outputs[1],
-        en="expected the second output to be the very tensor of the first, yours is another",
-        zh="第二个输出应就是第一个张量，你的是另一个",
-    )
+    for size in SIZES:
+        outputs, calls = runs_and_entries(student, "one_hit", size)
+        student.require(
+            isinstance(outputs, (list, tuple)) and len(outputs) == 2,
+            en="expected one_hit to return two outputs",
+            zh="one_hit 应返回两个输出",
+        )
+        student.require(
+            outputs[0] is outputs[1],
+            en="expected the second output to be the very tensor of the first, yours is another",
+            zh="第二个输出应就是第一个张量，你的是另一个",
+        )
+        what = Text("the calls of the model in one_hit", "one_hit 中调用模型的次数")
+        student.same(what, calls, 2)

@@ -76,7 +76,12 @@ def a_function_of_ones_own(student):
     model = new_model()
     compile_(model)
     first = model.get_weights()
-    found = student.function("loss_of")(model, ROWS, LABELS)
+    with student.without(
+        "loss_of",
+        model_evaluate=Model.evaluate,
+        model_test_on_batch=Model.test_on_batch,
+    ):
+        found = student.function("loss_of")(model, ROWS, LABELS)
     wanted = float(np.mean((ROWS.sum(axis=1, keepdims=True) - LABELS) ** 2))
     student.close("loss_of(model, x, y)", found, wanted)
     x = Input(shape=(3,))

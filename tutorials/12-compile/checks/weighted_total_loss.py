@@ -9,14 +9,16 @@ from kerascope.learn import Text, check
 from kerascope.models import Model
 
 WEIGHTS = [0.5, 3.0]
+THREE = [2.0, 0.25, 1.5]
 
 
 def compiled(loss_weights):
     x = Input(shape=(3,))
     spam = Dense(1, activation="sigmoid", kernel_initializer="zeros")(x)
-    outputs = [spam, Dense(2, kernel_initializer="zeros")(x)][: len(loss_weights)]
+    outputs = [spam, *(Dense(2, kernel_initializer="zeros")(x) for _ in range(2))]
+    outputs = outputs[: len(loss_weights)]
     model = Model(x, outputs)
-    names = ["binary_crossentropy", "mse"][: len(loss_weights)]
+    names = ["binary_crossentropy", "mse", "mae"][: len(loss_weights)]
     model.compile("sgd", names, loss_weights=loss_weights)
     return model
 
@@ -37,8 +39,8 @@ def a_scalar_tensor(student):
 def its_value(student):
     random = np.random.default_rng(0)
     rows = random.normal(size=(5, 3))
-    labels = [random.integers(0, 2, size=(5, 1)), random.normal(size=(5, 2))]
-    for loss_weights in ([1.0], WEIGHTS):
+    labels = [random.integers(0, 2, size=(5, 1)), *random.normal(size=(2, 5, 2))]
+    for loss_weights in ([1.0], WEIGHTS, THREE, [4.0]):
         model = compiled(loss_weights)
         total = total_of(student, model, loss_weights)
         feeds = [rows, *labels[: len(loss_weights)]]

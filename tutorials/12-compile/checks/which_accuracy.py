@@ -47,6 +47,7 @@ def a_metric_that_means_rows(student):
     close = np.full((5, 10), 0.05)
     close[range(5), [0, 3, 3, 7, 9]] = 0.2  # no row gives its label much,
     close[2:, 1] = 0.3  # and in two of five it is still the largest
+    below = guesses - 1.0  # scores instead of shares, all of them below 0
     for loss in ("categorical_crossentropy", "binary_crossentropy", "mse"):
         model = compiled(10, loss, metric)
         student.tensor("rows_right(y_true, y_pred)", metric(model.targets[0], model.outputs[0]))
@@ -57,3 +58,8 @@ def a_metric_that_means_rows(student):
             f"{loss} 之下，标签得 0.2、其余最多 0.3 时的 rows_right",
         )
         student.close(what, model.evaluate(close, ROWS, verbose=0)[1], 0.4)
+        what = Text(
+            f"rows_right under {loss}, where all predictions are below 0,",
+            f"{loss} 之下，预测值都小于 0 时的 rows_right",
+        )
+        student.close(what, model.evaluate(below, ROWS, verbose=0)[1], 0.6)

@@ -17,7 +17,7 @@ def the_shapes(student):
     x, y = K.variable(X), K.variable(Y)
     out = op(x, y)
     with student.without("grad", K_gradients=K.gradients):
-        terms = op.grad([x, y], [out], [K.ones_like(out)])
+        terms = student.method(op.grad, "grad")([x, y], [out], [K.ones_like(out)])
     terms = student.listed("grad(...)", terms, 2)
     for number, (term, own) in enumerate(zip(terms, (x, y), strict=True)):
         student.tensor(f"grad(...)[{number}]", term)

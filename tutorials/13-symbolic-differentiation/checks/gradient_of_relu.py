@@ -12,9 +12,13 @@ X = np.array([[1.0, -2.0, 0.5], [-0.25, 3.0, -4.0]])
 def against_finite_differences(student):
     op = student.get("Relu")()
     x = K.variable(X)
-    terms = student.listed("grad(...)", op.grad([x], [op(x)], [K.ones_like(x)]), 1)
+    terms = student.listed(
+        "grad(...)", student.method(op.grad, "grad")([x], [op(x)], [K.ones_like(x)]), 1
+    )
     student.tensor("grad(...)[0]", terms[0])
     student.gradient("Relu", op, [X])
+    student.gradient("Relu(-x)", op, [-X])
+    student.gradient("Relu(1e-4 * x)", op, [1e-4 * X])
 
 
 @check

@@ -13,7 +13,7 @@ def against_finite_differences(student):
     op = student.get("Softmax")()
     x = K.variable(X)
     with student.without("grad", K_gradients=K.gradients):
-        terms = op.grad([x], [op(x)], [K.ones_like(x)])
+        terms = student.method(op.grad, "grad")([x], [op(x)], [K.ones_like(x)])
     terms = student.listed("grad(...)", terms, 1)
     student.tensor("grad(...)[0]", terms[0])
     student.gradient("Softmax", op, [X])

@@ -1,7 +1,7 @@
 """The shapes fit, but the output stands where the arriving gradient should.
 
-en: Dot: d loss / d input 0[0, 1]: finite differences give 6.86189, your gradient gives -11.9994 (maxdiff 18.8613)
-zh: Dot: d loss / d input 0[0, 1]：有限差分得 6.86189，你的梯度得 -11.9994（最大差 18.8613）
+en: Dot: d loss / d input 0[0, 1]: finite differences give 1.09021, your gradient gives -11.9994 (maxdiff 13.0896)
+zh: Dot: d loss / d input 0[0, 1]：有限差分得 1.09021，你的梯度得 -11.9994（最大差 13.0896）
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Each input gets its own number instead of the other's.
 
-en: Mul: d loss / d input 0[1, 0]: finite differences give -21, your gradient gives 10.5 (maxdiff 31.5)
-zh: Mul: d loss / d input 0[1, 0]：有限差分得 -21，你的梯度得 10.5（最大差 31.5）
+en: Mul: d loss / d input 1[1, 0]: finite differences give 10.5, your gradient gives -21 (maxdiff 31.5)
+zh: Mul: d loss / d input 1[1, 0]：有限差分得 10.5，你的梯度得 -21（最大差 31.5）
 """
 
 from kerascope.backend.graph import Op

@@ -1,7 +1,7 @@
 """Everything passes.
 
-en: Relu: d loss / d input 0[1, 2]: finite differences give 0, your gradient gives 6.5 (maxdiff 6.5)
-zh: Relu: d loss / d input 0[1, 2]：有限差分得 0，你的梯度得 6.5（最大差 6.5）
+en: Relu: d loss / d input 0[1, 2]: finite differences give 0, your gradient gives -6.5 (maxdiff 6.5)
+zh: Relu: d loss / d input 0[1, 2]：有限差分得 0，你的梯度得 -6.5（最大差 6.5）
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """What arrives is cut at 0, instead of being stopped where x is negative.
 
-en: Relu: d loss / d input 0[1, 1]: finite differences give 5.5, your gradient gives 16.5 (maxdiff 11)
-zh: Relu: d loss / d input 0[1, 1]：有限差分得 5.5，你的梯度得 16.5（最大差 11）
+en: Relu: d loss / d input 0[1, 2]: finite differences give 0, your gradient gives 26 (maxdiff 26)
+zh: Relu: d loss / d input 0[1, 2]：有限差分得 0，你的梯度得 26（最大差 26）
 """
 
 import numpy as np

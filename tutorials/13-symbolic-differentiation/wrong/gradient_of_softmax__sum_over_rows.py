@@ -1,7 +1,7 @@
 """The sum runs over the whole batch.
 
-en: Softmax: d loss / d input 0[0, 0]: finite differences give -0.460324, your gradient gives -3.61574 (maxdiff 3.15541)
-zh: Softmax: d loss / d input 0[0, 0]：有限差分得 -0.460324，你的梯度得 -3.61574（最大差 3.15541）
+en: Softmax: d loss / d input 0[1, 1]: finite differences give 2.60197, your gradient gives 1.64453 (maxdiff 0.957443)
+zh: Softmax: d loss / d input 0[1, 1]：有限差分得 2.60197，你的梯度得 1.64453（最大差 0.957443）
 """
 
 import numpy as np

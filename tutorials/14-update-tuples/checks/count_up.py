@@ -39,6 +39,15 @@ def the_accumulator(student):
         answer = answer[0] if isinstance(answer, list) else answer
         found += [int(answer), int(K.get_value(state))]
     student.order(WHAT, found, EXPECTED)
+    other, count = student.function("accumulator")()
+    count([5])
+    what = Text("the first state, after a second accumulator was given 5,",
+                "第二个累加器得到 5 之后，第一个 state")  # fmt: skip
+    student.same(what, int(K.get_value(state)), 301)
+    what = Text(
+        "the state of a second accumulator that was given 5", "第二个累加器得到 5 之后的 state"
+    )
+    student.same(what, int(K.get_value(other)), 5)
 
 
 @check

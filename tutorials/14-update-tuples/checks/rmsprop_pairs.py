@@ -17,7 +17,8 @@ def problem():
 @check
 def the_pairs(student):
     w, b, loss = problem()
-    pairs = student.get("RMSprop")().get_updates(loss, [w, b])
+    get_updates = student.get("RMSprop")().get_updates
+    pairs = student.method(get_updates, "get_updates")(loss, [w, b])
     pairs = student.pairs("pairs", pairs)
     names = [variable.name if variable in (w, b) else "a" for variable, _ in pairs]
     what = Text("the variables of the pairs", "更新元组中的变量")

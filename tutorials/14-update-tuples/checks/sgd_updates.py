@@ -16,7 +16,8 @@ def problem():
 @check
 def the_pairs(student):
     w, b, loss = problem()
-    pairs = student.get("GradientDescent")(0.1).get_updates(loss, [w, b])
+    get_updates = student.get("GradientDescent")(0.1).get_updates
+    pairs = student.method(get_updates, "get_updates")(loss, [w, b])
     pairs = student.pairs("pairs", pairs, 2)
     for number, (param, (variable, new_value)) in enumerate(zip((w, b), pairs, strict=True)):
         student.same(f"pairs[{number}][0]", variable, param)
@@ -39,3 +40,16 @@ def one_call_and_another(student):
         w_then, b_then = w_then - rate * 2 * w_then, b_then - rate * 3.0
         student.close(words, K.get_value(w), w_then)
         student.close(words.replace("w", "b", 1), K.get_value(b), b_then)
+
+
+@check
+def any_number_of_parameters(student):
+    for number in (1, 3):
+        params = [K.variable(float(n), name=f"p{n}") for n in range(number, 0, -1)]
+        loss = sum(K.square(p) for p in params)
+        get_updates = student.get("GradientDescent")(0.25).get_updates
+        pairs = student.method(get_updates, "get_updates")(loss, params)
+        what = f"get_updates(loss, [{', '.join(p.name for p in params)}])"
+        K.function([], [loss], updates=student.pairs(what, pairs, number))([])
+        for place, p in enumerate(params):
+            student.close(f"{p.name} ({what})", K.get_value(p), (number - place) / 2)

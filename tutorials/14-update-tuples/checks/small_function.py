@@ -1,5 +1,7 @@
 """W = 2: making the function leaves it; a call gives 4.0 and leaves 1.6; and two are swapped."""
 
+import numpy as np
+
 from kerascope import backend as K
 from kerascope.learn import Text, check
 
@@ -16,8 +18,8 @@ def construction_changes_nothing(student):
 def outputs_belong_to_the_weights_before(student):
     w = K.variable(2.0, name="W")
     with student.without("SmallFunction", K_function=K.function):
-        student.get("SmallFunction")([K.square(w)], [])()
-    f = student.get("SmallFunction")([K.square(w)], [(w, 0.8 * w)])
+        made(student, [K.square(w)], [])()
+    f = made(student, [K.square(w)], [(w, 0.8 * w)])
     for number, (output, after) in enumerate([(4.0, 1.6), (2.56, 1.28)], 1):
         answer = student.listed("f()", f(), 1)
         what = Text(f"what call {number} returns", f"第 {number} 次调用的返回值")
@@ -30,9 +32,28 @@ def outputs_belong_to_the_weights_before(student):
 @check
 def two_variables_are_swapped(student):
     a, b = K.variable(1.0, name="a"), K.variable(9.0, name="b")
-    f = student.get("SmallFunction")([], [(a, b * 1.0), (b, a * 1.0)])
+    f = made(student, [], [(a, b * 1.0), (b, a * 1.0)])
     f()
     found = [float(K.get_value(x)) for x in (a, b)]
     student.same(
         Text("(a, b) = (1, 9) after a swap", "(a, b) = (1, 9) 交换之后"), found, [9.0, 1.0]
     )
+
+
+@check
+def three_outputs_and_three_pairs(student):
+    a, b, c = (K.variable(n * np.ones((2, 2)), name=x) for n, x in enumerate("abc", 1))
+    f = made(student, [a + b, b * c, K.sum(c)], [(a, b + 0), (b, c + 0), (c, a + 0)])
+    answer = student.listed("f()", f(), 3)
+    for number, (found, value) in enumerate(zip(answer, (3.0, 6.0, 12.0), strict=True)):
+        expected = np.full((2, 2) if number < 2 else (), value)
+        student.close(
+            Text(f"output {number} of three", f"三个输出中的第 {number} 个"), found, expected
+        )
+    what = Text("(a, b, c) = (1, 2, 3) after they went round", "(a, b, c) = (1, 2, 3) 轮换之后")
+    student.same(what, [float(K.get_value(x).mean()) for x in (a, b, c)], [2.0, 3.0, 1.0])
+
+
+def made(student, outputs, updates):
+    """Return a function of the student's class, asked as the student's functions are."""
+    return student.method(student.get("SmallFunction")(outputs, updates), "f")

@@ -42,6 +42,24 @@ def mixed(student):
         zh="shuffle=True：所有的行应混在一起，你的仍按原来的次序",
     )
     anew(student, "True", first, second)
+    stay = sum(set(part.tolist()) == set(range(10 * n, 10 * n + 10))
+               for n, part in enumerate(first.reshape(5, 10)))  # fmt: skip
+    student.require(
+        stay < 5,
+        en="shuffle=True: expected rows to go from one batch to another, yours are mixed within "
+        "their batches only",
+        zh="shuffle=True：行应能从一批换到另一批，你的只在各自的批内混合",
+    )
+    drawn = np.array([order(student, 5, 2, True, random) for _ in range(200)])
+    for row in range(5):
+        places = sorted(set(np.argwhere(drawn == row)[:, 1].tolist()))
+        student.same(
+            Text(
+                f"the places that row {row} takes in 200 epochs", f"200 轮中第 {row} 行到过的位置"
+            ),
+            places,
+            list(range(5)),
+        )
 
 
 @check

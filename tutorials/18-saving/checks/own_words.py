@@ -16,11 +16,7 @@ def made(student):
 
 @check
 def the_words(student):
-    asked = made(student).get_config
-    try:
-        config = asked()
-    except Exception as error:
-        raise student.failure(error, "get_config()") from error
+    config = student.method(made(student).get_config, "get_config")()
     student.require(
         isinstance(config, dict),
         en=f"expected get_config() to return a dict, yours is {type(config).__name__}",
@@ -40,10 +36,7 @@ def the_layer_made_of_them(student):
     layer = made(student)
     config = layer.get_config()
     before = copy.deepcopy(config)
-    try:
-        again = type(layer).from_config(config)
-    except Exception as error:
-        raise student.failure(error, "from_config(...)") from error
+    again = student.method(type(layer).from_config, "from_config", changes=(0,))(config)
     student.require(
         isinstance(again, type(layer)),
         en=f"expected from_config(...) to be a Scaled, yours is {type(again).__name__}",
@@ -56,6 +49,26 @@ def the_layer_made_of_them(student):
     student.same("type(from_config(...).limits)", kind, "Range")
     x = np.linspace(-1.0, 9.0, 6).reshape(2, 3)
     student.close("from_config(...)(x)", again(x), (x - 2.0) / 4.0)
+
+
+@check
+def other_limits(student):
+    layer = student.get("Scaled")(student.get("Range")(-0.5, 0.75))
+    config = student.method(layer.get_config, "get_config")()
+    student.same(
+        Text(
+            'get_config()["limits"] of Range(-0.5, 0.75)',
+            'Range(-0.5, 0.75) 的 get_config()["limits"]',
+        ),
+        config.get("limits"),
+        {"low": -0.5, "high": 0.75},
+    )
+    again = student.method(type(layer).from_config, "from_config")(config)
+    x = np.linspace(-1.0, 1.0, 6).reshape(2, 3)
+    what = Text(
+        "from_config(...)(x) of Range(-0.5, 0.75)", "Range(-0.5, 0.75) 的 from_config(...)(x)"
+    )
+    student.close(what, again(x), (x + 0.5) / 1.25)
 
 
 @check

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kerascope.layers import Add, Dense, Input
+from kerascope.layers import Add, BatchNormalization, Dense, Input
 from kerascope.learn import Text, check
 from kerascope.models import Model
 
@@ -59,6 +59,26 @@ def the_twin(student):
     arrays = [random.normal(size=(5, 4)) for _ in range(2)]
     what = Text("what the twin predicts", "孪生模型的预测")
     student.close(what, twin.predict(arrays), model.predict(arrays))
+
+
+@check
+def what_is_not_trained(student):
+    inputs = Input(shape=(4,))
+    frozen = Dense(3, name="frozen", trainable=False)(inputs)
+    model = Model(inputs, BatchNormalization(name="norm")(frozen))
+    random = np.random.default_rng(1)
+    model.set_weights([random.uniform(0.5, 2.0, size=w.shape) for w in model.get_weights()])
+    twin = student.function("twin_of")(model)
+    for layer in ("frozen", "norm"):
+        pairs = zip(
+            model.get_layer(layer).weights,
+            twin.get_layer(layer).get_weights(),
+            model.get_layer(layer).get_weights(),
+            strict=True,
+        )
+        others = [w.name for w, found, expected in pairs if not np.array_equal(found, expected)]
+        what = Text(f"the weights of {layer} with other numbers", f"{layer} 中数值不同的权重")
+        student.same(what, others, [])
 
 
 @check

