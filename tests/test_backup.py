@@ -172,6 +172,7 @@ class NoisySteps(Layer):
 
 def test_seeds_inside_of_loops_are_compared_too(tmp_path):
     def trained(seed, *extra):
+        as_in_a_new_process()
         np.random.seed(seed)
         model = compiled([NoisySteps(batch_input_shape=(4, 3, 2)), Dense(1)])
         rng = np.random.default_rng(5)
@@ -395,6 +396,7 @@ def test_every_variable_comes_back_that_a_run_can_read_or_write(tmp_path):
 
 def test_the_lines_of_an_epoch_that_goes_on_are_those_of_a_whole_one(tmp_path, capsys):
     def lines(*extra):
+        as_in_a_new_process()
         np.random.seed(2)
         model = compiled([Dense(1, input_shape=(3,))])
         data = np.random.rand(30, 3), np.random.rand(30, 1)
@@ -882,6 +884,23 @@ class TestGan:
                 self.trained(tmp_path / "b", TellsOfIt, stop_at("on_batch_end", n))
         assert self.trained(tmp_path / "b", TellsOfIt) == expected
 
+    @pytest.mark.parametrize("save_freq", ["epoch", 1])
+    def test_that_a_model_without_a_weight_in_common_is_trained_is_noticed(
+        self, save_freq, tmp_path
+    ):
+        other = compiled([Dense(1, input_shape=(3,))])
+        x = np.ones((4, 3))
+        trains = cb.LambdaCallback(on_batch_end=lambda *_: other.train_on_batch(x, x[:, :1]))
+        with pytest.warns(KerascopeWarning, match="was trained while this training ran") as told:
+            plain_fit(tmp_path, extra=[trains], save_freq=save_freq)
+        assert sum(f"the model {other.name!r}" in str(one.message) for one in told) == 1
+
+    def test_models_that_were_trained_before_are_no_matter(self, tmp_path):
+        other = compiled([Dense(1, input_shape=(3,))])
+        other.train_on_batch(np.ones((4, 3)), np.ones((4, 1)))
+        asks = cb.LambdaCallback(on_batch_end=lambda *_: other.predict(np.ones((4, 3))))
+        plain_fit(tmp_path, extra=[asks])
+
     def test_weights_that_nobody_changes_are_no_matter(self, tmp_path):
         self.trained(tmp_path, None)
 
@@ -937,10 +956,10 @@ def test_fits_with_folders_of_their_own_go_on_each_for_itself(tmp_path):
 def test_a_fit_after_others_in_a_process_goes_on_after_an_exception(tmp_path):
     expected = plain_fit(tmp_path / "other", epochs=4).history
     plain_fit(tmp_path, epochs=2)
-    for n in (2, 2):
-        with pytest.raises(Stop):
-            plain_fit(tmp_path, epochs=4, extra=[stop_at("on_epoch_begin", n)])
-    assert plain_fit(tmp_path, epochs=4).history == expected
+    with pytest.raises(Stop):
+        plain_fit(tmp_path, epochs=4, extra=[stop_at("on_epoch_begin", 2)])
+    with pytest.warns(KerascopeWarning, match="followed 1 finished.* a folder of its own"):
+        assert plain_fit(tmp_path, epochs=4).history == expected
 
 
 # --- where the data come from ---------------------------------------------------------------------
@@ -1026,6 +1045,7 @@ def test_a_sequence_of_other_data_is_refused(tmp_path):
         with pytest.raises(ConfigError, match=words):
             fit_on(other(), tmp_path)
         fit_on(made(), tmp_path)
+        as_in_a_new_process()
 
 
 def test_a_sequence_may_have_moved_to_another_folder(tmp_path):

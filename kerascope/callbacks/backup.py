@@ -184,7 +184,7 @@ class BackupAndRestore(Callback):
         self._number = self._folder.finished + 1
         self._batches = 0
         self._is_late = False
-        self._frozen = FrozenWeights(run.frozen, self._callbacks.values())
+        self._frozen = FrozenWeights(run.frozen, run.steps_of_others, self._callbacks.values())
         self._place = (run.initial_epoch, 0)
         self._has_trained = False
         self._found = self._of_this_run(self._folder.read())
@@ -271,6 +271,7 @@ class BackupAndRestore(Callback):
         """Let everything be as it was when the backup was written."""
         assert self._found is not None
         self._tell_of_differences(self._found.state)
+        self._tell_of_other_fits(self._found)
         with reading(self._found):
             self._give_back(self._found.state)
         if self._has_trained and self.params.get("verbose"):
@@ -316,6 +317,16 @@ class BackupAndRestore(Callback):
                 continue
             what = "is not here any more" if name in there else "is new, and begins afresh"
             warn(f"BackupAndRestore: {name}, a callback of the run that goes on, {what}.")
+
+    def _tell_of_other_fits(self, found: Found) -> None:
+        """Say what nobody can know: which of the fits of a process a backup is of."""
+        if self._number > 1 and found.state["has_trained"]:
+            warn(
+                f"BackupAndRestore: training goes on from {str(found.path)!r}, which was left by "
+                f"the fit that followed {self._number - 1} finished in this folder. If this is "
+                "another fit, as when an earlier cell of a notebook is run again, move it away, "
+                "and give each fit a folder of its own."
+            )
 
     # --- backups ----------------------------------------------------------------------------------
 

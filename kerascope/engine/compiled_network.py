@@ -26,6 +26,7 @@ from kerascope.engine.input_layer import Input
 from kerascope.engine.nesting import accepts, to_list, unpack_singleton
 from kerascope.engine.network import Network
 from kerascope.engine.operations import enter_operations
+from kerascope.engine.training_run import TRAINED
 from kerascope.errors import ArgumentError, NotBuiltError, NotCompiledError, RefusedError
 from kerascope.refusals import UNCALLED_METHODS
 from kerascope.registry import did_you_mean
@@ -331,6 +332,7 @@ class CompiledNetwork(Network):
     def _train_function_events(self) -> Generator[Any, Any, Function]:
         self._check_trainable_weights_consistency()
         if self.train_function is None:
+            TRAINED.add(self)
             inputs = self._feed_inputs + self._feed_targets + self._feed_sample_weights
             inputs = inputs + self._phase_inputs()
             training_updates = yield self.optimizer.updates_stage(

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 import numpy as np
 
@@ -26,6 +27,9 @@ _NAMES_AND_CHANCE = (
     *("name", "trainable", "seed", "batch_input_shape", "batch_shape", "function"),
     *("inbound_nodes", "input_layers", "output_layers", "layers"),
 )
+
+# Every model that has a train function.
+TRAINED: WeakSet[Any] = WeakSet()
 
 
 class Resumption(NamedTuple):
@@ -124,6 +128,15 @@ class Run:
         """The weights of the model that a step of this run leaves as they are."""
         written = {update.variable for update in self._function.updates}
         return [weight for weight in self.model.weights if weight not in written]
+
+    def steps_of_others(self) -> dict[Any, int]:
+        """Return how many steps every other model of the process was trained."""
+        optimizers = {model: model.optimizer for model in TRAINED if model is not self.model}
+        return {
+            model: int(optimizer.iterations.get_value())
+            for model, optimizer in optimizers.items()
+            if hasattr(optimizer, "iterations") and optimizer is not self.model.optimizer
+        }
 
     @functools.cached_property
     def seeds(self) -> list[int]:
