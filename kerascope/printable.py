@@ -1,10 +1,15 @@
 r"""Names as they are printed: what moves the cursor, or turns the direction, becomes an escape.
 
 A name is data: it may come from a file and hold anything, "\x1b[2J" too, which wipes a terminal. It
-stays what it is in configurations, files and logs; wherever it is printed it passes through here.
+stays what it is in configurations and logs; wherever it is printed it passes through here. A file
+that people read as well as programs (SVG, GraphML, JSON) holds such a character as its form writes
+any character: programs read the name as it is, and people see what is in it.
 """
 
 from __future__ import annotations
+
+import json
+from collections.abc import Callable
 
 
 def printable(text: str) -> str:
@@ -15,9 +20,7 @@ def printable(text: str) -> str:
     >>> printable("größe [bold]"), printable("a" + chr(27) + "[2J"), printable("two" + chr(10))
     ('größe [bold]', 'a\\x1b[2J', 'two\\n')
     """
-    if text.isprintable():
-        return text
-    return "".join(x if x.isprintable() else ascii(x)[1:-1] for x in text)
+    return _written(text, "", lambda x: ascii(x)[1:-1])
 
 
 def printable_lines(text: str) -> str:
@@ -28,6 +31,34 @@ def printable_lines(text: str) -> str:
     >>> printable_lines("a" + chr(7) + chr(10) + "b") == r"a\x07" + chr(10) + "b"
     True
     """
+    return _written(text, "\n\t", lambda x: ascii(x)[1:-1])
+
+
+def printable_json(text: str) -> str:
+    r"""Return a text of JSON that says the same, and in which each character can be seen.
+
+    Examples
+    --------
+    >>> print(printable_json(json.dumps("größe" + chr(0x202E), ensure_ascii=False)))
+    "größe\u202e"
+    """
+    return _written(
+        text, "\n\t", lambda x: f"\\u{ord(x):04x}" if x == "\x7f" else json.dumps(x)[1:-1]
+    )
+
+
+def printable_xml(text: str) -> str:
+    r"""Return text from inside of XML that says the same, and in which each character can be seen.
+
+    Examples
+    --------
+    >>> printable_xml("größe" + chr(0x202E))
+    'größe&#8238;'
+    """
+    return _written(text, "\n", lambda x: f"&#{ord(x)};")
+
+
+def _written(text: str, kept: str, escape: Callable[[str], str]) -> str:
     if text.isprintable():
         return text
-    return "".join(x if x.isprintable() or x in "\n\t" else ascii(x)[1:-1] for x in text)
+    return "".join(x if x.isprintable() or x in kept else escape(x) for x in text)

@@ -21,7 +21,9 @@ from kerascope.cli.commands import main
 from kerascope.errors import KerascopeError, ShapeError
 from kerascope.layers import Dense, Embedding, Input, add
 from kerascope.models import Model, model_from_json
-from kerascope.printable import printable, printable_lines
+from kerascope.printable import printable, printable_json, printable_lines
+from kerascope.viz.exports.to_networkx import from_graphml, from_json, to_graphml, to_json
+from kerascope.viz.graph import Graph, GraphNode
 
 # Wipes a terminal, rings, goes back, turns the direction, begins a sequence, breaks a line, hides.
 HOSTILE = ["\x1b[2J", "\x07", "\r", "\u202e", "\x9b2J", "\u2028", "\u200b", "\x00", "\x7f"]
@@ -161,9 +163,6 @@ PRINTS = {
 }
 
 
-FILES = {"command line", "drawing as svg", "drawing as source", "drawing as json"}
-
-
 @pytest.mark.parametrize("name", PRINTS)
 def test_nothing_of_a_hostile_name_is_printed_raw(name, model):
     text = printed(lambda: PRINTS[name](model))
@@ -171,9 +170,26 @@ def test_nothing_of_a_hostile_name_is_printed_raw(name, model):
     raw = leaked(text)
     if name.startswith(("fit with a bar", "evaluate")):
         raw -= {"\r"}  # the bar itself goes back to the begin of its line
-    if name in FILES:  # a name in them is data: only what begins a sequence in every terminal goes
-        raw &= {"\x1b", "\x07", "\x00"}
     assert not raw, ascii(text[:2000])
+
+
+SEEN = "größe 层 😀"
+
+
+@pytest.mark.parametrize("ending", ["svg", "html", "txt", "dot", "mmd", "json", "graphml"])
+def test_no_file_of_a_picture_holds_a_character_that_cannot_be_seen(ending, tmp_path):
+    drawing = ks.draw(model_with(f"{NAME}\u2066\u200d\ufeff\x85\t\ud800{SEEN}"))
+    drawing.save(tmp_path / f"a.{ending}")
+    text = (tmp_path / f"a.{ending}").read_bytes().decode()
+    assert SEEN in text
+    assert {c for c in text if not c.isprintable()} <= {"\n", "\t"}
+
+
+def test_json_and_graphml_say_the_same_with_their_escapes():
+    name = "a\x7f\x9b\u202e\U000e0001\t\r\n" + SEEN
+    graph = Graph(name, (GraphNode(name, name, "dense", attrs={"note": name}),), ())
+    assert from_json(to_json(graph)) == from_graphml(to_graphml(graph)) == graph
+    assert json.loads(printable_json(json.dumps(name, ensure_ascii=False))) == name
 
 
 def test_a_name_itself_stays_what_it_is(model):

@@ -10,6 +10,7 @@ import pytest
 from zoo import LARGE_ZOO, ZOO
 
 from kerascope.errors import ArgumentError
+from kerascope.printable import printable_lines
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.collapse.blocks import with_blocks
 from kerascope.viz.collapse.closing import closed_by_default
@@ -155,7 +156,7 @@ def test_no_name_ends_the_script_or_becomes_markup():
     assert "</script><script>alert" not in page
     assert page.count("<script") == page.count("</script>") == 2
     data = data_of(page)
-    assert data["strings"][data["boxes"][0][0]] == ODD
+    assert data["strings"][data["boxes"][0][0]] == printable_lines(ODD)
 
 
 def test_numbers_that_json_does_not_know_are_texts():

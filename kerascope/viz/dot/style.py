@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Container, Iterable, Mapping
 
-from kerascope.engine.node_ids import clean, free_id
+from kerascope.engine.node_ids import free_id
 from kerascope.viz import theme
 from kerascope.viz.boxes import PictureOptions, one_line
 from kerascope.viz.dot.labels import box_label, group_label
@@ -33,7 +33,7 @@ def dot_names(ids: Iterable[str], reserved: Container[str] = ()) -> dict[str, st
     """Return what boxes (or frames) are called in DOT: their ids, as far as Graphviz can hold them.
 
     Graphviz takes no empty name, loses names that begin with "%", and its SVG cannot hold control
-    characters. Ids that would become equal get a number.
+    characters; what cannot be seen is an escape. Ids that would become equal get a number.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def dot_names(ids: Iterable[str], reserved: Container[str] = ()) -> dict[str, st
     names: dict[str, str] = {}
     taken: dict[str, None] = {}
     for one in ids:
-        name = re.sub("[\x00-\x1f\x7f-\x9f]", " ", clean(one))
+        name = one_line(one)
         name = f"_{name}" if name.startswith("%") else name or "(no name)"
         while name in taken or name in reserved:
             name = free_id(name, taken) if name in taken else f"{name}~2"
@@ -149,9 +149,8 @@ def quoted(text: str) -> str:
     >>> print(quoted('say "a\\b"'))
     "say \"a\\b\""
     """
-    escaped = clean(text).replace("\\", "\\\\").replace('"', '\\"')
-    plain = re.sub("[\t\n\r]", " ", escaped)
-    return f'"{plain}"'
+    escaped = one_line(text).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def attribute_list(attributes: Mapping[str, str]) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 
 from kerascope.engine.node_ids import clean, free_id
 from kerascope.errors import ConfigError, DtypeError
+from kerascope.printable import printable_json, printable_xml
 from kerascope.viz.depths import longest_paths
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
@@ -148,7 +149,7 @@ def to_json(graph: Graph) -> str:
 
     data = networkx.node_link_data(to_networkx(graph), edges="edges")
     marked = {"schema": SCHEMA, "version": VERSION, **data}
-    return json.dumps(marked, ensure_ascii=False, indent=1) + "\n"
+    return printable_json(json.dumps(marked, ensure_ascii=False, indent=1)) + "\n"
 
 
 def from_json(text: str) -> Graph:
@@ -187,8 +188,8 @@ def to_graphml(graph: Graph) -> bytes:
     content = io.BytesIO()
     # Not write_graphml, which writes by lxml or by Python, whichever is there.
     networkx.write_graphml_xml(to_networkx(_cleaned(graph)), content, encoding="utf-8")
-    # Python writes a carriage return as it is, and it would be read as a line feed.
-    return content.getvalue().replace(b"\r", b"&#13;")
+    # A carriage return too: Python writes it as it is, and it would be read as a line feed.
+    return printable_xml(content.getvalue().decode()).encode()
 
 
 def from_graphml(content: bytes) -> Graph:

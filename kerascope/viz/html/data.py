@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from kerascope.engine.node_ids import clean
+from kerascope.printable import printable_json, printable_lines
 from kerascope.viz.boxes import BoxText, PictureOptions, caption_lines, group_text
 from kerascope.viz.collapse.collapsed import kind_of_group
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
@@ -54,7 +54,7 @@ def as_script(data: Mapping[str, Any]) -> str:
     >>> "</script>" in as_script({"name": "</script>"})
     False
     """
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    text = printable_json(json.dumps(data, ensure_ascii=False, separators=(",", ":")))
     return text.replace("<", "\\u003c")
 
 
@@ -93,7 +93,7 @@ class _Data:
         levels = ordered_levels(graph)
         wide, high = caption_size(graph)
         found = {
-            "name": clean(graph.name),
+            "name": printable_lines(graph.name),
             "rankdir": self.options.rankdir,
             "theme": self.options.theme,
             "depthRanks": self.options.depth_ranks,
@@ -124,7 +124,7 @@ class _Data:
         """Return the number of a text that is not measured."""
         if text not in self.strings.numbers:
             self.units.append(0)
-            return self.strings.add(text, clean(text))
+            return self.strings.add(text, printable_lines(text))
         return self.strings.numbers[text]
 
     def drawn(self, text: str) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from html import escape
 
 from kerascope.engine.node_ids import clean
+from kerascope.printable import printable_lines, printable_xml
 from kerascope.viz.layout.text_width import text_width
 
-# A reader of XML turns these into blanks unless they are written as numbers.
-_KEPT = {ord(c): f"&#{ord(c)};" for c in "\n\r\t"}
+# A reader of XML turns it into a blank unless it is written as a number.
+_KEPT = {ord("\n"): "&#10;"}
 
 
 def number(value: float) -> str:
@@ -31,7 +32,7 @@ def attribute(text: str) -> str:
     >>> attribute('a "b" <c>')
     '"a &quot;b&quot; &lt;c&gt;"'
     """
-    return f'"{escape(clean(text), quote=True)}"'.translate(_KEPT)
+    return f'"{printable_xml(escape(clean(text), quote=True)).translate(_KEPT)}"'
 
 
 def element(name: str, text: str) -> str:
@@ -42,7 +43,7 @@ def element(name: str, text: str) -> str:
     >>> element("title", "a & b")
     '<title>a &amp; b</title>'
     """
-    return f"<{name}>{escape(clean(text), quote=False)}</{name}>"
+    return f"<{name}>{escape(printable_lines(text), quote=False)}</{name}>"
 
 
 def text_element(
@@ -53,5 +54,5 @@ def text_element(
     pinned = f' textLength="{number(width)}" lengthAdjust="spacingAndGlyphs"' if text else ""
     return (
         f'<text class="{kind}" x="{number(x)}" y="{number(y)}"{pinned}>'
-        f"{escape(clean(text), quote=False)}</text>"
+        f"{escape(printable_lines(text), quote=False)}</text>"
     )
