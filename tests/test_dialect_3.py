@@ -14,7 +14,7 @@ from keras_reference import answer, keras
 
 import kerascope as ks
 from kerascope import K, activations, config, layers, losses, models, optimizers
-from kerascope.engine.layer_config import constructor_defaults
+from kerascope.engine.layer_type import constructor_defaults
 from kerascope.errors import ArgumentError, DataError, KerascopeWarning, PhaseAskedError
 from kerascope.spellings import HABITS
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from kerascope import backend as K
 from kerascope.applications import InceptionV3, ResNet50
+from kerascope.engine.calling import fresh_names
 from kerascope.engine.model import Model
 from kerascope.engine.sequential import Sequential
-from kerascope.engine.undoing import fresh_names
 from kerascope.layers import (
     LSTM,
     RNN,

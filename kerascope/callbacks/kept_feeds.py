@@ -1,6 +1,6 @@
 """Where the data of a run are: what a backup keeps of the feeds and of what they read from.
 
-Feeds are made by `fit`: see `engine/feeds.py` and `engine/generator_feed.py`. Arrays are there
+Feeds are made by `fit`: see `engine/feeds.py` and `engine/feeds.py`. Arrays are there
 again in the next process; a Sequence or an iterator has a state of its own.
 """
 

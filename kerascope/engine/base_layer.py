@@ -13,30 +13,549 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from kerascope import regularizers
-from kerascope.backend.eager import graph_mode
-from kerascope.backend.graph import Variable
+import numpy as np
+
+from kerascope import constraints, initializers, regularizers
+from kerascope.backend import state
+from kerascope.backend.at_once import set_values
+from kerascope.backend.eager import graph_mode, is_eager, value_of
+from kerascope.backend.graph import Tensor, Variable, as_tensor
+from kerascope.backend.locks import LOCKS
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.shapes import Shape, as_shape
-from kerascope.backend.state import floatx, get_uid, int_shape, placeholder
+from kerascope.backend.state import (
+    batch_get_value,
+    batch_set_value,
+    floatx,
+    get_uid,
+    int_shape,
+    placeholder,
+    variable,
+)
 from kerascope.callers import warn
-from kerascope.engine.calling import call_layer
+from kerascope.engine.arguments import accepts, shapes_by_name, to_list, unpack_singleton
+from kerascope.engine.calling import (
+    LossesOfLastCall,
+    call_layer,
+    enclosing_call,
+    entered_losses,
+    remember_value,
+    tried_out,
+)
 from kerascope.engine.input_spec import InputSpec, check_inputs
-from kerascope.engine.layer_config import derived_config
-from kerascope.engine.layer_type import LayerType, layer_registry
-from kerascope.engine.layer_weights import LayerWeights
-from kerascope.engine.nesting import to_list, unpack_singleton
+from kerascope.engine.layer_type import LayerType, OldNames, derived_config, layer_registry
 from kerascope.engine.node import Node
-from kerascope.engine.per_input import PerInput
-from kerascope.engine.tensor_arguments import shapes_by_name
-from kerascope.engine.undoing import tried_out
-from kerascope.errors import DtypeError, NotBuiltError
-from kerascope.limits import PARTS_OF_A_LAYER, Budget, current_budget
+from kerascope.errors import ArgumentError, DtypeError, IllDefinedError, NotBuiltError, ShapeError
+from kerascope.limits import PARTS_OF_A_LAYER, Budget, building, current_budget
 from kerascope.printable import printable
 from kerascope.registry import did_you_mean
-from kerascope.spellings import changed_habits, habits
+from kerascope.spellings import changed_habits, habits, weight_name
+
+__all__ = ["InputSpec", "Layer", "Node"]
+
+
+# --- what a layer knows of its calls --------------------------------------------------------------
+
+
+class NodeAccess(OldNames):
+    """The part of `Layer` that reads its `inbound_nodes`."""
+
+    name: str
+    inbound_nodes: list[Node]
+    outbound_nodes: list[Node]
+
+    @property
+    def label(self) -> str:
+        """How errors call the layer: `Dense 'dense_1'`."""
+        return f"{type(self).__name__} '{printable(self.name)}'"
+
+    @property
+    def _inbound_nodes(self) -> list[Node]:
+        return self.inbound_nodes
+
+    @property
+    def _outbound_nodes(self) -> list[Node]:
+        return self.outbound_nodes
+
+    def _at_node(self, node_index: int, attribute: str, what: str) -> Any:
+        if not self.inbound_nodes:
+            raise IllDefinedError(
+                f"{self.label}: the layer has never been called and thus has no defined {what}.",
+                subject=self,
+            )
+        if not -len(self.inbound_nodes) <= node_index < len(self.inbound_nodes):
+            raise ArgumentError(
+                f"{self.label}: asked to get {what} at node {node_index}, but the layer has only "
+                f"{len(self.inbound_nodes)} inbound nodes.",
+                subject=self,
+            )
+        return unpack_singleton(getattr(self.inbound_nodes[node_index], attribute))
+
+    def _at_only_node(self, attribute: str, what: str) -> Any:
+        if not self.inbound_nodes:
+            raise IllDefinedError(
+                f"Layer {self.name} has never been called and thus has no defined {what}.",
+                subject=self,
+            )
+        if len(self.inbound_nodes) == 1:
+            return self._at_node(0, attribute, what)
+        values = [getattr(node, attribute) for node in self.inbound_nodes]
+        if what.endswith("shape") and all(value == values[0] for value in values):
+            return unpack_singleton(values[0])
+        method = what.replace(" ", "_")
+        raise IllDefinedError(
+            f'Layer {self.name} has multiple inbound nodes, hence the notion of "layer {what}" is '
+            f"ill-defined. Use get_{method}_at(node_index) instead.",
+            subject=self,
+        )
+
+    def get_input_at(self, node_index: int) -> Any:
+        """Return the input tensor (or list of them) of one call."""
+        return self._at_node(node_index, "input_tensors", "input")
+
+    def get_output_at(self, node_index: int) -> Any:
+        """Return the output tensor (or list of them) of one call."""
+        return self._at_node(node_index, "output_tensors", "output")
+
+    def get_input_mask_at(self, node_index: int) -> Any:
+        """Return the input mask (or list of them) of one call."""
+        return self._at_node(node_index, "input_masks", "input mask")
+
+    def get_output_mask_at(self, node_index: int) -> Any:
+        """Return the output mask (or list of them) of one call."""
+        return self._at_node(node_index, "output_masks", "output mask")
+
+    def get_input_shape_at(self, node_index: int) -> Any:
+        """Return the input shape (or list of them) of one call."""
+        return self._at_node(node_index, "input_shapes", "input shape")
+
+    def get_output_shape_at(self, node_index: int) -> Any:
+        """Return the output shape (or list of them) of one call."""
+        return self._at_node(node_index, "output_shapes", "output shape")
+
+    @property
+    def input(self) -> Any:
+        """The input tensor of the layer's only call."""
+        return self._at_only_node("input_tensors", "input")
+
+    @property
+    def output(self) -> Any:
+        """The output tensor of the layer's only call."""
+        return self._at_only_node("output_tensors", "output")
+
+    @property
+    def input_mask(self) -> Any:
+        """The input mask of the layer's only call."""
+        return self._at_only_node("input_masks", "input mask")
+
+    @property
+    def output_mask(self) -> Any:
+        """The output mask of the layer's only call."""
+        return self._at_only_node("output_masks", "output mask")
+
+    @property
+    def input_shape(self) -> Any:
+        """The input shape, if all calls agree on it."""
+        return self._at_only_node("input_shapes", "input shape")
+
+    @property
+    def output_shape(self) -> Any:
+        """The output shape, if all calls agree on it."""
+        return self._at_only_node("output_shapes", "output shape")
+
+
+# --- losses and updates, by the inputs that they belong to ----------------------------------------
+#
+# Losses and updates of a layer, kept by the inputs that they belong to.
+#
+# A layer that is called on two inputs makes two sets of updates; a model that contains only one
+# of the calls must run only its own. So each item is entered under the tensors that it depends
+# on, or under none if it holds whatever is fed (a penalty on a weight). The key is the tuple of
+# tensors themselves: Keras 1 and 2 use their `id()`, which a dead tensor's successor may get.
+
+
+Key = tuple[Tensor, ...]
+
+
+class PerInput:
+    """Lists of items, each under the inputs that they depend on."""
+
+    def __init__(self) -> None:
+        self._items: dict[Key, list[Any]] = {}
+        self._keys: list[Key] = []  # of every item, in the order of their coming
+
+    def add(self, items: Any, inputs: Any = None) -> None:
+        """Enter one item or a list of them under `inputs`."""
+        items, key = to_list(items), tuple(to_list(inputs))
+        if items:
+            self._items.setdefault(key, []).extend(items)
+            self._keys.extend([key] * len(items))
+
+    def forget_after(self, number: int) -> None:
+        """Take out all that came after the first `number` items."""
+        while len(self._keys) > number:
+            key = self._keys.pop()
+            self._items[key].pop()
+            if not self._items[key]:
+                del self._items[key]
+
+    def of(self, inputs: Any) -> list[Any]:
+        """Return the items of exactly these inputs; None gives those that depend on no input."""
+        return list(self._items.get(tuple(to_list(inputs)), ()))
+
+    def all(self) -> list[Any]:
+        """Return every item."""
+        return [item for items in self._items.values() for item in items]
+
+    def copy(self) -> PerInput:
+        """Return a copy that can be put back if a call fails."""
+        twin = PerInput()
+        twin._items = {key: list(items) for key, items in self._items.items()}
+        twin._keys = list(self._keys)
+        return twin
+
+    __copy__ = copy
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+
+_BOOKS_OF_CALLS = ("inbound_nodes", "outbound_nodes")
+_CONTAINERS = (list, tuple, dict)
+
+
+_NO_LAYERS = frozenset(  # most attributes
+    (type(None), bool, int, float, str, PerInput, LossesOfLastCall)
+)
+
+
+class LayerBooks(NodeAccess):
+    """The part of `Layer` that keeps penalties and update pairs."""
+
+    trainable: bool
+    stateful: bool
+    _losses: PerInput
+    _updates: PerInput
+    _inner_calls: PerInput
+    _last_call: LossesOfLastCall | None = None
+
+    @property
+    def _sublayers(self) -> list[Any]:
+        """Layers that this one holds as attributes, alone or in lists and dicts, however deep."""
+        found: dict[Any, None] = {}
+        for name, value in vars(self).items():
+            if type(value) in _NO_LAYERS:
+                continue
+            if isinstance(value, LayerBooks):
+                found[value] = None
+            elif isinstance(value, (list, tuple, dict)) and name not in _BOOKS_OF_CALLS:
+                # A list that the constructor was given is not held: what was made of it is.
+                deep = name != "_arguments"
+                found.update((x, None) for x in _layers_in(value, (value,), deep))
+        found.pop(self, None)
+        return list(found)
+
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+        """Add scalar penalties; those that depend on `inputs` belong to the call on them.
+
+        In a call on numbers they are numbers too: `losses` has them until the next such call, and
+        no graph ever asks for them.
+        """
+        tensors, entered = [as_tensor(loss) for loss in to_list(losses)], entered_losses.get()
+        if is_eager() and entered is not None:
+            entered.setdefault(self, []).extend(tensors)
+        else:
+            self._losses.add(tensors, self._whole_call(inputs))
+
+    def add_update(self, updates: Any, inputs: Any = None) -> None:
+        """Add pairs `(variable, new_value)`, run with each train step that contains this call."""
+        pairs = [updates] if isinstance(updates, tuple) else to_list(updates)
+        if is_eager():
+            _commit_at_once(pairs)
+        else:
+            self._updates.add(pairs, self._whole_call(inputs))
+
+    def _whole_call(self, inputs: Any) -> Any:
+        """Return all inputs of the call that is being made, if it begins with these.
+
+        `call(inputs, initial_state)` says `add_update(pairs, inputs)`; the call has more inputs.
+        """
+        layer, tensors = enclosing_call.get() or (None, [])
+        given = to_list(inputs)
+        return tensors if given and layer is self and tensors[: len(given)] == given else inputs
+
+    @property
+    def losses(self) -> list[Tensor]:
+        """All penalties of the layer and of layers inside it.
+
+        After a call on numbers also those of that call, until the next one.
+        """
+        of_call = [] if self._last_call is None else self._last_call.own
+        return (
+            self._losses.all()
+            + of_call
+            + [loss for layer in self._sublayers for loss in layer.losses]
+        )
+
+    @property
+    def updates(self) -> list[tuple[Variable, Any]]:
+        """All update pairs of the layer; when it is frozen, only those of states."""
+        if not self.trainable:
+            return self.state_updates
+        return self._updates.all() + [pair for layer in self._sublayers for pair in layer.updates]
+
+    @property
+    def state_updates(self) -> list[tuple[Variable, Any]]:
+        """The update pairs that carry a state from batch to batch: they run in test mode too."""
+        own = self._updates.all() if self.stateful else []
+        return own + [pair for layer in self._sublayers for pair in layer.state_updates]
+
+    def get_losses_for(self, inputs: Any = None) -> list[Tensor]:
+        """Return the penalties for exactly these inputs; None gives the unconditional ones."""
+        return self._losses.of(inputs) + self._of_inner_layers("get_losses_for", inputs)
+
+    def get_updates_for(self, inputs: Any = None) -> list[tuple[Variable, Any]]:
+        """Return the update pairs for exactly these inputs; None gives the unconditional ones."""
+        if not self.trainable:
+            return self.get_state_updates_for(inputs)
+        return self._updates.of(inputs) + self._of_inner_layers("get_updates_for", inputs)
+
+    def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
+        """Return those of `state_updates` for exactly these inputs."""
+        own = self._updates.of(inputs) if self.stateful else []
+        return own + self._of_inner_layers("get_state_updates_for", inputs)
+
+    def _of_inner_layers(self, getter: str, inputs: Any) -> list[Any]:
+        """Return what the layers inside have for these inputs, or for what became of them."""
+        if inputs is None:
+            calls: Any = [(layer, None) for layer in self._sublayers]
+        else:
+            calls = dict.fromkeys(self._inner_calls.of(inputs))
+        return [item for layer, key in calls for item in getattr(layer, getter)(key)]
+
+    def remember_call(self, layer: LayerBooks, inner_inputs: list[Tensor], inputs: Any) -> None:
+        """Note that a call on `inputs` has called a layer inside: its books are asked when needed.
+
+        They are not copied: a layer inside may still be frozen, or unfrozen.
+        """
+        if not is_eager():
+            self._inner_calls.add([(layer, tuple(inner_inputs))], inputs)
+
+    @property
+    def _books(self) -> tuple[PerInput, ...]:
+        return self._losses, self._updates, self._inner_calls
+
+    @property
+    def uses_learning_phase(self) -> bool:
+        """Tell whether an output differs between training and test."""
+        return any(
+            y._uses_learning_phase for node in self.inbound_nodes for y in node.output_tensors
+        )
+
+
+def _layers_in(container: Any, around: tuple[Any, ...], deep: bool) -> Iterator[LayerBooks]:
+    """Yield the layers in a list, tuple or dict and in those inside it, as in `[(dense, norm)]`.
+
+    Tuples with names, such as a history, are records: their layers belong to somebody else.
+    """
+    for member in container.values() if isinstance(container, dict) else container:
+        if isinstance(member, LayerBooks):
+            yield member
+        elif deep and type(member) in _CONTAINERS and not any(member is one for one in around):
+            yield from _layers_in(member, (*around, member), deep)
+
+
+def _commit_at_once(updates: list[Any]) -> None:
+    """Write update pairs at once; new values are computed before any is written."""
+    with LOCKS.steps:
+        computed = [(v, value_of(nv)) for v, nv in updates]
+        for v, _ in computed:
+            remember_value(v)
+        set_values(computed)
+
+
+# --- weights --------------------------------------------------------------------------------------
+
+
+class LayerWeights(LayerBooks):
+    """The part of `Layer` that holds weights, its own and those of layers inside it."""
+
+    dtype: str
+    built: bool = False
+    _budget: Budget | None
+    _trainable_weights: list[Variable]
+    _non_trainable_weights: list[Variable]
+
+    def add_weight(
+        self,
+        *args: Any,
+        name: str | None = None,
+        shape: Any = None,
+        dtype: str | None = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        trainable: bool = True,
+        constraint: Any = None,
+    ) -> Variable:
+        """Make a weight and enter it in the layer's books.
+
+        Parameters
+        ----------
+        *args
+            Name and shape, as Keras 2 orders them, or shape and initializer, as Keras 1 and 3 do.
+        name : str, optional
+            The weight's own word: "kernel". Its full name follows `config.dialect`:
+            `dense_1/kernel`.
+        shape : tuple of int
+            Every size must be known.
+        dtype : str, optional
+            Default: the layer's.
+        initializer : str, callable or object
+            Default "glorot_uniform".
+        regularizer : callable, optional
+            Its penalty is added to the layer's losses.
+        trainable : bool
+            Whether training changes it.
+        constraint : callable, optional
+            Applied by the optimizer to each new value.
+        """
+        if len(args) > 2:
+            raise ArgumentError(
+                f"{self.label}: add_weight got {len(args)} arguments by place; expected at most 2. "
+                f"Name the others: initializer=..., trainable=...",
+                subject=self,
+            )
+        if args and isinstance(args[0], (tuple, list)):
+            shape, initializer = (*args, initializer)[:2]
+        elif args:
+            name, shape = (*args, shape)[:2]
+        if shape is None or any(size is None for size in shape):
+            raise ShapeError(
+                f"{self.label}: weight {name!r} has shape {shape}; expected known sizes. "
+                f"Give the input's last axes a size.",
+                subject=self,
+            )
+        word = name or f"weight_{len(self.weights) + 1}"
+        dtype = dtype or self.dtype
+        initializer = initializers.get(initializer or "glorot_uniform")
+        value = self._first_value(initializer, tuple(shape), dtype, word)
+        with graph_mode():
+            weight = variable(
+                value, dtype, weight_name(self.name, word), constraints.get(constraint)
+            )
+            if regularizer is not None:
+                with name_scope("weight_regularizer"):
+                    penalty: Any = regularizers.get(regularizer)
+                    self.add_loss(penalty(weight))
+        (self._trainable_weights if trainable else self._non_trainable_weights).append(weight)
+        return weight
+
+    def _first_value(self, initializer: Any, shape: Shape, dtype: str, word: str) -> Any:
+        """Return what a weight begins with, if there is room for it: see `kerascope.limits`."""
+        budget = current_budget() or self._budget
+        if budget is not None:
+            budget.take_numbers(shape, f"a weight {word!r} in {self.label}")
+            if budget is current_budget() and budget.weights_are_read_next:
+                return np.zeros(shape, dtype)
+        with building(budget):
+            return (
+                initializer(shape, dtype=dtype)
+                if accepts_dtype(initializer)
+                else initializer(shape)
+            )
+
+    @property
+    def trainable_weights(self) -> list[Variable]:
+        """Weights that training changes; empty when the layer is frozen."""
+        if not self.trainable:
+            return []
+        inner = [w for layer in self._sublayers for w in layer.trainable_weights]
+        return _distinct([*self._trainable_weights, *inner]) if inner else self._trainable_weights
+
+    @trainable_weights.setter
+    def trainable_weights(self, weights: list[Variable]) -> None:
+        self._trainable_weights = weights
+
+    @property
+    def non_trainable_weights(self) -> list[Variable]:
+        """Weights that training leaves alone; all of them when the layer is frozen."""
+        inner = [w for layer in self._sublayers for w in layer.non_trainable_weights]
+        if not self.trainable:
+            frozen = [w for layer in self._sublayers for w in layer.trainable_weights]
+            return _distinct(
+                [*self._trainable_weights, *frozen, *self._non_trainable_weights, *inner]
+            )
+        return (
+            _distinct([*self._non_trainable_weights, *inner])
+            if inner
+            else self._non_trainable_weights
+        )
+
+    @non_trainable_weights.setter
+    def non_trainable_weights(self, weights: list[Variable]) -> None:
+        self._non_trainable_weights = weights
+
+    @property
+    def weights(self) -> list[Variable]:
+        """All weights: the trainable ones, then the others."""
+        return [*self.trainable_weights, *self.non_trainable_weights]
+
+    def get_weights(self) -> list[np.ndarray]:
+        """Return the numbers of all weights, in the order of `weights`."""
+        return batch_get_value(self.weights)
+
+    def set_weights(self, weights: list[Any]) -> None:
+        """Replace the numbers of all weights, or raise and replace none.
+
+        Raises
+        ------
+        ArgumentError
+            There are too many arrays or too few.
+        ShapeError
+            One has another shape than its weight.
+        """
+        if len(weights) != len(self.weights):
+            raise ArgumentError(
+                f"{self.label}: set_weights got {len(weights)} arrays; expected "
+                f"{len(self.weights)}: {self.weights}.",
+                subject=self,
+            )
+        batch_set_value(zip(self.weights, weights, strict=True))
+
+    def count_params(self) -> int:
+        """Return how many numbers the weights hold.
+
+        Raises
+        ------
+        NotBuiltError
+            The layer has no weights yet.
+        """
+        if not self.built:
+            raise NotBuiltError(
+                f"{self.label}: count_params needs the weights, and it is not built yet. "
+                f"Call it, or give it an input_shape.",
+                subject=self,
+            )
+        return sum(state.count_params(w) for w in self.weights)
+
+
+def accepts_dtype(initializer: Any) -> bool:
+    """Tell whether an initializer (an object or a plain function) takes `dtype`."""
+    return accepts(
+        initializer if hasattr(initializer, "__name__") else type(initializer).__call__, "dtype"
+    )
+
+
+def _distinct(weights: list[Variable]) -> list[Variable]:
+    """Return the weights without repetitions: a layer may be reached by two ways."""
+    return list(dict.fromkeys(weights))
+
+
+# --- the layer ------------------------------------------------------------------------------------
+
 
 _BASE_KEYWORDS = (
     "name", "trainable", "dtype", "input_shape", "batch_input_shape", "batch_size", "weights",
@@ -317,6 +836,3 @@ def _batch_input_shape(kwargs: dict[str, Any]) -> Shape | None:
     if input_shape is None and input_dim is not None:
         input_shape = (input_dim,) if input_length is None else (input_length, input_dim)
     return None if input_shape is None else (batch_size, *as_shape(input_shape))
-
-
-__all__ = ["InputSpec", "Layer", "Node"]

@@ -1,4 +1,6 @@
-"""What happens when a layer is called: the three modes of `__call__`.
+"""What happens when a layer is called: it is built once, its `call` runs, a Node records it.
+
+There are three ways:
 
 - on symbolic tensors that have a history (`Input()` or another layer's output): the body runs once,
   on symbols; a Node records the call and the outputs receive their history. This is how models are
@@ -7,43 +9,47 @@
 - on tensors without a history, that is inside a function that is being traced or inside another
   layer's body: the body runs on symbols, and nothing is recorded.
 
-Each is a stage or a plain call; `Layer.__call__` picks one. Lesson: chapters 6 and 17.
+Each is a stage or a plain call; `call_layer` picks one. The sections after it tell what it rests
+on: a `call` that says `if training:`, what is undone when a call fails, and how `x + layer(x)`
+becomes an entry of the layer graph. Lesson: chapters 6 and 17.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import nullcontext
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kerascope.backend import state
+from kerascope.backend.at_once import set_values
 from kerascope.backend.eager import eager_mode, graph_mode, is_eager, value_of
-from kerascope.backend.graph import Constant, Tensor, Variable, as_tensor
+from kerascope.backend.graph import Apply, Constant, Tensor, Variable, as_tensor
 from kerascope.backend.ops import sizes
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.elementwise import identity
-from kerascope.backend.scopes import name_scope
+from kerascope.backend.phase import in_train_phase
+from kerascope.backend.scopes import Scope, name_scope
 from kerascope.backend.shapes import Shape, merge_shapes
-from kerascope.backend.state import learning_phase, learning_phase_scope
-from kerascope.engine.both_phases import call_in_its_phases, may_ask
-from kerascope.engine.failures import remember_call
-from kerascope.engine.input_spec import check_inputs
-from kerascope.engine.layer_books import inside_call, is_inside_call, losses_of_a_call
-from kerascope.engine.nesting import accepts, to_list, unpack_singleton
-from kerascope.engine.node import Node, NodeCreated
-from kerascope.engine.operations import enter_operations
-from kerascope.engine.tensor_arguments import (
+from kerascope.backend.state import PHASE, learning_phase, learning_phase_scope
+from kerascope.engine.arguments import (
+    accepts,
     by_name,
     filled,
     masks_by_name,
     number_of_places,
     shapes_by_name,
     taken_out,
+    to_list,
+    unpack_singleton,
     with_constants,
 )
-from kerascope.engine.undoing import Undoing
-from kerascope.errors import DtypeError, ShapeError
+from kerascope.engine.input_spec import check_inputs
+from kerascope.engine.node import Node, NodeCreated, remember_call
+from kerascope.errors import ArgumentError, DtypeError, PhaseAskedError, ShapeError
+from kerascope.registry import Registry
 from kerascope.spellings import habits
 from kerascope.stage import Stage
 
@@ -336,3 +342,321 @@ def _name_the_layer(error: Exception, layer: Layer) -> None:
         return
     path, line = layer.made_at or ("?", 0)
     error.add_note(f"in {layer.label}, made at {path}, line {line}")
+
+
+# --- a `call` that asks whether it is training ----------------------------------------------------
+#
+# A `call` that says `if training:` is run twice, once for each phase, as Keras 3 does.
+#
+# Keras 3 runs `call` anew for training and for test, so that `training` is True or False. Here
+# one graph serves both, and `training` is a symbol, which is neither. A `call` that asks it
+# nevertheless is undone and run with True and with False; its output is then a choice between
+# both outcomes.
+
+
+def may_ask(arguments: dict[str, Any]) -> bool:
+    """Tell whether a `call` with these arguments may ask whether it is training."""
+    return arguments.get("training") is PHASE and habits().training_is_bool
+
+
+def call_in_its_phases(layer: Any, inputs: Any, arguments: dict[str, Any]) -> Any:
+    """Return what a layer's `call` returns, which may ask whether it is training.
+
+    Raises
+    ------
+    ArgumentError
+        It asks, and adds penalties or states, which would count in both phases.
+    """
+    undoing = Undoing(layer)
+    try:
+        with undoing.if_it_fails():
+            outputs = layer.call(inputs, **arguments)
+    except PhaseAskedError:
+        undoing = Undoing(layer)
+        with undoing.if_it_fails():
+            outputs = _choice(layer, lambda: layer.call(inputs, **arguments), arguments)
+    undoing.keep()
+    return outputs
+
+
+def _choice(layer: Any, call: Callable[[], Any], arguments: dict[str, Any]) -> Any:
+    """Return the outcome of `call` in training and in test, with a switch between both."""
+    outcomes, adds = _outcomes(layer, call, arguments)
+    if adds:  # perhaps no more than the penalties on weights that have been made just now
+        with tried_out(layer):
+            _, adds = _outcomes(layer, call, arguments)
+    if adds or len(outcomes[0]) != len(outcomes[1]):
+        raise ArgumentError(
+            f"{layer.label}: its call says `if training:`, so it is run once for training and once "
+            f"for test; but the two differ in their number of outputs, or add penalties or states, "
+            f"which would count twice, or in the wrong phase. Write "
+            f"K.in_train_phase(a, b, training) where they differ.",
+            subject=layer,
+        )
+    choices = [in_train_phase(a, b, PHASE) for a, b in zip(*outcomes, strict=True)]
+    return unpack_singleton(choices)
+
+
+def _outcomes(
+    layer: Any, call: Callable[[], Any], arguments: dict[str, Any]
+) -> tuple[list[list[Any]], bool]:
+    """Return the outcomes in training and in test, and whether penalties or states were added."""
+    outcomes = []
+    before = len(layer.losses) + len(layer.state_updates)
+    for is_training in (True, False):
+        arguments["training"] = is_training
+        with learning_phase_scope(int(is_training)):
+            outcomes.append(to_list(call()))
+    arguments["training"] = PHASE
+    return outcomes, len(layer.losses) + len(layer.state_updates) != before
+
+
+# --- a call that fails changes nothing ------------------------------------------------------------
+#
+# A call that fails changes nothing: neither its layer, nor the layers that it called inside.
+#
+# A call may build a layer, enter losses, updates and Nodes, and call further layers that do the
+# same; on arrays it writes new values into variables. Each call keeps an `Undoing`; one that
+# succeeds hands it to the call around it, which may still fail.
+
+
+_around: ContextVar[Undoing | None] = ContextVar("around", default=None)
+
+
+class Undoing:
+    """What a layer was before a call, to be put back if the call fails.
+
+    Parameters
+    ----------
+    layer : Layer
+    """
+
+    def __init__(self, layer: Layer) -> None:
+        self.layer = layer
+        self._before: dict[str, Any] | None = None if layer.built else layer._snapshot()
+        self._marks = [len(book) for book in layer._books]
+        self._number_of_nodes = len(layer.inbound_nodes)
+        self._inside: list[Callable[[], Any]] = []  # each takes back one thing done inside the call
+        self._values: list[tuple[Variable, Any]] = []  # what variables had before, in this order
+
+    @contextmanager
+    def if_it_fails(self) -> Iterator[None]:
+        """Undo everything if the `with` block raises; calls made inside it belong to it."""
+        token = _around.set(self)
+        try:
+            yield
+        except BaseException:
+            self.undo()
+            raise
+        finally:
+            _around.reset(token)
+
+    def keep(self) -> None:
+        """Leave the work as it is, unless a call around this one fails."""
+        outer = _around.get()
+        if outer is not None:
+            outer._inside.append(self.undo)
+            outer._values += self._values
+            self._values = []
+
+    def remember_value(self, variable: Variable) -> None:
+        """Note the value of a variable that is going to be written."""
+        self._values.append((variable, variable.get_value()))
+
+    def undo(self) -> None:
+        """Put the layer, and those that it called, back."""
+        set_values(reversed(self._values))  # of several values the oldest counts
+        self._values = []
+        while self._inside:
+            self._inside.pop()()
+        self._remove_nodes()
+        if self._before is not None:
+            self.layer._restore(self._before)
+        for book, mark in zip(self.layer._books, self._marks, strict=True):
+            book.forget_after(mark)
+
+    def _remove_nodes(self) -> None:
+        nodes = self.layer.inbound_nodes
+        while len(nodes) > self._number_of_nodes:
+            node = nodes.pop()
+            for layer in dict.fromkeys(node.inbound_layers):
+                if layer is not None and node in layer.outbound_nodes:
+                    layer.outbound_nodes.remove(node)
+
+
+@contextmanager
+def tried_out(layer: Layer) -> Iterator[None]:
+    """Undo in the end all that calls in the `with` block have done, even if they succeed."""
+    undoing = Undoing(layer)
+    with undoing.if_it_fails():
+        yield
+    undoing.undo()
+
+
+def remember_value(variable: Variable) -> None:
+    """Let the call that is being made, if there is one, put this value back if it fails."""
+    undoing = _around.get()
+    if undoing is not None:
+        undoing.remember_value(variable)
+
+
+class LossesOfLastCall(NamedTuple):
+    """The penalties of a layer for the last call on numbers, and who else entered some in it."""
+
+    own: list[Tensor]
+    layers: list[Layer]
+
+
+enclosing_call: ContextVar[tuple[Layer, list[Tensor]] | None] = ContextVar(
+    "enclosing", default=None
+)
+
+
+# What layers add in the outermost call on numbers that is being made.
+entered_losses: ContextVar[dict[Any, list[Tensor]] | None] = ContextVar("entered", default=None)
+
+
+@contextmanager
+def losses_of_a_call(layer: Layer) -> Iterator[None]:
+    """Let the penalties of this call on numbers take the places of those of the last one.
+
+    If the call fails, those of the last one stay.
+    """
+    entered: dict[Any, list[Tensor]] = {}
+    token = entered_losses.set(entered)
+    try:
+        yield
+    finally:
+        entered_losses.reset(token)
+    if entered or layer._last_call is not None:
+        before = [] if layer._last_call is None else layer._last_call.layers
+        for one in [*before, layer, *entered]:
+            one._last_call = LossesOfLastCall(entered.get(one, []), [])
+        layer._last_call = LossesOfLastCall(entered.get(layer, []), list(entered))
+
+
+@contextmanager
+def inside_call(layer: Layer, inputs: list[Tensor]) -> Iterator[None]:
+    """Let the layers that are called inside the `with` block belong to this call of `layer`.
+
+    So the moving averages of a BatchNormalization deep inside a layer of layers are found by the
+    inputs of the outermost call, which is the only one that a model knows.
+    """
+    outer = enclosing_call.get()
+    if outer is not None:
+        outer_layer, outer_inputs = outer
+        outer_layer.remember_call(layer, inputs, outer_inputs)
+    token = enclosing_call.set((layer, inputs))
+    try:
+        yield
+    finally:
+        enclosing_call.reset(token)
+
+
+def is_inside_call() -> bool:
+    """Tell whether the `call` of a layer is running."""
+    return enclosing_call.get() is not None
+
+
+@contextmanager
+def fresh_names() -> Iterator[None]:
+    """Count layers and operations from 1 in the `with` block; then go on with the old counts."""
+    kept, uids = state._state, dict(state._state.uids)
+    kept.uids.clear()
+    try:
+        yield
+    finally:
+        kept.uids.clear()
+        kept.uids.update(uids)
+
+
+# --- operations between layers --------------------------------------------------------------------
+#
+# Operations between layers: `x + layer(x)` as an entry of the layer graph.
+#
+# In Keras 3 a script may compute with the outputs of layers, and each operation becomes an entry
+# of the graph of layers. Here an op makes an Apply and its output has no history. So when such a
+# tensor reaches a layer's call or the outputs of a Model, the Applies between it and the tensors
+# of layers become layers, one for each Apply, with a Node each. Nothing is computed again: the
+# Node's output tensors are the Apply's own, which now receive their history.
+#
+# Constants and variables that an op uses stay inside its layer, `layers.operations.Operation`.
+#
+# What a layer does in its `call` is never taken apart: not while it runs, nor when a tensor from
+# inside it (a gradient, say) reaches a Model.
+#
+# Keras 2 has none of this; there such a tensor is an error. The habit `wraps_operations` decides.
+# But the `call` of a subclassed model may compute as it likes in every Keras.
+#
+#  Where `kerascope.layers` says how a layer is made from an Apply: the engine knows no layer.
+
+
+makers_of_layers = Registry("maker of layers", home="kerascope.layers.operations")
+
+
+def enter_operations(tensors: Iterable[Tensor]) -> None:
+    """Give a history to those tensors that ops computed from tensors which have one.
+
+    Does nothing in a dialect that does not wrap operations, and inside the call of a layer.
+    """
+    if is_eager() or not habits().wraps_operations or is_inside_call():
+        return
+    for tensor in tensors:
+        if tensor._keras_history is None and tensor.owner is not None:
+            for apply in operations_before(tensor):
+                _enter(apply)
+
+
+def operations_before(tensor: Tensor) -> list[Apply]:
+    """Return the Applies between the tensors of layers and this one, each after those it needs.
+
+    Returns
+    -------
+    list of Apply
+        Empty if the tensor depends on no layer, or if the way to it leads through a layer's body.
+    """
+    depends: dict[Tensor, bool] = {}
+    found: list[Apply] = []
+    stack = [tensor]
+    while stack:
+        x = stack[-1]
+        if x in depends or x._keras_history is not None or x.owner is None:
+            depends.setdefault(x, x._keras_history is not None)
+            stack.pop()
+            continue
+        waiting = [y for y in x.owner.inputs if y not in depends]
+        if waiting:
+            stack.extend(reversed(waiting))
+            continue
+        needed = any(depends[y] for y in x.owner.inputs)
+        depends.update(dict.fromkeys(x.owner.outputs, needed))
+        if needed:
+            found.append(x.owner)
+    return [] if any(_is_inside_a_layer(apply) for apply in found) else found
+
+
+def _is_inside_a_layer(apply: Apply) -> bool:
+    """Tell whether an Apply was made by the body of a layer: only their scopes know a line."""
+    return apply.scope.made_at is not None
+
+
+def _enter(apply: Apply) -> None:
+    layer = makers_of_layers.lookup("layer_of_apply")(apply)
+    Stage("layer_call", _make_node(apply, layer), layer).run()
+
+
+def _make_node(apply: Apply, layer: Layer) -> Generator[Any, Any, Node]:
+    """Make the Node of an Apply that exists already; as in Keras 3, no mask goes on from here."""
+    inputs = inputs_of_layers(apply)
+    masks = [x._keras_history.node.output_masks[x._keras_history.tensor_index] for x in inputs]
+    node = Node(layer, inputs, apply.outputs, masks, [None] * len(apply.outputs))
+    apply.scope = Scope(layer.name, layer.made_at)
+    for output in apply.outputs:
+        output.name = apply.scope.join(output.name)
+    yield NodeCreated(layer, node)
+    return node
+
+
+def inputs_of_layers(apply: Apply) -> list[Tensor]:
+    """Return the inputs of an Apply that have a history: its layer is called on these."""
+    return [x for x in apply.inputs if x._keras_history is not None]

@@ -10,14 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 from kerascope.backend.graph import Tensor
+from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.calling import Call
 from kerascope.engine.input_layer import Input, InputLayer
-from kerascope.engine.layer_config import sharing_functions
+from kerascope.engine.layer_type import sharing_functions
 from kerascope.engine.model import Model
-from kerascope.engine.nesting import to_list
-from kerascope.engine.network import Network
-from kerascope.engine.network_config import by_names
+from kerascope.engine.network import Network, by_names
 from kerascope.engine.pickling import own_classes
 from kerascope.engine.sequential import Sequential
 from kerascope.errors import ArgumentError, ConfigError

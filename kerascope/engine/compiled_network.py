@@ -20,13 +20,12 @@ from kerascope.backend.locks import LOCKS
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import PHASE, floatx, learning_phase
 from kerascope.callers import warn
-from kerascope.engine.both_phases import call_in_its_phases, may_ask
+from kerascope.engine.arguments import accepts, to_list, unpack_singleton
+from kerascope.engine.calling import call_in_its_phases, enter_operations, may_ask
 from kerascope.engine.compiling import Compilation, compile_events
 from kerascope.engine.input_layer import Input
-from kerascope.engine.nesting import accepts, to_list, unpack_singleton
 from kerascope.engine.network import Network
-from kerascope.engine.operations import enter_operations
-from kerascope.engine.training_run import TRAINED
+from kerascope.engine.training_loop import TRAINED
 from kerascope.errors import ArgumentError, NotBuiltError, NotCompiledError, RefusedError
 from kerascope.refusals import UNCALLED_METHODS
 from kerascope.registry import did_you_mean

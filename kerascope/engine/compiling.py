@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from operator import truediv
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,20 +19,22 @@ import numpy as np
 from kerascope import losses, metrics, optimizers
 from kerascope.backend.graph import Placeholder, Tensor, Variable, as_tensor
 from kerascope.backend.ops.broadcasting import cast
+from kerascope.backend.ops.comparison import not_equal
 from kerascope.backend.ops.reduction import mean
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import floatx, placeholder
 from kerascope.configured import plain
-from kerascope.engine.metric_choice import key_in_logs, resolve_metric
-from kerascope.engine.nesting import distinct_names, to_list
-from kerascope.engine.weighing import scores_of, weighted_masked_objective
-from kerascope.errors import ArgumentError
+from kerascope.engine.arguments import distinct_names, to_list
+from kerascope.errors import ArgumentError, DtypeError
+from kerascope.losses.classes import quotient, wants_targets_like_predictions
 from kerascope.metrics.classes import weights_like
+from kerascope.metrics.functions import accuracy_by_shapes
 from kerascope.registry import did_you_mean
 from kerascope.spellings import habits
 
 if TYPE_CHECKING:
     from kerascope.engine.compiled_network import CompiledNetwork
+
 
 Loss = Callable[[Any, Any], Any]
 
@@ -358,3 +361,112 @@ def _metrics_of_outputs(given: Any, names: list[str]) -> list[list[Any]]:
     if any(isinstance(one, (list, tuple)) for one in listed):
         return [to_list(one) for one in per_output(listed, names, "metrics")]
     return [listed for _ in names]
+
+
+# --- which function a metric's name means ---------------------------------------------------------
+
+
+def resolve_metric(metric: Any, loss: Any, output: Tensor) -> tuple[str, Any]:
+    """Return a metric's name in the logs, and its function."""
+    keeps_word = habits().metrics_keep_words and isinstance(metric, str)
+    if metric in ("accuracy", "acc"):
+        return metric if keeps_word else "acc", _accuracy(loss, output)
+    if metric in ("crossentropy", "ce"):
+        return metric, _crossentropy(loss, output)
+    function = metrics.get(metric)
+    own_name = getattr(function, "name", type(function).__name__)
+    if isinstance(function, losses.Loss) and not keeps_word:
+        return own_name, function
+    return metric if keeps_word else getattr(function, "__name__", own_name), function
+
+
+def _accuracy(loss: Any, output: Tensor) -> Callable[..., Tensor]:
+    """Return the accuracy that fits an output and its loss.
+
+    Rounding for one unit, and in Keras 2 for binary_crossentropy; the index of the label for
+    sparse_categorical_crossentropy; else the largest entry. In dialect "3" a loss of somebody else
+    may take targets of either shape: then that of the data decides.
+    """
+    if _is_binary(loss, output):
+        return metrics.binary_accuracy
+    if losses.plain_function(loss) is losses.sparse_categorical_crossentropy:
+        return metrics.sparse_categorical_accuracy
+    if habits().accuracy_by_shapes and not wants_targets_like_predictions(loss):
+        return accuracy_by_shapes
+    return metrics.categorical_accuracy
+
+
+def _crossentropy(loss: Any, output: Tensor) -> Callable[..., Tensor]:
+    if _is_binary(loss, output):
+        return metrics.binary_crossentropy
+    if losses.plain_function(loss) is losses.sparse_categorical_crossentropy:
+        return metrics.sparse_categorical_crossentropy
+    return metrics.categorical_crossentropy
+
+
+def _is_binary(loss: Any, output: Tensor) -> bool:
+    if output.shape[-1] == 1:
+        return True
+    is_binary_loss = losses.plain_function(loss) is losses.binary_crossentropy
+    return is_binary_loss and not habits().accuracy_by_shapes
+
+
+def key_in_logs(taken: list[str], name: str, output_name: str, weights: Any) -> str:
+    """Return the key of a metric in the logs, with that of its output and `weighted_` in front."""
+    before = f"{output_name}_" if output_name else ""
+    is_free = f"{before}{name}" not in taken
+    is_plain = weights is None or (habits().metrics_keep_words and is_free)
+    return f"{before}{name}" if is_plain else f"{before}weighted_{name}"
+
+
+# --- one number from many, with weights of samples and a mask -------------------------------------
+
+
+def weighted_masked_objective(fn: Callable[..., Any]) -> Callable[..., Tensor]:
+    """Return a scalar version of a loss (or metric) that heeds sample weights and a mask.
+
+    Notes
+    -----
+    With losses l_i, weights w_i and n of the weights different from zero:  sum(w_i l_i) / n. A mask
+    m_i divides by the share of samples that it keeps. In dialect "3" n counts all weights. A loss
+    object (`losses.Loss`) says itself how its numbers become one.
+    """
+    if isinstance(fn, losses.Loss):
+        if fn.reduction in (None, "none"):
+            raise ArgumentError(
+                f"compile: loss {type(fn).__name__} has reduction={fn.reduction!r}; "
+                f"expected one that gives a single number, such as 'sum_over_batch_size'."
+            )
+        return fn.weighted
+
+    def weighted(
+        y_true: Tensor, y_pred: Tensor, weights: Tensor | None, mask: Tensor | None
+    ) -> Tensor:
+        score = scores_of(fn, y_true, y_pred)
+        if mask is not None:
+            mask = cast(mask, score.dtype)
+            share = quotient if habits().counts_zero_weights else truediv
+            score = share(score * mask, mean(mask))
+        if weights is not None:
+            score = (
+                mean(score, axis=list(range(weights.ndim, score.ndim)))
+                if score.ndim > weights.ndim
+                else score
+            )
+            score = score * weights
+            if not habits().counts_zero_weights:
+                score = score / mean(cast(not_equal(weights, 0), score.dtype))
+        return mean(score)
+
+    return weighted
+
+
+def scores_of(fn: Callable[..., Any], y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return the numbers that a loss or metric gives, before they become one."""
+    score = fn(y_true, y_pred)
+    if not hasattr(score, "ndim"):
+        raise DtypeError(
+            f"{getattr(fn, '__name__', type(fn).__name__)}: returned {score!r}; expected a "
+            "tensor of losses or metric values. End the function with `return ...`."
+        )
+    return score

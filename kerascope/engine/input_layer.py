@@ -11,8 +11,8 @@ from typing import Any
 from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.backend.shapes import Shape, as_shape
 from kerascope.backend.state import floatx, get_uid, is_keras_tensor, placeholder
+from kerascope.engine.arguments import unpack_singleton
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.nesting import unpack_singleton
 from kerascope.engine.node import Node
 from kerascope.errors import ArgumentError
 

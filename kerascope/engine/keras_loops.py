@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from kerascope.callbacks import CallbackList, History, checked_callbacks
+from kerascope.engine.arguments import unpack_singleton
 from kerascope.engine.feeds import feed_of
-from kerascope.engine.nesting import unpack_singleton
 from kerascope.engine.training_loop import evaluate_events, fit_events, predict_events
 from kerascope.errors import ArgumentError
 from kerascope.stage import Stage

@@ -6,35 +6,521 @@ A *graph network* is made from tensors, `Network(inputs, outputs)`: it maps the 
 once and runs it by falling depth whenever it is called. A *subclassed network* writes its own
 `call`. Being a Layer, a network can be called on new inputs and so be nested in another.
 
+Running it (chapter 10) is one forward pass, node by node. `tensor_map` begins with the inputs.
+Every node finds its input tensors there, calls its layer, and enters what comes out under its own
+output tensors; in the end the network's outputs are found there too. What is entered are tensors:
+symbols when a model is called on symbols, numbers when it is called on arrays.
+
+As data (`get_config`) it has Keras 2's form: each layer with its own configuration and, for each of
+its calls, where the inputs come from, as `[layer name, node index, tensor index, arguments]`. Node
+indices count only the calls that belong to this network.
+
 Lessons: chapters 8 to 11.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from typing import Any
+from collections.abc import Callable, Generator
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from kerascope.backend.at_once import reset_together
 from kerascope.backend.eager import graph_mode, is_eager
-from kerascope.backend.graph import Tensor, as_tensor
+from kerascope.backend.graph import Tensor, Variable, as_tensor
 from kerascope.backend.shapes import Shape, merge_shapes
-from kerascope.backend.state import learning_phase, placeholder
+from kerascope.backend.state import batch_get_value, batch_set_value, learning_phase, placeholder
 from kerascope.callers import warn
-from kerascope.engine.base_layer import Layer
-from kerascope.engine.failures import remembering_graph
+from kerascope.engine import saving
+from kerascope.engine.arguments import distinct_names, restored_places, to_list, unpack_singleton
+from kerascope.engine.base_layer import Layer, PerInput
+from kerascope.engine.calling import Call, Undoing, enter_operations, run_body, tried_out
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.input_layer import InputLayer
-from kerascope.engine.nesting import to_list, unpack_singleton
-from kerascope.engine.network_books import Runs
-from kerascope.engine.network_config import config_of_graph, network_from_config
-from kerascope.engine.network_files import NetworkFiles
-from kerascope.engine.node import Node
-from kerascope.engine.operations import enter_operations
-from kerascope.engine.running import run_graph
-from kerascope.engine.undoing import tried_out
-from kerascope.errors import ArgumentError, DtypeError, NotBuiltError, ShapeError
-from kerascope.registry import did_you_mean
+from kerascope.engine.layer_type import layer_registry, serialized
+from kerascope.engine.node import KerasHistory, Node, remembering_graph
+from kerascope.engine.node_ids import calls_in
+from kerascope.engine.summary import print_summary
+from kerascope.errors import (
+    ArgumentError,
+    ConfigError,
+    DtypeError,
+    GraphError,
+    NotBuiltError,
+    ShapeError,
+)
+from kerascope.registry import custom_object_scope, did_you_mean
 from kerascope.spellings import habits, translate
 from kerascope.stage import Stage
+
+# --- what a network knows about its own graph -----------------------------------------------------
+
+
+class NetworkFacts(Layer):
+    """The part of `Network` that reads its `graph_map`, `inputs` and `outputs`."""
+
+    _is_part = True
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.inputs: list[Tensor] = []
+        self.outputs: list[Tensor] = []
+        self._is_graph_network = False
+        self._graph_map: GraphMap | None = None
+        self._names_of_inputs: list[str] | None = None
+        self._names_of_outputs: list[str] | None = None
+        self._shape_of_build: Any = None
+
+    def build(self, input_shape: Any = None) -> None:
+        """Note for which inputs the network is made; its layers make their weights themselves."""
+        self._shape_of_build = input_shape
+        self.built = True
+
+    @property
+    def graph_map(self) -> GraphMap:
+        """What the walk from the outputs to the inputs finds; see `engine.graph_map`.
+
+        Raises
+        ------
+        NotBuiltError
+            The network has no inputs yet.
+        """
+        if not self.outputs:
+            raise NotBuiltError(
+                f"{self.label}: has no graph yet. Give the first layer an input_shape, or call "
+                "build(input_shape).",
+                subject=self,
+            )
+        if self._graph_map is None:
+            self._graph_map = map_graph(self.inputs, self.outputs)
+        return self._graph_map
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers by falling depth; of a subclassed network, those among its attributes."""
+        return self.graph_map.layers if self._is_graph_network else super()._sublayers
+
+    @property
+    def _sublayers(self) -> list[Layer]:
+        return self.layers
+
+    @property
+    def seen_nodes(self) -> list[str]:
+        """The marks "id-depth" that Keras 1's algorithm leaves on this graph."""
+        return map_graph(self.inputs, self.outputs, flavour="1").seen_nodes
+
+    @property
+    def nodes_by_depth(self) -> dict[int, list[Node]]:
+        """The nodes of the graph grouped by depth, deepest first."""
+        return self.graph_map.nodes_by_depth
+
+    @property
+    def layers_by_depth(self) -> dict[int, list[Layer]]:
+        """The layers of the graph grouped by depth, deepest first."""
+        return self.graph_map.layers_by_depth
+
+    @property
+    def network_nodes(self) -> list[str]:
+        """The key of each node of the graph: `dense_1_ib-0`."""
+        return self.graph_map.network_nodes
+
+    container_nodes = network_nodes
+    _network_nodes = network_nodes
+    _nodes_by_depth = nodes_by_depth
+    _layers_by_depth = layers_by_depth
+
+    @property
+    def input_layers(self) -> list[Layer]:
+        """The layer that each input comes from."""
+        return [x._keras_history.layer for x in self.inputs]
+
+    @property
+    def input_layers_node_indices(self) -> list[int]:
+        """Which call of its layer made each input."""
+        return [x._keras_history.node_index for x in self.inputs]
+
+    @property
+    def input_layers_tensor_indices(self) -> list[int]:
+        """Which output of that call each input is."""
+        return [x._keras_history.tensor_index for x in self.inputs]
+
+    @property
+    def output_layers(self) -> list[Layer]:
+        """The layer that each output comes from."""
+        return [x._keras_history.layer for x in self.outputs]
+
+    @property
+    def output_layers_node_indices(self) -> list[int]:
+        """Which call of its layer made each output."""
+        return [x._keras_history.node_index for x in self.outputs]
+
+    @property
+    def output_layers_tensor_indices(self) -> list[int]:
+        """Which output of that call each output is."""
+        return [x._keras_history.tensor_index for x in self.outputs]
+
+    @property
+    def input_names(self) -> list[str]:
+        """The name of each input: the keys of a dict of arrays.
+
+        The model was told it in a dict, whose keys come sorted; else it is that of the layer.
+        """
+        if self._names_of_inputs is not None:
+            return list(self._names_of_inputs)
+        return [layer.name for layer in self.input_layers]
+
+    def names_for(self, data: Any) -> list[str]:
+        """Return the name of each input in `data`: the layers' names, if a dict has just these."""
+        own = [layer.name for layer in self.input_layers]
+        has_own = isinstance(data, dict) and data.keys() == set(own)
+        return own if has_own and set(own) != set(self.input_names) else self.input_names
+
+    @property
+    def output_names(self) -> list[str]:
+        """The name of each output: the keys of a dict of targets or losses.
+
+        The model was told it in a dict, whose keys come sorted; else it is that of the layer.
+        """
+        if self._names_of_outputs is not None:
+            return list(self._names_of_outputs)
+        return distinct_names([layer.name for layer in self.output_layers])
+
+    @property
+    def internal_output_shapes(self) -> list[Shape]:
+        """The shape of each output."""
+        return [x.shape for x in self.outputs]
+
+    def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
+        """Return a layer by its name or its index in `layers`.
+
+        Raises
+        ------
+        ArgumentError
+            There is none; a near miss is suggested.
+        """
+        if index is not None:
+            if not -len(self.layers) <= index < len(self.layers):
+                raise ArgumentError(
+                    f"{self.label}: was asked for layer {index}, but has only {len(self.layers)} "
+                    "layers."
+                )
+            return self.layers[index]
+        for layer in self.layers:
+            if layer.name == name:
+                return layer
+        known = [layer.name for layer in self.layers]
+        if name is None:
+            raise ArgumentError(f"{self.label}: get_layer: expected a name or an index.")
+        raise ArgumentError(
+            f"{self.label}: No such layer: {name!r}. {did_you_mean(str(name), known)}Layers: "
+            f"{', '.join(known)}."
+        )
+
+    @property
+    def node_ids(self) -> dict[str, Node]:
+        """The nodes of the graph by the ids that pictures, tables and exports give them."""
+        return {call.id: call.node for call in calls_in(self)}
+
+    def node(self, node_id: str) -> Node:
+        """Return one call by its id in pictures, tables and exports.
+
+        Parameters
+        ----------
+        node_id : str
+            "dense_1" for a layer that is called once, "shared@0", "shared@1" for the calls of one
+            that is called several times; "encoder@1/dense_1" for a call inside a nested model. (All
+            calls of a nested model run the same nodes.)
+
+        Raises
+        ------
+        ArgumentError
+            There is none; a near miss is suggested.
+
+        Examples
+        --------
+        >>> from kerascope.engine.input_layer import Input
+        >>> from kerascope.engine.model import Model
+        >>> x, shared = Input(shape=(4,), name="x"), Layer(name="shared")
+        >>> Model(x, shared(shared(x))).node("shared@1").node_index
+        1
+        """
+        ids = self.node_ids
+        if node_id in ids:
+            return ids[node_id]
+        hint = did_you_mean(str(node_id), ids)
+        for outer, node in ids.items():
+            if not str(node_id).startswith(f"{outer}/"):
+                continue
+            rest = str(node_id).removeprefix(f"{outer}/")
+            for path, network in _networks_inside(node.outbound_layer).items():
+                if rest.startswith(path):
+                    return network.node(rest.removeprefix(path))
+            hint = f"What {node.outbound_layer.label} calls inside makes no node. "
+        raise ArgumentError(
+            f"{self.label}: there is no call {node_id!r}. {hint}Calls: {', '.join(ids)}.",
+            subject=self,
+        )
+
+
+def _networks_inside(layer: Any) -> dict[str, NetworkFacts]:
+    """Return the networks with a graph in a layer, by what stands before the ids of their calls.
+
+    That is nothing for the layer itself, and the names of the layers around it inside a wrapper.
+    """
+    if isinstance(layer, NetworkFacts):
+        return {"": layer} if layer.outputs else {}
+    return {
+        f"{wrapped.name}/{path}": network
+        for wrapped in getattr(layer, "wrapped", [])
+        for path, network in _networks_inside(wrapped).items()
+    }
+
+
+# --- losses, updates and weights ------------------------------------------------------------------
+
+
+_WHOLE = {
+    "get_losses_for": "losses",
+    "get_updates_for": "updates",
+    "get_state_updates_for": "state_updates",
+}
+
+
+class Runs(dict[Any, list[Any]]):
+    """What came out of a network for inputs on which it was run, in the order of the runs."""
+
+    def forget_after(self, number: int) -> None:
+        """Take out all that came after the first `number` runs."""
+        while len(self) > number:
+            self.popitem()
+
+
+class NetworkBooks(NetworkFacts):
+    """The part of `Network` that collects penalties, update pairs and weights."""
+
+    _is_part = True
+    _output_tensor_cache: Runs
+    _output_mask_cache: Runs
+
+    @property
+    def _books(self) -> tuple[Any, ...]:
+        if not self._is_graph_network:
+            return super()._books
+        return (*super()._books, self._output_tensor_cache, self._output_mask_cache)
+
+    @property
+    def losses(self) -> list[Tensor]:
+        """Penalties of the layers, as far as they belong to this graph's own calls."""
+        return self._collected("get_losses_for", self._losses)
+
+    @property
+    def updates(self) -> list[tuple[Variable, Any]]:
+        """Update pairs of the layers, as far as they belong to this graph's own calls."""
+        if not self.trainable:
+            return self.state_updates
+        return self._collected("get_updates_for", self._updates)
+
+    @property
+    def state_updates(self) -> list[tuple[Variable, Any]]:
+        """Those update pairs of the graph's own calls that carry a state from batch to batch."""
+        return self._collected("get_state_updates_for", PerInput())
+
+    def get_losses_for(self, inputs: Any = None) -> list[Tensor]:
+        """Return the penalties for exactly these inputs; None gives the unconditional ones."""
+        return self._items_for(inputs, "get_losses_for", self._losses)
+
+    def get_updates_for(self, inputs: Any = None) -> list[tuple[Variable, Any]]:
+        """Return the update pairs for exactly these inputs; None gives the unconditional ones."""
+        if not self.trainable:
+            return self.get_state_updates_for(inputs)
+        return self._items_for(inputs, "get_updates_for", self._updates)
+
+    def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
+        """Return those of `state_updates` for exactly these inputs."""
+        return self._items_for(inputs, "get_state_updates_for", PerInput())
+
+    def _collected(self, getter: str, own: PerInput) -> list[Any]:
+        """Collect over this graph's calls, then what holds for every call, then the own items."""
+        if not self._is_graph_network:
+            whole = _WHOLE[getter]
+            return own.all() + [item for layer in self._sublayers for item in getattr(layer, whole)]
+        found = self._of_own_calls(getter) + self._items_for(None, getter, own)
+        # Two calls on one tensor share its entry: what they made must not count twice.
+        unique = {id(item): item for item in [*found, *own.of(self.inputs)]}
+        return list(unique.values())
+
+    def _of_own_calls(self, getter: str) -> list[Any]:
+        nodes = [node for node in self.graph_map.nodes_in_decreasing_depth if not node.is_input]
+        return [
+            item
+            for node in nodes
+            for item in getattr(node.outbound_layer, getter)(node.input_tensors)
+        ]
+
+    def _items_for(self, inputs: Any, getter: str, own: PerInput) -> list[Any]:
+        if self._is_graph_network and inputs is not None and to_list(inputs) == self.inputs:
+            return own.of(inputs) + self._of_own_calls(getter)
+        return own.of(inputs) + self._of_inner_layers(getter, inputs)
+
+    @property
+    def uses_learning_phase(self) -> bool:
+        """Tell whether an output differs between training and test."""
+        return any(x._uses_learning_phase for x in self.outputs)
+
+    @property
+    def stateful(self) -> bool:
+        """Whether a layer, however deep inside, keeps a state from batch to batch."""
+        return self._is_stateful or any(layer.stateful for layer in self._sublayers)
+
+    @stateful.setter
+    def stateful(self, value: bool) -> None:
+        self._is_stateful = bool(value)
+
+    def reset_states(self) -> None:
+        """Reset the states of all stateful layers, of those in networks inside too."""
+        reset_together(self._resets_inside(), "reset_states")
+
+    def _resets_inside(self) -> list[Any]:
+        stateful = [layer for layer in self._sublayers if layer.stateful]
+        return [layer for layer in stateful if hasattr(layer, "reset_states")]
+
+    # --- weights, layer by layer ------------------------------------------------------------------
+
+    def get_weights(self) -> list[np.ndarray]:
+        """Return the numbers of all weights, layer by layer."""
+        return batch_get_value(self._weights_by_layer())
+
+    def set_weights(self, weights: list[Any]) -> None:
+        """Replace the numbers of all weights, given layer by layer; or raise and replace none."""
+        own = self._weights_by_layer()
+        if len(weights) != len(own):
+            raise ArgumentError(
+                f"{self.label}: set_weights got {len(weights)} arrays; expected {len(own)}.",
+                subject=self,
+            )
+        batch_set_value(zip(own, weights, strict=True))
+
+    def _weights_by_layer(self) -> list[Variable]:
+        by_layer = [w for layer in self._sublayers for w in layer.weights]
+        return list(dict.fromkeys([*by_layer, *self.weights]))
+
+
+# --- files, and people ----------------------------------------------------------------------------
+
+
+class NetworkFiles(NetworkBooks):
+    """The part of `Network` that writes and reads files, and prints itself."""
+
+    _is_part = True
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def to_json(self, **kwargs: Any) -> str:
+        """Return the configuration as JSON, without weights; `models.model_from_json` reads it.
+
+        Its words are those of an .h5 file: in dialect "3", and where only Keras 3 has a name for
+        what the model does, they are Keras 3's.
+
+        `**kwargs` go to `json.dumps`: `indent=2`, ...
+        """
+        version, config = saving.file_functions.lookup("written_config")(self)
+        return json.dumps({**config, "keras_version": version}, **kwargs)
+
+    def to_yaml(self, **kwargs: Any) -> str:
+        """Return the configuration as YAML; `models.model_from_yaml` reads it.
+
+        What is written is JSON, which every reader of YAML understands: so nothing needs to be
+        installed. `**kwargs` go to `json.dumps`.
+        """
+        return self.to_json(**{"indent": 2, **kwargs})
+
+    def save(self, filepath: Any, overwrite: bool = True, include_optimizer: bool = True) -> None:
+        """Write the whole model to a .keras or .h5 file; see `kerascope.saving.save_model`."""
+        saving.file_functions.lookup("save_model")(self, filepath, overwrite, include_optimizer)
+
+    def save_weights(self, filepath: Any, overwrite: bool = True) -> None:
+        """Write the weights to a .weights.h5 or .h5 file; see `kerascope.saving.save_weights`."""
+        saving.file_functions.lookup("save_weights")(self, filepath, overwrite)
+
+    def load_weights(
+        self,
+        filepath: Any,
+        by_name: bool = False,
+        skip_mismatch: bool = False,
+        reshape: bool = False,
+    ) -> None:
+        """Read weights from a file of either kind; see `kerascope.saving.load_weights`."""
+        load = saving.file_functions.lookup("load_weights")
+        load(self, filepath, by_name, skip_mismatch, reshape)
+
+    # --- for people -------------------------------------------------------------------------------
+
+    def summary(
+        self,
+        line_length: int | None = None,
+        positions: Any = None,
+        print_fn: Callable[[str], Any] | None = None,
+        expand_nested: bool = False,
+        show_trainable: bool = False,
+        layer_range: tuple[str, str] | None = None,
+        *,
+        calls: bool = False,
+        fold: bool = False,
+        flops: bool = False,
+        memory: bool = False,
+    ) -> None:
+        """Print a table of the layers: output shapes, numbers of parameters, connections.
+
+        Parameters
+        ----------
+        line_length : int, optional
+            Width in columns; by default that of the terminal, 80 for `print_fn`.
+        positions : list, optional
+            Keras's column positions; accepted, the columns find their own.
+        print_fn : callable, optional
+            Receives each line instead of the terminal.
+        expand_nested : bool
+            Whether the layers inside nested models, wrappers and cells have rows of their own.
+        show_trainable : bool
+            Whether a column says which layers are trained: Y, N, or - for a layer without weights.
+        layer_range : tuple of 2 str, optional
+            First and last layer to show, both included: names, or patterns for their beginnings.
+            The totals are those of the whole model.
+        calls : bool
+            Whether each call of a layer has a row, with its own shapes and its id: `shared@1`.
+            Otherwise each layer has one.
+        fold : bool
+            Whether blocks of rows that are repeated one behind the other stand there once, under a
+            line that says how often. Off by default: every layer has its row, as in Keras.
+        flops : bool
+            Whether to show the multiply-adds for one sample: see `engine.costs`.
+        memory : bool
+            Whether to show the bytes of weights, and of outputs for one sample (1 KB is 1024).
+
+        Notes
+        -----
+        "Optimizer params" are the numbers that the optimizer keeps for each weight. They exist
+        from the first training on, and are not part of the total.
+        """
+        print_summary(
+            self,
+            line_length,
+            positions,
+            print_fn,
+            expand_nested,
+            show_trainable,
+            layer_range,
+            calls=calls,
+            fold=fold,
+            flops=flops,
+            memory=memory,
+        )
+
+
+# --- the network ----------------------------------------------------------------------------------
 
 
 class Network(NetworkFiles):
@@ -322,3 +808,270 @@ def _check_names(layers: list[Layer]) -> None:
                 f'The name "{name}" is used {count} times in the model. All layer names should be '
                 "unique."
             )
+
+
+# --- one forward pass -----------------------------------------------------------------------------
+
+
+class InputFed(NamedTuple):
+    """An input of the network entered `tensor_map`."""
+
+    tensor: Tensor
+    computed: Tensor
+
+
+class NodeComputed(NamedTuple):
+    """A layer was called, and its outputs entered `tensor_map`.
+
+    Attributes
+    ----------
+    node : Node
+        Which call of which layer.
+    depth : int
+        The node's depth in this network.
+    computed_tensors : list of Tensor
+        What the layer was called on now.
+    output_tensors : list of Tensor
+        What came out.
+    """
+
+    node: Node
+    depth: int
+    computed_tensors: list[Tensor]
+    output_tensors: list[Tensor]
+
+
+Run = tuple[list[Tensor], list[Tensor | None], list[Shape]]
+
+
+def run_graph(
+    network: Network, inputs: list[Tensor], masks: list[Tensor | None] | None = None
+) -> Generator[Any, Any, Run]:
+    """Yield `InputFed` and `NodeComputed` events; return output tensors, masks and shapes."""
+    if len(inputs) != len(network.inputs):
+        raise ArgumentError(
+            f"{network.label}: {len(inputs)} inputs came; expected {len(network.inputs)}: "
+            f"{network.input_names}.",
+            subject=network,
+        )
+    masks = masks or [None] * len(inputs)
+    tensor_map: dict[Tensor, tuple[Tensor, Tensor | None]] = {}
+    for x, y, mask in zip(network.inputs, inputs, masks, strict=True):
+        tensor_map[x] = (y, mask)
+        yield InputFed(x, y)
+
+    for depth, nodes in network.nodes_by_depth.items():
+        for node in nodes:
+            if node.is_input:
+                continue
+            computed_data = [_computed(x, tensor_map, node) for x in node.input_tensors]
+            computed_tensors = [y for y, _ in computed_data]
+            computed_masks = [mask for _, mask in computed_data]
+            layer = node.outbound_layer
+            call = Call(computed_tensors, node.arguments)
+            undoing = Undoing(layer)
+            with undoing.if_it_fails():
+                output_tensors, output_masks = run_body(layer, call, computed_masks, again=True)
+            undoing.keep()
+            for x, y, mask in zip(node.output_tensors, output_tensors, output_masks, strict=True):
+                tensor_map[x] = (y, mask)
+            network.remember_call(layer, computed_tensors, inputs)
+            yield NodeComputed(node, depth, computed_tensors, output_tensors)
+
+    outputs = [_output(x, tensor_map) for x in network.outputs]
+    return [y for y, _ in outputs], [mask for _, mask in outputs], [y.shape for y, _ in outputs]
+
+
+def _computed(x: Tensor, tensor_map: dict[Tensor, Any], node: Node) -> tuple[Tensor, Tensor | None]:
+    if x in tensor_map:
+        return tensor_map[x]
+    if x._keras_history is None:  # a constant or variable that the layer was called on
+        return x, None
+    raise GraphError(f"node {node.name}: its input '{x.name}' has not been computed.", subject=node)
+
+
+def _output(x: Tensor, tensor_map: dict[Tensor, Any]) -> tuple[Tensor, Tensor | None]:
+    if x not in tensor_map:
+        raise GraphError(f"Could not compute output {x}", subject=x)
+    return tensor_map[x]
+
+
+# --- a graph network as data ----------------------------------------------------------------------
+
+
+NodeIndices = dict[tuple[str, int], int]
+
+
+def config_of_graph(network: Network) -> dict[str, Any]:
+    """Return the configuration of a graph network, ready for JSON."""
+    input_layers = [x._keras_history.layer for x in network.inputs]
+    layers = list(dict.fromkeys([*network.layers, *input_layers]))  # also an input nobody uses
+    indices = _indices_inside(network, layers)
+    named = {
+        "names_of_inputs": network._names_of_inputs,
+        "names_of_outputs": network._names_of_outputs,
+    }
+    return {
+        **{key: list(names) for key, names in named.items() if names is not None},
+        "name": network.name,
+        "trainable": network.trainable,
+        "layers": [_layer_entry(layer, indices) for layer in layers],
+        "input_layers": [_reference(x._keras_history, indices) for x in network.inputs],
+        "output_layers": [_reference(x._keras_history, indices) for x in network.outputs],
+    }
+
+
+def _indices_inside(network: Network, layers: list[Layer]) -> NodeIndices:
+    """Return the number of each call, counting only the calls inside the network."""
+    inside = set(network.network_nodes)
+    indices: NodeIndices = {}
+    for layer in layers:
+        kept = [n for n in layer.inbound_nodes if n.name in inside or n.is_input]
+        first = 1 if _is_network(layer) else 0
+        indices.update({(layer.name, node.node_index): i for i, node in enumerate(kept, first)})
+    return indices
+
+
+def _is_network(layer: Layer) -> bool:
+    return any(node.begins and not node.is_input for node in layer.inbound_nodes)
+
+
+def _layer_entry(layer: Layer, indices: NodeIndices) -> dict[str, Any]:
+    return {
+        "name": layer.name,
+        "class_name": type(layer).__name__,
+        "config": layer.get_config(),
+        "inbound_nodes": [
+            _call_entry(node, indices)
+            for node in layer.inbound_nodes
+            if (layer.name, node.node_index) in indices and not node.is_input
+        ],
+    }
+
+
+def _call_entry(node: Node, indices: NodeIndices) -> list[Any]:
+    arguments = serialized(node.arguments, f"{node.outbound_layer.label}: call {node.node_index}")
+    entry = []
+    for history in node.histories:
+        if history is None:
+            raise ConfigError(
+                f"{node.outbound_layer.label}: was called on a tensor that no layer made; "
+                f"such a call cannot be written in a configuration. Wrap the tensor in "
+                "Input(tensor=...)."
+            )
+        entry.append([*_reference(history, indices), arguments])
+    return entry
+
+
+def _reference(history: KerasHistory, indices: NodeIndices) -> list[Any]:
+    layer, node_index, tensor_index = history
+    return [layer.name, indices[layer.name, node_index], tensor_index]
+
+
+def network_from_config(
+    cls: type, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
+) -> Any:
+    """Make a network from what `config_of_graph` returned.
+
+    Raises
+    ------
+    ConfigError
+        The configuration names calls that do not exist.
+    UnknownNameError
+        It names a layer class that is not known; pass it in `custom_objects`.
+    """
+    if "layers" not in config:
+        raise ConfigError(
+            f"the configuration of {cls.__name__} names no layers; expected a graph of them. Give "
+            f"the class a from_config of its own, or make the model in code, call it once, and "
+            f"load its weights: model.load_weights(path)."
+        )
+    config = counted_from_zero(config)
+    with custom_object_scope(custom_objects or {}):
+        layers = {entry["name"]: layer_registry.deserialize(entry) for entry in config["layers"]}
+    waiting = [
+        (entry["name"], call) for entry in config["layers"] for call in entry["inbound_nodes"]
+    ]
+    _repeat_calls(layers, waiting)
+    inputs = [_tensor(layers, reference) for reference in config["input_layers"]]
+    outputs = [_tensor(layers, reference) for reference in config["output_layers"]]
+    network = cls(
+        inputs=by_names(config.get("names_of_inputs"), inputs),
+        outputs=by_names(config.get("names_of_outputs"), outputs),
+        name=config.get("name"),
+    )
+    if not config.get("trainable", True):
+        network.trainable = False
+    return network
+
+
+def counted_from_zero(config: dict[str, Any]) -> dict[str, Any]:
+    """Return a configuration in which the calls of nested networks are counted from 0 too.
+
+    Every call in a graph is used in it. So a nested network whose first call nobody names is one
+    whose calls are counted from 1.
+    """
+    entries, outputs = config["layers"], config["output_layers"]
+    nested = {entry["name"] for entry in entries if _holds_layers(entry.get("config"))}
+    used = [*outputs, *(x for entry in entries for call in entry["inbound_nodes"] for x in call)]
+    first: dict[str, int] = {}
+    for name, index, *_ in used:
+        if name in nested:
+            first[name] = min(index, first.get(name, index))
+    from_one = {name for name, index in first.items() if index > 0}
+
+    def moved(references: list[Any]) -> list[Any]:
+        return [
+            [name, index - (name in from_one), *further] for name, index, *further in references
+        ]
+
+    if not from_one:
+        return config
+    calls = [[moved(call) for call in entry["inbound_nodes"]] for entry in entries]
+    layers = [{**entry, "inbound_nodes": c} for entry, c in zip(entries, calls, strict=True)]
+    return {**config, "layers": layers, "output_layers": moved(outputs)}
+
+
+def _holds_layers(config: Any) -> bool:
+    return isinstance(config, list) or (isinstance(config, dict) and "layers" in config)
+
+
+def by_names(names: list[str] | None, items: list[Any]) -> Any:
+    """Return a dict if there are names, else the list."""
+    return items if names is None else dict(zip(names, items, strict=True))
+
+
+def _repeat_calls(layers: dict[str, Layer], waiting: list[tuple[str, list[Any]]]) -> None:
+    """Call the layers again, each call when its inputs and the calls before it are there."""
+    while waiting:
+        still_waiting = []
+        blocked: set[str] = set()
+        for name, call in waiting:
+            if name in blocked or not all(_exists(layers, reference) for reference in call):
+                blocked.add(name)
+                still_waiting.append((name, call))
+                continue
+            arguments = dict(call[0][3]) if call and len(call[0]) > 3 else {}
+            arguments = {key: restored_places(value) for key, value in arguments.items()}
+            again = Call([_tensor(layers, reference) for reference in call], arguments)
+            layers[name](again.inputs, **again.filled_arguments)
+        if len(still_waiting) == len(waiting):
+            raise ConfigError(
+                f"network configuration: the inputs of {sorted(blocked)} are made by no call in it."
+            )
+        waiting = still_waiting
+
+
+def _exists(layers: dict[str, Layer], reference: list[Any]) -> bool:
+    name, node_index, *_ = reference
+    return name in layers and node_index < len(_calls(layers[name]))
+
+
+def _calls(layer: Layer) -> list[Node]:
+    """Return a layer's calls; a nested network's first node is its own making, not a call."""
+    return [node for node in layer.inbound_nodes if node.is_input or not node.begins]
+
+
+def _tensor(layers: dict[str, Layer], reference: list[Any]) -> Any:
+    name, node_index, tensor_index, *_ = reference
+    return _calls(layers[name])[node_index].output_tensors[tensor_index]

@@ -16,7 +16,7 @@ from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from kerascope.engine.network_facts import NetworkFacts
+    from kerascope.engine.network import NetworkFacts
     from kerascope.engine.node import Node
 
 # What XML 1.0 cannot hold: GraphML and SVG could not be read again. (Compiled at its first use.)

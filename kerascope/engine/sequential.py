@@ -15,12 +15,12 @@ import numpy as np
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import as_shape
 from kerascope.engine.base_layer import Layer
+from kerascope.engine.calling import Undoing
 from kerascope.engine.input_layer import Input, InputLayer
 from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.model import Model
 from kerascope.engine.network import Network
 from kerascope.engine.node import get_source_inputs
-from kerascope.engine.undoing import Undoing
 from kerascope.errors import ArgumentError, ConfigError, DtypeError
 from kerascope.registry import custom_object_scope
 

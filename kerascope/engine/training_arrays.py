@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 
 from kerascope.callbacks import CallbackList, History, checked_callbacks
+from kerascope.engine.arguments import named_arguments, unpack_singleton
 from kerascope.engine.feeds import feed_of
-from kerascope.engine.nesting import named_arguments, unpack_singleton
 from kerascope.engine.training_batches import BatchTraining
 from kerascope.engine.training_data import check_lengths, split_off_validation
 from kerascope.engine.training_loop import (
+    Run,
     evaluate_events,
     fit_events,
     predict_events,
     validation_epochs,
 )
-from kerascope.engine.training_run import Run
 from kerascope.errors import ArgumentError, DataError
 from kerascope.spellings import habits
 from kerascope.stage import Stage, is_watched

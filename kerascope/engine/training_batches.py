@@ -13,10 +13,10 @@ from typing import Any
 from kerascope.backend.function import Function
 from kerascope.backend.locks import LOCKS
 from kerascope.callers import warn
+from kerascope.engine.arguments import unpack_singleton
 from kerascope.engine.compiled_network import CompiledNetwork
-from kerascope.engine.known_batches import KnownBatches
-from kerascope.engine.nesting import unpack_singleton
 from kerascope.engine.training_data import (
+    KnownBatches,
     as_arrays,
     check_lengths,
     check_targets,

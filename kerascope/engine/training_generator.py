@@ -16,17 +16,18 @@ import numpy as np
 
 from kerascope.callbacks import History, checked_callbacks
 from kerascope.callers import warn
-from kerascope.engine.generator_feed import (
+from kerascope.engine.arguments import to_list, unpack_singleton
+from kerascope.engine.feeds import (
+    Hands,
     SampleCount,
     WithFirst,
+    generator_feed,
     iterator_of,
-    numbers_of_a_pass,
     split_item,
 )
-from kerascope.engine.nesting import to_list, unpack_singleton
 from kerascope.engine.training_arrays import ArrayTraining, named_arguments
 from kerascope.engine.training_loop import evaluate_events, predict_events
-from kerascope.engine.worker_feed import Hands, generator_feed
+from kerascope.engine.workers import numbers_of_a_pass
 from kerascope.errors import DataError, SpellingWarning
 from kerascope.spellings import SAMPLE_COUNTS, habits
 from kerascope.stage import Stage

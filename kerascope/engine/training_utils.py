@@ -14,9 +14,9 @@ import numpy as np
 from kerascope.backend.ops.random import fresh_seed
 from kerascope.backend.shapes import Shape
 from kerascope.engine import feeds
+from kerascope.engine.arguments import to_list
 from kerascope.engine.compiling import per_output, weighted_masked_objective
 from kerascope.engine.feeds import make_batches
-from kerascope.engine.nesting import to_list
 from kerascope.engine.training_data import (
     as_arrays,
     check_lengths,

@@ -7,10 +7,9 @@ from typing import Any
 from kerascope import backend as K
 from kerascope.backend.at_once import reset_together
 from kerascope.backend.graph import Tensor, Variable
+from kerascope.engine.arguments import accepts, to_list, unpack_singleton
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.layer_config import sharing_functions
-from kerascope.engine.layer_type import layer_registry
-from kerascope.engine.nesting import accepts, to_list, unpack_singleton
+from kerascope.engine.layer_type import layer_registry, sharing_functions
 from kerascope.errors import ArgumentError
 from kerascope.layers.inner_layers import build_inside, without_history
 from kerascope.layers.recurrent_arguments import (

@@ -11,7 +11,7 @@ from typing import Any
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.undoing import Undoing
+from kerascope.engine.calling import Undoing
 
 
 def build_inside(layer: Any, input_shape: Any, **further_shapes: Any) -> None:

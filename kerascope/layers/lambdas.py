@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from kerascope.engine.arguments import accepts
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.byte_code import byte_code_in, written_function
-from kerascope.engine.layer_config import serialized, shares_functions
-from kerascope.engine.nesting import accepts
+from kerascope.engine.layer_type import serialized, shares_functions
+from kerascope.engine.pickling import byte_code_in, written_function
 from kerascope.errors import ArgumentError, ConfigError, UnknownNameError
 from kerascope.registry import Registry
 

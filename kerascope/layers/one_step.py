@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from kerascope import backend as K
+from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.nesting import to_list
 from kerascope.errors import ArgumentError
 from kerascope.layers.recurrent_arguments import check_states, sizes_of_states
 

@@ -19,9 +19,9 @@ from kerascope.backend.ops.elementwise import Add
 from kerascope.backend.ops.random import RandomOp
 from kerascope.backend.state import get_uid, learning_phase
 from kerascope.backend.traversal import applies_in_order
+from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer, snake_case
-from kerascope.engine.nesting import to_list
-from kerascope.engine.operations import makers_of_layers
+from kerascope.engine.calling import makers_of_layers
 from kerascope.errors import ConfigError
 from kerascope.layers.operation_forms import OWN, form_of, own_op
 from kerascope.layers.operation_table import OPERATIONS

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape
+from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.nesting import to_list
 from kerascope.errors import ArgumentError, ShapeError
 
 

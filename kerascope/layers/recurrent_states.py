@@ -15,8 +15,8 @@ from kerascope import backend as K
 from kerascope.backend.eager import graph_mode
 from kerascope.backend.graph import Tensor, Variable
 from kerascope.backend.shapes import Shape
+from kerascope.engine.arguments import accepts, to_list
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.nesting import accepts, to_list
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.recurrent_arguments import sizes_of_states
 from kerascope.limits import current_budget

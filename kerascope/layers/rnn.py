@@ -15,8 +15,8 @@ from kerascope import backend as K
 from kerascope.backend.graph import Tensor, Variable
 from kerascope.backend.shapes import Shape
 from kerascope.configured import constructor_parameters
+from kerascope.engine.arguments import accepts, to_list, unpack_singleton
 from kerascope.engine.layer_type import layer_registry
-from kerascope.engine.nesting import accepts, to_list, unpack_singleton
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.gates import GatedCell
 from kerascope.layers.inner_layers import build_inside

@@ -6,8 +6,8 @@ from typing import Any
 
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
+from kerascope.engine.arguments import accepts
 from kerascope.engine.layer_type import layer_registry
-from kerascope.engine.nesting import accepts
 from kerascope.errors import ArgumentError
 from kerascope.layers.inner_layers import build_inside
 from kerascope.layers.one_step import OneStep

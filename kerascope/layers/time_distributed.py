@@ -8,8 +8,8 @@ from kerascope import backend as K
 from kerascope.backend.eager import graph_mode
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape
+from kerascope.engine.arguments import accepts, to_list, unpack_singleton
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.nesting import accepts, to_list, unpack_singleton
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.inner_layers import build_inside
 from kerascope.layers.time_steps import joined_steps, parted_steps

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kerascope import backend as K
-from kerascope.engine.byte_code import byte_code_in, function_of
+from kerascope.engine.pickling import byte_code_in, function_of
 from kerascope.errors import ConfigError
 from kerascope.registry import get_custom_objects
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kerascope.engine.layer_config import constructor_keywords
-from kerascope.engine.layer_type import layer_registry
+from kerascope.engine.layer_type import constructor_keywords, layer_registry
 from kerascope.errors import ConfigError
 from kerascope.registry import get_custom_objects
 from kerascope.saving.keras3_calls import graph_from_keras_3

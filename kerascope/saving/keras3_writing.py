@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 from kerascope import constraints, initializers, regularizers
 from kerascope.callers import warn
-from kerascope.engine.byte_code import byte_code_in
 from kerascope.engine.layer_type import layer_registry
-from kerascope.engine.network import Network
-from kerascope.engine.network_config import counted_from_zero
+from kerascope.engine.network import Network, counted_from_zero
+from kerascope.engine.pickling import byte_code_in
 from kerascope.errors import ConfigError
 from kerascope.layers.operation_table import OPERATIONS
 from kerascope.saving.keras3_table import (

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kerascope.engine.layer_config import constructor_keywords
-from kerascope.engine.layer_type import layer_registry
+from kerascope.engine.layer_type import constructor_keywords, layer_registry
 from kerascope.errors import ConfigError, UnknownNameError
 from kerascope.spellings import KEYWORDS, VALUES
 

@@ -14,9 +14,9 @@ from kerascope.callers import line_outside_the_package
 from kerascope.engine.calling import LayerBuilt
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.layer_type import LayerType
+from kerascope.engine.network import InputFed, NodeComputed
 from kerascope.engine.node import Node, NodeCreated
 from kerascope.engine.node_ids import call_ids
-from kerascope.engine.running import InputFed, NodeComputed
 from kerascope.trace.events import Delta, Where
 from kerascope.trace.hearer import Hearer, name_is
 from kerascope.trace.recorder_memory import keys_by_node

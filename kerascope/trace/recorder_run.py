@@ -13,8 +13,8 @@ import numpy as np
 
 from kerascope.backend.function import Function
 from kerascope.callbacks.base import Callback
+from kerascope.engine.arguments import to_list
 from kerascope.engine.calling import LayerBuilt
-from kerascope.engine.nesting import to_list
 from kerascope.engine.training_loop import BatchBegun, BatchEnded, EpochBegun, EpochEnded
 from kerascope.trace.hearer import Hearer, name_is
 from kerascope.trace.recorder_build import tell_built

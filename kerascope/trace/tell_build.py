@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from kerascope.backend.graph import Constant, Tensor
+from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.calling import LayerBuilt
 from kerascope.engine.graph_map import DepthAssigned, NodeFinished, NodeSkipped, NodeVisited
 from kerascope.engine.input_layer import InputLayer
-from kerascope.engine.nesting import to_list
+from kerascope.engine.network import InputFed, NodeComputed
 from kerascope.engine.node import Node, NodeCreated
-from kerascope.engine.running import InputFed, NodeComputed
 from kerascope.trace.records import Record, counted, listed
 from kerascope.trace.teller import Teller
 from kerascope.trace.train_facts import ids_of_calls

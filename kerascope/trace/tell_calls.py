@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.engine.nesting import to_list
+from kerascope.engine.arguments import to_list
 from kerascope.engine.training_loop import BatchBegun, BatchEnded, EpochBegun, EpochEnded
 from kerascope.trace.records import Record, counted
 from kerascope.trace.statistics import figure, statistics_of

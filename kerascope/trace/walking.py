@@ -19,10 +19,9 @@ from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Constant, Placeholder, Tensor
 from kerascope.backend.state import learning_phase_scope
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.network import Network
+from kerascope.engine.network import InputFed, Network, NodeComputed
 from kerascope.engine.node import Node
 from kerascope.engine.node_ids import call_ids, free_id
-from kerascope.engine.running import InputFed, NodeComputed
 from kerascope.engine.training_data import as_arrays, check_lengths
 from kerascope.errors import DtypeError
 from kerascope.printable import printable

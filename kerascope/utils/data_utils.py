@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from kerascope.edge import show
-from kerascope.engine.enqueuers import (
+from kerascope.engine.workers import (
     GeneratorEnqueuer,
     OrderedEnqueuer,
     SequenceEnqueuer,

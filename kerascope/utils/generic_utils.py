@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.callbacks.progress import Progbar
-from kerascope.engine.byte_code import ByteCode, byte_code_of, function_of
+from kerascope.engine.pickling import ByteCode, byte_code_of, function_of
 from kerascope.errors import ArgumentError, RefusedError
 from kerascope.not_yet import answer_missing_names
 from kerascope.registry import Registry, custom_object_scope, get_custom_objects

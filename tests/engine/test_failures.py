@@ -5,8 +5,8 @@ import weakref
 import pytest
 
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.failures import FailedCall, FailedGraph, makers_of
 from kerascope.engine.model import Model
+from kerascope.engine.node import FailedCall, FailedGraph, makers_of
 from kerascope.layers import LSTM, Add, Dense, Input, Lambda
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kerascope import Sequential, layers
-from kerascope.engine.nesting import accepts
+from kerascope.engine.arguments import accepts
 
 
 class Doubles:

@@ -5,7 +5,7 @@ import pytest
 
 from kerascope import Input, K, Model
 from kerascope.backend import traversal
-from kerascope.engine import calling, graph_map, network, running
+from kerascope.engine import calling, graph_map, network
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.training_loop import BatchBegun, EpochEnded
 from kerascope.layers import Dense
@@ -48,7 +48,7 @@ def count(monkeypatch):
     watch(graph_map, "map_graph")
     watch(network, "map_graph")
     watch(network, "run_graph")
-    watch(running, "run_graph")
+    watch(network, "run_graph")
     watch(calling, "call_layer")
     watch(traversal, "applies_in_order")
     return counts

@@ -11,8 +11,8 @@ from kerascope import edge
 from kerascope.callbacks import BaseLogger, Callback, CallbackList, History, ProgbarLogger
 from kerascope.engine import training_arrays
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.known_batches import KnownBatches
 from kerascope.engine.training_batches import BatchTraining
+from kerascope.engine.training_data import KnownBatches
 from kerascope.errors import ArgumentError, DataError, KerascopeWarning
 from kerascope.layers import Dense, Input
 from kerascope.models import Model

@@ -7,8 +7,7 @@ from zoo import ZOO
 
 from kerascope import Input, Model, Sequential, applications
 from kerascope.engine.costs import Cost
-from kerascope.engine.summary import SummaryRow, summarize
-from kerascope.engine.summary_folding import folded
+from kerascope.engine.summary import SummaryRow, folded, summarize
 from kerascope.layers import Dense, Dropout
 
 

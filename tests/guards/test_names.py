@@ -11,7 +11,7 @@ import kerascope as ks
 from guards import commands, happenings, interface, names
 from guards.interface import speaking
 from kerascope.cli import parser
-from kerascope.engine import running
+from kerascope.engine import network
 from kerascope.layers import Dense
 
 STORED = names.read()
@@ -161,7 +161,7 @@ def test_a_renamed_field_of_an_event_is_seen(monkeypatch, present) -> None:
         computed: Any
         output_tensors: Any
 
-    monkeypatch.setattr(running, "NodeComputed", NodeComputed)
+    monkeypatch.setattr(network, "NodeComputed", NodeComputed)
     facts = list(happenings.stage_facts([happenings.forks]))
     said = reported(present, facts, "stage run_internal_graph yields NodeComputed")
     old = "NodeComputed(node, depth, computed_tensors, output_tensors)"

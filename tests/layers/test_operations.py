@@ -8,7 +8,7 @@ from op_cases import CASES
 
 from kerascope import backend as K
 from kerascope.backend.graph import Constant, Placeholder
-from kerascope.engine.operations import enter_operations
+from kerascope.engine.calling import enter_operations
 from kerascope.errors import ConfigError, ShapeError
 from kerascope.layers import Input, Operation
 from kerascope.layers.operation_table import OPERATIONS

@@ -19,9 +19,8 @@ from typing import Any
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import merge_shapes
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.failures import FailedCall, FailedGraph
 from kerascope.engine.network import Network
-from kerascope.engine.node import Node
+from kerascope.engine.node import FailedCall, FailedGraph, Node
 from kerascope.errors import ArgumentError, CycleError, DisconnectedGraphError, KerascopeError
 from kerascope.trace.records import counted
 from kerascope.viz.extract.layer_facts import (

@@ -14,9 +14,8 @@ from kerascope.backend.eager import graph_mode
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape
 from kerascope.backend.state import placeholder
-from kerascope.engine.network import Network
-from kerascope.engine.running import InputFed, NodeComputed
-from kerascope.engine.undoing import tried_out
+from kerascope.engine.calling import tried_out
+from kerascope.engine.network import InputFed, Network, NodeComputed
 from kerascope.errors import GraphError, KerascopeError
 from kerascope.viz.extract.layer_facts import CallFacts
 from kerascope.viz.extract.subclassed import graph_model_on, nothing_changes

@@ -22,8 +22,8 @@ from typing import Any
 from kerascope.backend.function import Function
 from kerascope.backend.graph import Tensor
 from kerascope.backend.traversal import applies_in_order
+from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.nesting import to_list
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, DtypeError, NotBuiltError
 from kerascope.trace.records import counted

@@ -16,6 +16,7 @@ import numpy as np
 
 from kerascope.backend.shapes import Shape
 from kerascope.engine.base_layer import Layer
+from kerascope.engine.calling import fresh_names, tried_out
 from kerascope.engine.compiled_network import CompiledNetwork
 from kerascope.engine.graph_map import map_graph
 from kerascope.engine.input_layer import InputLayer
@@ -24,7 +25,6 @@ from kerascope.engine.network import Network
 from kerascope.engine.node import KerasHistory, Node
 from kerascope.engine.node_ids import free_id
 from kerascope.engine.sequential import Sequential
-from kerascope.engine.undoing import fresh_names, tried_out
 from kerascope.errors import GraphError
 from kerascope.layers.operations import Operation
 

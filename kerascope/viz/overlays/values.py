@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.engine.base_layer import Layer
+from kerascope.engine.calling import tried_out
 from kerascope.engine.network import Network
 from kerascope.engine.node import Node
 from kerascope.engine.node_ids import call_ids
-from kerascope.engine.undoing import tried_out
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.trace.statistics import Statistics, figure, statistics_of
 from kerascope.trace.walking import walk

@@ -18,7 +18,7 @@ from kerascope.backend.graph import Apply, Tensor
 from kerascope.backend.ops.scan import Scan
 from kerascope.backend.ops.scan_graph import InnerGraph
 from kerascope.backend.traversal import applies_in_order
-from kerascope.engine.nesting import to_list
+from kerascope.engine.arguments import to_list
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.viz.boxes import one_line

@@ -1,4 +1,4 @@
-from kerascope.engine.nesting import to_list
+from kerascope.engine.arguments import to_list
 
 
 def run(self, inputs, masks):

@@ -15,7 +15,7 @@ Mend it so that it runs any network whose layers' `call` takes (inputs, mask):
 - what comes back are the tensors (without masks) that now stand for self.outputs.
 """
 
-from kerascope.engine.nesting import to_list
+from kerascope.engine.arguments import to_list
 
 
 def run(self, inputs, masks):

@@ -4,7 +4,7 @@ en: expected sum to be called on a list of 2, yours was called on one tensor
 zh: sum 应以含 2 项的列表来调用，你用的是一个张量
 """
 
-from kerascope.engine.nesting import to_list
+from kerascope.engine.arguments import to_list
 
 
 def run(self, inputs, masks):

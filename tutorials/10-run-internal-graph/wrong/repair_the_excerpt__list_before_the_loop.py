@@ -4,7 +4,7 @@ en: expected first to be called on one tensor, yours was called on a list of 2
 zh: first 应以一个张量来调用，你用的是含 2 项的列表
 """
 
-from kerascope.engine.nesting import to_list
+from kerascope.engine.arguments import to_list
 
 
 def run(self, inputs, masks):

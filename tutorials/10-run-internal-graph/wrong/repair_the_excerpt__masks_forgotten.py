@@ -4,7 +4,7 @@ en: expected keep.call to be given the mask that gaps made, yours was given None
 zh: keep.call 应得到 gaps 给出的掩码，你给它的是 None
 """
 
-from kerascope.engine.nesting import to_list
+from kerascope.engine.arguments import to_list
 
 
 def run(self, inputs, masks):

@@ -4,7 +4,7 @@ en: expected second to be called on one tensor, yours was called on a list of 0
 zh: second 应以一个张量来调用，你用的是含 0 项的列表
 """
 
-from kerascope.engine.nesting import to_list
+from kerascope.engine.arguments import to_list
 
 
 def run(self, inputs, masks):

@@ -4,7 +4,7 @@ en: expected run(...) to return what was computed for the new inputs, yours are 
 zh: run(...) 应返回为新输入算出的张量，你返回的是搭建模型时的张量
 """
 
-from kerascope.engine.nesting import to_list
+from kerascope.engine.arguments import to_list
 
 
 def run(self, inputs, masks):
