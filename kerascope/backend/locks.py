@@ -40,11 +40,15 @@ class Locks:
         Whether the thread that holds `steps` is going to write into the arrays of variables.
     writes : int
         How often variables were written.
+    undisturbed : dict of object to set of int
+        Calls that are under way and going to write, each with the variables that it needs. Who
+        writes one of these takes the call out: only the handler of a signal, or an op, can.
     """
 
     def __init__(self) -> None:
         self.writes = 0
         self.is_in_place = False
+        self.undisturbed: dict[object, frozenset[int]] = {}
         self._last: dict[frozenset[int], int] = {}  # when which variables were written
         self._forgotten = 0  # who has looked before that is told that something has changed
         self._renew()
@@ -53,8 +57,12 @@ class Locks:
         self.steps: Any = threading.RLock()
         self.writing: Any = threading.RLock()
 
-    def note(self, ids: frozenset[int]) -> None:
-        """Note that variables are going to be written; `writing` is held."""
+    def note(self, ids: frozenset[int], own: object = None) -> None:
+        """Note that variables are going to be written, by a call or not; `writing` is held."""
+        if len(self.undisturbed) != 1 or own not in self.undisturbed:
+            for call, needed in list(self.undisturbed.items()):
+                if call is not own and not needed.isdisjoint(ids):
+                    self.undisturbed.pop(call, None)
         number = self.writes = self.writes + 1
         if len(self._last) > MOST_WRITERS:
             self._last.clear()

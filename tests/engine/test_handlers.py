@@ -5,11 +5,21 @@ import signal
 
 import numpy as np
 import pytest
-from interrupts import WRITING, Interrupt, Late, interrupted, moments_of
+from interrupts import (
+    WRITING,
+    Interrupt,
+    Late,
+    interrupted,
+    moments_of,
+    state_of,
+    written_by,
+)
 
 from kerascope import backend as K
 from kerascope.backend.graph import Op
 from kerascope.backend.program.program import Program
+from kerascope.layers import BatchNormalization, Dense
+from kerascope.models import Sequential
 
 # Where something is bound or written; the whole plan of a program is made without any of it.
 WHERE = (*WRITING, *(f"backend{os.sep}program{os.sep}{n}.py" for n in ("program", "new_values")))
@@ -162,6 +172,68 @@ def test_who_explains_a_function_does_not_make_it_look_for_its_variables_at_each
     monkeypatch.setattr(type(program), "_settle", settle)
     monkeypatch.setattr(type(program._code.writing), "_way_home", settle)
     shared.one([])
+
+
+def grouped():
+    """Return a model whose many weights are updated together, in place."""
+    K.clear_session()
+    np.random.seed(0)
+    model = Sequential([Dense(4, activation="relu", input_shape=(5,)), BatchNormalization()])
+    for _ in range(2):
+        model.add(Dense(4))
+    model.add(Dense(1))
+    model.compile("adam", "mse")
+    return model, np.ones((4, 5), "f4"), np.zeros((4, 1), "f4")
+
+
+@pytest.mark.parametrize("road", ["program", "first call", slow("second call")])
+@pytest.mark.parametrize(
+    "what", ["weights", slow("one weight"), slow("a weight that is not trained")]
+)
+def test_what_a_handler_sets_in_a_step_is_not_mixed_with_what_is_trained(what, road):
+    model, x, y = grouped()
+    if what == "a weight that is not trained":
+        model.layers[2].trainable = False
+        model.compile("adam", "mse")
+
+    def step():
+        model.train_on_batch(x, y)
+
+    variables = written_by(model)
+    for _ in range(3):
+        step()
+    first = K.batch_get_value(variables)
+    others = [array + 1 for array in model.get_weights()]
+    programs = model.train_function._programs
+
+    def begin():
+        if road != "program":
+            programs.__setstate__(programs.__getstate__())
+        if road == "second call":
+            step()
+        K.batch_set_value(zip(variables, first, strict=True))
+
+    def does():
+        if what == "weights":
+            model.set_weights(others)
+        elif what == "one weight":
+            K.set_value(model.weights[0], others[0])
+        else:
+            K.set_value(model.layers[2].kernel, others[6])
+
+    allowed = []
+    for actions in ([step], [does, step], [step, does]):
+        begin()
+        for action in actions:
+            action()
+        allowed.append(state_of(variables))
+    begin()
+    n = moments_of(step)
+    assert n
+    for moment in sorted({*range(max(n - 12, 1), n + 1, 2), *range(1, n, max(n // 4, 1))}):
+        begin()
+        at = interrupted(step, moment, does=does)
+        assert state_of(variables) in allowed, f"mixed at {at}"
 
 
 # --- errors that come from outside ----------------------------------------------------------------

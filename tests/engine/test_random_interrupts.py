@@ -116,8 +116,8 @@ class Lot:
         self.own = threading.get_ident()
         note = LOCKS.note
 
-        def aimed(ids):
-            note(ids)
+        def aimed(*which):
+            note(*which)
             if self.delay is not None:
                 delay, self.delay = self.delay, None
                 self.shoot(delay)

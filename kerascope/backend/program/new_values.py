@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from operator import setitem
+from operator import getitem, setitem
 from types import FunctionType
 from typing import Any
 
@@ -22,6 +22,14 @@ from kerascope.backend.locks import LOCKS
 from kerascope.errors import ShapeError
 
 Rooms = Sequence[tuple[Variable, np.ndarray]]
+
+
+class Disturbed(Exception):
+    """The handler of a signal has written variables that a call reads or writes.
+
+    What the call has computed is partly of the old numbers, and what it writes in place would be
+    added to the new ones.
+    """
 
 
 def fill(room: np.ndarray, value: Any) -> None:
@@ -91,6 +99,8 @@ class Writing:
         Where the variables lie that the calls write.
     mark : object
         It is in `BOUND` as long as it is known that the variables lie there.
+    call : object
+        It is in `LOCKS.undisturbed` as long as nobody else wrote what the call needs.
 
     Attributes
     ----------
@@ -98,32 +108,48 @@ class Writing:
         Whether they may have new values already; who cares sets it to False before.
     """
 
-    def __init__(self, calls: Sequence[Call], rooms: Rooms, mark: object) -> None:
-        self._calls = [still_bound(mark), *calls]
+    def __init__(self, calls: Sequence[Call], rooms: Rooms, mark: object, call: object) -> None:
+        self._calls: list[Call] = [
+            partial(getitem, LOCKS.undisturbed, call),
+            still_bound(mark),
+            *calls,
+        ]
         self._rooms = rooms
         self._ids = frozenset(id(v) for v, _ in rooms)
         self._mark = mark
+        self._call = call
         self.has_begun = False
 
     def __call__(self) -> None:
-        """Write."""
+        """Write.
+
+        Raises
+        ------
+        Disturbed
+            Nothing was written.
+        """
         with LOCKS.writing:
             self.has_begun = True
-            LOCKS.note(self._ids)
+            LOCKS.note(self._ids, self._call)
             try:
-                at_once(self._calls)
+                try:
+                    at_once(self._calls)
+                except KeyError as error:
+                    if not is_missing(self._mark, error):
+                        raise
+                    self._write_moved()
             except KeyError as error:
-                if not is_missing(self._mark, error):
+                if not is_missing(self._call, error):
                     raise
-                self._write_moved()
+                raise Disturbed from None
 
     def _write_moved(self) -> None:
         """Write, and bring home the variables that are elsewhere now."""
-        check, *calls = self._calls
+        is_undisturbed, is_bound, *calls = self._calls
         while True:
             BOUND[self._mark] = None
             try:
-                at_once([check, *self._way_home(), *calls])
+                at_once([is_undisturbed, is_bound, *self._way_home(), *calls])
                 return
             except KeyError as error:
                 if not is_missing(self._mark, error):

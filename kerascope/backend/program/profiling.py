@@ -145,9 +145,14 @@ def _measured(
     with LOCKS.steps, _all_put_back(function) as put_back, _silently(function):
         program = _program_for(function, arrays, put_back)
         program(arrays)  # settles its variables; from here on it stays as it is written
-        put_back()
         draft = program.draft()
-        times = _Times(draft.source, arrays, put_back, clock)
+
+        def begin_again() -> None:
+            put_back()
+            program.begin()
+
+        begin_again()
+        times = _Times(draft.source, arrays, begin_again, clock)
         fitting = times.calls_in(seconds)  # also warms up
         calls = repeats or fitting
         for _ in range(calls):

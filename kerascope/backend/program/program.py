@@ -13,6 +13,7 @@ from kerascope.backend.graph import Variable
 from kerascope.backend.locks import LOCKS
 from kerascope.backend.program.draft import Draft
 from kerascope.backend.program.flat_text import Homes
+from kerascope.backend.program.foreign import is_own, is_pure
 from kerascope.backend.program.loop import LoopProgram
 from kerascope.backend.program.new_values import Writing, noted
 from kerascope.backend.program.plan import Plan
@@ -89,6 +90,8 @@ class Program:
         self._homes = homes
         self._rewrites = rewrites
         self._file = f"<kerascope {name} {next(_numbers)}>"
+        self._call = object()
+        self._needed = _needed(schedule, variables)
         self._code: Code
         self.writes: bool
         self._write()
@@ -97,6 +100,11 @@ class Program:
         """Compute the outputs and write the new values; the arrays have the program's shapes.
 
         Of a program that writes the caller holds `LOCKS.steps`.
+
+        Raises
+        ------
+        Disturbed
+            The handler of a signal wrote what the call needs; the call has written nothing.
         """
         if not self.writes:
             if self._code.mark not in BOUND:
@@ -105,11 +113,13 @@ class Program:
         outside = LOCKS.is_in_place
         try:
             LOCKS.is_in_place = True
+            self.begin()
             if self._code.mark not in BOUND:
                 self._settle()
             return self._code.run(*arrays)
         finally:
             LOCKS.is_in_place = outside
+            LOCKS.undisturbed.pop(self._call, None)
 
     @property
     def listing(self) -> str:
@@ -147,6 +157,7 @@ class Program:
         writing = self._code.writing
         if writing is not None:
             writing.has_begun = False
+            LOCKS.undisturbed[self._call] = self._needed
 
     def draft(self) -> Draft:
         """Write the program once more, and return all that is known while it is written."""
@@ -195,13 +206,28 @@ class Program:
         writing, mark = None, object()
         if draft.plan.written:
             written = [(v, room) for v, room, is_written in rooms if is_written]
-            scope["write"] = writing = Writing(noted(scope["new_values"], scope), written, mark)
+            scope["write"] = writing = Writing(
+                noted(scope["new_values"], scope), written, mark, self._call
+            )
         return Code(scope[source.name], writing, rooms, source.text, draft.n_bytes, mark)
 
     def __del__(self) -> None:
         if hasattr(self, "_code"):
             BOUND.pop(self._code.mark, None)
+            LOCKS.undisturbed.pop(self._call, None)
         hide(getattr(self, "_file", ""))
+
+
+def _needed(schedule: Schedule, variables: Sequence[Variable]) -> frozenset[int]:
+    """Return the ids of all variables that a call reads or writes.
+
+    None of a schedule with an op that may write them itself: to begin such a call anew would do
+    twice what the op does.
+    """
+    ops = [step.apply.op for step in schedule.steps]
+    if not all(is_own(op) or is_pure(op) for op in ops):
+        return frozenset()
+    return frozenset(map(id, [*variables, *(v for _, v in schedule.variables)]))
 
 
 class _Lines(Sequence[str]):

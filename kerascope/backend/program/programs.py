@@ -16,6 +16,7 @@ from kerascope.backend.loop_checks import checked_loops
 from kerascope.backend.outside import own_failure
 from kerascope.backend.program.bound import conditions_of
 from kerascope.backend.program.flat_text import Homes
+from kerascope.backend.program.new_values import Disturbed
 from kerascope.backend.program.program import Program
 from kerascope.backend.program.trial import Facts, Trial
 from kerascope.backend.program.verified import VerifiedProgram
@@ -116,16 +117,16 @@ class Programs(Owned):
         if program is None:
             if self._is_due(key):
                 return self._write_down(key, arrays)
-            return self._interpret(arrays, None, Reading.IN_PLACE)
+            return self._interpret(arrays, None, self._reading)
         lock, taken = self.lock, False
         try:
             (taken,) = map(lock.acquire, WITHOUT_WAITING)
             if taken:
-                if program.writes:
-                    program.begin()
                 return program(arrays)
         except VerificationError:
             raise
+        except Disturbed:
+            pass  # of what is computed from copies, and written as a whole, nothing is mixed
         except Exception as error:
             if not taken or program.has_begun_to_write:
                 raise
@@ -137,7 +138,12 @@ class Programs(Owned):
             if taken:
                 lock.release()
         # The memory of a program is there once: who comes meanwhile computes without it.
-        return self._interpret(arrays, None, Reading.IN_PLACE)
+        return self._interpret(arrays, None, self._reading)
+
+    @property
+    def _reading(self) -> Reading:
+        """How a call that is stepped reads variables: one that writes is not to be disturbed."""
+        return Reading.COPIED if self._variables else Reading.IN_PLACE
 
     @property
     def _at_first(self) -> int:
@@ -161,7 +167,7 @@ class Programs(Owned):
 
         Nothing was written yet.
         """
-        outputs = self._interpret(arrays, None, Reading.IN_PLACE)
+        outputs = self._interpret(arrays, None, self._reading)
         self._refuse(key, "failed where its steps do not", failure)
         return outputs
 
@@ -190,7 +196,7 @@ class Programs(Owned):
         """Interpret once more, note all shapes, and write the program for the next call."""
         with LOCKS.steps:
             facts: Facts = {}
-            outputs = self._interpret(arrays, facts, Reading.IN_PLACE)
+            outputs = self._interpret(arrays, facts, self._reading)
             trial = Trial(arrays, self._numbers(arrays), facts)
             if len(self.programs) >= MOST_PROGRAMS:
                 # So many shapes take turns that programs may cost more than they save: the next
