@@ -23,10 +23,8 @@ from kerascope import Input, Model
 from kerascope.backend.subnormals import FLUSHED
 from kerascope.layers import Dense, add
 from kerascope.stage import observing
-from kerascope.trace.drivers import LiveDriver
 from kerascope.trace.recorder import Recorder
-from kerascope.trace.sources import Running
-from kerascope.trace.stepper import Stepper
+from kerascope.trace.stepper import LiveDriver, Running, Stepper
 from kerascope.trace.tape import trace
 
 CALLS = 20  # batches in one measurement

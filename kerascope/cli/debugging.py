@@ -21,9 +21,7 @@ from kerascope.debugger.entry import breakpoints_come_here
 from kerascope.debugger.front import ModelDebugger
 from kerascope.debugger.session import Quitting, Restarting, Session
 from kerascope.debugger.unattended import Ended, Unattended, Wanted
-from kerascope.trace.drivers import Order, Prompt
-from kerascope.trace.stepper import Stepper
-from kerascope.trace.stops import Reason, Stop
+from kerascope.trace.stepper import Order, Prompt, Reason, Stepper, Stop
 
 RC_FILE = ".kscoperc"
 DONE, FAILED, USAGE, FOUND, INTERRUPTED = 0, 1, 2, 3, 130

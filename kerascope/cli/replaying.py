@@ -13,8 +13,7 @@ from kerascope.cli.usage import UsageError
 from kerascope.debugger.front import ModelDebugger
 from kerascope.debugger.session import Quitting, Session
 from kerascope.debugger.unattended import INTERRUPTED, Ended, Unattended, Wanted
-from kerascope.trace.drivers import ask
-from kerascope.trace.stops import Reason, Stop
+from kerascope.trace.stepper import Reason, Stop, ask
 from kerascope.trace.tape_store import Tape
 
 DONE = 0

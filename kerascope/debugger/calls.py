@@ -11,8 +11,7 @@ from kerascope.debugger.session import Session
 from kerascope.engine.node_ids import calls_in
 from kerascope.errors import KerascopeError
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
-from kerascope.trace.expressions import value_of_event
-from kerascope.trace.sources import before, begin_of
+from kerascope.trace.history import before, begin_of, value_of_event
 from kerascope.trace.statistics import Statistics
 from kerascope.trace.train_facts import quietly
 

@@ -18,12 +18,10 @@ from kerascope.registry import did_you_mean
 from kerascope.trace.events import END, Event
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.records import listed
-from kerascope.trace.reruns import Call, call_at, override, rerun
-from kerascope.trace.slot_names import fitted, name_of, slot_of
-from kerascope.trace.sources import EventSource, Recording
-from kerascope.trace.tape_budget import LEAST_FOR_EVENTS
-from kerascope.trace.tape_difference import difference
-from kerascope.trace.tape_store import Tape
+from kerascope.trace.reruns import Call, call_at, fitted, name_of, override, rerun, slot_of
+from kerascope.trace.stepper import EventSource, Recording
+from kerascope.trace.tape_memory import LEAST_FOR_EVENTS
+from kerascope.trace.tape_store import Tape, difference
 from kerascope.trace.timelines import Override, Timeline, TimelineDifference
 
 SETTINGS = ("grain", "history")

@@ -11,7 +11,7 @@ from kerascope.debugger.outputs import with_figures
 from kerascope.debugger.rendering import short_text
 from kerascope.trace.events import Event
 from kerascope.trace.statistics import Statistics
-from kerascope.trace.tape_difference import Difference, difference
+from kerascope.trace.tape_store import Difference, difference
 
 WORDS = {"B": "the begin of ", "E": "the end of "}
 

@@ -14,7 +14,7 @@ from kerascope.debugger.front import ModelDebugger
 from kerascope.debugger.session import Quitting, Session
 from kerascope.errors import ArgumentError
 from kerascope.stage import is_watched, observing
-from kerascope.trace.drivers import ask
+from kerascope.trace.stepper import ask
 from kerascope.trace.tape import Tape, last_tape, trace
 
 __all__ = ["Debugger", "pm", "replay", "set_trace", "trace"]

@@ -16,12 +16,13 @@ from kerascope.backend.traversal import leaves
 from kerascope.debugger.names import alive, hint_for
 from kerascope.debugger.session import Session
 from kerascope.errors import ArgumentError
+from kerascope.trace.breakpoints import names_of_event
 from kerascope.trace.events import BEGIN, FORGOTTEN
-from kerascope.trace.expressions import names_of_event, value_of_event
+from kerascope.trace.history import value_of_event
 from kerascope.trace.reruns import recalled
 from kerascope.trace.snapshots import TensorRef
 from kerascope.trace.statistics import Statistics
-from kerascope.trace.tape_forgetting import told_of
+from kerascope.trace.tape_memory import told_of
 
 
 class _Exit:

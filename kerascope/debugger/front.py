@@ -21,9 +21,8 @@ from kerascope.debugger.sources import SourceCommands
 from kerascope.debugger.tables import TableCommands
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.expressions import told
-from kerascope.trace.stepper import Stepper
-from kerascope.trace.stops import Reason, Stop
+from kerascope.trace.breakpoints import told
+from kerascope.trace.stepper import Reason, Stepper, Stop
 
 GROUPS = {
     "forward": "step stepi next until return continue",

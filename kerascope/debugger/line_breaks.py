@@ -23,8 +23,8 @@ from functools import lru_cache
 from kerascope.debugger.places import path_of
 from kerascope.trace.breakpoints import Breakpoint
 from kerascope.trace.events import Event
+from kerascope.trace.history import History, before
 from kerascope.trace.selectors import Selector
-from kerascope.trace.sources import History, before
 
 NEW = "layer.init"  # a layer that was not there before: its line is being executed
 MAKING = (NEW, "layer.call", "layer.build", "node.create")

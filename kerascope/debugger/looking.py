@@ -13,7 +13,7 @@ from kerascope.debugger.evaluating import probe, run_statement, value_of, value_
 from kerascope.debugger.rendering import text_of_value
 from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
-from kerascope.trace.expressions import told
+from kerascope.trace.breakpoints import told
 from kerascope.trace.snapshots import REFS, Describer, same
 from kerascope.trace.statistics import Statistics, kind_of
 

@@ -10,7 +10,7 @@ from kerascope.debugger.rendering import sentence, span_labels
 from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
 from kerascope.trace.selectors import ACTS, PHASES
-from kerascope.trace.stops import Reason, Stop
+from kerascope.trace.stepper import Reason, Stop
 
 
 def target_in(words: str, command: str) -> tuple[int | str | None, int | None]:

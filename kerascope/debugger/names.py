@@ -23,7 +23,7 @@ from kerascope.debugger.failing import names_of_failure
 from kerascope.debugger.session import Session
 from kerascope.registry import did_you_mean
 from kerascope.trace.snapshots import REFS
-from kerascope.trace.stops import Stop
+from kerascope.trace.stepper import Stop
 
 LIVES_IN = {
     "build_map": "tensor node layer node_index tensor_index nodes_in_progress layer_indices",

@@ -32,8 +32,7 @@ from kerascope.debugger.session import Quitting, Restarting, Session
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import Where
-from kerascope.trace.stepper import Stepper
-from kerascope.trace.stops import Reason, Stop
+from kerascope.trace.stepper import Reason, Stepper, Stop
 from kerascope.trace.tape import Tape, trace
 
 NAME = "kdb"

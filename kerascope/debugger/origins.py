@@ -12,7 +12,7 @@ from kerascope.debugger.names import LIVES_IN
 from kerascope.debugger.session import Session
 from kerascope.errors import ArgumentError
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event, first_time
-from kerascope.trace.expressions import OF_THE_OUTPUT, value_of_event
+from kerascope.trace.history import OF_THE_OUTPUT, value_of_event
 from kerascope.trace.tape_store import Tape
 
 

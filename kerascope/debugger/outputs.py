@@ -16,7 +16,7 @@ from kerascope.debugger.session import Session
 from kerascope.errors import ArgumentError
 from kerascope.trace.events import BEGIN, END, GRAINS, Delta, Event
 from kerascope.trace.statistics import statistics_of
-from kerascope.trace.tape_budget import without_arrays
+from kerascope.trace.tape_memory import without_arrays
 from kerascope.trace.tape_names import OF_THE_END
 from kerascope.trace.tape_store import Tape
 

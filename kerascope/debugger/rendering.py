@@ -23,14 +23,13 @@ from kerascope.debugger.calls import calls_at
 from kerascope.debugger.fitting import Page, columns_of
 from kerascope.debugger.places import first_line, pdb_lines, shown_file, source_line, where_of
 from kerascope.debugger.session import Session
-from kerascope.trace.contents import relative_change
+from kerascope.trace.breakpoints import Change
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
-from kerascope.trace.expressions import value_of_event
+from kerascope.trace.history import value_of_event
 from kerascope.trace.snapshots import ErrorRef
-from kerascope.trace.statistics import Statistics, figure, kind_of, statistics_of
-from kerascope.trace.stops import Reason, Stop
-from kerascope.trace.tape_forgetting import told_of
-from kerascope.trace.watches import Change
+from kerascope.trace.statistics import Statistics, figure, kind_of, relative_change, statistics_of
+from kerascope.trace.stepper import Reason, Stop
+from kerascope.trace.tape_memory import told_of
 from kerascope.viz.theme import STATES
 
 BY_KIND = ("fit", "build", "compile", "evaluate", "predict")

@@ -26,12 +26,18 @@ from typing import Any, ClassVar, NamedTuple
 from kerascope.backend.function import Function
 from kerascope.engine.network import Network
 from kerascope.stage import Stage, observing
-from kerascope.trace.drivers import LiveDriver, Prompt, ask
 from kerascope.trace.events import END, NOWHERE
 from kerascope.trace.recorder import Recorder
-from kerascope.trace.sources import Recording, Running
-from kerascope.trace.stepper import Stepper
-from kerascope.trace.stops import Reason, Stop
+from kerascope.trace.stepper import (
+    LiveDriver,
+    Prompt,
+    Reason,
+    Recording,
+    Running,
+    Stepper,
+    Stop,
+    ask,
+)
 from kerascope.trace.tape import last_tape
 from kerascope.trace.tape_store import Tape
 from kerascope.trace.timelines import Timelines

@@ -27,10 +27,9 @@ from kerascope.debugger.places import first_line, walked, where_of
 from kerascope.debugger.session import Quitting, Restarting, Session
 from kerascope.errors import KerascopeError
 from kerascope.printable import printable_lines
+from kerascope.trace.breakpoints import told
 from kerascope.trace.events import Where
-from kerascope.trace.expressions import told
-from kerascope.trace.stepper import Stepper
-from kerascope.trace.stops import Stop
+from kerascope.trace.stepper import Stepper, Stop
 
 try:
     import readline

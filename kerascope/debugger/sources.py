@@ -22,8 +22,8 @@ from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, END, Event, Where
-from kerascope.trace.sources import begin_of
-from kerascope.trace.stops import Reason, Stop
+from kerascope.trace.history import begin_of
+from kerascope.trace.stepper import Reason, Stop
 
 AROUND = 5  # lines before and after the current one
 

@@ -18,11 +18,16 @@ from kerascope.debugger.rendering import short_text
 from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.breakpoints import Breakpoint, BreakpointRow
+from kerascope.trace.breakpoints import (
+    OF_THE_EVENT,
+    Breakpoint,
+    BreakpointRow,
+    Unknown,
+    Watch,
+    WatchRow,
+)
 from kerascope.trace.conditions import DEFAULTS
-from kerascope.trace.expressions import OF_THE_EVENT
 from kerascope.trace.selectors import KnownNames, guess, may_be_known, parse_selector
-from kerascope.trace.watches import Unknown, Watch, WatchRow
 
 HEADER = "Num Type         Disp Enb   Where"
 _MOVES = """

@@ -18,12 +18,11 @@ from kerascope.debugger.stopping import StoppingCommands
 from kerascope.engine.node_ids import calls_in
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.contents import relative_change
 from kerascope.trace.events import BEGIN, END, GRAINS, Event
-from kerascope.trace.expressions import value_of_event
+from kerascope.trace.history import value_of_event
 from kerascope.trace.snapshots import TensorRef
-from kerascope.trace.statistics import figure
-from kerascope.trace.stops import Stop
+from kerascope.trace.statistics import figure, relative_change
+from kerascope.trace.stepper import Stop
 from kerascope.trace.train_facts import quietly
 from kerascope.viz.theme import STATES
 

@@ -10,7 +10,7 @@ from kerascope.debugger.calls import calls_at
 from kerascope.debugger.session import Session
 from kerascope.errors import ArgumentError
 from kerascope.trace.events import BEGIN, END, Event
-from kerascope.trace.expressions import value_of_event
+from kerascope.trace.history import value_of_event
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
 from kerascope.viz.kinds import KIND_OF_CLASS
 

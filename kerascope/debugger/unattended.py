@@ -19,8 +19,7 @@ from kerascope.debugger.session import Session
 from kerascope.debugger.until import Until
 from kerascope.errors import ArgumentError
 from kerascope.trace.events import Event
-from kerascope.trace.stepper import Stepper
-from kerascope.trace.stops import Reason, Stop
+from kerascope.trace.stepper import Reason, Stepper, Stop
 
 FORMATS = ("text", "md", "jsonl", "html", "svg")
 OF_STOPS = ("text", "md")  # the others show what was recorded

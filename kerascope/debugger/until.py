@@ -9,8 +9,7 @@ from kerascope.debugger.session import Session
 from kerascope.errors import ArgumentError
 from kerascope.trace.breakpoints import Breakpoint, Breakpoints
 from kerascope.trace.selectors import ACTS, PHASES, parse_selector
-from kerascope.trace.stepper import Stepper
-from kerascope.trace.stops import Reason, Stop
+from kerascope.trace.stepper import Reason, Stepper, Stop
 
 
 class Until:

@@ -15,22 +15,63 @@
 
 The numbers are what is meant where none is given; `stuck` asks both questions.
 
-What they look at is written in `symptoms.py`.
+A symptom is looked for at one event and, where it must, at those before it; how one came there
+plays no part. So it is found forward, backward and in a replay. It is read from these deltas:
+
+- `inputs` (arrays) and `out` or `result` (an array or several), of an op or a node; `inputs` may
+  stand at the begin of the span. `inputs` at the begin of a function is what is fed, under the
+  names `feed_names`;
+- `constants`, a dict, at the begin of an op that reads some which are not finite;
+- `op`, the op's name, at an op or its begin;
+- `grads`, an array with the tensor's name as the key, or a dict of them, where gradients arrive;
+- `old` and `new`, arrays, at kind "update.apply"; `params`, the names of what is trained, at the
+  begin of the function;
+- `weights`, an array with the weight's name as the key, where it is created or set, and at the
+  begin of the first function that reads it;
+- `total_loss`, a number, where it has been computed;
+- `error`, an `ErrorRef`, at the end of what failed.
+
+A symptom is a function of the event, the history, and the two thresholds of its condition (`<` and
+`>`); it returns a sentence, "" if nothing is wrong.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.events import BEGIN, Event
-from kerascope.trace.sources import History
-from kerascope.trace.symptoms import SYMPTOMS, brings_finite_numbers
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
+from kerascope.trace.history import (
+    OF_THE_OUTPUT,
+    History,
+    before,
+    begin_of,
+    landmarks_of,
+    last_before,
+    value_of_event,
+)
+from kerascope.trace.records import listed
+from kerascope.trace.selectors import op_name
+from kerascope.trace.snapshots import ErrorRef
+from kerascope.trace.statistics import (
+    NUMBERS,
+    Statistics,
+    count_inf,
+    count_nan,
+    figure,
+    is_finite,
+    norm,
+    parts,
+    relative_change,
+)
 
 
 class Finding(NamedTuple):
@@ -217,3 +258,304 @@ class Catches:
             if finding is not None:
                 found.append(finding)
         return found
+
+
+# --- what a condition looks at --------------------------------------------------------------------
+
+
+WEIGHT_KINDS = ("weight.create", "weight.set")
+NO_EXCEPTIONS = ("abandoned", "skipped")  # errors of what nobody ended, or nobody needed
+
+
+def _inside(event: Event, events: History) -> Iterator[Event]:
+    """Yield the events inside the span that an event ends, the last first."""
+    for earlier in before(events, event.t) if event.ph == END else ():
+        if earlier.depth <= event.depth or earlier.kind == FORGOTTEN:
+            return
+        yield earlier
+
+
+def _went_in(event: Event, events: History, name: str = "inputs") -> Any:
+    """Return what the begin of a span, or an instant, tells of what went in."""
+    told = value_of_event(event, name)
+    if told is None and event.ph == END:
+        begin = begin_of(event, events)
+        told = value_of_event(begin, name) if begin else None
+    return told
+
+
+def _gradients(event: Event) -> list[tuple[str, float]]:
+    """Return names and norms of the gradients that arrive at an event."""
+    found: list[tuple[str, float]] = []
+    for delta in event.deltas:
+        if delta.name != "grads":
+            continue
+        arrived = delta.value
+        if not isinstance(arrived, dict):
+            arrived = {event.name if delta.key is None else delta.key: arrived}
+        # At compile the gradients are symbols, which have no norm.
+        numbers = {str(name): x for name, x in arrived.items() if [*parts(x)]}
+        found += [(name, norm(x)) for name, x in numbers.items()]
+    return found
+
+
+def _arrived_before(event: Event, events: History) -> list[list[tuple[str, float]]]:
+    """Return the gradients of this backward pass before an event, and of the pass before it."""
+    marks = landmarks_of(events, event.t)
+    begun = last_before(marks.backwards, event.t)
+    this = _arrived(events, marks.gradients, -1 if begun is None else begun, event.t)
+    if begun is None:
+        return [this, []]
+    begun_before = last_before(marks.backwards, begun)
+    first = -1 if begun_before is None else begun_before
+    return [this, _arrived(events, marks.gradients, first, begun)]
+
+
+def _arrived(events: History, times: list[int], first: int, last: int) -> list[tuple[str, float]]:
+    """Return the gradients that arrived between two times, none of them included."""
+    chosen = times[bisect_right(times, first) : bisect_left(times, last)]
+    return [pair for t in chosen for pair in _gradients(events[t])]
+
+
+def _loss(event: Event) -> float | None:
+    loss: Any = value_of_event(event, "total_loss") if event.ph != BEGIN else None
+    if isinstance(loss, Statistics):
+        loss = loss.mean
+    is_number = isinstance(loss, NUMBERS) and np.size(loss) == 1
+    return float(loss) if is_number else None
+
+
+def _change(event: Event, events: History) -> tuple[Any, Any] | None:
+    """Return a parameter's old and new value at its commit."""
+    if event.kind != "update.apply":
+        return None
+    old, new = value_of_event(event, "old"), value_of_event(event, "new")
+    if old is None or new is None or event.name not in _parameters(event, events):
+        return None
+    return old, new
+
+
+def _parameters(event: Event, events: History) -> list[str]:
+    """Return which weights are trained by the function that commits; slots are none of them."""
+    begun = last_before(landmarks_of(events, event.t).calls, event.t)
+    return [event.name] if begun is None else value_of_event(events[begun], "params") or []
+
+
+# --- the conditions -------------------------------------------------------------------------------
+
+
+def _nan(event: Event, events: History, below: float, above: float) -> str:
+    return _produced(event, events, count_nan, "NaN")
+
+
+def _inf(event: Event, events: History, below: float, above: float) -> str:
+    return _produced(event, events, count_inf, "infinite")
+
+
+def _comes(event: Event) -> Any:
+    """Return the value that comes into being at an event."""
+    if event.ph == BEGIN:
+        is_call = event.kind == "function"
+        return [value for _, value in (*_fed(event), *_variables(event))] if is_call else None
+    if event.kind in WEIGHT_KINDS:
+        return [value for _, value in _variables(event)]
+    return value_of_event(event, *OF_THE_OUTPUT)
+
+
+def _fed(event: Event) -> list[tuple[str, Any]]:
+    """Return the arrays that a function is fed with their names, or else their places."""
+    arrays = value_of_event(event, "inputs") or ()
+    names = value_of_event(event, "feed_names") or [f"input {i}" for i in range(len(arrays))]
+    return list(zip(names, arrays, strict=False))  # two may have one name
+
+
+def _variables(event: Event) -> list[tuple[str, Any]]:
+    """Return the variables of which an event tells, a function's begin those not yet told."""
+    return [(str(d.key), d.value) for d in event.deltas if d.name == "weights"]
+
+
+def _was_told(event: Event, events: History) -> bool:
+    """Return whether a function has begun with the weight that is set here."""
+    earlier = next((e for e in before(events, event.t) if e.kind != "weight.set"), None)
+    if event.kind != "weight.set" or earlier is None:
+        return False
+    return any(name == event.name for name, _ in _variables(earlier))
+
+
+def _in_this_call(event: Event, events: History) -> Iterator[Event]:
+    """Yield the events before one in the same call of a function, the last first."""
+    is_over = event.ph == BEGIN or event.kind in WEIGHT_KINDS
+    for earlier in before(events, event.t):
+        if is_over:
+            return
+        is_over = earlier.kind == "function" and earlier.ph == BEGIN
+        yield earlier
+
+
+def brings_finite_numbers(event: Event) -> bool:
+    """Return whether one look shows that what comes into being here is finite, or nothing."""
+    if event.ph == BEGIN or event.kind in WEIGHT_KINDS:
+        return False
+    for name, key, value in event.deltas:
+        if key is None and name in OF_THE_OUTPUT:
+            if value.__class__ is np.ndarray:
+                return is_finite(value)
+            return isinstance(value, np.floating | np.integer) and math.isfinite(value)
+    return True
+
+
+def _produced(event: Event, events: History, count: Callable[[Any], int], word: str) -> str:
+    out = _comes(event)
+    if out is None or not count(out):
+        return ""
+    if event.ph == BEGIN:
+        return _comes_in(event, count, word)
+    inputs = _went_in(event, events)
+    constants = (_went_in(event, events, "constants") or {}) if count(inputs) else {}
+    spoilt = [name for name, constant in constants.items() if count(constant)]
+    if spoilt:  # of a constant nothing was told before
+        origin = f"{word} comes in with the constant {', '.join(spoilt)}"
+        return f"{_how_many(out, count)} {word} in {event.name}; {origin}"
+    if count(inputs) or any(count(_comes(inner)) for inner in _inside(event, events)):
+        return ""  # it came in, or was made by something inside that was found already
+    if inputs is None and any(count(_comes(earlier)) for earlier in _in_this_call(event, events)):
+        return ""  # what went in is not known, but there is a likelier producer
+    if _was_told(event, events):
+        return ""
+    origin = "it comes from outside" if inputs is None else "none went in"
+    if word == "NaN" and inputs is not None and count_inf(inputs):
+        origin = "infinite numbers went in; catch inf finds them"
+    return f"{_how_many(out, count)} {word} in {event.name}; {origin}"
+
+
+def _how_many(value: Any, count: Callable[[Any], int]) -> str:
+    """Return "1 of 32"; where only figures are left, "1"."""
+    sizes = sum(np.size(part) for part in parts(value) if not isinstance(part, Statistics))
+    return f"{count(value)} of {sizes}" if sizes else f"{count(value)}"
+
+
+def _comes_in(event: Event, count: Callable[[Any], int], word: str) -> str:
+    """Return with which arrays such numbers come in where a function begins, and in which rows."""
+    found = []
+    for name, value in _fed(event):
+        if count(value):
+            told = f"{name}, which {event.name} is fed: {_how_many(value, count)}"
+            if isinstance(value, np.ndarray) and value.ndim:
+                rows = [row for row, numbers in enumerate(value) if count(numbers)]
+                told += f", row{'' if len(rows) == 1 else 's'} {listed(rows, 4)} of the batch"
+            found.append(told)
+    for name, value in _variables(event):
+        if count(value):
+            found.append(f"the variable {name}: {_how_many(value, count)}")
+    return f"{word} comes in with {'; and with '.join(found)}"
+
+
+def _exception(event: Event, events: History, below: float, above: float) -> str:
+    error = value_of_event(event, "error")
+    if not isinstance(error, ErrorRef) or error.kind in NO_EXCEPTIONS:
+        return ""
+    inner = next(_inside(event, events), None)
+    if inner is not None and value_of_event(inner, "error") == error:
+        return ""  # it passes through; it was raised further inside
+    return f"{event.name or event.kind}: {error}"
+
+
+def _dead(event: Event, events: History, below: float, above: float) -> str:
+    if event.ph == BEGIN or event.grain != "op" or op_name(event, events) != "relu":
+        return ""
+    outs = list(parts(value_of_event(event, *OF_THE_OUTPUT)))
+    arrays = [out for out in outs if np.size(out)]
+    if not arrays or any(norm(out) != 0 for out in arrays):
+        return ""
+    return f"{event.name} is 0 for the whole batch"
+
+
+def _vanishing(event: Event, events: History, below: float, above: float) -> str:
+    arrived = _gradients(event)
+    if not arrived:
+        return ""
+    earlier = _arrived_before(event, events)[0]
+    greatest_name, greatest = max([*earlier, *arrived], key=lambda pair: _finite(pair[1]))
+    for name, size in arrived:
+        if size == 0:
+            return f"the gradient of {name} is 0 everywhere"
+        if size < below * greatest:
+            part = figure(size / greatest, 2)
+            return (
+                f"|gradient| of {name} is {figure(size)}, {part} of the greatest: "
+                f"{figure(greatest)} at {greatest_name}"
+            )
+    return ""
+
+
+def _finite(number: float) -> float:
+    return number if math.isfinite(number) else -1.0
+
+
+def _exploding(event: Event, events: History, below: float, above: float) -> str:
+    arrived = _gradients(event)
+    if not arrived:
+        return ""
+    this, pass_before = _arrived_before(event, events)
+    first = next((pair for pair in [*this, *arrived] if pair[1] > 0), None)
+    greatest = max(pass_before, key=lambda pair: _finite(pair[1]), default=None)
+    for name, size in arrived:
+        for told, reference in (
+            ("the first", first),
+            ("the greatest of the pass before", greatest),
+        ):
+            if reference and reference[1] > 0 and size > above * reference[1]:
+                times = figure(size / reference[1])
+                return (
+                    f"|gradient| of {name} is {figure(size)}, {times} times {told}: "
+                    f"{figure(reference[1])} at {reference[0]}"
+                )
+    return ""
+
+
+def _stuck(event: Event, events: History, below: float, above: float) -> str:
+    change = _change(event, events)
+    if change is not None:
+        relative = relative_change(*change)
+        if relative is not None and relative < below:
+            return f"{event.name} changed by {figure(relative)} of itself"
+        return ""
+    loss = _loss(event)
+    if loss is None:
+        return ""
+    same, wanted = 0, int(above)
+    times = landmarks_of(events, event.t).losses
+    for t in reversed(times[: bisect_left(times, event.t)]):
+        earlier = _loss(events[t]) if events[t].name == event.name else None
+        if earlier is None:
+            continue
+        if earlier != loss:
+            return ""
+        same += 1
+        if same >= wanted:
+            return f"the loss has been {figure(loss, 6)} for {same + 1} batches"
+    return ""
+
+
+def _ratio(event: Event, events: History, below: float, above: float) -> str:
+    change = _change(event, events)
+    if change is None or not all(isinstance(x, np.ndarray | np.generic) for x in change):
+        return ""
+    relative = relative_change(*change)
+    # A weight that was 0 everywhere, as a fresh bias, has no ratio.
+    if relative is None or not relative > above or not norm(change[0]):
+        return ""
+    return f"the relative change of {event.name}, |update| / |weight|, is {figure(relative)}"
+
+
+Symptom = Callable[[Event, History, float, float], str]
+SYMPTOMS: dict[str, Symptom] = {
+    "nan": _nan,
+    "inf": _inf,
+    "exception": _exception,
+    "dead": _dead,
+    "vanishing": _vanishing,
+    "exploding": _exploding,
+    "stuck": _stuck,
+    "ratio": _ratio,
+}

@@ -30,6 +30,10 @@ grain        BUILD                              COMPILE                         
              tmap.get, tmap.set                 update.dup                        weight.set
 ===========  =================================  ================================  ==============
 
+Of its own the recorder adds "depth" (a depth of the network begins and ends), "check.depth" (all
+calls of a depth can be computed), "metric.term" (compile made a metric), "override" (a listener has
+put another array in the place of a computed one) and "event" (what a stage of unknown kind tells).
+
 Lesson: chapter 12. The idea of one record for all is that of the trace event format.
 """
 
@@ -42,6 +46,19 @@ from typing import Any, NamedTuple
 GRAINS = ("act", "phase", "node", "op", "detail")
 BEGIN, END, INSTANT = "B", "E", "I"
 FORGOTTEN = "forgotten"  # the kind of the event in the place of those that a tape forgot
+
+_KINDS = {
+    "act": "build compile function fit epoch batch evaluate predict",
+    "phase": "build_map depth_sort check_graph run_internal_graph loss metrics gradients "
+    "get_updates callbacks forward backward update commit",
+    "node": "layer.init layer.build layer.call node.create map.visit loss.term reg.term "
+    "metric.term grad.node opt.param node update.param update.apply callback",
+    "op": "op.create grad.op op",
+    "detail": "weight.create map.mark map.skip map.depth depth depth.put check.depth tmap.get "
+    "tmap.set grad.accum grad.none slot.create update.pair update.dup rng.draw mask metric.value "
+    "weight.set override event",
+}
+GRAIN_OF = {kind: grain for grain, kinds in _KINDS.items() for kind in kinds.split()}
 
 
 class Where(NamedTuple):

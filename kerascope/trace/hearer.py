@@ -1,10 +1,4 @@
-"""The base of the hearers: one hearer follows one stage and tells the recorder what it means.
-
-Also the grain of each kind of event; see the table in `events.py`. Of its own the recorder adds
-"depth" (a depth of the network begins and ends), "check.depth" (all calls of a depth can be
-computed), "metric.term" (compile made a metric), "override" (a listener has put another array in
-the place of a computed one) and "event" (what a stage of unknown kind tells).
-"""
+"""The base of the hearers: one hearer follows one stage and tells the recorder what it means."""
 
 from __future__ import annotations
 
@@ -15,19 +9,6 @@ from kerascope.trace.events import Delta, new_delta
 
 if TYPE_CHECKING:
     from kerascope.trace.recorder import Recorder
-
-_KINDS = {
-    "act": "build compile function fit epoch batch evaluate predict",
-    "phase": "build_map depth_sort check_graph run_internal_graph loss metrics gradients "
-    "get_updates callbacks forward backward update commit",
-    "node": "layer.init layer.build layer.call node.create map.visit loss.term reg.term "
-    "metric.term grad.node opt.param node update.param update.apply callback",
-    "op": "op.create grad.op op",
-    "detail": "weight.create map.mark map.skip map.depth depth depth.put check.depth tmap.get "
-    "tmap.set grad.accum grad.none slot.create update.pair update.dup rng.draw mask metric.value "
-    "weight.set override event",
-}
-GRAIN_OF = {kind: grain for grain, kinds in _KINDS.items() for kind in kinds.split()}
 
 
 class Hearer:

@@ -25,7 +25,7 @@ A span that fails, or is abandoned, still ends: its "E" has the name `error`. So
 when the recorder is closed, whatever happened.
 
 What the engine does not tell and so is on no tape: calls of layers inside another layer's `call`
-while symbols are built (of a function's ops the scopes tell them, see `recorder_inner.py`), a
+while symbols are built (of a function's ops the scopes tell them, see `function_plan.py`), a
 callback's own begin and end, and `set_value` itself (`weight.set` is told at the next call of a
 function that reads the variable).
 
@@ -41,8 +41,18 @@ from typing import Any
 from kerascope.callers import line_outside_the_package
 from kerascope.errors import ArgumentError
 from kerascope.stage import Mark, Stage
-from kerascope.trace.events import BEGIN, END, GRAINS, INSTANT, Delta, Event, Where, new_event
-from kerascope.trace.hearer import GRAIN_OF, Hearer
+from kerascope.trace.events import (
+    BEGIN,
+    END,
+    GRAIN_OF,
+    GRAINS,
+    INSTANT,
+    Delta,
+    Event,
+    Where,
+    new_event,
+)
+from kerascope.trace.hearer import Hearer
 from kerascope.trace.recorder_function import FunctionHearer
 from kerascope.trace.recorder_memory import Memory
 from kerascope.trace.recorder_override import override

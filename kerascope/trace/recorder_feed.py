@@ -11,11 +11,11 @@ from kerascope.backend.graph import Variable
 from kerascope.backend.ops.sparse import fed_array
 from kerascope.backend.schedule import Schedule
 from kerascope.stage import Stage
-from kerascope.trace.contents import count_inf, count_nan
 from kerascope.trace.events import Delta, new_delta
+from kerascope.trace.function_plan import Group, Plan
 from kerascope.trace.hearer import name_is
 from kerascope.trace.recorder_memory import Memory
-from kerascope.trace.recorder_plan import Group, Plan
+from kerascope.trace.statistics import count_inf, count_nan
 
 
 def fed_copies(

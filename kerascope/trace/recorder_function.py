@@ -17,6 +17,7 @@ from kerascope.backend.graph import Variable
 from kerascope.backend.schedule import Step, is_needed
 from kerascope.stage import Stage
 from kerascope.trace.events import Delta, Where, new_delta
+from kerascope.trace.function_plan import NO_CALLS, Group, Path, Plan, PlannedStep, inner_calls
 from kerascope.trace.hearer import Hearer, name_is
 from kerascope.trace.recorder_feed import (
     fed_copies,
@@ -25,8 +26,6 @@ from kerascope.trace.recorder_feed import (
     tell_spoilt_constants,
     variables_set,
 )
-from kerascope.trace.recorder_inner import NO_CALLS, Path, inner_calls
-from kerascope.trace.recorder_plan import Group, Plan, PlannedStep
 from kerascope.trace.recorder_run import FitHearer
 from kerascope.trace.recorder_where import FILE, line_of
 from kerascope.trace.snapshots import ErrorRef

@@ -15,8 +15,8 @@ from kerascope.backend.graph import Apply, Tensor, Variable
 from kerascope.engine.compiling import LossTerm
 from kerascope.engine.node import Node
 from kerascope.optimizers.base import ParameterUpdate
-from kerascope.trace.figures import Figures
 from kerascope.trace.snapshots import Describer, ObjectRef
+from kerascope.trace.statistics import Figures
 from kerascope.trace.train_facts import Arrival, TrainFacts, graph_map_of
 
 FUNCTIONS = ("train_function", "test_function", "predict_function")

@@ -9,7 +9,7 @@ import numpy as np
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import Delta
-from kerascope.trace.recorder_plan import PlannedStep
+from kerascope.trace.function_plan import PlannedStep
 
 if TYPE_CHECKING:
     from kerascope.trace.recorder_function import FunctionHearer

@@ -5,7 +5,14 @@ from __future__ import annotations
 from kerascope.backend.function import Function
 from kerascope.stage import Stage
 from kerascope.trace.hearer import Hearer
-from kerascope.trace.recorder_build import LayerCallHearer, RunHearer, Silent
+from kerascope.trace.recorder_build import (
+    CheckHearer,
+    DepthHearer,
+    LayerCallHearer,
+    RunHearer,
+    Silent,
+    WalkHearer,
+)
 from kerascope.trace.recorder_compile import (
     CompileHearer,
     GradientsHearer,
@@ -13,7 +20,6 @@ from kerascope.trace.recorder_compile import (
     UpdatesHearer,
 )
 from kerascope.trace.recorder_function import FunctionHearer
-from kerascope.trace.recorder_map import CheckHearer, DepthHearer, WalkHearer
 from kerascope.trace.recorder_run import CallHearer, FitHearer
 
 HEARERS: dict[str, type[Hearer]] = {

@@ -34,10 +34,8 @@ from typing import NamedTuple
 
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.events import BEGIN, END, Event
-from kerascope.trace.expressions import value_of_event
-from kerascope.trace.hearer import GRAIN_OF
-from kerascope.trace.sources import History, begin_of
+from kerascope.trace.events import BEGIN, END, GRAIN_OF, Event
+from kerascope.trace.history import History, begin_of, value_of_event
 
 ACTS = tuple(kind for kind, grain in GRAIN_OF.items() if grain == "act")
 PHASES = tuple(kind for kind, grain in GRAIN_OF.items() if grain == "phase")

@@ -3,11 +3,22 @@
 `f32[32,64] |x|=12.3 min=0 mean=0.41 max=2.9` says more than the first nine numbers. All figures
 are computed in float64 and rounded to three or four digits, so that a transcript is the same on
 every machine.
+
+First the `Statistics` of one array. Then those of many small ones together: what a recorder keeps
+of a small array costs more in calls of NumPy than in numbers, so the arrays of one call of a
+function wait for each other, and one `reduceat` finds the least element of each. Their `Statistics`
+exist at once; the numbers come when the call is over, or when somebody reads one of them. Until
+then the arrays are held, and no longer.
+
+Last the questions of conditions and watches to any value, an array, a number, a container of them,
+or the `Statistics` that are left of an array whose numbers the tape let fall: is a number missing,
+how large is it.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -206,3 +217,272 @@ def figure(value: Any, digits: int = 4) -> str:
     ('0.1235', '12', '0', '1e-09')
     """
     return f"{float(value) + 0.0:.{digits}g}"
+
+
+# --- many small arrays at once --------------------------------------------------------------------
+
+
+MOST_ELEMENTS = 2**16  # in arrays that wait together
+_new = Statistics.__new__
+_set_source = Awaited.source.__set__  # type: ignore[attr-defined]
+_set_place = Awaited.place.__set__  # type: ignore[attr-defined]
+
+
+class Batch:
+    """Arrays that wait, and their figures afterwards.
+
+    Attributes
+    ----------
+    size : int
+        Number of elements that wait.
+    is_closed : bool
+        Whether the figures are there and the arrays are not.
+    """
+
+    __slots__ = ("_arrays", "_careful", "_figures", "_kinds", "is_closed", "size")
+
+    def __init__(self) -> None:
+        self._arrays: list[np.ndarray] = []
+        self._kinds: list[tuple[Any, tuple[int, ...]]] = []
+        self._careful: dict[int, tuple[Any, ...]] = {}
+        self._figures: tuple[np.ndarray, ...] = ()
+        self.is_closed = False
+        self.size = 0
+
+    def take(self, array: np.ndarray) -> Statistics:
+        """Return the figures, to come, of an array that is not empty."""
+        found = _new(Statistics)
+        _set_source(found, self)
+        _set_place(found, len(self._arrays))
+        self._arrays.append(array)
+        self.size += array.size
+        return found
+
+    def row(self, place: int) -> tuple[Any, ...]:
+        """Return what `Statistics` is made of, with six digits: more than anybody reads."""
+        if not self.is_closed:
+            self.close()
+        if place in self._careful:
+            return _shortened(self._careful[place])
+        squares, low, sum_, high = (float(column[place]) for column in self._figures)
+        dtype, shape = self._kinds[place]
+        mean = without_noise(sum_ / math.prod(shape), max(-low, high))
+        return _shortened((kind_of_shape(dtype, shape), math.sqrt(squares), low, mean, high, 0, 0))
+
+    def close(self) -> None:
+        """Find all figures, and hold the arrays no more."""
+        arrays = self._arrays
+        self._kinds = [(array.dtype, array.shape) for array in arrays]
+        ends = np.cumsum([array.size for array in arrays])
+        starts = [0, *ends[:-1].tolist()]
+        with np.errstate(all="ignore"):
+            values = np.concatenate(arrays, axis=None, dtype=np.float64, casting="unsafe")
+            squares = np.add.reduceat(values * values, starts)
+            low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+            self._figures = (squares, low, np.add.reduceat(values, starts), high)
+            # If the sum of squares is finite, every number is.
+            for i in np.flatnonzero(~((squares > TINY) & (squares < math.inf))).tolist():
+                dtype, shape = self._kinds[i]
+                own = values[starts[i] : ends[i]]
+                self._careful[i] = figures_with_care(kind_of_shape(dtype, shape), own)
+        self._arrays = []
+        self.is_closed = True
+
+
+class Figures:
+    """The figures of arrays that nobody writes into, of each once.
+
+    One array comes many times: from an op, as a gradient, as a new value, as a weight.
+
+    Attributes
+    ----------
+    may_wait : bool
+        Whether nobody can write into arrays before `settle` is called.
+    """
+
+    def __init__(self) -> None:
+        self.may_wait = False
+        self._batch = Batch()
+        self._known: dict[int, Statistics] = {}  # by ids of arrays that are held here meanwhile
+        self._held: list[np.ndarray] = []
+
+    def of(self, array: np.ndarray) -> Statistics:
+        """Return the figures of an array, which come when they are read."""
+        known = self._known.get(id(array))
+        if known is not None:
+            return known
+        if not self.may_wait:
+            return short_statistics_of(array)
+        size = array.size
+        batch = self._batch
+        if batch.size + size > MOST_ELEMENTS or batch.is_closed:
+            self._close()
+            batch = self._batch
+        if not 0 < size < MOST_ELEMENTS:
+            return short_statistics_of(array)
+        found = self._known[id(array)] = batch.take(array)
+        return found
+
+    def settle(self, kept: Iterable[np.ndarray] = ()) -> None:
+        """Find the figures of all arrays that wait: from now on somebody may write into them.
+
+        Parameters
+        ----------
+        kept : iterable of np.ndarray
+            Those that will come again and into which nobody writes.
+        """
+        self.may_wait = False
+        held = list(kept)
+        known = {id(array): self._known[id(array)] for array in held if id(array) in self._known}
+        self._close()
+        self._known, self._held = known, held
+
+    def _close(self) -> None:
+        if self._batch.size and not self._batch.is_closed:
+            self._batch.close()
+        self._batch = Batch()
+        self._known, self._held = {}, []
+
+
+def short_statistics_of(array: np.ndarray) -> Statistics:
+    """Return the figures of one array with six digits.
+
+    Examples
+    --------
+    >>> short_statistics_of(np.array([1.0, 2.0])).norm
+    2.23607
+    """
+    if not array.size:
+        values = np.zeros(0)
+        return Statistics(*figures_with_care(kind_of(array), values))
+    batch = Batch()
+    found = batch.take(array)
+    batch.close()
+    return found
+
+
+def _shortened(facts: tuple[Any, ...]) -> tuple[Any, ...]:
+    kind, *figures, nans, infinities = facts
+    if figures[0] is None:
+        return facts
+    norm, low, mean, high = map(float, ("{:.6g} {:.6g} {:.6g} {:.6g}".format(*figures)).split())
+    return (kind, norm, low, mean, high, nans, infinities)
+
+
+# --- what is in any value -------------------------------------------------------------------------
+
+
+NUMBERS = (bool, int, float, complex, np.generic, np.ndarray)
+COLLECTIONS = (list, tuple, set, frozenset)
+
+
+def parts(value: Any) -> Iterator[Any]:
+    """Yield the arrays and numbers in a value, those in containers too; what else there is is not.
+
+    Examples
+    --------
+    >>> list(parts({"a": [1.0, "words"], "b": None}))
+    [1.0]
+    """
+    if isinstance(value, np.ndarray | np.generic | Statistics | int | float | complex):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from parts(item)
+    elif isinstance(value, COLLECTIONS):
+        for item in value:
+            yield from parts(item)
+
+
+def count_nan(value: Any) -> int:
+    """Return how many NaN are in a value.
+
+    Examples
+    --------
+    >>> count_nan([np.array([1.0, np.nan]), float("nan"), None])
+    2
+    """
+    if value.__class__ is np.ndarray and is_finite(value):
+        return 0
+    return sum(_count(part, np.isnan, "nans") for part in parts(value))
+
+
+def count_inf(value: Any) -> int:
+    """Return how many infinite numbers are in a value."""
+    if value.__class__ is np.ndarray and is_finite(value):
+        return 0
+    return sum(_count(part, np.isinf, "infinities") for part in parts(value))
+
+
+def is_finite(array: np.ndarray) -> bool:
+    """Return whether one look shows that all numbers are finite; False if it takes a closer one.
+
+    If the sum of the squares is finite, so is every number. The sum may overflow without reason.
+    """
+    kind = array.dtype.kind
+    return kind in "iub" or (kind == "f" and math.isfinite(sum_of_squares(array)))
+
+
+def _count(part: Any, test: Any, field: str) -> int:
+    if isinstance(part, Statistics):
+        return int(getattr(part, field))
+    if isinstance(part, int):
+        return 0
+    array = np.asarray(part)
+    if is_finite(array):
+        return 0
+    return int(np.count_nonzero(test(array))) if array.dtype.kind in "fc" else 0
+
+
+def has_nan(value: Any) -> bool:
+    """Return whether a NaN is in a value; in None there is none.
+
+    Examples
+    --------
+    >>> has_nan(np.array([1.0, np.nan])), has_nan(None)
+    (True, False)
+    """
+    return count_nan(value) > 0
+
+
+def norm(value: Any) -> float:
+    """Return the square root of the sum of squares of all that is in a value; of nothing, NaN.
+
+    A symbol has no norm. NaN is neither above nor below a number, so no condition holds there.
+
+    Examples
+    --------
+    >>> norm([np.array([3.0, 0.0]), 4.0]), norm(None)
+    (5.0, nan)
+    """
+    norms = [_norm(part) for part in parts(value)] or [math.nan]
+    return norms[0] if len(norms) == 1 else math.hypot(*norms)
+
+
+def _norm(part: Any) -> float:
+    if isinstance(part, Statistics):
+        return math.nan if part.norm is None else part.norm
+    array = np.asarray(part)
+    return norm_of(np.abs(array) if array.dtype.kind == "c" else array)
+
+
+def relative_change(old: Any, new: Any) -> float | None:
+    """Return ‖new - old‖ / ‖old‖; None where that has no meaning.
+
+    Where all was 0 it is 1 if anything has changed: all that is there is new.
+
+    Examples
+    --------
+    >>> relative_change(np.array([2.0, 0.0]), np.array([1.0, 0.0]))
+    0.5
+    >>> relative_change(0.0, 3.0), relative_change(0.0, 0.0), relative_change([1], [1, 2])
+    (1.0, 0.0, None)
+    """
+    numbers = (np.ndarray, np.number, int, float)
+    if not (isinstance(old, numbers) and isinstance(new, numbers)):
+        return None
+    if np.shape(old) != np.shape(new):
+        return None
+    before = norm_of(old)
+    change = norm_of(np.subtract(new, old, dtype="float64"))
+    return change / before if before else float(change > 0)

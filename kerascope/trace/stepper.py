@@ -1,6 +1,6 @@
 """The stepper: a place in time, and how it moves; what `bdb` is to `pdb`. Nothing is printed here.
 
-The stepper stands at an event. A verb (`step`, `next`, ...) makes a *plan* (`plans.py`), and then
+The stepper stands at an event. A verb (`step`, `next`, ...) makes a *plan* and then
 events pass, one by one. Of each is asked `should_stop`: is it a breakpoint's, does a caught
 condition hold, has a watched value changed, is the plan met? It is the same question whether the
 tape is read or the program runs, forward and backward::
@@ -13,38 +13,312 @@ A verb returns a `Stop`. Where the program cannot be run from here, because it i
 
 At the begin of a span (`--Call--`) we stand both at the line that calls and in what is called:
 `next` goes over the span, `step` into it, and `return` to its end.
+
+`step`, `next`, `until`, `return` and `continue` differ in nothing but their plan: does the movement
+end at this event? An event of a finer grain than the plan's is passed over. `next` is answered from
+the place of the line that calls, so it goes over the span that begins there, to its sibling, or to
+the end of the span around both.
+
+Two drivers move one stepper: a program that runs, and a tape that is read. Both ask a *prompt* at
+each stop. A prompt is given the `Stop` and answers with an *order*: a function that is given the
+stepper and calls one of its verbs; or None, to be asked no more. So the same orders make the same
+stops, whether they are given to `LiveDriver` or to `replay`.
 """
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import partial
 from itertools import count
-from typing import Any
+from sys import maxsize
+from typing import Any, Protocol
 
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.breakpoints import Breakpoints
+from kerascope.trace.breakpoints import (
+    Breakpoint,
+    Breakpoints,
+    Change,
+    Expression,
+    Watches,
+    names_of_event,
+)
 from kerascope.trace.conditions import Catches, Finding
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS, Event, first_time
-from kerascope.trace.expressions import Expression, names_of_event
-from kerascope.trace.plans import (
-    RANKS,
-    GoTo,
-    Plan,
-    Step,
-    UntilDepth,
-    UntilPhase,
-    UntilTime,
-    next_from,
-    return_from,
-)
+from kerascope.trace.history import History, before, begin_of
 from kerascope.trace.selectors import ACTS, PHASES, network_depth_of
-from kerascope.trace.sources import Events, EventSource, before, begin_of
-from kerascope.trace.stops import Reason, Stop
-from kerascope.trace.tape_forgetting import told_of
-from kerascope.trace.watches import Change, Watches
+from kerascope.trace.tape_memory import told_of
+
+# --- stops ----------------------------------------------------------------------------------------
+
+
+class Reason(StrEnum):
+    """Why it stops."""
+
+    STEP = "step"
+    GOTO = "goto"
+    BREAKPOINT = "breakpoint"
+    CATCH = "catch"
+    WATCH = "watch"
+    FORGOTTEN = "forgotten"
+    INTERRUPT = "interrupt"
+    SET_TRACE = "set_trace"
+    BEGIN = "begin of history"
+    END = "end of history"
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A stop.
+
+    Attributes
+    ----------
+    t : int
+        When; -1 before the first event.
+    reason : Reason
+        The first that holds of breakpoint, catch, watch and step.
+    event : Event or None
+        Where. At the end of history the last event; at its begin none.
+    breakpoint : Breakpoint or None
+        That was hit.
+    findings : tuple of Finding
+        That conditions caught.
+    changes : tuple of Change
+        Of watched values.
+    error : str
+        What the breakpoint's condition raised, if it did.
+    """
+
+    t: int
+    reason: Reason
+    event: Event | None
+    breakpoint: Breakpoint | None = None
+    findings: tuple[Finding, ...] = ()
+    changes: tuple[Change, ...] = ()
+    error: str = ""
+
+    @property
+    def word(self) -> str:
+        """What pdb says: "--Call--" at the begin of a span, "--Return--" at its end, else ""."""
+        words = {BEGIN: "--Call--", END: "--Return--"}
+        return words.get(self.event.ph, "") if self.event else ""
+
+
+# --- plans ----------------------------------------------------------------------------------------
+
+
+RANKS = {grain: rank for rank, grain in enumerate(GRAINS)}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a movement stops at; this one at nothing by itself: `continue`.
+
+    Attributes
+    ----------
+    backward : bool
+        Whether it goes back in time.
+    count : int
+        How many stops are still to come, the last of which is shown.
+    """
+
+    backward: bool = False
+    count: int = 1
+
+    def is_met_by(self, event: Event) -> bool:
+        """Return whether the movement ends at an event."""
+        return False
+
+    def after(self, event: Event) -> Plan:
+        """Return the plan that is left when one of several stops was met."""
+        return replace(self, count=self.count - 1)
+
+
+@dataclass(frozen=True)
+class Step(Plan):
+    """Any event that is not finer than the grain of rank `rank`."""
+
+    rank: int = len(GRAINS)
+
+    def is_met_by(self, event: Event) -> bool:
+        """Return whether the movement ends at an event."""
+        return RANKS[event.grain] <= self.rank
+
+
+@dataclass(frozen=True)
+class Next(Step):
+    """The next sibling of an event at `depth`, or the end of the span around it.
+
+    Backward: the sibling before it, or the begin of the span around it.
+    """
+
+    depth: int = 0
+
+    def is_met_by(self, event: Event) -> bool:
+        """Return whether the movement ends at an event."""
+        if RANKS[event.grain] > self.rank:
+            return False
+        if self.backward:
+            return event.ph != END and event.depth <= self.depth
+        return event.depth < self.depth or (event.depth == self.depth and event.ph != END)
+
+    def after(self, event: Event) -> Plan:
+        """Return the plan that is left when one of several stops was met."""
+        return replace(next_from(event, self.rank, self.backward), count=self.count - 1)
+
+
+def next_from(event: Event | None, rank: int, backward: bool = False) -> Next:
+    """Return the plan of `next` from an event; before all of them it is a step.
+
+    The way back from an end goes to the last line inside of the span that ended.
+    """
+    if event is None:
+        return Next(backward, rank=rank, depth=0 if backward else maxsize)
+    inside = backward and event.ph == END
+    return Next(backward, rank=rank, depth=event.depth + inside)
+
+
+@dataclass(frozen=True)
+class Return(Plan):
+    """The end of a span at `depth`; backward its begin."""
+
+    depth: int = -1
+
+    def is_met_by(self, event: Event) -> bool:
+        """Return whether the movement ends at an event."""
+        return event.ph == (BEGIN if self.backward else END) and event.depth <= self.depth
+
+
+def return_from(event: Event | None, rank: int, backward: bool = False) -> Plan:
+    """Return the plan of `return` from an event.
+
+    At the begin of a span `return` ends it, as pdb's does at `--Call--`. At an end it goes on in
+    the span around, as pdb's does at `--Return--`.
+    """
+    if event is None:
+        return Return(backward)
+    if event.ph == END and not backward:
+        return next_from(event, rank)
+    own = event.ph == (END if backward else BEGIN)
+    return Return(backward, depth=event.depth if own else event.depth - 1)
+
+
+@dataclass(frozen=True)
+class UntilTime(Plan):
+    """The first event at time `t` or beyond it."""
+
+    t: int = 0
+
+    def is_met_by(self, event: Event) -> bool:
+        """Return whether the movement ends at an event."""
+        return event.t <= self.t if self.backward else event.t >= self.t
+
+
+@dataclass(frozen=True)
+class GoTo(UntilTime):
+    """A jump to a time, past all that would stop elsewhere."""
+
+
+@dataclass(frozen=True)
+class UntilPhase(Plan):
+    """The begin of a phase or an act."""
+
+    phase: str = ""
+
+    def is_met_by(self, event: Event) -> bool:
+        """Return whether the movement ends at an event."""
+        return event.kind == self.phase and event.ph != END and event.grain in GRAINS[:2]
+
+
+@dataclass(frozen=True)
+class UntilDepth(Plan):
+    """An event at network depth `wanted`, or at any but `left`, of whatever grain.
+
+    Attributes
+    ----------
+    wanted, left : int or None
+        Depths of the network.
+    around : int
+        Depth, among the spans, of the phase in which it began; -1 for none. It ends there at the
+        latest, as pdb's `until` does when the function returns.
+    """
+
+    wanted: int | None = None
+    left: int | None = None
+    around: int = -1
+
+    def is_met_by(self, event: Event) -> bool:
+        """Return whether the movement ends at an event."""
+        if event.depth <= self.around and event.ph == (BEGIN if self.backward else END):
+            return True
+        if event.ph == END:
+            return False
+        depth = network_depth_of(event)
+        if self.wanted is not None:
+            return depth == self.wanted
+        return depth is not None and depth != self.left
+
+
+# --- where events come from -----------------------------------------------------------------------
+
+
+class Events(History, Protocol):
+    """What a tape is to the stepper."""
+
+    def __len__(self) -> int: ...
+
+    def names_at(self, t: int) -> Mapping[str, Any]:
+        """Return the names at a time."""
+        ...
+
+
+class EventSource(Protocol):
+    """Where events come from."""
+
+    @property
+    def tape(self) -> Events:
+        """The events so far; event t has place t."""
+        ...
+
+    @property
+    def ended(self) -> bool:
+        """Whether no more can come."""
+        ...
+
+    def advance(self) -> bool:
+        """Let the program run to its next event; return whether there is one now."""
+        ...
+
+
+class Recording:
+    """A source that has ended: a tape that was recorded."""
+
+    ended = True
+
+    def __init__(self, tape: Events) -> None:
+        self.tape = tape
+
+    def advance(self) -> bool:
+        """Return False: nothing more comes."""
+        return False
+
+
+class Running:
+    """A source that grows by itself: the program runs, and calls a `LiveDriver` at each event."""
+
+    def __init__(self, tape: Events) -> None:
+        self.tape = tape
+        self.ended = False
+
+    def advance(self) -> bool:
+        """Return False: what comes next, the program decides."""
+        return False
+
+
+# --- the stepper ----------------------------------------------------------------------------------
+
 
 CONTINUE = Plan()
 
@@ -398,3 +672,77 @@ def _checked(verb: str, n: int) -> int:
     if n < 1:
         raise ArgumentError(f"{verb}: got {n}; expected how many times, 1 or more.")
     return n
+
+
+# --- drivers --------------------------------------------------------------------------------------
+
+
+Order = Callable[[Stepper], Stop | None]
+Prompt = Callable[[Stop], Order | None]
+
+
+class LiveDriver:
+    """Stands between a program that runs and a prompt.
+
+    What records the program calls the driver after it has appended an event. Where the stepper
+    stops, the program waits until the prompt gives an order for which it must go on. Orders that
+    stay in the past are done while it waits.
+
+    Parameters
+    ----------
+    stepper : Stepper
+        On a source of class `Running`.
+    prompt : callable
+        What it raises goes through the program, as `quit` does in pdb.
+
+    Attributes
+    ----------
+    detached : bool
+        Whether the prompt wants to be asked no more. The program runs on alone.
+    """
+
+    def __init__(self, stepper: Stepper, prompt: Prompt) -> None:
+        self.stepper = stepper
+        self.prompt = prompt
+        self.detached = False
+        self._is_asking = False
+
+    def __call__(self, event: Event) -> None:
+        """Stop at an event that has just been appended to the tape, or let the program go on."""
+        if self.detached or self._is_asking:
+            return  # what the prompt itself evaluates is not what is debugged
+        if not self.stepper.passes(event):
+            self._ask_from(self.stepper.resume())
+
+    def finish(self) -> None:
+        """Tell that the program has ended: the prompt is asked once more, and can look back."""
+        source = self.stepper.source
+        if isinstance(source, Running):
+            source.ended = True
+        if not self.detached:
+            self._ask_from(self.stepper.resume())
+
+    def _ask_from(self, stop: Stop | None) -> None:
+        self._is_asking = True
+        try:
+            self.detached = ask(self.stepper, stop, self.prompt)
+        except BaseException:
+            self.detached = True  # what the program still tells on its way out is not asked about
+            raise
+        finally:
+            self._is_asking = False
+
+
+def ask(stepper: Stepper, stop: Stop | None, prompt: Prompt) -> bool:
+    """Ask for orders until one needs the program; return whether there will be no more orders."""
+    while stop is not None:
+        order = prompt(stop)
+        if order is None:
+            return True
+        stop = order(stepper)
+    return False
+
+
+def replay(stepper: Stepper, prompt: Prompt) -> None:
+    """Ask for orders over a source that needs no program to run: the first stop is a step's."""
+    ask(stepper, stepper.step(), prompt)

@@ -1,8 +1,12 @@
 """The tape: all events of a session in order, and what they say about any time of it.
 
-A tape grows at its end and is changed nowhere else, but for its memory: when it exceeds its budget,
-the arrays of the oldest events fall to statistics, and if that is not enough the oldest events are
-forgotten. No event's time changes by that, and the names at a time that is kept are right.
+A tape grows at its end and is changed nowhere else, but for its memory (`tape_memory.py`): when it
+exceeds its budget, the arrays of the oldest events fall to statistics, and if that is not enough
+the oldest events are forgotten. No event's time changes by that, and the names at a time that is
+kept (`tape_names.py`) are right.
+
+Below the `Tape` stand the list of events in which stretches may be forgotten, and how two tapes
+differ: what `diff 1 2` says.
 
 Lesson: chapter 12.
 """
@@ -10,8 +14,10 @@ Lesson: chapter 12.
 from __future__ import annotations
 
 import os
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -19,15 +25,12 @@ import numpy as np
 
 from kerascope import edge
 from kerascope.errors import ArgumentError
-from kerascope.trace.events import BEGIN, FORGOTTEN, Event
-from kerascope.trace.landmarks import Landmarks
+from kerascope.trace.events import BEGIN, FORGOTTEN, Event, first_time
+from kerascope.trace.history import Landmarks
 from kerascope.trace.snapshots import same
 from kerascope.trace.statistics import statistics_of
-from kerascope.trace.tape_budget import Budget
-from kerascope.trace.tape_difference import Difference, difference
-from kerascope.trace.tape_events import EventList
 from kerascope.trace.tape_files import read_events, write_events
-from kerascope.trace.tape_forgetting import told_of, what_to_forget
+from kerascope.trace.tape_memory import Budget, forget, told_of, what_to_forget
 from kerascope.trace.tape_names import Scopes
 
 HISTORY = 256 * 2**20  # bytes that a tape holds by default
@@ -385,3 +388,191 @@ def text_of(value: Any) -> str:
         words = ", ".join(text_of(item) for item in value)
         return f"[{words}]" if isinstance(value, list) else f"({words})"
     return repr(value) if isinstance(value, str) else str(value)
+
+
+# --- a list with forgotten stretches --------------------------------------------------------------
+
+
+class EventList:
+    """Events in order.
+
+    Attributes
+    ----------
+    kept : list of Event
+        Those that are there, marks among them.
+    lost : int
+        How many more times there are than events.
+    """
+
+    def __init__(self) -> None:
+        self.kept: list[Event] = []
+        self.lost = 0
+        self._solid_from = 0  # from this time on nothing is lost
+
+    def append(self, event: Event) -> None:
+        """Add an event, or the mark of a stretch, at the end."""
+        kept = self.kept
+        if event.t != len(kept) + self.lost:
+            self._check_mark(event)
+            self._solid_from, self.lost = event.t, event.t - len(kept)
+        kept.append(event)
+
+    def _check_mark(self, event: Event) -> None:
+        expected = len(self)
+        if event.kind != FORGOTTEN or first_time(event) != expected:
+            raise ArgumentError(f"tape: event of t={event.t}; expected t={expected}.")
+
+    def __len__(self) -> int:
+        return len(self.kept) + self.lost
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.kept)
+
+    def place(self, t: int) -> int:
+        """Return the place of a time among what is kept; of a forgotten time that of its mark."""
+        return t - self.lost if t >= self._solid_from else bisect_left(self.kept, (t,))
+
+    def __getitem__(self, t: Any) -> Any:
+        if t.__class__ is slice:
+            return self._between(t)
+        if t < 0:
+            return self.kept[t]
+        return self.kept[t - self.lost if t >= self._solid_from else self.place(t)]
+
+    def _between(self, times: slice) -> list[Event]:
+        """Return the events in a span of time; of each stretch that reaches into it the mark."""
+        if not self.lost:
+            return self.kept[times]
+        start, stop, step = times.indices(len(self))
+        return self.kept[self.place(start) : self.place(stop)][::step]
+
+    def marks_between(self, first: int, last: int) -> list[int]:
+        """Return the places of marks from one place to another, both included."""
+        if not self.lost or first > self.place(self._solid_from):
+            return []
+        return [i for i in range(first, last + 1) if self.kept[i].kind == FORGOTTEN]
+
+    def put(self, event: Event) -> None:
+        """Put an event in the place of that of the same time."""
+        self.kept[self.place(event.t)] = event
+
+    def forget(self, number: int, is_to_go: Callable[[Event], bool]) -> list[Event]:
+        """Put marks in the place of those of the first events that are to go; return the marks."""
+        beginning = forget(self.kept[:number], is_to_go)
+        marks = [event for event in beginning if event.kind == FORGOTTEN]
+        lost = self.lost + min(number, len(self.kept)) - len(beginning)
+        solid_from = max([self._solid_from, *(mark.t for mark in marks)])
+        # No call comes between these, so no interrupt either: all three change, or none.
+        self.lost, self._solid_from, self.kept[:number] = lost, solid_from, beginning
+        return marks
+
+
+# --- how two tapes differ -------------------------------------------------------------------------
+
+
+Key = tuple[str, str, str, int]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How a second tape differs from a first one.
+
+    Attributes
+    ----------
+    name : str
+        Of the first event, by its time in the first tape, that differs: "dense_2/out". Empty if
+        none does.
+    t : int or None
+        Its time in the first tape, or of an event that only the second has its time there.
+    values : tuple
+        What it said in the first and in the second tape; None where it is missing.
+    counts : dict of str to (int, int)
+        For each kind of event how many differ, of how many. Spans count once.
+    last : dict of str to tuple
+        For each name of a single value (`total_loss`), its last values, if they differ.
+    """
+
+    name: str = ""
+    t: int | None = None
+    values: tuple[Any, Any] = (None, None)
+    counts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    last: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return self.t is not None
+
+    def __str__(self) -> str:
+        if self.t is None:
+            return "no difference"
+        words = [f"first difference {self.name} t={self.t}"]
+        words += [f"{n} of {all_} {kind} differ" for kind, (n, all_) in self.counts.items() if n]
+        return "; ".join(words)
+
+
+def difference(first: Sequence[Event], second: Sequence[Event]) -> Difference:
+    """Compare two lists of events."""
+    first, second = _where_both_are_whole(first, second)
+    mine, theirs = _numbered(first), _numbered(second)
+    differing: Counter[str] = Counter()
+    totals: Counter[str] = Counter()
+    found: tuple[Event, Any, Any] | None = None
+    for key in dict.fromkeys([*mine, *theirs]):
+        one, two = mine.get(key), theirs.get(key)
+        event: Any = one or two
+        counted = event.ph != BEGIN
+        totals[event.kind] += counted
+        before, after = _values(one, two)
+        if one is not None and two is not None and same(before, after):
+            continue
+        differing[event.kind] += counted
+        if found is None or event.t < found[0].t:
+            found = (event, before, after)
+    if found is None:
+        return Difference()
+    counts = {kind: (differing[kind], totals[kind]) for kind in totals}
+    event, before, after = found
+    return Difference(event.name, event.t, (before, after), counts, _last(first, second))
+
+
+def _where_both_are_whole(
+    first: Sequence[Event], second: Sequence[Event]
+) -> tuple[Sequence[Event], Sequence[Event]]:
+    """Leave out what lies before the end of a forgotten stretch: events could not be counted."""
+    marks = [event.t for event in (*first, *second) if event.kind == FORGOTTEN]
+    if not marks:
+        return first, second
+    last = max(marks)
+    return [e for e in first if e.t > last], [e for e in second if e.t > last]
+
+
+def _numbered(events: Sequence[Event]) -> dict[Key, Event]:
+    seen: Counter[tuple[str, str, str]] = Counter()
+    found = {}
+    for event in events:
+        key = (event.kind, event.name, event.ph)
+        found[(*key, seen[key])] = event
+        seen[key] += 1
+    return found
+
+
+def _values(one: Event | None, two: Event | None) -> tuple[Any, Any]:
+    """Return what two events say: the whole, or the result alone if both have one."""
+    said = [None if e is None else tuple((d.name, d.key, d.value) for d in e.deltas)
+            for e in (one, two)]  # fmt: skip
+    results = [next((v for name, _, v in s or () if name == "result"), None) for s in said]
+    if None not in [said[0], said[1]] and not any(r is None for r in results):
+        return results[0], results[1]
+    return said[0], said[1]
+
+
+def _last(first: Sequence[Event], second: Sequence[Event]) -> dict[str, tuple[Any, Any]]:
+    ends: list[dict[str, Any]] = []
+    for events in (first, second):
+        values: dict[str, Any] = {}
+        for event in events:
+            for delta in event.deltas:
+                if delta.name == "total_loss" and delta.value is not None:
+                    values[delta.name] = delta.value
+        ends.append(values)
+    mine, theirs = ends
+    return {n: (mine[n], theirs[n]) for n in mine if n in theirs and not same(mine[n], theirs[n])}

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.errors import ArgumentError
-from kerascope.trace.tape_difference import Difference
-from kerascope.trace.tape_store import Tape
+from kerascope.trace.tape_store import Difference, Tape
 
 
 class Override(NamedTuple):

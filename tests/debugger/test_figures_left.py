@@ -7,7 +7,7 @@ from piped import piped
 from kerascope.debugger.rendering import sentence
 from kerascope.layers import Dense, Input
 from kerascope.models import Model
-from kerascope.trace import tape_budget
+from kerascope.trace import tape_memory
 from kerascope.trace.events import FORGOTTEN
 from kerascope.trace.tape import trace
 
@@ -43,7 +43,7 @@ def test_why_numbers_cannot_be_had_is_told():
 
 
 def test_a_forgotten_stretch_is_told_in_a_sentence(monkeypatch):
-    monkeypatch.setattr(tape_budget, "LEAST_FOR_EVENTS", 200_000)
+    monkeypatch.setattr(tape_memory, "LEAST_FOR_EVENTS", 200_000)
     with trace(history=300_000) as tape:
         trained()
     mark = next(event for event in tape if event.kind == FORGOTTEN)

@@ -13,7 +13,7 @@ from kerascope.debugger.session import Quitting, Session
 from kerascope.errors import ArgumentError
 from kerascope.layers import Dense
 from kerascope.models import Sequential
-from kerascope.trace.stops import Reason
+from kerascope.trace.stepper import Reason
 from kerascope.trace.tape import Tape, trace
 
 

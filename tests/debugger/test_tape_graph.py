@@ -9,7 +9,7 @@ from kerascope.errors import ArgumentError
 from kerascope.layers import Dense, Input
 from kerascope.models import Model
 from kerascope.trace.tape import trace
-from kerascope.trace.tape_forgetting import forget, is_of_a_run
+from kerascope.trace.tape_memory import forget, is_of_a_run
 from kerascope.trace.tape_store import Tape
 from kerascope.viz.extract.nodes import node_graph
 

@@ -35,7 +35,7 @@ from kerascope.lessons.render_html import chapter_page
 from kerascope.lessons.render_notebook import notebook_text
 from kerascope.lessons.runner import run_chapter
 from kerascope.models import Model
-from kerascope.trace.hearer import GRAIN_OF
+from kerascope.trace.events import GRAIN_OF
 from kerascope.trace.tape import Tape
 
 TITLE = {"en": "One step of training", "zh": "训练的一步"}

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 from span_trees import event
 
 from kerascope.errors import ArgumentError
-from kerascope.trace.breakpoints import BreakpointRow, Breakpoints
-from kerascope.trace.expressions import names_of_event
+from kerascope.trace.breakpoints import BreakpointRow, Breakpoints, names_of_event
 
 
 def hit(breakpoints, happening):

@@ -9,11 +9,11 @@ from kerascope.models import Model
 from kerascope.stage import Stage, observing
 from kerascope.trace.conditions import Catches, Condition
 from kerascope.trace.events import BEGIN
-from kerascope.trace.landmarks import Landmarks
+from kerascope.trace.history import Landmarks
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.recorder_memory import Memory
 from kerascope.trace.tape import trace
-from kerascope.trace.tape_budget import Budget
+from kerascope.trace.tape_memory import Budget
 
 
 def chain(length):

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from kerascope.trace import figures
-from kerascope.trace.figures import Figures, short_statistics_of
-from kerascope.trace.statistics import statistics_of
+from kerascope.trace import statistics
+from kerascope.trace.statistics import Figures, short_statistics_of, statistics_of
 
 FLOATS = st.floats(width=32)
 ARRAYS = arrays("float32", array_shapes(max_dims=3, max_side=5, min_side=0), elements=FLOATS)
@@ -64,7 +63,7 @@ def test_arrays_are_held_until_the_call_is_over_and_no_longer():
 
 
 def test_what_waits_is_bounded(monkeypatch):
-    monkeypatch.setattr(figures, "MOST_ELEMENTS", 100)
+    monkeypatch.setattr(statistics, "MOST_ELEMENTS", 100)
     waiting = Figures()
     waiting.may_wait = True
     references = []

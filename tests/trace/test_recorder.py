@@ -19,8 +19,7 @@ from kerascope.errors import ArgumentError
 from kerascope.layers import Dense, Input, Masking
 from kerascope.models import Model, Sequential
 from kerascope.stage import Stage, observing
-from kerascope.trace.events import END, GRAINS
-from kerascope.trace.hearer import GRAIN_OF
+from kerascope.trace.events import END, GRAIN_OF, GRAINS
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.statistics import Statistics
 from kerascope.trace.tape import Tape, trace

@@ -7,7 +7,7 @@ from recorded import assert_balanced, recorded
 from kerascope.layers import LSTM, Add, Bidirectional, Dense, Input, Layer, TimeDistributed
 from kerascope.models import Model
 from kerascope.trace.events import BEGIN, END
-from kerascope.trace.expressions import value_of_event
+from kerascope.trace.history import value_of_event
 
 
 class Two(Layer):

@@ -10,8 +10,7 @@ from kerascope.layers import Add, Dense, Dropout, Input
 from kerascope.models import Model, Sequential
 from kerascope.stage import observing
 from kerascope.trace.recorder import Recorder
-from kerascope.trace.reruns import call_at, rerun
-from kerascope.trace.slot_names import slots_by_name
+from kerascope.trace.reruns import call_at, rerun, slots_by_name
 from kerascope.trace.snapshots import same
 from kerascope.trace.tape_store import Tape
 from kerascope.trace.timelines import Override

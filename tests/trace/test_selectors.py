@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from span_trees import event
 
 from kerascope.errors import ArgumentError
-from kerascope.trace.hearer import GRAIN_OF
+from kerascope.trace.events import GRAIN_OF
 from kerascope.trace.selectors import (
     ACTS,
     PHASES,

@@ -11,13 +11,10 @@ from kerascope.errors import ArgumentError
 from kerascope.layers import Dense, Dropout
 from kerascope.models import Sequential
 from kerascope.stage import observing
-from kerascope.trace import sources
-from kerascope.trace.drivers import LiveDriver, replay
+from kerascope.trace import stepper as sources
 from kerascope.trace.events import GRAINS
-from kerascope.trace.plans import RANKS
 from kerascope.trace.recorder import Recorder
-from kerascope.trace.stepper import Stepper
-from kerascope.trace.stops import Reason
+from kerascope.trace.stepper import RANKS, LiveDriver, Reason, Stepper, replay
 from kerascope.trace.tape_store import Tape
 from kerascope.utils.seeding import set_random_seed
 

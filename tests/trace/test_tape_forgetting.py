@@ -12,26 +12,23 @@ from kerascope.errors import ArgumentError, ConfigError
 from kerascope.layers import Dense, Dropout, Input
 from kerascope.models import Model
 from kerascope.stage import observing
-from kerascope.trace import tape_budget
+from kerascope.trace import tape_memory
 from kerascope.trace.events import FORGOTTEN, Delta
+from kerascope.trace.history import begin_of
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.reruns import recalled
 from kerascope.trace.snapshots import same
-from kerascope.trace.sources import Recording, begin_of
-from kerascope.trace.stepper import Stepper
-from kerascope.trace.stops import Reason
+from kerascope.trace.stepper import Reason, Recording, Stepper
 from kerascope.trace.tape import trace
-from kerascope.trace.tape_budget import without_arrays
-from kerascope.trace.tape_events import EventList
-from kerascope.trace.tape_forgetting import is_of_a_run
-from kerascope.trace.tape_store import Tape
+from kerascope.trace.tape_memory import is_of_a_run, without_arrays
+from kerascope.trace.tape_store import EventList, Tape
 
 LEAST = 400_000
 
 
 @pytest.fixture(autouse=True)
 def little_is_kept(monkeypatch):
-    monkeypatch.setattr(tape_budget, "LEAST_FOR_EVENTS", LEAST)
+    monkeypatch.setattr(tape_memory, "LEAST_FOR_EVENTS", LEAST)
 
 
 def trained(batches, history, statistics_only=False, epochs=2):
@@ -68,7 +65,7 @@ def mark_of_last(tape):
 def test_the_memory_is_bounded_however_long_it_trains(
     history, shorter, statistics_only, monkeypatch
 ):
-    monkeypatch.setattr(tape_budget, "LEAST_FOR_EVENTS", history // 5)
+    monkeypatch.setattr(tape_memory, "LEAST_FOR_EVENTS", history // 5)
     trained(2, history, statistics_only)
     sizes = []
     for batches in (shorter, 2 * shorter):
@@ -246,7 +243,7 @@ def test_an_interrupt_while_events_are_forgotten_leaves_every_time_where_it_is(f
         events.forget(min(number, 30), is_of_a_run)
         events.forget(number, is_of_a_run)
 
-    where = ("trace/tape_events",)
+    where = ("trace/tape_store",)
     n = moments_of(lambda: forget(filled()), where=where) - moments_of(filled, where=where)
     assert n
     for moment in range(1, n + 1):

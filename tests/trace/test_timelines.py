@@ -3,8 +3,7 @@ import pytest
 from span_trees import event, in_order
 
 from kerascope.errors import ArgumentError
-from kerascope.trace.sources import Recording
-from kerascope.trace.stepper import Stepper
+from kerascope.trace.stepper import Recording, Stepper
 from kerascope.trace.tape_store import Tape
 from kerascope.trace.timelines import Override, TimelineRow, Timelines
 

@@ -5,12 +5,10 @@ from hypothesis import strategies as st
 from span_trees import event, in_order
 
 from kerascope.errors import ArgumentError
+from kerascope.trace.breakpoints import NOTHING, Unknown, Watches, WatchRow
 from kerascope.trace.events import Delta
-from kerascope.trace.sources import Recording
-from kerascope.trace.stepper import Stepper
-from kerascope.trace.stops import Reason
+from kerascope.trace.stepper import Reason, Recording, Stepper
 from kerascope.trace.tape_store import Tape
-from kerascope.trace.watches import NOTHING, Unknown, Watches, WatchRow
 
 
 def stepper_on(*events):

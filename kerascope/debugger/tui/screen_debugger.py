@@ -20,8 +20,7 @@ from kerascope.debugger.tui.bridge import (
     ScreenWriter,
 )
 from kerascope.debugger.tui.views import View, view_of
-from kerascope.trace.stepper import Stepper
-from kerascope.trace.stops import Stop
+from kerascope.trace.stepper import Stepper, Stop
 
 LEAST_WIDTH = 40
 

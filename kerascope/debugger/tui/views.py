@@ -15,8 +15,8 @@ from kerascope.debugger.pictures import picture_of
 from kerascope.debugger.places import path_of
 from kerascope.debugger.rendering import span_labels
 from kerascope.errors import KerascopeError
+from kerascope.trace.breakpoints import told
 from kerascope.trace.events import Event
-from kerascope.trace.expressions import told
 from kerascope.viz.text.to_text import text_drawing
 from kerascope.viz.theme import STATES
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from kerascope.trace.events import BEGIN, END, Event
-from kerascope.trace.expressions import value_of_event
+from kerascope.trace.history import value_of_event
 from kerascope.viz.graph import Graph
 
 TODO, NOW, DONE, GRADIENT, FAILED = range(5)

@@ -1,0 +1,110 @@
+"""Looking at events, and back to earlier ones: the begin of a span, and what conditions ask for.
+
+A history is anything that gives events by their time, as a tape does. Conditions look back to where
+calls began and where gradients and losses came. For these each event is read once (`Landmarks`), so
+that to look back costs nothing that grows with the history.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from kerascope.trace.events import BEGIN, FORGOTTEN, Event, first_time
+
+OF_THE_OUTPUT = ("out", "result")
+
+
+def value_of_event(event: Event, *names: str) -> Any:
+    """Return the value that an event gives to the first of some names that it has, else None."""
+    deltas = event.deltas
+    if deltas:
+        for wanted in names:
+            for name, key, value in deltas:
+                if name == wanted and key is None:
+                    return value
+    return None
+
+
+class History(Protocol):
+    """Events by their time."""
+
+    def __getitem__(self, t: int, /) -> Event: ...
+
+
+def begin_of(event: Event, events: History) -> Event | None:
+    """Return the begin of the span that an event ends."""
+    for earlier in before(events, event.t):
+        if earlier.kind == FORGOTTEN:  # the spans that were open there are known still
+            spans: list[Event] = next(d.value for d in earlier.deltas if d.name == "spans")
+            if event.depth < len(spans):
+                return spans[event.depth]
+        if earlier.depth <= event.depth:
+            return earlier if earlier.ph == BEGIN else None
+    return None
+
+
+def before(events: History, t: int) -> Iterator[Event]:
+    """Yield the events before a time, the last first; of a forgotten stretch its mark, once."""
+    while t > 0:
+        event = events[t - 1]
+        t = first_time(event)
+        yield event
+
+
+# --- landmarks ------------------------------------------------------------------------------------
+
+
+class Landmarks:
+    """Times by what happened then.
+
+    Attributes
+    ----------
+    calls, backwards : list of int
+        Begins of functions' calls, and of backward passes.
+    gradients, losses : list of int
+        Events that bring the names `grads` and `total_loss`.
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+        self.backwards: list[int] = []
+        self.gradients: list[int] = []
+        self.losses: list[int] = []
+        self._next = 0
+
+    def read(self, events: History, t: int) -> None:
+        """Take note of the events before a time."""
+        while self._next < t:
+            event = events[self._next]
+            self._note(event)
+            self._next = event.t + 1  # behind a forgotten stretch, if it is the mark of one
+
+    def _note(self, event: Event) -> None:
+        if event.ph == BEGIN:
+            if event.kind == "function":
+                self.calls.append(event.t)
+            elif event.kind == "backward":
+                self.backwards.append(event.t)
+        for name, _, _ in event.deltas:
+            if name == "grads":
+                if not self.gradients or self.gradients[-1] != event.t:
+                    self.gradients.append(event.t)
+            elif name == "total_loss" and event.ph != BEGIN:
+                self.losses.append(event.t)
+
+
+def landmarks_of(events: History, t: int) -> Landmarks:
+    """Return the landmarks of a history, all before a time among them."""
+    found: Landmarks | None = getattr(events, "landmarks", None)
+    if found is None:
+        found = Landmarks()
+    found.read(events, t)
+    return found
+
+
+def last_before(times: list[int], t: int) -> int | None:
+    """Return the last of some times that lies before another."""
+    place = bisect_left(times, t)
+    return times[place - 1] if place else None
