@@ -47,6 +47,7 @@ class VerifiedProgram(Program):
             They do not. No variable was changed.
         """
         with LOCKS.steps:  # nobody else writes between the two
+            self.begin()
             before = {v: v.get_value() for v in self._variables}
             with checked_loops():
                 expected = stepped(self._schedule, arrays)
