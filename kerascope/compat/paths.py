@@ -72,6 +72,7 @@ MOVED_INSIDE: dict[str, str] = {
     "engine.network_config": "engine.network",
     "engine.per_input": "engine.base_layer",
     "engine.running": "engine.network",
+    "layers.merging": "layers.merge",
 }
 
 

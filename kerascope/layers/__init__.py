@@ -19,15 +19,12 @@ from kerascope.layers import (
     embeddings,
     local,
     merge,
-    multi_head_attention,
     noise,
     normalization,
-    normalizing,
     operations,
-    padding,
     pooling,
     recurrent,
-    rescaling,
+    spatial,
     wrappers,
 )
 from kerascope.layers.advanced_activations import *
@@ -38,15 +35,12 @@ from kerascope.layers.core import *
 from kerascope.layers.embeddings import *
 from kerascope.layers.local import *
 from kerascope.layers.merge import *
-from kerascope.layers.multi_head_attention import *
 from kerascope.layers.noise import *
 from kerascope.layers.normalization import *
-from kerascope.layers.normalizing import *
 from kerascope.layers.operations import *
-from kerascope.layers.padding import *
 from kerascope.layers.pooling import *
 from kerascope.layers.recurrent import *
-from kerascope.layers.rescaling import *
+from kerascope.layers.spatial import *
 from kerascope.layers.wrappers import *
 from kerascope.not_yet import answer_missing_names
 
@@ -54,12 +48,10 @@ serialize = layer_registry.serialize
 deserialize = layer_registry.deserialize
 
 _MODULES = (
-    convolutional,
-    rescaling,
-    normalizing,
-    multi_head_attention,
-    attention,
     advanced_activations,
+    attention,
+    convolutional,
+    convolutional_recurrent,
     core,
     embeddings,
     local,
@@ -67,11 +59,10 @@ _MODULES = (
     noise,
     normalization,
     operations,
-    padding,
     pooling,
     recurrent,
+    spatial,
     wrappers,
-    convolutional_recurrent,
 )
 _OWN = ["Input", "InputLayer", "InputSpec", "Layer", "deserialize", "merge", "serialize"]
 

@@ -1,22 +1,27 @@
 """Attention: means of values, with weights that say how well a query fits each key.
 
 `Attention` and `AdditiveAttention` differ in how they compare a query with a key: by a product or
-by a sum. Neither projects its inputs; `MultiHeadAttention` does. tf.keras and Keras 3 have them.
+by a sum. Neither projects its inputs; `MultiHeadAttention`, the heart of the transformer, does:
+each place of one sequence looks at all places of another, several times. tf.keras and Keras 3 have
+them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from string import ascii_lowercase
 from typing import Any
 
 from kerascope import backend as K
+from kerascope import constraints, initializers, regularizers
 from kerascope.backend.graph import Tensor
-from kerascope.backend.shapes import Shape
+from kerascope.backend.shapes import Shape, as_shape, normalize_axes
 from kerascope.engine.base_layer import Layer
-from kerascope.errors import ArgumentError, ShapeError
-from kerascope.layers.arguments import share
+from kerascope.errors import ArgumentError, RefusedError, ShapeError
+from kerascope.layers.arguments import positive_int, share
 
-__all__ = ["AdditiveAttention", "Attention"]
+__all__ = ["AdditiveAttention", "Attention", "MultiHeadAttention"]
 
 # What stands for "no": its exponential is 0 beside that of any score. float16 ends at 65504.
 _NO_SCORE = {"float16": -3e4}
@@ -46,6 +51,9 @@ def masked_softmax(scores: Tensor, masks: Sequence[Tensor], axes: Iterable[int])
     if len(axes) == 1:
         return K.softmax(scores, axis=axes[0])
     return K.exp(scores - K.logsumexp(scores, axis=axes, keepdims=True))
+
+
+# --- one comparison -------------------------------------------------------------------------------
 
 
 class _Attention(Layer):
@@ -139,11 +147,6 @@ class _Attention(Layer):
         """Return (batch, queries, features of the value)."""
         query, value, _ = self._checked_shapes(input_shape)
         return (*query[:-1], value[-1])
-
-
-def _is_shape(items: Any) -> bool:
-    """Tell the shape of one tensor from a list of tensors or of shapes."""
-    return all(item is None or isinstance(item, int) for item in items)
 
 
 class Attention(_Attention):
@@ -266,3 +269,323 @@ class AdditiveAttention(_Attention):
         """Return the sums of tanh, feature by feature scaled."""
         bent = K.tanh(K.expand_dims(query, 2) + K.expand_dims(key, 1))
         return K.sum(bent if self.scale is None else bent * self.scale, axis=-1)
+
+
+def _is_shape(items: Any) -> bool:
+    """Tell the shape of one tensor from a list of tensors or of shapes."""
+    return all(item is None or isinstance(item, int) for item in items)
+
+
+# --- several heads --------------------------------------------------------------------------------
+# Read `call`: four products, written as `einsum`. With batch b, places t of the query, places s of
+# the value, heads h and features d, k:
+#
+#     query  (b, t, d), (d, h, k) -> (b, t, h, k)      and so for key and value
+#     scores (b, t, h, k), (b, s, h, k) -> (b, h, t, s), then a softmax over s
+#     output (b, h, t, s), (b, s, h, k) -> (b, t, h, k), (h, k, d) -> (b, t, d)
+
+
+class MultiHeadAttention(Layer):
+    """Weighted means of values, with weights from how well a query fits their keys.
+
+    Parameters
+    ----------
+    num_heads : int
+        How many times this is done, each with kernels of its own.
+    key_dim : int
+        Features of a query and of a key in each head.
+    value_dim : int, optional
+        Features of a value in each head; default `key_dim`.
+    dropout : float
+        Share of the weights that is dropped in training.
+    use_bias : bool
+        Whether the four products add a bias.
+    output_shape : int or tuple of int, optional
+        Features of the output; default those of the query.
+    attention_axes : int or tuple of int, optional
+        Axes that a query looks along; default all but the first and the last.
+    sliding_window, flash_attention, use_gate : object
+        Keras 3's; only None and False are possible here.
+    kernel_initializer, bias_initializer : str, callable or object
+        First values of the four kernels and biases.
+    kernel_regularizer, bias_regularizer, activity_regularizer : str, callable or object, optional
+        Penalties.
+    kernel_constraint, bias_constraint : str, callable or object, optional
+        What the optimizer applies to each new value.
+    seed : int, optional
+        Makes the dropout repeatable.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    Called as `layer(query, value)` or `layer(query, value, key)`; the key is the value if it is not
+    given. Queries have shape (batch, ..., features), values and keys may be of another length. With
+    head h, and projections q = query Q_h + a_h, k = key K_h + c_h, v = value V_h + e_h,
+
+        head_h = softmax(q k^T / sqrt(key_dim)) v,    output = sum_h head_h O_h + b.
+
+    References
+    ----------
+    1. Vaswani et al.: Attention Is All You Need, NIPS 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> layer = MultiHeadAttention(num_heads=2, key_dim=4)
+    >>> layer(np.ones((1, 3, 8)), np.ones((1, 5, 6))).shape
+    (1, 3, 8)
+    """
+
+    def __init__(
+        self,
+        num_heads: int,
+        key_dim: int,
+        value_dim: int | None = None,
+        dropout: float = 0.0,
+        use_bias: bool = True,
+        output_shape: Any = None,
+        attention_axes: int | Sequence[int] | None = None,
+        sliding_window: int | None = None,
+        flash_attention: bool | None = None,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        use_gate: bool = False,
+        seed: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        self._refuse(sliding_window=sliding_window, flash_attention=flash_attention, gate=use_gate)
+        self.num_heads = positive_int(num_heads, f"{self.label}: num_heads")
+        self.key_dim = positive_int(key_dim, f"{self.label}: key_dim")
+        self.value_dim = positive_int(value_dim or key_dim, f"{self.label}: value_dim")
+        self.dropout = share(dropout, f"{self.label}: dropout")
+        self.use_bias = bool(use_bias)
+        self._output_shape = None if output_shape is None else as_shape(output_shape)
+        axes = attention_axes
+        self.attention_axes = axes if axes is None or isinstance(axes, int) else list(axes)
+        self.sliding_window = self.flash_attention = None
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.kernel_constraint = constraints.get(kernel_constraint)
+        self.bias_constraint = constraints.get(bias_constraint)
+        self.use_gate = False
+        self.seed = seed
+        self.supports_masking = True
+
+    def _refuse(self, **arguments: Any) -> None:
+        for argument, value in arguments.items():
+            if value:
+                raise RefusedError(
+                    f"{self.label}: {argument}={value!r} of Keras 3 does not exist here. "
+                    f"Leave it out."
+                )
+
+    def __call__(  # type: ignore[override]
+        self, query: Any, value: Any = None, key: Any = None, **kwargs: Any
+    ) -> Any:
+        """Call the layer on a query, a value and perhaps a key; one list of them means the same.
+
+        Parameters
+        ----------
+        query : Tensor, shape (batch, ..., features), or list of two or three tensors
+        value, key : Tensor, optional
+        **kwargs
+            As for `call`.
+        """
+        given = [*query] if isinstance(query, (list, tuple)) else [query, value, key]
+        given = [x for x in given if x is not None]
+        if len(given) not in (2, 3):
+            raise ArgumentError(
+                f"{self.label}: was called on {len(given)} tensors; expected a query and a value, "
+                f"or a query, a value and a key. Self-attention is layer(x, x).",
+                subject=self,
+            )
+        names = dict(zip(("value", "key"), given[1:], strict=False))
+        return super().__call__(given[0], **names, **kwargs)
+
+    # --- weights ----------------------------------------------------------------------------------
+
+    def build(self, query_shape: Any, value_shape: Any = None, key_shape: Any = None) -> None:
+        """Make kernel and bias of `query`, `key`, `value` and `attention_output`."""
+        query_shape, value_shape, key_shape = _three(query_shape, value_shape, key_shape)
+        every = tuple(range(1, len(query_shape) - 1))
+        axes = every if self.attention_axes is None else self.attention_axes
+        self._axes = normalize_axes(axes, len(query_shape), f"{self.label}: attention_axes")
+        heads = self.num_heads
+        self._query = self._make("query", self._features(query_shape), (heads, self.key_dim))
+        self._key = self._make("key", self._features(key_shape), (heads, self.key_dim))
+        self._value = self._make("value", self._features(value_shape), (heads, self.value_dim))
+        features = self._output_shape or self._features(query_shape)
+        self._output = self._make("attention_output", (heads, self.value_dim), features)
+        self.built = True
+
+    def _features(self, shape: Shape) -> tuple[int, ...]:
+        if shape[-1] is None:
+            raise ShapeError(
+                f"{self.label}: the number of features of {shape} is not known. Give the Input its "
+                f"last size.",
+                subject=self,
+            )
+        return (shape[-1],)
+
+    def _make(self, word: str, inputs: Shape, outputs: Shape) -> tuple[Tensor, Tensor | None]:
+        """Make the kernel and the bias of one of the four products."""
+        kernel = self.add_weight(
+            name=f"{word}/kernel",
+            shape=(*inputs, *outputs),
+            initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+        )
+        if not self.use_bias:
+            return kernel, None
+        bias = self.add_weight(
+            name=f"{word}/bias",
+            shape=outputs,
+            initializer=self.bias_initializer,
+            regularizer=self.bias_regularizer,
+            constraint=self.bias_constraint,
+        )
+        return kernel, bias
+
+    # --- computing --------------------------------------------------------------------------------
+
+    def call(
+        self,
+        query: Tensor,
+        value: Tensor,
+        key: Tensor | None = None,
+        query_mask: Tensor | None = None,
+        value_mask: Tensor | None = None,
+        key_mask: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        return_attention_scores: bool = False,
+        training: Any = None,
+        use_causal_mask: bool = False,
+    ) -> Any:
+        """Return what each query finds.
+
+        Parameters
+        ----------
+        query : Tensor, shape (batch, ..., features)
+        value, key : Tensor, shape (batch, ..., features)
+            The key is the value if it is not given.
+        query_mask, value_mask, key_mask : Tensor, shape (batch, places), optional
+            Which places count; by default the masks that the tensors carry. A query that does not
+            count finds the plain mean of all values.
+        attention_mask : Tensor, shape (batch, queries, values), optional
+            Which query may look at which value.
+        return_attention_scores : bool
+            Whether the weights are returned too, of shape (batch, heads, queries, values).
+        training : optional
+            Whether weights are dropped.
+        use_causal_mask : bool
+            Whether a query may look only at places up to its own.
+        """
+        key = value if key is None else key
+        queries = self._projected(query, *self._query) / math.sqrt(self.key_dim)
+        keys = self._projected(key, *self._key)
+        values = self._projected(value, *self._value)
+        one, other, both = self._letters(K.ndim(query))
+        scores = K.einsum(f"{one},{other}->{both}", queries, keys)
+        masks = [
+            *self._beside_heads(_spread(query_mask, -1), K.ndim(scores)),
+            *self._beside_heads(_spread(value_mask, 1), K.ndim(scores)),
+            *self._beside_heads(_spread(key_mask, 1), K.ndim(scores)),
+            *self._beside_heads(attention_mask, K.ndim(scores)),
+            *([self._causal_mask(scores)] if use_causal_mask else []),
+        ]
+        looked_at = range(len(both) - len(self._axes), len(both))
+        weights = masked_softmax(scores, masks, axes=looked_at)
+        kept = self._dropped(weights, training)
+        found = K.einsum(f"{both},{other[:-1]}v->{one[:-1]}v", kept, values)
+        output = self._output_of(found)
+        return [output, weights] if return_attention_scores else output
+
+    def _projected(self, x: Tensor, kernel: Tensor, bias: Tensor | None) -> Tensor:
+        places = ascii_lowercase[: K.ndim(x) - 1]
+        product = K.einsum(f"{places}x,xyz->{places}yz", x, kernel)
+        return product if bias is None else product + bias
+
+    def _letters(self, ndim: int) -> tuple[str, str, str]:
+        """Return the letters of the axes of a projected query, of the keys, and of the scores.
+
+        The scores have the axes that both share, the heads, the queries' places and the values'.
+        """
+        places = ascii_lowercase[: ndim - 1]
+        apart = [places[axis] for axis in self._axes]
+        shared = "".join(letter for letter in places if letter not in apart)
+        others = "".join(x.upper() if x in apart else x for x in places)
+        looked_at = "".join(apart).upper()
+        return f"{places}yz", f"{others}yz", f"{shared}y{''.join(apart)}{looked_at}"
+
+    def _beside_heads(self, mask: Tensor | None, ndim: int) -> list[Tensor]:
+        """Return a mask, if there is one, with axes of size 1 for the heads."""
+        if mask is None:
+            return []
+        while K.ndim(mask) < ndim:
+            mask = K.expand_dims(mask, K.ndim(mask) - 2 * len(self._axes))
+        return [mask]
+
+    def _causal_mask(self, scores: Tensor) -> Tensor:
+        if len(self._axes) > 1:
+            raise ArgumentError(
+                f"{self.label}: use_causal_mask=True with attention along {len(self._axes)} axes; "
+                f"expected one axis, which has an order. Give an attention_mask.",
+                subject=self,
+            )
+        return causal_mask(scores)
+
+    def _dropped(self, weights: Tensor, training: Any) -> Tensor:
+        if self.dropout == 0:
+            return weights
+        return K.in_train_phase(
+            lambda: K.dropout(weights, self.dropout, seed=self.seed), weights, training=training
+        )
+
+    def _output_of(self, found: Tensor) -> Tensor:
+        kernel, bias = self._output
+        letters = ascii_lowercase[: K.ndim(found)]
+        features = ascii_lowercase[K.ndim(found) : K.ndim(found) + K.ndim(kernel) - 2]
+        heads = letters[-2:]
+        output = K.einsum(f"{letters},{heads}{features}->{letters[:-2]}{features}", found, kernel)
+        return output if bias is None else output + bias
+
+    # --- facts ------------------------------------------------------------------------------------
+
+    def compute_mask(self, query: Any, mask: Any = None) -> Any:
+        """Return the query's mask."""
+        return mask
+
+    def compute_output_shape(
+        self, query_shape: Any, value_shape: Any = None, key_shape: Any = None
+    ) -> Shape:
+        """Return the query's shape with the features of the output."""
+        query_shape, _, _ = _three(query_shape, value_shape, key_shape)
+        return (*query_shape[:-1], *(self._output_shape or query_shape[-1:]))
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments, ready for JSON."""
+        features = None if self._output_shape is None else list(self._output_shape)
+        return {**super().get_config(), "output_shape": features}
+
+
+def _three(query_shape: Any, value_shape: Any, key_shape: Any) -> tuple[Shape, Shape, Shape]:
+    """Return the shapes of query, value and key, which may come as one list."""
+    if query_shape and isinstance(query_shape[0], (list, tuple)):
+        query_shape, value_shape, *rest = query_shape
+        key_shape = rest[0] if rest else None
+    return query_shape, value_shape, value_shape if key_shape is None else key_shape
+
+
+def _spread(mask: Tensor | None, axis: int) -> Tensor | None:
+    """Return a mask of (batch, places) as (batch, places, 1) or (batch, 1, places)."""
+    return None if mask is None else K.expand_dims(mask, axis)

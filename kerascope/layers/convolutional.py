@@ -1,33 +1,37 @@
 """Layers of convolution: a small kernel moves over a sequence, an image or a volume.
 
 At each place the kernel sees a few neighbours only, and everywhere it is the same kernel: that is
-what makes a convolution so much smaller than a `Dense`. This file has Conv1D, Conv2D and Conv3D,
-and by import the rest of Keras's `layers.convolutional`: the transposed ones (`transposed.py`), the
-depthwise and separable ones, what makes images larger or smaller without weights
-(`padding.py`), and the pooling layers, which Keras 1 scripts import from here.
+what makes a convolution so much smaller than a `Dense`. `_Sliding` is the base of all: it knows the
+places (sizes, strides, padding, layout), adds the bias and applies the activation. Below it stand
+four kinds of kernels: ordinary ones, transposed ones, which make images larger, depthwise ones,
+which see one channel each, and separable ones, which mix the channels afterwards.
+
+As in Keras, the layers without weights that make images larger or smaller (`spatial.py`) and the
+pooling layers can be imported from here too.
 
 Lesson: the chapter on images.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
+from kerascope import activations, constraints, initializers, regularizers
 from kerascope import backend as K
-from kerascope.engine.layer_type import layer_registry
-from kerascope.layers.convolving import _Convolution
-from kerascope.layers.depthwise import DepthwiseConv1D, DepthwiseConv2D
-from kerascope.layers.padding import (
-    Cropping1D,
-    Cropping2D,
-    Cropping3D,
-    UpSampling1D,
-    UpSampling2D,
-    UpSampling3D,
-    ZeroPadding1D,
-    ZeroPadding2D,
-    ZeroPadding3D,
+from kerascope.backend.graph import Tensor
+from kerascope.backend.ops.convolution_shapes import (
+    checked_padding,
+    conv_output_length,
+    deconv_length,
+    sizes_along_axes,
 )
+from kerascope.backend.shapes import Shape, Size
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.input_spec import InputSpec
+from kerascope.engine.layer_type import layer_registry
+from kerascope.errors import ArgumentError, ShapeError
+from kerascope.layers.arguments import positive_int
 from kerascope.layers.pooling import (
     AveragePooling1D,
     AveragePooling2D,
@@ -42,8 +46,19 @@ from kerascope.layers.pooling import (
     MaxPooling2D,
     MaxPooling3D,
 )
-from kerascope.layers.separable import SeparableConv1D, SeparableConv2D
-from kerascope.layers.transposed import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
+from kerascope.layers.spatial import (
+    Cropping1D,
+    Cropping2D,
+    Cropping3D,
+    KernelType,
+    UpSampling1D,
+    UpSampling2D,
+    UpSampling3D,
+    ZeroPadding1D,
+    ZeroPadding2D,
+    ZeroPadding3D,
+    check_spatial_axes,
+)
 
 __all__ = [
     "AtrousConvolution1D",
@@ -90,6 +105,238 @@ __all__ = [
     "ZeroPadding2D",
     "ZeroPadding3D",
 ]
+
+
+class _Sliding(Layer, metaclass=KernelType):
+    """A kernel that moves along `kernel_axes` axes, then a bias and an activation.
+
+    A subclass makes its kernels in `make_kernels(channels)`, uses them in `convolve(inputs)`, and
+    says how many channels come out in `output_channels(channels)`.
+    """
+
+    kernel_axes: ClassVar[int]
+    paddings: ClassVar[tuple[str, ...]] = ("valid", "same")
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        strides: Any,
+        padding: str,
+        data_format: str | None,
+        dilation_rate: Any,
+        activation: Any,
+        use_bias: bool,
+        bias_initializer: Any,
+        bias_regularizer: Any,
+        bias_constraint: Any,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        axes, where = self.kernel_axes, self.label
+        self.kernel_size = sizes_along_axes(kernel_size, axes, f"{where}: kernel_size")
+        self.strides = sizes_along_axes(strides, axes, f"{where}: strides")
+        self.padding = checked_padding(padding, where, self.paddings)
+        self.data_format = K.normalize_data_format(data_format)
+        self.dilation_rate = sizes_along_axes(dilation_rate, axes, f"{where}: dilation_rate")
+        self.activation = activations.get(activation)
+        self.use_bias = bool(use_bias)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.bias_constraint = constraints.get(bias_constraint)
+        if max(self.strides) > 1 and max(self.dilation_rate) > 1:
+            raise ArgumentError(
+                f"{where}: strides {self.strides} and dilation_rate {self.dilation_rate} are both "
+                f"above 1; expected one of them to be 1.",
+                subject=self,
+            )
+
+    # --- what a subclass says ---------------------------------------------------------------------
+
+    def make_kernels(self, channels: int) -> None:
+        """Make the weights but for the bias."""
+        raise NotImplementedError
+
+    def convolve(self, inputs: Tensor) -> Tensor:
+        """Return the convolution, without bias and activation."""
+        raise NotImplementedError
+
+    def output_channels(self, channels: Size) -> Size:
+        """Return how many channels come out."""
+        raise NotImplementedError
+
+    def output_length(self, size: Size, axis: int) -> Size:
+        """Return the length of the output along an axis of the kernel, counted from 0."""
+        return conv_output_length(
+            size,
+            self.kernel_size[axis],
+            self.padding,
+            self.strides[axis],
+            self.dilation_rate[axis],
+        )
+
+    # --- what a layer does ------------------------------------------------------------------------
+
+    @property
+    def channel_axis(self) -> int:
+        """Where the channels of the input and the output lie."""
+        return 1 if self.data_format == "channels_first" else self.kernel_axes + 1
+
+    def build(self, input_shape: Shape) -> None:
+        """Make the weights, after a look at the shape of the input.
+
+        Raises
+        ------
+        ShapeError
+            The input has another number of axes, an unknown number of channels, or is too small.
+        """
+        check_spatial_axes(self, input_shape, self.kernel_axes, self.data_format)
+        channels = input_shape[self.channel_axis]
+        if channels is None:
+            raise ShapeError(
+                f"{self.label}: input {input_shape} has an unknown number of channels; expected a "
+                f"number on axis {self.channel_axis} ({self.data_format}).",
+                subject=self,
+            )
+        self.compute_output_shape(input_shape)
+        self.make_kernels(channels)
+        self.bias = None
+        if self.use_bias:
+            self.bias = self.add_weight(
+                name="bias",
+                shape=(self.output_channels(channels),),
+                initializer=self.bias_initializer,
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+            )
+        self.input_spec = InputSpec(ndim=len(input_shape), axes={self.channel_axis: channels})
+        self.built = True
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return activation(convolution of inputs and kernel + bias)."""
+        self.compute_output_shape(K.int_shape(inputs))  # the error names the layer
+        output = self.convolve(inputs)
+        if self.use_bias:
+            output = K.bias_add(output, self.bias, data_format=self.data_format)
+        return self.activation(output)
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the input's shape with new sizes and channels.
+
+        Raises
+        ------
+        ShapeError
+            The kernel is larger than the input.
+        """
+        first = 2 if self.data_format == "channels_first" else 1
+        sizes = input_shape[first : first + self.kernel_axes]
+        lengths = tuple(self.output_length(size, axis) for axis, size in enumerate(sizes))
+        if any(length is not None and length < 1 for length in lengths):
+            raise ShapeError(
+                f"{self.label}: a kernel of size {self.kernel_size} is larger than the input "
+                f"{input_shape} ({self.data_format}), whose sizes are {sizes}. Use a larger input, "
+                f"a smaller kernel, fewer poolings before, or padding='same'.",
+                subject=self,
+            )
+        channels = self.output_channels(input_shape[self.channel_axis])
+        if self.data_format == "channels_first":
+            return (input_shape[0], channels, *lengths)
+        return (input_shape[0], *lengths, channels)
+
+
+# --- ordinary convolutions ------------------------------------------------------------------------
+
+
+class _Convolution(_Sliding):
+    """A convolution with `filters` kernels that see all channels, or all of their group."""
+
+    paddings: ClassVar[tuple[str, ...]] = ("valid", "same", "full")
+    function: ClassVar[Callable[..., Tensor]]
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any,
+        padding: str,
+        data_format: str | None,
+        dilation_rate: Any,
+        activation: Any,
+        use_bias: bool,
+        kernel_initializer: Any,
+        bias_initializer: Any,
+        kernel_regularizer: Any,
+        bias_regularizer: Any,
+        activity_regularizer: Any,
+        kernel_constraint: Any,
+        bias_constraint: Any,
+        groups: int = 1,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            kernel_size,
+            strides,
+            padding,
+            data_format,
+            dilation_rate,
+            activation,
+            use_bias,
+            bias_initializer,
+            bias_regularizer,
+            bias_constraint,
+            activity_regularizer=activity_regularizer,
+            **kwargs,
+        )
+        self.filters = positive_int(filters, f"{self.label}: filters")
+        self.groups = positive_int(groups, f"{self.label}: groups")
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.kernel_constraint = constraints.get(kernel_constraint)
+        if self.filters % self.groups:
+            raise ArgumentError(
+                f"{self.label}: {self.filters} filters cannot be split into {self.groups} groups.",
+                subject=self,
+            )
+
+    def kernel_shape(self, channels: int) -> tuple[int, ...]:
+        """Return the shape of the kernel for so many channels.
+
+        Raises
+        ------
+        ShapeError
+            They cannot be split into groups.
+        """
+        if channels % self.groups:
+            raise ShapeError(
+                f"{self.label}: {channels} channels cannot be split into {self.groups} groups.",
+                subject=self,
+            )
+        return (*self.kernel_size, channels // self.groups, self.filters)
+
+    def make_kernels(self, channels: int) -> None:
+        """Make `kernel`."""
+        self.kernel = self.add_weight(
+            name="kernel",
+            shape=self.kernel_shape(channels),
+            initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+        )
+
+    def convolve(self, inputs: Tensor) -> Tensor:
+        """Return the convolution of inputs and kernel."""
+        return type(self).function(
+            inputs,
+            self.kernel,
+            strides=self.strides,
+            padding=self.padding,
+            data_format=self.data_format,
+            dilation_rate=self.dilation_rate,
+            groups=self.groups,
+        )
+
+    def output_channels(self, channels: Size) -> Size:
+        """Return the number of filters."""
+        return self.filters
 
 
 class Conv1D(_Convolution):
@@ -338,6 +585,706 @@ class Conv3D(_Convolution):
         )
 
 
+# --- transposed convolutions ----------------------------------------------------------------------
+# What a convolution with strides makes small, they make large again: the output of a
+# `Conv2DTranspose` has the size that a `Conv2D` of the same arguments would turn into the size of
+# its input. Decoders and generators are built from them.
+
+
+class _Transposed(_Convolution):
+    """A transposed convolution along `kernel_axes` axes."""
+
+    paddings: ClassVar[tuple[str, ...]] = ("valid", "same")
+
+    def __init__(self, *args: Any, output_padding: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.groups != 1:
+            raise ArgumentError(
+                f"{self.label}: groups {self.groups}; expected 1: a transposed convolution has no "
+                f"groups.",
+                subject=self,
+            )
+        self.output_padding = self._checked_output_padding(output_padding)
+
+    def _checked_output_padding(self, value: Any) -> tuple[int, ...] | None:
+        """Return one number for each axis.
+
+        Raises
+        ------
+        ArgumentError
+            One is not below its stride, or no convolution leads back from there.
+        """
+        if value is None:
+            return None
+        where = f"{self.label}: output_padding"
+        numbers = sizes_along_axes(value, self.kernel_axes, where, least=0)
+        if any(number >= step for number, step in zip(numbers, self.strides, strict=True)):
+            raise ArgumentError(
+                f"{where} {value!r}; expected numbers below the strides {self.strides}.",
+                subject=self,
+            )
+        for axis, number in enumerate(numbers):
+            if self._leads_back(axis, number):
+                continue
+            fitting = [str(n) for n in range(self.strides[axis]) if self._leads_back(axis, n)]
+            choice = f"output_padding {' or '.join(fitting)} on axis {axis}, or " if fitting else ""
+            raise ArgumentError(
+                f"{self.label}: output_padding {value!r} with kernel_size {self.kernel_size}, "
+                f"strides {self.strides} and padding '{self.padding}': no convolution leads back "
+                f"from an output of that size. Use {choice}None.",
+                subject=self,
+            )
+        return numbers
+
+    def _leads_back(self, axis: int, number: int) -> bool:
+        kernel, step = self.kernel_size[axis], self.strides[axis]
+        apart, size = self.dilation_rate[axis], 1000
+        long = deconv_length(size, step, kernel, self.padding, number, apart)
+        return conv_output_length(long, kernel, self.padding, step, apart) == size
+
+    def kernel_shape(self, channels: int) -> tuple[int, ...]:
+        """Return (sizes, filters, channels): the kernel of the convolution that leads back."""
+        return (*self.kernel_size, self.filters, channels)
+
+    def output_length(self, size: Any, axis: int) -> Any:
+        """Return the length of the output along an axis, for a known size, None or a tensor."""
+        return deconv_length(
+            size,
+            self.strides[axis],
+            self.kernel_size[axis],
+            self.padding,
+            None if self.output_padding is None else self.output_padding[axis],
+            self.dilation_rate[axis],
+        )
+
+    def convolve(self, inputs: Tensor) -> Tensor:
+        """Return the transposed convolution of inputs and kernel."""
+        return type(self).function(
+            inputs,
+            self.kernel,
+            self._run_time_shape(inputs),
+            strides=self.strides,
+            padding=self.padding,
+            data_format=self.data_format,
+            dilation_rate=self.dilation_rate,
+        )
+
+    def _run_time_shape(self, inputs: Tensor) -> tuple[Any, ...]:
+        """Return the output's shape, with tensors for the sizes that only a run will tell."""
+        known: Shape = self.compute_output_shape(K.int_shape(inputs))
+        first = 2 if self.data_format == "channels_first" else 1
+        sizes: list[Any] = list(known)
+        for axis in range(self.kernel_axes):
+            if sizes[first + axis] is None:
+                sizes[first + axis] = self.output_length(K.shape(inputs)[first + axis], axis)
+        return tuple(sizes)
+
+
+class Conv1DTranspose(_Transposed):
+    """The transposed convolution along one axis; `Conv2DTranspose` with one axis less.
+
+    Parameters
+    ----------
+    filters : int
+    kernel_size, strides, output_padding, dilation_rate : int
+    padding, data_format, activation, ..., bias_constraint, **kwargs
+        As for `Conv2DTranspose`.
+
+    Notes
+    -----
+    `kernel` has shape (kernel_size, filters, channels).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Conv1DTranspose(3, 3, strides=2)(np.ones((5, 10, 8))).shape
+    (5, 21, 3)
+    """
+
+    kernel_axes: ClassVar[int] = 1
+    function: ClassVar[Callable[..., Tensor]] = staticmethod(K.conv1d_transpose)
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = 1,
+        padding: str = "valid",
+        output_padding: Any = None,
+        data_format: str | None = None,
+        dilation_rate: Any = 1,
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            filters,
+            kernel_size,
+            strides,
+            padding,
+            data_format,
+            dilation_rate,
+            activation,
+            use_bias,
+            kernel_initializer,
+            bias_initializer,
+            kernel_regularizer,
+            bias_regularizer,
+            activity_regularizer,
+            kernel_constraint,
+            bias_constraint,
+            output_padding=output_padding,
+            **kwargs,
+        )
+
+
+class Conv2DTranspose(_Transposed):
+    """The transposed convolution of images: makes them larger by the strides.
+
+    Parameters
+    ----------
+    filters : int
+        Number of output channels.
+    kernel_size : int or tuple of 2 int
+    strides : int or tuple of 2 int
+        By how much the image grows.
+    padding : {"valid", "same"}
+        With "same", n rows become n * strides.
+    output_padding : int or tuple of 2 int, optional
+        How many rows and columns more than the fewest that are possible come out; less than the
+        strides. None takes as many as suit the strides.
+    data_format, dilation_rate, activation, ..., bias_constraint, **kwargs
+        As for `Conv2D`.
+
+    Notes
+    -----
+    `kernel` has shape (rows, columns, filters, channels): that of the convolution whose way back
+    this is. Without `output_padding` p, n rows become n * strides with "same" and
+    n * strides + max(kernel - strides, 0) with "valid"; with it
+    (n - 1) * strides + kernel - 2 * half + p, where half is kernel // 2 with "same", else 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Conv2DTranspose(3, 3, strides=2, padding="same")(np.ones((5, 14, 14, 8))).shape
+    (5, 28, 28, 3)
+    """
+
+    kernel_axes: ClassVar[int] = 2
+    function: ClassVar[Callable[..., Tensor]] = staticmethod(K.conv2d_transpose)
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = (1, 1),
+        padding: str = "valid",
+        output_padding: Any = None,
+        data_format: str | None = None,
+        dilation_rate: Any = (1, 1),
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            filters,
+            kernel_size,
+            strides,
+            padding,
+            data_format,
+            dilation_rate,
+            activation,
+            use_bias,
+            kernel_initializer,
+            bias_initializer,
+            kernel_regularizer,
+            bias_regularizer,
+            activity_regularizer,
+            kernel_constraint,
+            bias_constraint,
+            output_padding=output_padding,
+            **kwargs,
+        )
+
+
+class Conv3DTranspose(_Transposed):
+    """The transposed convolution of volumes; `Conv2DTranspose` with one axis more.
+
+    Parameters
+    ----------
+    filters : int
+    kernel_size, strides, output_padding, dilation_rate : int or tuple of 3 int
+    padding, data_format, activation, ..., bias_constraint, **kwargs
+        As for `Conv2DTranspose`.
+
+    Notes
+    -----
+    `kernel` has shape (three sizes, filters, channels).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Conv3DTranspose(2, 2, strides=2)(np.ones((1, 2, 3, 3, 4))).shape
+    (1, 4, 6, 6, 2)
+    """
+
+    kernel_axes: ClassVar[int] = 3
+    function: ClassVar[Callable[..., Tensor]] = staticmethod(K.conv3d_transpose)
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = (1, 1, 1),
+        padding: str = "valid",
+        output_padding: Any = None,
+        data_format: str | None = None,
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        dilation_rate: Any = (1, 1, 1),
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            filters,
+            kernel_size,
+            strides,
+            padding,
+            data_format,
+            dilation_rate,
+            activation,
+            use_bias,
+            kernel_initializer,
+            bias_initializer,
+            kernel_regularizer,
+            bias_regularizer,
+            activity_regularizer,
+            kernel_constraint,
+            bias_constraint,
+            output_padding=output_padding,
+            **kwargs,
+        )
+
+
+# --- each channel by itself -----------------------------------------------------------------------
+
+
+class _Depthwise(_Sliding):
+    """A convolution with `depth_multiplier` kernels for each channel."""
+
+    function: ClassVar[Callable[..., Tensor]]
+
+    def __init__(
+        self,
+        *args: Any,
+        depth_multiplier: int,
+        depthwise_initializer: Any,
+        depthwise_regularizer: Any,
+        depthwise_constraint: Any,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.depth_multiplier = positive_int(depth_multiplier, f"{self.label}: depth_multiplier")
+        self.depthwise_initializer = initializers.get(depthwise_initializer)
+        self.depthwise_regularizer = regularizers.get(depthwise_regularizer)
+        self.depthwise_constraint = constraints.get(depthwise_constraint)
+
+    def make_kernels(self, channels: int) -> None:
+        """Make `depthwise_kernel`."""
+        self.depthwise_kernel = self.add_weight(
+            name="depthwise_kernel",
+            shape=(*self.kernel_size, channels, self.depth_multiplier),
+            initializer=self.depthwise_initializer,
+            regularizer=self.depthwise_regularizer,
+            constraint=self.depthwise_constraint,
+        )
+
+    def convolve(self, inputs: Tensor) -> Tensor:
+        """Return the convolution of each channel."""
+        return type(self).function(
+            inputs,
+            self.depthwise_kernel,
+            strides=self.strides,
+            padding=self.padding,
+            data_format=self.data_format,
+            dilation_rate=self.dilation_rate,
+        )
+
+    def output_channels(self, channels: Size) -> Size:
+        """Return depth_multiplier for each channel."""
+        return None if channels is None else channels * self.depth_multiplier
+
+
+class DepthwiseConv1D(_Depthwise):
+    """A convolution of each channel by itself, along one axis.
+
+    Parameters
+    ----------
+    kernel_size, strides, dilation_rate : int
+    padding, depth_multiplier, data_format, activation, ..., bias_constraint, **kwargs
+        As for `DepthwiseConv2D`.
+
+    Notes
+    -----
+    `depthwise_kernel` has shape (kernel_size, channels, depth_multiplier).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> DepthwiseConv1D(3, depth_multiplier=2)(np.ones((5, 10, 4))).shape
+    (5, 8, 8)
+    """
+
+    kernel_axes: ClassVar[int] = 1
+    function = staticmethod(K.depthwise_conv1d)
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        strides: Any = 1,
+        padding: str = "valid",
+        depth_multiplier: int = 1,
+        data_format: str | None = None,
+        activation: Any = None,
+        use_bias: bool = True,
+        depthwise_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        depthwise_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        depthwise_constraint: Any = None,
+        bias_constraint: Any = None,
+        dilation_rate: Any = 1,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            kernel_size,
+            strides,
+            padding,
+            data_format,
+            dilation_rate,
+            activation,
+            use_bias,
+            bias_initializer,
+            bias_regularizer,
+            bias_constraint,
+            depth_multiplier=depth_multiplier,
+            depthwise_initializer=depthwise_initializer,
+            depthwise_regularizer=depthwise_regularizer,
+            depthwise_constraint=depthwise_constraint,
+            activity_regularizer=activity_regularizer,
+            **kwargs,
+        )
+
+
+class DepthwiseConv2D(_Depthwise):
+    """A convolution of each channel of images by itself.
+
+    Parameters
+    ----------
+    kernel_size : int or tuple of 2 int
+    strides : int or tuple of 2 int
+    padding : {"valid", "same"}
+    depth_multiplier : int
+        Number of output channels for each input channel.
+    data_format, activation, use_bias
+        As for `Conv2D`.
+    depthwise_initializer, depthwise_regularizer, depthwise_constraint
+        For `depthwise_kernel`.
+    bias_initializer, bias_regularizer, activity_regularizer, bias_constraint
+        As for `Dense`.
+    dilation_rate : int or tuple of 2 int
+        As for `Conv2D`; Keras 3 has it, Keras 2 had not.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    `depthwise_kernel` has shape (rows, columns, channels, depth_multiplier). Output channel
+    c * depth_multiplier + m comes from input channel c.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> DepthwiseConv2D(3, depth_multiplier=2)(np.ones((5, 8, 8, 4))).shape
+    (5, 6, 6, 8)
+    """
+
+    kernel_axes: ClassVar[int] = 2
+    function = staticmethod(K.depthwise_conv2d)
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        strides: Any = (1, 1),
+        padding: str = "valid",
+        depth_multiplier: int = 1,
+        data_format: str | None = None,
+        activation: Any = None,
+        use_bias: bool = True,
+        depthwise_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        depthwise_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        depthwise_constraint: Any = None,
+        bias_constraint: Any = None,
+        dilation_rate: Any = (1, 1),
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            kernel_size,
+            strides,
+            padding,
+            data_format,
+            dilation_rate,
+            activation,
+            use_bias,
+            bias_initializer,
+            bias_regularizer,
+            bias_constraint,
+            depth_multiplier=depth_multiplier,
+            depthwise_initializer=depthwise_initializer,
+            depthwise_regularizer=depthwise_regularizer,
+            depthwise_constraint=depthwise_constraint,
+            activity_regularizer=activity_regularizer,
+            **kwargs,
+        )
+
+
+# --- each channel by itself, then a mix of the channels -------------------------------------------
+# MobileNet and Xception are built from these: they need far fewer weights than ordinary ones.
+
+
+class _Separable(_Depthwise):
+    """A depthwise convolution, then `filters` mixtures of the channels at each place."""
+
+    def __init__(
+        self,
+        filters: int,
+        *args: Any,
+        pointwise_initializer: Any,
+        pointwise_regularizer: Any,
+        pointwise_constraint: Any,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.filters = positive_int(filters, f"{self.label}: filters")
+        self.pointwise_initializer = initializers.get(pointwise_initializer)
+        self.pointwise_regularizer = regularizers.get(pointwise_regularizer)
+        self.pointwise_constraint = constraints.get(pointwise_constraint)
+
+    def make_kernels(self, channels: int) -> None:
+        """Make `depthwise_kernel` and `pointwise_kernel`."""
+        super().make_kernels(channels)
+        ones = (1,) * self.kernel_axes
+        self.pointwise_kernel = self.add_weight(
+            name="pointwise_kernel",
+            shape=(*ones, channels * self.depth_multiplier, self.filters),
+            initializer=self.pointwise_initializer,
+            regularizer=self.pointwise_regularizer,
+            constraint=self.pointwise_constraint,
+        )
+
+    def convolve(self, inputs: Tensor) -> Tensor:
+        """Return the mixed channels of the depthwise convolution."""
+        return type(self).function(
+            inputs,
+            self.depthwise_kernel,
+            self.pointwise_kernel,
+            strides=self.strides,
+            padding=self.padding,
+            data_format=self.data_format,
+            dilation_rate=self.dilation_rate,
+        )
+
+    def output_channels(self, channels: Size) -> Size:
+        """Return the number of filters."""
+        return self.filters
+
+
+class SeparableConv1D(_Separable):
+    """A convolution of each channel along one axis, then a mix of the channels.
+
+    Parameters
+    ----------
+    filters : int
+        Number of output channels.
+    kernel_size, strides, dilation_rate : int
+    padding : {"valid", "same", "causal"}
+    data_format, depth_multiplier, activation, ..., bias_constraint, **kwargs
+        As for `SeparableConv2D`.
+
+    Notes
+    -----
+    `depthwise_kernel` has shape (kernel_size, channels, depth_multiplier), `pointwise_kernel`
+    (1, channels * depth_multiplier, filters).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> SeparableConv1D(6, 3)(np.ones((5, 10, 4))).shape
+    (5, 8, 6)
+    """
+
+    kernel_axes: ClassVar[int] = 1
+    paddings = ("valid", "same", "causal")
+    function = staticmethod(K.separable_conv1d)
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = 1,
+        padding: str = "valid",
+        data_format: str | None = "channels_last",
+        dilation_rate: Any = 1,
+        depth_multiplier: int = 1,
+        activation: Any = None,
+        use_bias: bool = True,
+        depthwise_initializer: Any = "glorot_uniform",
+        pointwise_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        depthwise_regularizer: Any = None,
+        pointwise_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        depthwise_constraint: Any = None,
+        pointwise_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            filters,
+            kernel_size,
+            strides,
+            padding,
+            data_format,
+            dilation_rate,
+            activation,
+            use_bias,
+            bias_initializer,
+            bias_regularizer,
+            bias_constraint,
+            depth_multiplier=depth_multiplier,
+            depthwise_initializer=depthwise_initializer,
+            depthwise_regularizer=depthwise_regularizer,
+            depthwise_constraint=depthwise_constraint,
+            pointwise_initializer=pointwise_initializer,
+            pointwise_regularizer=pointwise_regularizer,
+            pointwise_constraint=pointwise_constraint,
+            activity_regularizer=activity_regularizer,
+            **kwargs,
+        )
+
+
+class SeparableConv2D(_Separable):
+    """A convolution of each channel of images, then a mix of the channels at each place.
+
+    Parameters
+    ----------
+    filters : int
+        Number of output channels.
+    kernel_size, strides, padding, data_format, dilation_rate
+        As for `Conv2D`, without "full".
+    depth_multiplier : int
+        Number of channels between the two steps, for each input channel.
+    activation, use_bias
+        As for `Conv2D`.
+    depthwise_initializer, depthwise_regularizer, depthwise_constraint
+        For the kernel of the first step.
+    pointwise_initializer, pointwise_regularizer, pointwise_constraint
+        For the kernel of the second step.
+    bias_initializer, bias_regularizer, activity_regularizer, bias_constraint
+        As for `Dense`.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    `depthwise_kernel` has shape (rows, columns, channels, depth_multiplier), `pointwise_kernel`
+    (1, 1, channels * depth_multiplier, filters). There is no activation between the two steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> layer = SeparableConv2D(64, 3)
+    >>> layer(np.ones((5, 8, 8, 32))).shape, layer.count_params()
+    ((5, 6, 6, 64), 2400)
+    """
+
+    kernel_axes: ClassVar[int] = 2
+    function = staticmethod(K.separable_conv2d)
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = (1, 1),
+        padding: str = "valid",
+        data_format: str | None = None,
+        dilation_rate: Any = (1, 1),
+        depth_multiplier: int = 1,
+        activation: Any = None,
+        use_bias: bool = True,
+        depthwise_initializer: Any = "glorot_uniform",
+        pointwise_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        depthwise_regularizer: Any = None,
+        pointwise_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        depthwise_constraint: Any = None,
+        pointwise_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            filters,
+            kernel_size,
+            strides,
+            padding,
+            data_format,
+            dilation_rate,
+            activation,
+            use_bias,
+            bias_initializer,
+            bias_regularizer,
+            bias_constraint,
+            depth_multiplier=depth_multiplier,
+            depthwise_initializer=depthwise_initializer,
+            depthwise_regularizer=depthwise_regularizer,
+            depthwise_constraint=depthwise_constraint,
+            pointwise_initializer=pointwise_initializer,
+            pointwise_regularizer=pointwise_regularizer,
+            pointwise_constraint=pointwise_constraint,
+            activity_regularizer=activity_regularizer,
+            **kwargs,
+        )
+
+
+# --- names of Keras 1 -----------------------------------------------------------------------------
+
 Convolution1D = AtrousConvolution1D = Conv1D
 Convolution2D = AtrousConvolution2D = Conv2D
 Convolution3D = Conv3D
@@ -345,13 +1292,20 @@ Convolution1DTranspose = Conv1DTranspose
 Convolution2DTranspose = Deconvolution2D = Conv2DTranspose
 Convolution3DTranspose = Deconvolution3D = Conv3DTranspose
 SeparableConvolution1D = SeparableConv1D
+
 SeparableConvolution2D = SeparableConv2D
 
 # Under these names they stand in the configurations that Keras 1 wrote.
 layer_registry.register(Conv1D, "Convolution1D", "AtrousConvolution1D")
+
 layer_registry.register(Conv2D, "Convolution2D", "AtrousConvolution2D")
+
 layer_registry.register(Conv3D, "Convolution3D")
+
 layer_registry.register(Conv2DTranspose, "Convolution2DTranspose", "Deconvolution2D")
+
 layer_registry.register(Conv3DTranspose, "Convolution3DTranspose", "Deconvolution3D")
+
 layer_registry.register(SeparableConv1D, "SeparableConvolution1D")
+
 layer_registry.register(SeparableConv2D, "SeparableConvolution2D")

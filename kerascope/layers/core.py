@@ -1,32 +1,31 @@
-"""Dense, Activation and Masking, and by import the rest of Keras's `layers.core`.
+"""The core layers: Dense, Activation, Masking, Dropout, Reshape and their kin, Lambda.
 
-Each is a few lines of `K` functions: `build` makes the weights, `call` is the formula. The layers
-that only rearrange numbers stand in `shaping.py`, those that hold a model back from overfitting in
-`regularizing.py`, a function of your own as a layer in `lambdas.py`.
+Most are a few lines of `K` functions: `build` makes the weights, `call` is the formula. Read
+`Dense` first. Dropout is the reason why a model has two phases: it acts in training and is the
+identity in test.
 
 Lesson: chapter 6, which steps through `Dense`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
+
+import numpy as np
 
 from kerascope import activations, constraints, initializers, regularizers
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
-from kerascope.backend.shapes import Shape
+from kerascope.backend.shapes import Shape, product, reshaped_shape
+from kerascope.engine.arguments import accepts
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
-from kerascope.layers.arguments import positive_int
-from kerascope.layers.lambdas import Lambda
-from kerascope.layers.regularizing import (
-    ActivityRegularization,
-    Dropout,
-    SpatialDropout1D,
-    SpatialDropout2D,
-    SpatialDropout3D,
-)
-from kerascope.layers.shaping import Flatten, Permute, RepeatVector, Reshape
+from kerascope.engine.layer_type import serialized, shares_functions
+from kerascope.engine.pickling import byte_code_in, written_function
+from kerascope.errors import ArgumentError, ConfigError, UnknownNameError
+from kerascope.layers.arguments import positive_int, share
+from kerascope.registry import Registry
 
 __all__ = [
     "Activation",
@@ -221,3 +220,511 @@ class Masking(Layer):
     def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Return the input's shape."""
         return input_shape
+
+
+# --- against overfitting --------------------------------------------------------------------------
+
+
+class Dropout(Layer):
+    """Sets a random share of the inputs to 0 in training, and scales up the others.
+
+    Parameters
+    ----------
+    rate : float
+        Share that is dropped, from 0 to below 1.
+    noise_shape : tuple of int or None, optional
+        Shape of the random choices: a 1 drops along the whole axis at once, None stands for the
+        input's size. `(None, 1, None)` drops a feature in all time steps together.
+    seed : int, optional
+        Makes the choices repeatable.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        `rate` lies outside [0, 1).
+
+    Notes
+    -----
+    In training output = inputs * keep / (1 - rate), where keep is 1 with probability 1 - rate, so
+    that the mean stays; in test output = inputs.
+
+    References
+    ----------
+    1. Srivastava et al.: Dropout: A Simple Way to Prevent Neural Networks from Overfitting, 2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.ones((1, 4))
+    >>> Dropout(0.5)(x).tolist()
+    [[1.0, 1.0, 1.0, 1.0]]
+    >>> sorted(set(Dropout(0.5, seed=1)(np.ones((9, 9)), training=True).ravel().tolist()))
+    [0.0, 2.0]
+    """
+
+    def __init__(
+        self, rate: float, noise_shape: Any = None, seed: int | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.rate = share(rate, f"{self.label}: rate")
+        self.noise_shape = None if noise_shape is None else tuple(noise_shape)
+        self.seed = seed
+        self.supports_masking = True
+
+    def _get_noise_shape(self, inputs: Tensor) -> tuple[int | None, ...] | None:
+        """Return the shape of the random choices; None is that of the inputs."""
+        return self.noise_shape
+
+    def call(self, inputs: Tensor, training: Any = None) -> Tensor:
+        """Return the inputs, in training with the dropped ones at 0."""
+        if self.rate == 0:
+            return inputs
+
+        def dropped_inputs() -> Tensor:
+            return K.dropout(inputs, self.rate, self._get_noise_shape(inputs), seed=self.seed)
+
+        return K.in_train_phase(dropped_inputs, inputs, training=training)
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the input's shape."""
+        return input_shape
+
+
+class _ChannelDropout(Dropout):
+    """Dropout of whole channels: what SpatialDropout2D and 3D have in common."""
+
+    spatial_axes: int
+
+    def __init__(
+        self, rate: float, data_format: str | None = None, seed: int | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(rate, seed=seed, **kwargs)
+        self.data_format = K.normalize_data_format(data_format)
+        self.input_spec = InputSpec(ndim=self.spatial_axes + 2)
+
+    def _get_noise_shape(self, inputs: Tensor) -> tuple[int | None, ...]:
+        together = (1,) * self.spatial_axes
+        if self.data_format == "channels_first":
+            return (None, None, *together)
+        return (None, *together, None)
+
+
+class SpatialDropout1D(Dropout):
+    """Dropout of whole features, in all time steps together.
+
+    Parameters
+    ----------
+    rate : float
+        Share of the features that is dropped, from 0 to below 1.
+    seed : int, optional
+        Makes the choices repeatable.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    Input and output (batch, time, features). Neighbouring steps are alike, so dropping single
+    numbers would hide little.
+
+    References
+    ----------
+    1. Tompson et al.: Efficient Object Localization Using Convolutional Networks, 2014.
+    """
+
+    def __init__(self, rate: float, seed: int | None = None, **kwargs: Any) -> None:
+        super().__init__(rate, seed=seed, **kwargs)
+        self.input_spec = InputSpec(ndim=3)
+
+    def _get_noise_shape(self, inputs: Tensor) -> tuple[int | None, ...]:
+        return (None, 1, None)
+
+
+class SpatialDropout2D(_ChannelDropout):
+    """Dropout of whole channels of images.
+
+    Parameters
+    ----------
+    rate : float
+        Share of the channels that is dropped, from 0 to below 1.
+    data_format : {"channels_last", "channels_first"}, optional
+        Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
+        `K.image_data_format()`.
+    seed : int, optional
+        Makes the choices repeatable.
+    **kwargs
+        As for `Layer`.
+    """
+
+    spatial_axes = 2
+
+
+class SpatialDropout3D(_ChannelDropout):
+    """Dropout of whole channels of volumes; as `SpatialDropout2D`, with one axis more."""
+
+    spatial_axes = 3
+
+
+class ActivityRegularization(Layer):
+    """Returns its inputs and adds a penalty on them to the loss.
+
+    Parameters
+    ----------
+    l1 : float
+        Factor of the sum of absolute values.
+    l2 : float
+        Factor of the sum of squares.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    penalty = l1 * sum |x_i| + l2 * sum x_i^2
+    """
+
+    def __init__(self, l1: float = 0.0, l2: float = 0.0, **kwargs: Any) -> None:
+        super().__init__(activity_regularizer=regularizers.L1L2(l1=l1, l2=l2), **kwargs)
+        self.l1 = float(l1)
+        self.l2 = float(l2)
+        self.supports_masking = True
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the input's shape."""
+        return input_shape
+
+
+# --- numbers rearranged ---------------------------------------------------------------------------
+
+
+class Flatten(Layer):
+    """Lays each sample out in one row.
+
+    Parameters
+    ----------
+    data_format : {"channels_last", "channels_first"}, optional
+        Where the channels of the input lie; default `K.image_data_format()`. With "channels_first"
+        the channels are moved to the end first, so that a model gives the same rows for either
+        layout.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    Input (batch, a, b, ...), output (batch, a * b * ...). An input of two axes passes unchanged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Flatten()(np.zeros((5, 8, 8))).shape
+    (5, 64)
+    """
+
+    def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.data_format = K.normalize_data_format(data_format)
+        self.input_spec = InputSpec(min_ndim=2)
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the inputs with all axes but the batch in one."""
+        if self.data_format == "channels_first" and K.ndim(inputs) > 2:
+            inputs = K.permute_dimensions(inputs, (0, *range(2, K.ndim(inputs)), 1))
+        return K.batch_flatten(inputs)
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return (batch, product of the other sizes)."""
+        return (input_shape[0], product(input_shape[1:]))
+
+
+class Reshape(Layer):
+    """The numbers of each sample, in order, in another shape.
+
+    Parameters
+    ----------
+    target_shape : tuple of int
+        Shape of a sample, without the batch. One size may be -1: what is left.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        `target_shape` has a size that is neither -1 nor above 0, or more than one -1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Reshape((4, -1))(np.zeros((5, 64))).shape
+    (5, 4, 16)
+    """
+
+    def __init__(self, target_shape: Iterable[int], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.target_shape = tuple(int(size) for size in target_shape)
+        if self.target_shape.count(-1) > 1 or any(n < 1 and n != -1 for n in self.target_shape):
+            raise ArgumentError(
+                f"{self.label}: target_shape {self.target_shape}; expected sizes above 0 and at "
+                f"most one -1.",
+                subject=self,
+            )
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the inputs reshaped, sample by sample."""
+        sizes = self.compute_output_shape(K.int_shape(inputs))[1:]
+        if None not in sizes:
+            return K.reshape(inputs, (-1, *sizes))
+        return K.reshape(inputs, (K.shape(inputs)[0], *self.target_shape))
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return (batch, target_shape), with -1 worked out where the input's sizes are known.
+
+        Raises
+        ------
+        ShapeError
+            The target holds another number of elements.
+        """
+        return (input_shape[0], *reshaped_shape(input_shape[1:], self.target_shape, self.label))
+
+
+class Permute(Layer):
+    """The axes of each sample in another order.
+
+    Parameters
+    ----------
+    dims : tuple of int
+        Axis of the input that becomes axis 1, 2, ... of the output. Axes count from 1; the batch
+        stays in front.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        `dims` is no permutation of 1 to n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Permute((2, 1))(np.zeros((5, 3, 7))).shape
+    (5, 7, 3)
+    """
+
+    def __init__(self, dims: Iterable[int], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.dims = tuple(int(axis) for axis in dims)
+        if sorted(self.dims) != list(range(1, len(self.dims) + 1)):
+            raise ArgumentError(
+                f"{self.label}: dims {self.dims}; expected the numbers 1 to {len(self.dims)}, each "
+                f"once. The batch is axis 0 and not listed.",
+                subject=self,
+            )
+        self.input_spec = InputSpec(ndim=len(self.dims) + 1)
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the inputs with permuted axes."""
+        return K.permute_dimensions(inputs, (0, *self.dims))
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the input's sizes in the order of `dims`."""
+        return (input_shape[0], *(input_shape[axis] for axis in self.dims))
+
+
+class RepeatVector(Layer):
+    """Each sample `n` times in a row, as `n` equal time steps.
+
+    Parameters
+    ----------
+    n : int
+        How often.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    Input (batch, features), output (batch, n, features).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> RepeatVector(2)(np.array([[1.0, 2.0]])).tolist()
+    [[[1.0, 2.0], [1.0, 2.0]]]
+    """
+
+    def __init__(self, n: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.n = positive_int(n, f"{self.label}: n")
+        self.input_spec = InputSpec(ndim=2)
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the repeated inputs."""
+        return K.repeat(inputs, self.n)
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return (batch, n, features)."""
+        return (input_shape[0], self.n, input_shape[1])
+
+
+# --- a function of your own as a layer ------------------------------------------------------------
+# A Lambda has no weights of its own; what has weights is better written as a class. Its
+# configuration holds the function's name: loading looks the name up in the custom objects, then
+# among `lambda_functions`. Of a lambda, which has no name, it holds the byte code, as in Keras. A
+# file with byte code is read only by a caller who trusts it, and the next Python cannot read it:
+# define with def what is to last.
+
+lambda_functions = Registry("function of a Lambda layer")
+
+
+class Lambda(Layer):
+    """A function of tensors as a layer.
+
+    Parameters
+    ----------
+    function : callable or str
+        Called on the input tensor, or on the list of them. One that has a parameter `mask` receives
+        the mask. A string names a function among the custom objects or `lambda_functions`.
+    output_shape : tuple or callable, optional
+        Shape of a sample of the output, without the batch; or a function from the input's full
+        shape to the output's. By default it is taken from what `function` returns.
+    mask : callable or Tensor, optional
+        Mask of the output, or a function of (inputs, mask) that returns it. By default there is
+        none.
+    arguments : dict, optional
+        Further keyword arguments of `function`.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        `function` is neither a function nor a name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Lambda(lambda x: x ** 2)(np.array([[3.0]])).tolist()
+    [[9.0]]
+    """
+
+    def __init__(
+        self,
+        function: Any,
+        output_shape: Any = None,
+        mask: Any = None,
+        arguments: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.function = _function(function, f"{self.label}: function")
+        self._output_shape = _output_shape(output_shape)
+        self.mask = lambda_functions.lookup(mask) if isinstance(mask, str) else mask
+        self.arguments = {name: _restored(value) for name, value in (arguments or {}).items()}
+        self.supports_masking = mask is not None
+
+    def call(self, inputs: Any, mask: Any = None) -> Any:
+        """Return function(inputs, **arguments)."""
+        arguments = dict(self.arguments)
+        if accepts(self.function, "mask"):
+            arguments["mask"] = mask
+        return self.function(inputs, **arguments)
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """Return what the `mask` argument says; the input's mask ends here otherwise."""
+        return self.mask(inputs, mask) if callable(self.mask) else self.mask
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """Return what `output_shape` says, else what `function` makes of placeholders."""
+        if self._output_shape is None:
+            return super().compute_output_shape(input_shape)
+        if callable(self._output_shape):
+            return tuple(self._output_shape(input_shape))
+        first = input_shape[0] if isinstance(input_shape, list) else input_shape
+        return (first[0], *self._output_shape)
+
+    def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
+        """Say nothing where nothing was declared: else `function` would run twice at each call."""
+        return None if self._output_shape is None else self.compute_output_shape(input_shape)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the configuration, with functions by their names, lambdas as byte code.
+
+        Raises
+        ------
+        ConfigError
+            A lambda uses objects that a configuration cannot hold.
+        """
+        config = {**super().get_config(), "output_shape_type": "raw"}
+        functions = {
+            "function": self.function,
+            "output_shape": self._output_shape,
+            "mask": self.mask,
+        }
+        for argument, value in functions.items():
+            where = f"{self.label}: its {argument}"
+            if not callable(value):
+                config[argument] = serialized(value, where)
+            elif shares_functions():
+                config[argument] = value
+            else:
+                config[argument], kind = written_function(value, where)
+                if argument != "mask":  # for which Keras 2 has no such word
+                    config[f"{argument}_type"] = kind
+        return config
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Layer:
+        """Make a Lambda from what `get_config` returned, here or in Keras 2.
+
+        Raises
+        ------
+        ConfigError
+            A function is byte code, and no custom object stands under the layer's name.
+        UnknownNameError
+            No function of this name is known.
+        """
+        notes = ("module", "_type", "_module")  # Keras 2: function_type, output_shape_type, ...
+        kept = {name: value for name, value in config.items() if not name.endswith(notes)}
+        name = kept.get("name") or ""
+        if byte_code_in(config, "function"):
+            kept["function"] = _in_place_of_byte_code(name)
+        if byte_code_in(config, "output_shape"):
+            kept["output_shape"] = None  # the function itself tells it
+        if byte_code_in(config, "mask"):
+            raise ConfigError(
+                f"Lambda '{name}': its mask was written as the byte code of a lambda; expected a "
+                "function with a name. If you trust the file, load_model(..., safe_mode=False)."
+            )
+        return cls(**kept)
+
+
+def _function(function: Any, where: str) -> Callable[..., Any]:
+    if isinstance(function, str):
+        return lambda_functions.lookup(function)
+    if callable(function):
+        return function
+    raise ArgumentError(f"{where}: expected a function or the name of one, got {function!r}.")
+
+
+def _output_shape(output_shape: Any) -> Any:
+    """Return None, a function, or a tuple of sizes."""
+    if isinstance(output_shape, str):
+        return lambda_functions.lookup(output_shape)
+    return output_shape if output_shape is None or callable(output_shape) else tuple(output_shape)
+
+
+def _restored(value: Any) -> Any:
+    """Return an argument as it was: Keras 2 writes arrays as {"type": "ndarray", "value": ...}."""
+    if isinstance(value, dict) and value.get("type") == "ndarray":
+        return np.array(value["value"])
+    return value
+
+
+def _in_place_of_byte_code(layer_name: str) -> Callable[..., Any]:
+    """Return the custom object that stands for a lambda which Keras 2 wrote as byte code."""
+    try:
+        return lambda_functions.lookup(layer_name)
+    except UnknownNameError:
+        raise ConfigError(
+            f"Lambda '{layer_name}': its function was written as the byte code of a lambda; "
+            f"expected the name of a function. Pass custom_objects={{'{layer_name}': function}}; "
+            "a model that is here is copied by clone_model(model)."
+        ) from None

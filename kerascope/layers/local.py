@@ -18,8 +18,7 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.errors import ShapeError
 from kerascope.layers.arguments import positive_int
-from kerascope.layers.kernel_parts import KernelType
-from kerascope.layers.spatial import check_spatial_axes
+from kerascope.layers.spatial import KernelType, check_spatial_axes
 
 __all__ = ["LocallyConnected1D", "LocallyConnected2D"]
 

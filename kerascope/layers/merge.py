@@ -1,24 +1,41 @@
-"""The functions that merge tensors (`add`, ...), and what Keras 1 had in their place.
+"""Layers that make one tensor of several: Add, Multiply, Concatenate, Dot and their kin.
+
+Their base `_Merge` says what all of them share: they are called on a list, the samples broadcast
+against each other, and an element of the output is masked where one of the inputs is. Each has a
+function that makes it and calls it: `add([x, y])`.
 
 Keras 1 has one function `layers.merge([x, y], mode="sum")` and one layer `Merge`; Keras 2 has a
 layer and a function for each mode, in the *module* `layers.merge`. Both spellings work here: this
 module holds Keras 2's names and can be called itself.
+
+Lesson: the chapter on graphs with branches; `add([x, f(x)])` is the residual block.
 """
 
 from __future__ import annotations
 
+import operator
 import sys
+from collections.abc import Callable, Iterable
+from functools import reduce
 from types import ModuleType
 from typing import Any
 
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor
+from kerascope.backend.shapes import (
+    Shape,
+    broadcast_shapes,
+    concatenated_shape,
+    merge_shapes,
+    normalize_axis,
+)
 from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.sequential import Branches
-from kerascope.errors import ArgumentError, SpellingWarning
-from kerascope.layers.joining import Concatenate, Dot
-from kerascope.layers.lambdas import Lambda
-from kerascope.layers.merging import Add, Average, Maximum, Minimum, Multiply, Subtract, _Merge
+from kerascope.errors import ArgumentError, DtypeError, ShapeError, SpellingWarning
+from kerascope.layers.core import Lambda
 from kerascope.registry import did_you_mean
+from kerascope.spellings import changed_habits
 
 __all__ = [
     "Add",
@@ -39,6 +56,409 @@ __all__ = [
     "multiply",
     "subtract",
 ]
+
+
+# --- element by element ---------------------------------------------------------------------------
+
+
+class _Merge(Layer):
+    """Base of the layers that are called on a list of tensors.
+
+    A subclass writes `combine`; `Concatenate` and `Dot`, which do not work element by element,
+    write `call` themselves.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
+    def combine(self, tensors: list[Tensor]) -> Tensor:
+        """Return one tensor of several of the same rank."""
+        raise NotImplementedError(f"{type(self).__name__} does not define combine")
+
+    def call(self, inputs: list[Tensor]) -> Tensor:
+        """Return the combined inputs."""
+        self.compute_output_shape([K.int_shape(x) for x in self.checked_list(inputs)])
+        ndim = max(K.ndim(x) for x in inputs)
+        return self.combine([_with_axes(x, ndim) for x in inputs])
+
+    def checked_list(self, items: Any) -> list[Any]:
+        """Return the inputs (or their shapes) if they are a list of at least two.
+
+        Raises
+        ------
+        ArgumentError
+            They are not.
+        """
+        if isinstance(items, list) and len(items) >= 2 and not isinstance(items[0], int):
+            return items
+        came = f"{len(items)}" if isinstance(items, list) else "one tensor"
+        raise ArgumentError(
+            f"{self.label}: a merge layer should be called on a list of at least 2 inputs; got "
+            f"{came}. Call it as layer([x, y]).",
+            subject=self,
+        )
+
+    def compute_output_shape(self, input_shape: list[Shape]) -> Shape:
+        """Return (batch, the samples' shapes broadcast against each other).
+
+        Raises
+        ------
+        ShapeError
+            The shapes do not fit each other.
+        """
+        shapes = self.checked_list(input_shape)
+        batch = self.common_batch(shapes)
+        return (batch, *broadcast_shapes(*(shape[1:] for shape in shapes), where=self.label))
+
+    def common_batch(self, shapes: list[Shape]) -> int | None:
+        """Return the batch size of all inputs, None if it is not known.
+
+        Raises
+        ------
+        ShapeError
+            Two inputs have different ones.
+        """
+        batch: Shape | None = (None,)
+        for shape in shapes:
+            batch = merge_shapes(batch, shape[:1]) if batch is not None else None
+        if batch is None:
+            raise ShapeError(
+                f"{self.label}: can not merge tensors with different batch sizes; got shapes "
+                f"{shapes}. Give all of them the same number of samples.",
+                subject=self,
+            )
+        return batch[0]
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Tensor | None:
+        """Return the masks joined by "and"; None if no input has one.
+
+        With Keras 3's habits they are joined by "or", and an input without a mask ends them.
+        """
+        masks = [m for m in mask or [] if m is not None]
+        if self._ends_masks:
+            return reduce(K.logical_or, masks) if masks and len(masks) == len(mask) else None
+        return reduce(K.logical_and, masks) if masks else None
+
+
+def _with_axes(x: Tensor, ndim: int) -> Tensor:
+    """Return `x` with axes of size 1 behind the batch, so that it has `ndim`."""
+    while K.ndim(x) < ndim:
+        x = K.expand_dims(x, 1)
+    return x
+
+
+class Add(_Merge):
+    """The sum of its inputs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Add()([np.array([[1.0, 2.0]]), np.array([[10.0, 20.0]])]).tolist()
+    [[11.0, 22.0]]
+    """
+
+    def combine(self, tensors: list[Tensor]) -> Tensor:
+        """Return x + y + ..."""
+        return reduce(operator.add, tensors)
+
+
+class Subtract(_Merge):
+    """The first input minus the second; it takes two."""
+
+    def combine(self, tensors: list[Tensor]) -> Tensor:
+        """Return x - y."""
+        return tensors[0] - tensors[1]
+
+    def checked_list(self, items: Any) -> list[Any]:
+        """Return the inputs (or their shapes) if they are two.
+
+        Raises
+        ------
+        ArgumentError
+            They are not.
+        """
+        if len(super().checked_list(items)) != 2:
+            raise ArgumentError(
+                f"{self.label}: a Subtract layer should be called on exactly 2 inputs; got "
+                f"{len(items)}.",
+                subject=self,
+            )
+        return items
+
+
+class Average(_Merge):
+    """The mean of its inputs."""
+
+    def combine(self, tensors: list[Tensor]) -> Tensor:
+        """Return (x + y + ...) / n."""
+        return reduce(operator.add, tensors) / len(tensors)
+
+
+class _HeedsMasks(_Merge):
+    """Base of those that, with Keras 3's habits, leave out what the masks of the inputs leave out.
+
+    A subclass writes `_without_masked` too.
+    """
+
+    def _without_masked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
+        """Return one tensor of several with masks of (batch, places, 1), of which one is given."""
+        raise NotImplementedError(f"{type(self).__name__} does not define _without_masked")
+
+    def call(self, inputs: list[Tensor], mask: Any = None) -> Tensor:
+        """Return the combined inputs; an input's place that its mask leaves out has no say."""
+        masks = [None if m is None else K.expand_dims(m, -1) for m in mask or []]
+        if not self._ends_masks or all(m is None for m in masks):
+            return super().call(inputs)
+        self.compute_output_shape([K.int_shape(x) for x in self.checked_list(inputs)])
+        return self._without_masked(inputs, masks)
+
+
+class Multiply(_HeedsMasks):
+    """The product of its inputs, element by element."""
+
+    def _without_masked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
+        """Return the product with 1 for what is masked, and 0 where all inputs are."""
+        pairs = zip(tensors, masks, strict=True)
+        kept = [x if m is None else K.switch(m, x, K.ones_like(x)) for x, m in pairs]
+        product = self.combine(kept)
+        given = [m for m in masks if m is not None]
+        if len(given) < len(masks):
+            return product
+        return K.switch(reduce(K.logical_or, given), product, K.zeros_like(product))
+
+    def combine(self, tensors: list[Tensor]) -> Tensor:
+        """Return x * y * ..."""
+        return reduce(operator.mul, tensors)
+
+
+class Maximum(_HeedsMasks):
+    """The greatest of its inputs, element by element."""
+
+    def combine(self, tensors: list[Tensor]) -> Tensor:
+        """Return max(x, y, ...)."""
+        return reduce(K.maximum, tensors)
+
+    def _without_masked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
+        """Return the same of what the masks leave."""
+        return _extreme(K.maximum, tensors, masks)
+
+
+class Minimum(_HeedsMasks):
+    """The smallest of its inputs, element by element."""
+
+    def combine(self, tensors: list[Tensor]) -> Tensor:
+        """Return min(x, y, ...)."""
+        return reduce(K.minimum, tensors)
+
+    def _without_masked(self, tensors: list[Tensor], masks: list[Tensor | None]) -> Tensor:
+        """Return the same of what the masks leave."""
+        return _extreme(K.minimum, tensors, masks)
+
+
+def _extreme(
+    combine: Callable[[Tensor, Tensor], Tensor], tensors: list[Tensor], masks: list[Tensor | None]
+) -> Tensor:
+    """Combine what counts; where one of two does not, it takes the value of the other."""
+    found, kept = tensors[0], masks[0]
+    for x, mask in zip(tensors[1:], masks[1:], strict=True):
+        x = x if mask is None else K.switch(mask, x, found)
+        found = found if kept is None else K.switch(kept, found, x)
+        kept = None if kept is None or mask is None else K.logical_or(kept, mask)
+        found = combine(found, x)
+    return found
+
+
+# --- not element by element -----------------------------------------------------------------------
+
+
+class Concatenate(_Merge):
+    """Its inputs one after the other along an axis.
+
+    Parameters
+    ----------
+    axis : int
+        Along which they are joined; -1 is the last, the features.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ShapeError
+        The inputs differ in another axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Concatenate()([np.zeros((5, 3)), np.zeros((5, 4))]).shape
+    (5, 7)
+    """
+
+    def __init__(self, axis: Any = -1, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if isinstance(axis, Tensor):
+            raise DtypeError(
+                f"{self.label}: axis is a tensor; expected a number. Put the inputs into a list: "
+                "concatenate([x, y])."
+            )
+        self.axis = int(axis)
+
+    def call(self, inputs: list[Tensor]) -> Tensor:
+        """Return the joined inputs."""
+        self.compute_output_shape([K.int_shape(x) for x in self.checked_list(inputs)])
+        return K.concatenate(inputs, axis=self.axis)
+
+    def compute_output_shape(self, input_shape: list[Shape]) -> Shape:
+        """Return the common shape, with the sizes along `axis` added up."""
+        shapes = self.checked_list(input_shape)
+        if len({len(shape) for shape in shapes}) > 1:
+            raise ShapeError(
+                f"{self.label}: requires inputs with matching shapes except for the concat axis; "
+                f"got {shapes}. Reshape() them to the same number of axes.",
+                subject=self,
+            )
+        axis = normalize_axis(self.axis, len(shapes[0]), f"{self.label}: axis")
+        return concatenated_shape(shapes, axis, self.label)
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Tensor | None:
+        """Return the masks joined along `axis` or, if they do not reach so far, joined by "and".
+
+        With Keras 3's habits, an entry counts if any of its features does.
+        """
+        masks = list(mask or [])
+        ranks = [K.ndim(m) for m in masks if m is not None]
+        if not ranks:
+            return None
+        axis = self.axis % K.ndim(inputs[0])
+        if self._ends_masks:
+            whole = [_like(x, m) for x, m in zip(inputs, masks, strict=True)]
+            return K.any(K.concatenate(whole, axis=axis), axis=-1)
+        if axis >= ranks[0]:
+            return reduce(K.logical_and, [m for m in masks if m is not None])
+        everywhere = range(ranks[0], K.ndim(inputs[0]))
+        parts = [
+            _all_true(x, everywhere) if m is None else m for x, m in zip(inputs, masks, strict=True)
+        ]
+        return K.concatenate(parts, axis=axis)
+
+
+def _like(x: Tensor, mask: Tensor | None) -> Tensor:
+    """Return a mask with an entry for each of `x`, as Keras 3 joins them."""
+    if mask is None:
+        return K.ones_like(x, dtype="bool")
+    if K.ndim(mask) == K.ndim(x):
+        return mask
+    return K.logical_or(K.expand_dims(mask, -1), K.zeros_like(x, dtype="bool"))
+
+
+def _all_true(x: Tensor, features: Iterable[int]) -> Tensor:
+    """Return a mask that masks nothing of `x`: True for everything but the axes of the features."""
+    return K.all(K.ones_like(x, dtype="bool"), axis=list(features))
+
+
+class Dot(_Merge):
+    """For each sample the sum of the products of two inputs along one axis of each.
+
+    Parameters
+    ----------
+    axes : int or pair of int
+        Axis of the first and of the second input, not the batch.
+    normalize : bool
+        Whether the inputs are first divided by their length along these axes: the output is then
+        their cosine.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        `axes` is neither an int nor a pair of them, or names the batch.
+    ShapeError
+        The two axes have different sizes.
+
+    Notes
+    -----
+    Inputs (batch, a, n) and (batch, b, n), axes=2: output (batch, a, b). Of two inputs (batch, n)
+    comes (batch, 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Dot(axes=1)([np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])]).tolist()
+    [[11.0]]
+    """
+
+    def __init__(self, axes: Any, normalize: bool = False, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        pair = axes if isinstance(axes, (list, tuple)) else (axes, axes)
+        if len(pair) != 2 or not all(isinstance(axis, int) for axis in pair):
+            raise ArgumentError(
+                f"{self.label}: axes {axes!r}; expected an int or a pair of ints.", subject=self
+            )
+        self.axes = tuple(pair) if isinstance(axes, (list, tuple)) else axes
+        self.normalize = bool(normalize)
+
+    def call(self, inputs: list[Tensor]) -> Tensor:
+        """Return the products, summed along the axes."""
+        shapes = [K.int_shape(x) for x in self.checked_list(inputs)]
+        self.compute_output_shape(shapes)
+        axes = self._axes_for(shapes)
+        if self.normalize:
+            inputs = [K.l2_normalize(x, axis=axis) for x, axis in zip(inputs, axes, strict=True)]
+        with changed_habits(batch_dot_is_outer=True):  # what its output shape has always said
+            return K.batch_dot(inputs[0], inputs[1], axes=axes)
+
+    def checked_list(self, items: Any) -> list[Any]:
+        """Return the inputs (or their shapes) if they are two.
+
+        Raises
+        ------
+        ArgumentError
+            They are not.
+        """
+        if len(super().checked_list(items)) != 2:
+            raise ArgumentError(
+                f"{self.label}: a Dot layer should be called on exactly 2 inputs; got "
+                f"{len(items)}.",
+                subject=self,
+            )
+        return items
+
+    def _axes_for(self, shapes: list[Shape]) -> tuple[int, int]:
+        """Return the two axes, counted from the front."""
+        pair = self.axes if isinstance(self.axes, tuple) else (self.axes, self.axes)
+        x_axis, y_axis = (
+            normalize_axis(axis, len(shape), f"{self.label}: axes")
+            for axis, shape in zip(pair, shapes, strict=True)
+        )
+        if 0 in (x_axis, y_axis):
+            raise ArgumentError(
+                f"{self.label}: axes {self.axes}; expected axes other than 0, which counts the "
+                f"samples.",
+                subject=self,
+            )
+        return x_axis, y_axis
+
+    def compute_output_shape(self, input_shape: list[Shape]) -> Shape:
+        """Return (batch, rest of the first, rest of the second); (batch, 1) where none is left."""
+        x, y = shapes = self.checked_list(input_shape)
+        x_axis, y_axis = self._axes_for(shapes)
+        batch = self.common_batch(shapes)
+        if None not in (x[x_axis], y[y_axis]) and x[x_axis] != y[y_axis]:
+            raise ShapeError(
+                f"{self.label}: dimension incompatibility {x[x_axis]} != {y[y_axis]}: shapes {x} "
+                f"and {y} along axes {(x_axis, y_axis)}; expected equal sizes. Choose other axes.",
+                subject=self,
+            )
+        rest = (*x[1:x_axis], *x[x_axis + 1 :], *y[1:y_axis], *y[y_axis + 1 :])
+        return (batch, *(rest or (1,)))
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> None:
+        """Return None: the masked axis may be the one that was summed over."""
+        return
+
+
+# --- functions ------------------------------------------------------------------------------------
 
 
 def add(inputs: list[Any], **kwargs: Any) -> Any:

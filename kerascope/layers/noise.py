@@ -1,6 +1,6 @@
 """Layers that add noise in training, so that a model does not learn single examples by heart.
 
-In test they return their inputs. `Dropout` is their best known relative: see `regularizing.py`.
+In test they return their inputs. `Dropout` is their best known relative: see `core.py`.
 """
 
 from __future__ import annotations

@@ -1,16 +1,43 @@
-"""The recurrent layers, as Keras's `layers.recurrent` has them: RNN, SimpleRNN, GRU, LSTM, cells.
+"""The recurrent layers: RNN, the loop over time around a cell, and SimpleRNN, LSTM and GRU.
 
-Read `rnn.py` for the loop, `gates.py` for what the cells have in common, then `simple_rnn.py`,
-`lstm.py` and `gru.py`, each of which says in `step` what happens in one time step.
+A cell says what happens in one time step: `call(inputs, states)` returns an output and the new
+states (`recurrent_cells.py`). RNN feeds it the steps of a sequence one after another; `K.rnn` is
+the loop itself. SimpleRNN, LSTM and GRU are RNNs that make their own cell.
+
+Lesson: the chapter on text.
 """
 
 from __future__ import annotations
 
-from kerascope.layers.gru import GRU, GRUCell
-from kerascope.layers.lstm import LSTM, LSTMCell
-from kerascope.layers.rnn import RNN
-from kerascope.layers.simple_rnn import SimpleRNN, SimpleRNNCell
-from kerascope.layers.stacked_cells import StackedRNNCells
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.backend.eager import graph_mode
+from kerascope.backend.graph import Tensor, Variable
+from kerascope.backend.shapes import Shape
+from kerascope.configured import constructor_parameters
+from kerascope.engine.arguments import accepts, to_list, unpack_singleton
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.layer_type import layer_registry
+from kerascope.errors import ArgumentError, ShapeError
+from kerascope.layers.inner_layers import build_inside
+from kerascope.layers.recurrent_cells import (
+    GatedCell,
+    GRUCell,
+    LSTMCell,
+    SimpleRNNCell,
+    StackedRNNCells,
+    check_states,
+    first_shape,
+    size_of_output,
+    sizes_of_states,
+)
+from kerascope.limits import current_budget
+from kerascope.registry import custom_object_scope
+from kerascope.spellings import changed_habits, default_by_dialect
 
 __all__ = [
     "GRU",
@@ -22,3 +49,822 @@ __all__ = [
     "SimpleRNNCell",
     "StackedRNNCells",
 ]
+
+
+class RNN(Layer):
+    """A cell, applied to the time steps of a sequence one after another.
+
+    Parameters
+    ----------
+    cell : Layer or object, or list of them
+        What has `call(inputs, states)`, which returns `(output, new_states)`, and `state_size`, an
+        int or a list of ints. Several cells in a list are stacked.
+    return_sequences : bool
+        Whether the output holds all time steps or only the last.
+    return_state : bool
+        Whether the last states come out too, behind the output.
+    go_backwards : bool
+        Whether the steps are taken from the last to the first; the output is in that order too.
+    stateful : bool
+        Whether the states at the end of a batch are the first ones of the next. The batch size must
+        be known.
+    unroll : bool
+        Whether the graph has the ops of every step, instead of one op with the loop inside. Faster
+        for short sequences, whose length must be known.
+    **kwargs
+        As for `Layer`. `input_dim=n` stands for `input_shape=(None, n)`. `zero_output_for_mask`,
+        an argument of Keras 3, makes the outputs of skipped steps zeros.
+
+    Raises
+    ------
+    ArgumentError
+        `cell` has no `call` or no `state_size`, or the number of initial states is wrong.
+    ShapeError
+        The input has no time axis, or a state does not fit.
+
+    Notes
+    -----
+    Input (batch, time, features), output (batch, units) or, with `return_sequences`, (batch, time,
+    units). Steps that a mask (batch, time) skips leave output and states as they are.
+
+    The first states are zeros unless they are given in the call: `rnn(x, initial_state=[h])`, or
+    `rnn([x, h])`. `constants` are tensors that every step needs: the cell's `call` gets them as a
+    list if it has such an argument.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Sum:
+    ...     state_size = 1
+    ...     def call(self, inputs, states):
+    ...         output = states[0] + inputs
+    ...         return output, [output]
+    >>> RNN(Sum(), return_sequences=True)(np.array([[[1.0], [2.0], [3.0]]])).tolist()
+    [[[1.0], [3.0], [6.0]]]
+    """
+
+    axes: tuple[str, ...] = ("batch", "time", "features")
+    cell: Any
+    states: list[Variable | None]
+
+    def __init__(
+        self,
+        cell: Any,
+        return_sequences: bool = False,
+        return_state: bool = False,
+        go_backwards: bool = False,
+        stateful: bool = False,
+        unroll: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        self._num_constants: int = kwargs.pop("num_constants", None) or 0
+        self.zero_output_for_mask = bool(kwargs.pop("zero_output_for_mask", False))
+        super().__init__(**keywords_with_input_shape(kwargs))
+        self.cell = StackedRNNCells(cell) if isinstance(cell, (list, tuple)) else cell
+        for needed in ("call", "state_size"):
+            if not hasattr(self.cell, needed):
+                raise ArgumentError(
+                    f"{self.label}: cell {cell!r} has no attribute {needed!r}; expected an object "
+                    f"with call(inputs, states) and state_size, such as LSTMCell(32).",
+                    subject=self,
+                )
+        self.return_sequences = bool(return_sequences)
+        self.return_state = bool(return_state)
+        self.go_backwards = bool(go_backwards)
+        self.stateful = bool(stateful)
+        self.unroll = bool(unroll)
+        self.supports_masking = True
+        self._features: int | None = None  # of a time step, known when the layer is built
+        self.states = [None] * len(sizes_of_states(self.cell))
+
+    def build(self, input_shape: Any, constants_shape: Any = None) -> None:
+        """Make the cell's weights and, if the layer is stateful, the states."""
+        shape = first_shape(input_shape)
+        check_sequence(self, shape, self.axes)
+        step_shape: Any = (shape[0], *shape[2:])
+        if constants_shape is None and self._num_constants:
+            constants_shape = list(input_shape[-self._num_constants :])
+        self._features = shape[-1] if len(shape) == 3 else None
+        build_inside(self.cell, [step_shape, *constants_shape] if constants_shape else step_shape)
+        if self.stateful:
+            self.make_states(shape)
+        self.built = True
+
+    # --- the loop ---------------------------------------------------------------------------------
+
+    def call(
+        self,
+        inputs: Any,
+        mask: Any = None,
+        training: Any = None,
+        initial_state: Any = None,
+        constants: Any = None,
+    ) -> Any:
+        """Run the cell over all time steps.
+
+        Returns
+        -------
+        Tensor or list of Tensor
+            The output; with `return_state` a list of it and the last states.
+        """
+        sequence, states, constants = recurrent_inputs(
+            inputs, initial_state, constants, self._num_constants
+        )
+        check_sequence(self, sequence.shape, self.axes, self._features)
+        self._check_length(sequence)
+        if not K.dtype(sequence).startswith("float"):
+            sequence = K.cast(sequence, self.dtype)
+        states = states or self.first_states(sequence)
+        check_states(self, states, self.shapes_of_states(sequence.shape))
+        self._check_constants(constants)
+        mask = first_mask(mask)
+        sequence, step = self._prepared(sequence, len(constants), training)
+        last_output, outputs, last_states = K.rnn(
+            step,
+            sequence,
+            states,
+            go_backwards=self.go_backwards,
+            mask=mask,
+            constants=constants,
+            unroll=self.unroll,
+            input_length=sequence.shape[1],
+        )
+        self._check_books(inputs)
+        # In a list of inputs the constants stand at the end: so it counts how many there are.
+        self._num_constants = len(constants) or self._num_constants
+        if self.stateful:
+            self.add_update(list(zip(self.states, last_states, strict=True)), inputs)
+        if self.zero_output_for_mask and mask is not None:
+            last_output, outputs = self._without_masked_steps(outputs, mask)
+        output = outputs if self.return_sequences else last_output
+        if not self.return_state:
+            return output
+        # An output that is a state too comes out as two tensors, each with a place of its own.
+        return [output, *[K.identity(y) if y is output else y for y in last_states]]
+
+    def _check_constants(self, constants: list[Tensor]) -> None:
+        """Refuse constants for which the cell has no use."""
+        if constants and not accepts(self.cell.call, "constants"):
+            raise ArgumentError(
+                f"{self.label}: RNN cell does not support constants; {len(constants)} came. "
+                f"Write a cell with call(inputs, states, constants).",
+                subject=self,
+            )
+
+    def _check_length(self, sequence: Tensor) -> None:
+        if self.unroll and sequence.shape[1] is None:
+            raise ShapeError(
+                f"{self.label}: Cannot unroll a RNN if the time dimension is undefined; input has "
+                f"shape {sequence.shape}. Give the input a length, or leave out unroll=True.",
+                subject=self,
+            )
+
+    def _check_books(self, inputs: Any) -> None:
+        """Refuse penalties and updates of single steps, which stay inside the op of the loop."""
+        call = self._whole_call(inputs)
+        kept = [*self._of_inner_layers("get_losses_for", call)]
+        kept += self._of_inner_layers("get_updates_for", call)
+        if kept and not self.unroll:
+            raise ArgumentError(
+                f"{self.label}: a layer inside the cell has a penalty on its output, or an update, "
+                f"in every time step, and the loop gives out neither. Make it with unroll=True.",
+                subject=self,
+            )
+
+    def _without_masked_steps(self, outputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the last output and all outputs with zeros where the mask skips a step."""
+        counts = K.reverse(mask, 1) if self.go_backwards else mask
+        for _ in range(outputs.ndim - mask.ndim):
+            counts = K.expand_dims(counts, -1)
+        outputs = outputs * K.cast(counts, K.dtype(outputs))
+        return outputs[:, -1], outputs
+
+    def _prepared(self, sequence: Tensor, number_of_constants: int, training: Any) -> Any:
+        """Return the sequence and the function of a time step as `K.rnn` wants them.
+
+        What does not depend on the state stands outside of the loop: dropout masks and, for the
+        cells of this package, the products of the inputs with the kernel.
+        """
+        cell, keywords = self.cell, {}
+        has_masks = hasattr(cell, "dropout_masks")
+        masks: Any = cell.dropout_masks(sequence[:, 0], training) if has_masks else None
+        if isinstance(cell, GatedCell) and type(cell).call is GatedCell.call:
+            return self._projected(sequence, masks), lambda x, states: cell.step(x, states, masks)
+        if has_masks:
+            keywords["masks"] = masks
+        if accepts(cell.call, "training"):
+            keywords["training"] = training
+
+        def step(inputs: Tensor, states: list[Tensor]) -> Any:
+            first_constant = len(states) - number_of_constants
+            states, constants = list(states[:first_constant]), list(states[first_constant:])
+            further = {"constants": constants} if constants else {}
+            output, new_states = cell.call(inputs, states, **keywords, **further)
+            return output, to_list(new_states)
+
+        return sequence, step
+
+    def _projected(self, sequence: Tensor, masks: Any) -> Tensor:
+        """Return the products of all inputs with the cell's kernel.
+
+        They are made with time as first axis, if nothing speaks against it: so the inputs of a step
+        lie together when the loop comes to them.
+        """
+        if sequence.ndim != 3 or masks.inputs is not None:
+            return self.cell.project_inputs(sequence, masks)
+        in_time = K.permute_dimensions(sequence, (1, 0, 2))
+        return K.permute_dimensions(self.cell.project_inputs(in_time), (1, 0, 2))
+
+    # --- states from batch to batch ---------------------------------------------------------------
+    #
+    # A stateful layer takes each batch as the continuation of the one before: sample i of a batch
+    # goes on where sample i of the last batch ended. Its states are variables; every run of the
+    # model updates them, and `reset_states` sets them back.
+
+    def shapes_of_states(self, input_shape: Shape) -> list[Shape]:
+        """Return the shape of a sample of each state, for a sequence of this shape."""
+        return sizes_of_states(self.cell)
+
+    def get_initial_state(self, inputs: Tensor) -> list[Tensor]:
+        """Return zeros for each state, one row for each sample of `inputs`."""
+        own = getattr(self.cell, "get_initial_state", None)
+        if own is not None:  # whose arguments differ from one Keras to the next
+            known = {"inputs": inputs, "batch_size": K.shape(inputs)[0], "dtype": K.dtype(inputs)}
+            return to_list(own(**{name: v for name, v in known.items() if accepts(own, name)}))
+        first_numbers = K.zeros_like(inputs[:, :1, :1])
+        zeros = K.sum(first_numbers, axis=(1, 2))
+        return [self._repeated(zeros, size) for size in sizes_of_states(self.cell)]
+
+    @staticmethod
+    def _repeated(zeros: Tensor, size: Shape) -> Tensor:
+        """Return a vector, (batch,), as (batch, *size)."""
+        for _ in size:
+            zeros = K.expand_dims(zeros, -1)
+        return K.tile(zeros, (1, *size))
+
+    def first_states(self, sequence: Tensor) -> list[Any]:
+        """Return the states that a batch begins with, if the call gives none.
+
+        Raises
+        ------
+        ShapeError
+            The layer is stateful and the batch is not as large as those before.
+        """
+        if not self.stateful:
+            return self.get_initial_state(sequence)
+        state = self.states[0]
+        if state is None:
+            self.make_states(sequence.shape)
+        elif sequence.shape[0] not in (None, state.shape[0]):
+            raise ShapeError(
+                f"{self.label}: is stateful for batches of {state.shape[0]} samples; "
+                f"{sequence.shape[0]} came. Pass a number of samples that its batch size divides.",
+                subject=self,
+            )
+        return list(self.states)
+
+    def make_states(self, input_shape: Shape) -> None:
+        """Make the variables of the states, all 0.
+
+        Raises
+        ------
+        ShapeError
+            The batch size is not known.
+        """
+        if input_shape[0] is None:
+            raise ShapeError(
+                f"{self.label}: If a RNN is stateful, it needs to know its batch size; input has "
+                f"shape {input_shape}. Give batch_input_shape=(batch, time, features) to the first "
+                "layer, or Input(batch_shape=...).",
+                subject=self,
+            )
+        shapes = [(input_shape[0], *size) for size in self.shapes_of_states(input_shape)]
+        with graph_mode():
+            self.states = [
+                K.variable(self._zeros(shape, index), self.dtype, f"{self.name}/state_{index}")
+                for index, shape in enumerate(shapes)
+            ]
+
+    def _zeros(self, shape: Shape, index: int) -> np.ndarray:
+        budget = current_budget() or self._budget
+        if budget is not None:
+            budget.take_numbers(shape, f"a state {index} in {self.label}")
+        return np.zeros([size or 0 for size in shape])
+
+    def reset_states(self, states: Any = None) -> None:
+        """Set the states of a stateful layer to 0, or to the arrays that are given.
+
+        Parameters
+        ----------
+        states : np.ndarray or list of np.ndarray, optional
+            One array for each state, of shape (batch, units).
+
+        Raises
+        ------
+        ArgumentError
+            The layer is not stateful, has not been called, or has another number of states.
+        ShapeError
+            An array has another shape than its state.
+        """
+        K.batch_set_value(self._resets(states))
+
+    def _resets(self, states: Any = None) -> list[tuple[Variable, Any]]:
+        """Return what each state becomes."""
+        if not self.stateful:
+            raise ArgumentError(
+                f"{self.label}: Layer must be stateful to reset its states. Make it with "
+                "stateful=True.",
+                subject=self,
+            )
+        variables = [state for state in self.states if state is not None]
+        if len(variables) != len(self.states):
+            if states is None:
+                return []  # nothing was kept yet
+            raise ArgumentError(
+                f"{self.label}: has no states yet; expected to be called before states are set.",
+                subject=self,
+            )
+        arrays = (
+            [np.zeros_like(K.get_value(v)) for v in variables]
+            if states is None
+            else to_list(states)
+        )
+        if len(arrays) != len(variables):
+            raise ArgumentError(
+                f"{self.label}: reset_states got {len(arrays)} arrays; expected {len(variables)}, "
+                f"one for each state.",
+                subject=self,
+            )
+        return list(zip(variables, arrays, strict=True))
+
+    # --- shapes, masks, configuration -------------------------------------------------------------
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """Return the shape of the output; with `return_state` a list with those of the states."""
+        shape = first_shape(input_shape)
+        leading = shape[:2] if self.return_sequences else shape[:1]
+        shapes = [(*leading, *self.shape_of_output(shape))]
+        if self.return_state:
+            shapes += [(shape[0], *size) for size in self.shapes_of_states(shape)]
+        return unpack_singleton(shapes)
+
+    def shape_of_output(self, input_shape: Shape) -> Shape:
+        """Return the shape of a sample of one step's output."""
+        return size_of_output(self.cell)
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """Return the mask of the sequence if a sequence comes out; states have none."""
+        output_mask = first_mask(mask) if self.return_sequences else None
+        if not self.return_state:
+            return output_mask
+        return [output_mask, *[None for _ in sizes_of_states(self.cell)]]
+
+    def get_config(self) -> dict[str, Any]:
+        """Return what the constructor needs to make this layer again, ready for JSON."""
+        config = super().get_config()
+        if "cell" in constructor_parameters(type(self)):
+            config["cell"] = layer_registry.serialize(self.cell)
+        if self.zero_output_for_mask:
+            config["zero_output_for_mask"] = True
+        if self._num_constants:
+            config["num_constants"] = self._num_constants
+        return config
+
+    @classmethod
+    def from_config(
+        cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
+    ) -> RNN:
+        """Make a layer from what `get_config` returned; cells of your own by `custom_objects`."""
+        config = dict(config)
+        if isinstance(config.get("cell"), dict):
+            with custom_object_scope(custom_objects or {}):
+                config["cell"] = layer_registry.deserialize(config["cell"])
+        with changed_habits(has_other_slope=False):
+            return cls(**config)
+
+
+# --- layers that make their own cell --------------------------------------------------------------
+
+
+class LayerOfCell(RNN):
+    """Base of SimpleRNN, GRU and LSTM: an RNN that makes its own cell and speaks for it.
+
+    The arguments and weights of the cell are attributes of the layer too: `lstm.units`.
+    """
+
+    _is_part = True
+
+    def __init__(self, cell: Layer, *loop: Any, **kwargs: Any) -> None:
+        super().__init__(cell, *loop, **kwargs)
+        cell.name = self.name  # so its weights are called lstm_1/kernel
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(type(self), name):  # a property, such as `output`, that raised: it says why
+            return super().__getattribute__(name)
+        cell = vars(self).get("cell")
+        if cell is not None and not name.startswith("__"):
+            value = getattr(cell, name, None)
+            if name in constructor_parameters(type(cell)) or isinstance(value, Variable):
+                return value
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @staticmethod
+    def cell_keywords(kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Return the keywords of `Layer` that the cell gets too."""
+        return {"name": "cell", "dtype": kwargs.get("dtype")}
+
+
+class SimpleRNN(LayerOfCell):
+    """The recurrent layer whose output goes back into it in the next time step.
+
+    Parameters
+    ----------
+    units : int
+        Size of the output and of the state.
+    activation : str or callable
+        Applied to the output.
+    use_bias : bool
+        Whether a bias is added.
+    kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
+        First values of the weights.
+    kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or object, optional
+        Penalties on the weights.
+    activity_regularizer : str, callable or object, optional
+        Penalty on the output.
+    kernel_constraint, recurrent_constraint, bias_constraint : str, callable or object, optional
+        What the optimizer applies to each new value.
+    dropout, recurrent_dropout : float
+        Shares of the features, and of the state, that are dropped in training, the same ones in
+        all time steps of a call.
+    return_sequences, return_state, go_backwards, stateful, unroll : bool
+        As for `RNN`.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    Input (batch, time, features), output (batch, units) or (batch, time, units). In each step
+
+        output = state = activation(dot(inputs, kernel) + dot(state, recurrent_kernel) + bias)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> layer = SimpleRNN(1, activation="linear", kernel_initializer="ones",
+    ...                   recurrent_initializer="ones", return_sequences=True)
+    >>> layer(np.array([[[1.0], [2.0], [3.0]]])).tolist()
+    [[[1.0], [3.0], [6.0]]]
+    """
+
+    def __init__(
+        self,
+        units: int,
+        activation: Any = "tanh",
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        recurrent_initializer: Any = "orthogonal",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        recurrent_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        recurrent_constraint: Any = None,
+        bias_constraint: Any = None,
+        dropout: float = 0.0,
+        recurrent_dropout: float = 0.0,
+        return_sequences: bool = False,
+        return_state: bool = False,
+        go_backwards: bool = False,
+        stateful: bool = False,
+        unroll: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        kwargs.pop("implementation", None)  # Keras 1 has it for all recurrent layers
+        cell = SimpleRNNCell(
+            units,
+            activation=activation,
+            use_bias=use_bias,
+            kernel_initializer=kernel_initializer,
+            recurrent_initializer=recurrent_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            recurrent_regularizer=recurrent_regularizer,
+            bias_regularizer=bias_regularizer,
+            kernel_constraint=kernel_constraint,
+            recurrent_constraint=recurrent_constraint,
+            bias_constraint=bias_constraint,
+            dropout=dropout,
+            recurrent_dropout=recurrent_dropout,
+            **self.cell_keywords(kwargs),
+        )
+        loop = (return_sequences, return_state, go_backwards, stateful, unroll)
+        super().__init__(cell, *loop, activity_regularizer=activity_regularizer, **kwargs)
+
+
+class LSTM(LayerOfCell):
+    """Long short-term memory: what is kept, forgotten and shown is decided by gates.
+
+    Parameters
+    ----------
+    units : int
+        Size of the output and of the memory.
+    activation : str or callable
+        Of the candidates for the memory, and of the memory when it is shown.
+    recurrent_activation : str or callable
+        Of the gates; in dialect "3" the default is "sigmoid".
+    use_bias : bool
+        Whether a bias is added.
+    kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
+        First values of the weights.
+    unit_forget_bias : bool
+        Whether the bias of the forget gate begins at 1, so that at first little is forgotten.
+    kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or object, optional
+        Penalties on the weights.
+    activity_regularizer : str, callable or object, optional
+        Penalty on the output.
+    kernel_constraint, recurrent_constraint, bias_constraint : str, callable or object, optional
+        What the optimizer applies to each new value.
+    dropout, recurrent_dropout : float
+        Shares of the features, and of the state, that are dropped in training, the same ones in
+        all time steps of a call.
+    implementation : {1, 2}
+        With 1 each gate has dropout masks of its own, with 2 all gates share them. Without dropout
+        there is no difference. (0, an old value, is taken as 1.)
+    return_sequences, return_state, go_backwards, stateful, unroll : bool
+        As for `RNN`.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    Input (batch, time, features), output (batch, units) or (batch, time, units); the formulas are
+    those of `LSTMCell`. The states are h, which is the output, and the memory c.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Input
+    >>> layer = LSTM(32, return_state=True)
+    >>> [y.shape for y in layer(Input(shape=(10, 8)))]
+    [(None, 32), (None, 32), (None, 32)]
+    >>> [(w.name.split("/")[-1], w.shape) for w in layer.weights]
+    [('kernel', (8, 128)), ('recurrent_kernel', (32, 128)), ('bias', (128,))]
+    """
+
+    @default_by_dialect
+    def __init__(
+        self,
+        units: int,
+        activation: Any = "tanh",
+        recurrent_activation: Any = "hard_sigmoid",
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        recurrent_initializer: Any = "orthogonal",
+        bias_initializer: Any = "zeros",
+        unit_forget_bias: bool = True,
+        kernel_regularizer: Any = None,
+        recurrent_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        recurrent_constraint: Any = None,
+        bias_constraint: Any = None,
+        dropout: float = 0.0,
+        recurrent_dropout: float = 0.0,
+        implementation: int = 1,
+        return_sequences: bool = False,
+        return_state: bool = False,
+        go_backwards: bool = False,
+        stateful: bool = False,
+        unroll: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        cell = LSTMCell(
+            units,
+            activation=activation,
+            recurrent_activation=recurrent_activation,
+            use_bias=use_bias,
+            kernel_initializer=kernel_initializer,
+            recurrent_initializer=recurrent_initializer,
+            bias_initializer=bias_initializer,
+            unit_forget_bias=unit_forget_bias,
+            kernel_regularizer=kernel_regularizer,
+            recurrent_regularizer=recurrent_regularizer,
+            bias_regularizer=bias_regularizer,
+            kernel_constraint=kernel_constraint,
+            recurrent_constraint=recurrent_constraint,
+            bias_constraint=bias_constraint,
+            dropout=dropout,
+            recurrent_dropout=recurrent_dropout,
+            implementation=implementation,
+            **self.cell_keywords(kwargs),
+        )
+        loop = (return_sequences, return_state, go_backwards, stateful, unroll)
+        super().__init__(cell, *loop, activity_regularizer=activity_regularizer, **kwargs)
+
+
+class GRU(LayerOfCell):
+    """The gated recurrent unit: in each step a part of the state is replaced.
+
+    Parameters
+    ----------
+    units : int
+        Size of the output and of the state.
+    activation : str or callable
+        Of the candidates for the state.
+    recurrent_activation : str or callable
+        Of the gates; in dialect "3" the default is "sigmoid".
+    use_bias : bool
+        Whether a bias is added.
+    kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
+        First values of the weights.
+    kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or object, optional
+        Penalties on the weights.
+    activity_regularizer : str, callable or object, optional
+        Penalty on the output.
+    kernel_constraint, recurrent_constraint, bias_constraint : str, callable or object, optional
+        What the optimizer applies to each new value.
+    dropout, recurrent_dropout : float
+        Shares of the features, and of the state, that are dropped in training, the same ones in
+        all time steps of a call.
+    implementation : {1, 2}
+        With 1 each gate has dropout masks of its own, with 2 all gates share them. Without dropout
+        there is no difference. (0, an old value, is taken as 1.)
+    return_sequences, return_state, go_backwards, stateful, unroll : bool
+        As for `RNN`.
+    reset_after : bool
+        Where the reset gate acts: see the notes. In dialect "3" the default is True.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    Input (batch, time, features), output (batch, units) or (batch, time, units); the formulas are
+    those of `GRUCell`. The state is the output.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Input
+    >>> layer = GRU(4, reset_after=True, return_sequences=True)
+    >>> layer(Input(shape=(None, 8))).shape
+    (None, None, 4)
+    >>> [(w.name.split("/")[-1], w.shape) for w in layer.weights]
+    [('kernel', (8, 12)), ('recurrent_kernel', (4, 12)), ('bias', (2, 12))]
+    """
+
+    @default_by_dialect
+    def __init__(
+        self,
+        units: int,
+        activation: Any = "tanh",
+        recurrent_activation: Any = "hard_sigmoid",
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        recurrent_initializer: Any = "orthogonal",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        recurrent_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        recurrent_constraint: Any = None,
+        bias_constraint: Any = None,
+        dropout: float = 0.0,
+        recurrent_dropout: float = 0.0,
+        implementation: int = 1,
+        return_sequences: bool = False,
+        return_state: bool = False,
+        go_backwards: bool = False,
+        stateful: bool = False,
+        unroll: bool = False,
+        reset_after: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        cell = GRUCell(
+            units,
+            activation=activation,
+            recurrent_activation=recurrent_activation,
+            use_bias=use_bias,
+            kernel_initializer=kernel_initializer,
+            recurrent_initializer=recurrent_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            recurrent_regularizer=recurrent_regularizer,
+            bias_regularizer=bias_regularizer,
+            kernel_constraint=kernel_constraint,
+            recurrent_constraint=recurrent_constraint,
+            bias_constraint=bias_constraint,
+            dropout=dropout,
+            recurrent_dropout=recurrent_dropout,
+            implementation=implementation,
+            reset_after=reset_after,
+            **self.cell_keywords(kwargs),
+        )
+        loop = (return_sequences, return_state, go_backwards, stateful, unroll)
+        super().__init__(cell, *loop, activity_regularizer=activity_regularizer, **kwargs)
+
+
+# --- what recurrent layers and their wrappers are called on ---------------------------------------
+# Keras accepts the states in two ways, which mean the same: `lstm(x, initial_state=[h, c])`, and as
+# further inputs in one list, `lstm([x, h, c])`.
+
+
+class RecurrentInputs(NamedTuple):
+    """The parts of what a recurrent layer is called on; the lists may be empty."""
+
+    sequence: Tensor
+    states: list[Tensor]
+    constants: list[Tensor]
+
+
+def recurrent_inputs(
+    inputs: Any, initial_state: Any = None, constants: Any = None, number_of_constants: int = 0
+) -> RecurrentInputs:
+    """Take apart what a recurrent layer is called on.
+
+    Parameters
+    ----------
+    inputs : Tensor or list of Tensor
+        The sequence, or a list of it, the states and the constants.
+    initial_state, constants : Tensor or list of Tensor, optional
+        Given by name.
+    number_of_constants : int
+        How many at the end of the list are constants.
+    """
+    if not isinstance(inputs, (list, tuple)):
+        return RecurrentInputs(inputs, to_list(initial_state), to_list(constants))
+    sequence, *others = inputs
+    first_constant = len(others) if constants is not None else len(others) - number_of_constants
+    return RecurrentInputs(
+        sequence,
+        others[:first_constant] or to_list(initial_state),
+        to_list(constants) if constants is not None else others[first_constant:],
+    )
+
+
+def first_mask(mask: Any) -> Any:
+    """Return the mask of the sequence, which comes first if there are several."""
+    return mask[0] if isinstance(mask, (list, tuple)) else mask
+
+
+def keywords_with_input_shape(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return a layer's keywords with `input_shape` for `input_dim` and `input_length`.
+
+    A sample has two axes even if its length is not fixed.
+
+    Examples
+    --------
+    >>> keywords_with_input_shape({"input_dim": 8, "name": "encoder"})
+    {'name': 'encoder', 'input_shape': (None, 8)}
+    """
+    if "input_dim" not in kwargs:
+        return kwargs
+    kept = {key: v for key, v in kwargs.items() if key not in ("input_dim", "input_length")}
+    if "batch_input_shape" not in kept and "input_shape" not in kept:
+        kept["input_shape"] = (kwargs.get("input_length"), kwargs["input_dim"])
+    return kept
+
+
+def check_sequence(
+    layer: Layer, shape: Shape, axes: Sequence[str], features: int | None = None
+) -> None:
+    """Check the sequence that a recurrent layer is called on.
+
+    Parameters
+    ----------
+    layer : Layer
+    shape : tuple of int or None
+        Of the sequence.
+    axes : sequence of str
+        What the axes are called.
+    features : int, optional
+        The size of the last axis for which the layer was built.
+
+    Raises
+    ------
+    ShapeError
+        There are more axes than expected, or less, no time step, or another number of features.
+    """
+    where = f"{layer.label}: input has"
+    if len(shape) != len(axes):
+        remedy = "Flatten what stands behind the time axis, or wrap the layer in TimeDistributed."
+        if len(shape) < len(axes):
+            remedy = (
+                "Reshape() the input to give it a time axis; if it comes from another recurrent "
+                "layer, give that one return_sequences=True."
+            )
+        raise ShapeError(
+            f"{where} {len(shape)} axes {shape}; expected {len(axes)}: ({', '.join(axes)}). "
+            f"{remedy}",
+            subject=layer,
+        )
+    if shape[1] == 0:
+        raise ShapeError(
+            f"{where} shape {shape}, which holds no time step; expected at least 1.", subject=layer
+        )
+    if None not in (features, shape[-1]) and shape[-1] != features:
+        raise ShapeError(
+            f"{where} {shape[-1]} features in each time step {shape}; expected {features}, as when "
+            f"the layer was built. Use another layer for another size.",
+            subject=layer,
+        )

@@ -1,9 +1,14 @@
-"""What the layers on sequences, images and volumes have in common.
+"""What layers on sequences, images and volumes have in common, and those of them without weights.
 
 Convolution, pooling, padding, cropping and upsampling all work on the axes of places: one for the
 steps of a sequence, two for the rows and columns of an image, three for a volume. Where they lie is
-told by `data_format`. All of them check their input's axes here; `_Spatial` is the base of those
-without weights, and `convolving.py` has that of the others.
+told by `data_format`. All of them check their input's axes here. `_Spatial` is the base of those
+without weights; `convolutional.py` has the others, `pooling.py` what pools.
+
+Read `_Spatial` first, then ZeroPadding, which adds zeros around images, Cropping, which takes their
+edges away, and UpSampling, which repeats what is in them. In Keras they stand in
+`layers.convolutional`, from where they can be imported here too. The last part understands Keras
+1's way to write a convolution.
 """
 
 from __future__ import annotations
@@ -12,16 +17,64 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 from kerascope import backend as K
-from kerascope.backend.ops.convolution_shapes import is_whole
+from kerascope.backend.graph import Tensor
+from kerascope.backend.ops.convolution_shapes import is_whole, sizes_along_axes
+from kerascope.backend.ops.resizing import INTERPOLATIONS
 from kerascope.backend.shapes import Shape
+from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
-from kerascope.errors import ArgumentError, ShapeError
+from kerascope.engine.layer_type import LayerType
+from kerascope.errors import ArgumentError, ShapeError, SpellingWarning
+from kerascope.layers.arguments import positive_int
+from kerascope.spellings import habits
+
+__all__ = [
+    "Cropping1D",
+    "Cropping2D",
+    "Cropping3D",
+    "UpSampling1D",
+    "UpSampling2D",
+    "UpSampling3D",
+    "ZeroPadding1D",
+    "ZeroPadding2D",
+    "ZeroPadding3D",
+]
 
 _PLACES = {1: "steps", 2: "rows, columns", 3: "depth, rows, columns"}
 _EXAMPLE = {1: "steps", 2: "28, 28", 3: "16, 28, 28"}
-
 Pairs = tuple[tuple[int, int], ...]
+
+
+class _Spatial(Layer):
+    """A layer on `spatial_axes` axes of places, which stand before or behind the channels."""
+
+    spatial_axes: ClassVar[int]
+
+    def __init__(self, data_format: str | None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.data_format = K.normalize_data_format(data_format)
+
+    @property
+    def first_axis(self) -> int:
+        """The first axis of places."""
+        return 1 if self.data_format == "channels_last" else 2
+
+    def build(self, input_shape: Shape) -> None:
+        """Check that the input has the right axes, and that they are long enough.
+
+        Raises
+        ------
+        ShapeError
+            It has more or fewer axes, or one is too short.
+        """
+        check_spatial_axes(self, input_shape, self.spatial_axes, self.data_format)
+        self.compute_output_shape(input_shape)
+        self.input_spec = InputSpec(ndim=self.spatial_axes + 2)
+        self.built = True
+
+
+# --- checks of arguments and inputs ---------------------------------------------------------------
 
 
 def pairs_along_axes(value: Any, count: int, where: str) -> Pairs:
@@ -105,29 +158,497 @@ def _remedy(missing: int, count: int, channels_first: bool) -> str:
     )
 
 
-class _Spatial(Layer):
-    """A layer on `spatial_axes` axes of places, which stand before or behind the channels."""
+# --- zeros around ---------------------------------------------------------------------------------
 
-    spatial_axes: ClassVar[int]
 
-    def __init__(self, data_format: str | None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.data_format = K.normalize_data_format(data_format)
+class _ZeroPadding(_Spatial):
+    padding: Any
 
     @property
-    def first_axis(self) -> int:
-        """The first axis of places."""
-        return 1 if self.data_format == "channels_last" else 2
+    def _pairs(self) -> Pairs:
+        return pairs_along_axes(self.padding, self.spatial_axes, f"{self.label}: padding")
 
-    def build(self, input_shape: Shape) -> None:
-        """Check that the input has the right axes, and that they are long enough.
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the inputs with zeros around them."""
+        if self.spatial_axes == 1:
+            return K.temporal_padding(inputs, self._pairs[0], self.data_format)
+        pad = K.spatial_2d_padding if self.spatial_axes == 2 else K.spatial_3d_padding
+        return pad(inputs, self._pairs, self.data_format)
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the input's shape with the zeros counted."""
+        sizes = list(input_shape)
+        for axis, pair in enumerate(self._pairs, start=self.first_axis):
+            size = sizes[axis]
+            sizes[axis] = None if size is None else size + sum(pair)
+        return tuple(sizes)
+
+
+class ZeroPadding1D(_ZeroPadding):
+    """Adds time steps of zeros before and after.
+
+    Parameters
+    ----------
+    padding : int or tuple of 2 int
+        How many steps: on both sides, or (before, after).
+    data_format : {"channels_last", "channels_first"}
+        Input (batch, steps, features) or (batch, features, steps).
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    Of n steps before + n + after come out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ZeroPadding1D((1, 2))(np.ones((1, 2, 1))).ravel().tolist()
+    [0.0, 1.0, 1.0, 0.0, 0.0]
+    """
+
+    spatial_axes = 1
+
+    def __init__(
+        self, padding: Any = 1, data_format: str | None = "channels_last", **kwargs: Any
+    ) -> None:
+        super().__init__(data_format, **kwargs)
+        (self.padding,) = pairs_along_axes(padding, 1, f"{self.label}: padding")
+
+
+class ZeroPadding2D(_ZeroPadding):
+    """Adds rows and columns of zeros around images.
+
+    Parameters
+    ----------
+    padding : int, tuple of 2 int, or tuple of 2 tuples of 2 int
+        The same on all sides; (above and below, left and right); or
+        ((above, below), (left, right)).
+    data_format : {"channels_last", "channels_first"}, optional
+        Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
+        `K.image_data_format()`.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        `padding` is not of that form.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ZeroPadding2D(((1, 0), (2, 2)))(np.ones((1, 3, 3, 1))).shape
+    (1, 4, 7, 1)
+    """
+
+    spatial_axes = 2
+
+    def __init__(
+        self, padding: Any = (1, 1), data_format: str | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(data_format, **kwargs)
+        self.padding = pairs_along_axes(padding, 2, f"{self.label}: padding")
+
+
+class ZeroPadding3D(_ZeroPadding):
+    """Adds zeros around volumes.
+
+    Parameters
+    ----------
+    padding : int, tuple of 3 int, or tuple of 3 tuples of 2 int
+        The same on all sides; on both sides of each axis; or (before, after) for each axis.
+    data_format : {"channels_last", "channels_first"}, optional
+        Input (batch, depth, rows, columns, channels) or with the channels second; default
+        `K.image_data_format()`.
+    **kwargs
+        As for `Layer`.
+    """
+
+    spatial_axes = 3
+
+    def __init__(
+        self, padding: Any = (1, 1, 1), data_format: str | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(data_format, **kwargs)
+        self.padding = pairs_along_axes(padding, 3, f"{self.label}: padding")
+
+
+# --- without the edges ----------------------------------------------------------------------------
+
+
+class _Cropping(_Spatial):
+    cropping: Any
+
+    @property
+    def _pairs(self) -> Pairs:
+        return pairs_along_axes(self.cropping, self.spatial_axes, f"{self.label}: cropping")
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the inputs without their edges."""
+        inside = (slice(before, -after if after else None) for before, after in self._pairs)
+        return inputs[(*(slice(None),) * self.first_axis, *inside)]
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the input's shape without the edges.
 
         Raises
         ------
         ShapeError
-            It has more or fewer axes, or one is too short.
+            Nothing would be left.
         """
-        check_spatial_axes(self, input_shape, self.spatial_axes, self.data_format)
-        self.compute_output_shape(input_shape)
-        self.input_spec = InputSpec(ndim=self.spatial_axes + 2)
-        self.built = True
+        sizes = list(input_shape)
+        for axis, (before, after) in enumerate(self._pairs, start=self.first_axis):
+            size = sizes[axis]
+            if size is not None and size <= before + after:
+                raise ShapeError(
+                    f"{self.label}: cropping {before} + {after} from axis {axis} of {input_shape}; "
+                    f"expected to take away less than {size}.",
+                    subject=self,
+                )
+            sizes[axis] = None if size is None else size - before - after
+        return tuple(sizes)
+
+
+class Cropping1D(_Cropping):
+    """Takes time steps away at the beginning and at the end.
+
+    Parameters
+    ----------
+    cropping : int or tuple of 2 int
+        How many steps: at both ends, or (first, last).
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ShapeError
+        At the first call: no step would be left.
+
+    Notes
+    -----
+    Input (batch, steps, features), output (batch, steps - first - last, features).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Cropping1D((1, 0))(np.array([[[1.0], [2.0], [3.0]]])).ravel().tolist()
+    [2.0, 3.0]
+    """
+
+    spatial_axes = 1
+
+    def __init__(self, cropping: Any = (1, 1), **kwargs: Any) -> None:
+        super().__init__("channels_last", **kwargs)
+        (self.cropping,) = pairs_along_axes(cropping, 1, f"{self.label}: cropping")
+
+
+class Cropping2D(_Cropping):
+    """Takes the edges of images away.
+
+    Parameters
+    ----------
+    cropping : int, tuple of 2 int, or tuple of 2 tuples of 2 int
+        The same on all sides; (above and below, left and right); or
+        ((above, below), (left, right)).
+    data_format : {"channels_last", "channels_first"}, optional
+        Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
+        `K.image_data_format()`.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ShapeError
+        At the first call: nothing would be left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Cropping2D(((1, 2), (0, 4)))(np.ones((5, 28, 28, 3))).shape
+    (5, 25, 24, 3)
+    """
+
+    spatial_axes = 2
+
+    def __init__(
+        self,
+        cropping: Any = ((0, 0), (0, 0)),
+        data_format: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(data_format, **kwargs)
+        self.cropping = pairs_along_axes(cropping, 2, f"{self.label}: cropping")
+
+
+class Cropping3D(_Cropping):
+    """Takes the edges of volumes away; `Cropping2D` with one axis more.
+
+    Parameters
+    ----------
+    cropping : int, tuple of 3 int, or tuple of 3 tuples of 2 int
+        The same on all sides; on both sides of each axis; or (before, after) for each axis.
+    data_format : {"channels_last", "channels_first"}, optional
+        Input (batch, depth, rows, columns, channels) or with the channels second; default
+        `K.image_data_format()`.
+    **kwargs
+        As for `Layer`.
+    """
+
+    spatial_axes = 3
+
+    def __init__(
+        self,
+        cropping: Any = ((1, 1), (1, 1), (1, 1)),
+        data_format: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(data_format, **kwargs)
+        self.cropping = pairs_along_axes(cropping, 3, f"{self.label}: cropping")
+
+
+# --- larger by whole factors ----------------------------------------------------------------------
+
+
+class _UpSampling(_Spatial):
+    """A factor for each axis of places."""
+
+    size: Any
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the input's shape with its axes of places multiplied by `size`."""
+        sizes = list(input_shape)
+        factors = sizes_along_axes(self.size, self.spatial_axes, f"{self.label}: size")
+        for axis, factor in enumerate(factors, start=self.first_axis):
+            size = sizes[axis]
+            sizes[axis] = None if size is None else size * factor
+        return tuple(sizes)
+
+
+class UpSampling1D(_UpSampling):
+    """Each time step several times in a row.
+
+    Parameters
+    ----------
+    size : int
+        How often.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    Input (batch, steps, features), output (batch, steps * size, features).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> UpSampling1D(2)(np.array([[[1.0], [2.0]]])).ravel().tolist()
+    [1.0, 1.0, 2.0, 2.0]
+    """
+
+    spatial_axes = 1
+
+    def __init__(self, size: int = 2, **kwargs: Any) -> None:
+        super().__init__("channels_last", **kwargs)
+        self.size = positive_int(size, f"{self.label}: size")
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the repeated steps."""
+        return K.repeat_elements(inputs, self.size, axis=1)
+
+
+class UpSampling2D(_UpSampling):
+    """Images with more rows and columns, by whole factors.
+
+    Parameters
+    ----------
+    size : int or tuple of 2 int
+        Factors of rows and columns.
+    data_format : {"channels_last", "channels_first"}, optional
+        Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
+        `K.image_data_format()`.
+    interpolation : {"nearest", "bilinear"}
+        "nearest" repeats each place; "bilinear" draws straight lines between the centres of
+        places, as Keras 3 does.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        The interpolation is another one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> UpSampling2D((1, 2))(np.array([[[[1.0], [2.0]]]]))[0, :, :, 0].tolist()
+    [[1.0, 1.0, 2.0, 2.0]]
+    """
+
+    spatial_axes = 2
+
+    def __init__(
+        self,
+        size: Any = (2, 2),
+        data_format: str | None = None,
+        interpolation: str = "nearest",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(data_format, **kwargs)
+        self.size = sizes_along_axes(size, 2, f"{self.label}: size")
+        if interpolation not in INTERPOLATIONS:
+            raise ArgumentError(
+                f"{self.label}: interpolation {interpolation!r}; expected 'nearest' or 'bilinear'.",
+                subject=self,
+            )
+        self.interpolation = interpolation
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the larger images."""
+        rows, columns = self.size
+        return K.resize_images(inputs, rows, columns, self.data_format, self.interpolation)
+
+
+class UpSampling3D(_UpSampling):
+    """Each place of volumes repeated along three axes.
+
+    Parameters
+    ----------
+    size : int or tuple of 3 int
+        How often along each axis.
+    data_format : {"channels_last", "channels_first"}, optional
+        Input (batch, depth, rows, columns, channels) or with the channels second; default
+        `K.image_data_format()`.
+    **kwargs
+        As for `Layer`.
+    """
+
+    spatial_axes = 3
+
+    def __init__(
+        self, size: Any = (2, 2, 2), data_format: str | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(data_format, **kwargs)
+        self.size = sizes_along_axes(size, 3, f"{self.label}: size")
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the larger volumes."""
+        depth, rows, columns = self.size
+        return K.resize_volumes(inputs, depth, rows, columns, self.data_format)
+
+
+# --- Keras 1: the sizes of a kernel one by one ----------------------------------------------------
+# `Convolution2D(32, 3, 3)` and `Convolution2D(32, nb_row=3, nb_col=3)` are today's
+# `Conv2D(32, kernel_size=(3, 3))`. Old keywords that only changed their name stand in
+# `kerascope.spellings`; this part does what no renaming can do.
+
+PARTS: dict[int, tuple[str, ...]] = {
+    1: (),
+    2: ("nb_row", "nb_col"),
+    3: ("kernel_dim1", "kernel_dim2", "kernel_dim3"),
+}
+
+# Words of Keras 2 and 3: beside one of them, the number after the kernel's size is the strides.
+_NEW_WORDS = {
+    "bias_initializer",
+    "bias_regularizer",
+    "data_format",
+    "dilation_rate",
+    "groups",
+    "kernel_initializer",
+    "kernel_regularizer",
+    "output_padding",
+    "padding",
+    "strides",
+    "use_bias",
+}
+
+
+class KernelType(LayerType):
+    """Metaclass of the layers with a kernel and filters: they understand the sizes one by one.
+
+    A class says in `kernel_axes` how many axes its kernel has.
+    """
+
+    kernel_axes: int
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Make a layer, from the arguments of any Keras; see `LayerType`."""
+        args, kwargs = _without_output_shape(cls, args, kwargs)
+        parts = PARTS[cls.kernel_axes]
+        if any(part in kwargs for part in parts):
+            args, kwargs = _from_keywords(cls, args, kwargs)
+        elif len(args) > len(parts) > 1 and habits().kernel_in_parts:
+            args = _from_numbers(cls, args, kwargs)
+        return super().__call__(*args, **kwargs)
+
+
+def _from_keywords(
+    cls: KernelType, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Gather nb_row and nb_col, of which the first may have come by place."""
+    parts = PARTS[cls.kernel_axes]
+    by_place = dict(zip(parts, args[1:], strict=False))
+    given = {**by_place, **{part: kwargs[part] for part in parts if part in kwargs}}
+    if set(given) != set(parts) or len(args) > len(parts) or "kernel_size" in kwargs:
+        got = [*given, *(["kernel_size"] if "kernel_size" in kwargs else [])]
+        raise ArgumentError(
+            f"{cls.__name__}: expected {' and '.join(parts)}, or kernel_size alone; got "
+            f"{' and '.join(got)}."
+        )
+    kernel_size = tuple(given[part] for part in parts)
+    _warn(cls, f"{' and '.join(parts)} are", kernel_size)
+    others = {name: value for name, value in kwargs.items() if name not in parts}
+    return args[:1], {**others, "kernel_size": kernel_size}
+
+
+def _from_numbers(
+    cls: KernelType, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Gather the sizes of a kernel that came by place: (32, 3, 3) becomes (32, (3, 3)).
+
+    `Conv2D(32, 3, 2, padding="same")` stays as it is, since Keras 1 had no word `padding`.
+
+    Raises
+    ------
+    ArgumentError
+        The sizes are equal, which looks like Keras 1, and a word of Keras 2 stands beside them.
+    """
+    sizes = args[1 : 1 + cls.kernel_axes]
+    if not all(isinstance(size, Integral) for size in sizes):
+        return args
+    new = sorted(_NEW_WORDS & kwargs.keys())
+    if new and len(set(sizes)) > 1 and "strides" not in kwargs:
+        return args
+    if new:
+        raise ArgumentError(
+            f"{cls.__name__}: {', '.join(map(str, args[: 1 + cls.kernel_axes]))} beside "
+            f"{new[0]}=... may mean a kernel of sizes {sizes}, as in Keras 1, or strides of "
+            f"{sizes[1]}. Say kernel_size={sizes}, or strides={sizes[1]}, by name."
+        )
+    _warn(cls, "one number for each axis is", sizes)
+    return (args[0], sizes, *args[1 + cls.kernel_axes :])
+
+
+def _without_output_shape(
+    cls: KernelType, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Drop what Keras 1 had to be told of a transposed convolution: its output's shape."""
+    if not cls.__name__.endswith("Transpose"):
+        return args, kwargs
+    place = 1 + cls.kernel_axes
+    by_place = len(args) > place and isinstance(args[place], (tuple, list))
+    if not by_place and "output_shape" not in kwargs:
+        return args, kwargs
+    warn(
+        f"{cls.__name__}: 'output_shape' is Keras 1's word; today it follows from strides, padding "
+        f"and output_padding.",
+        SpellingWarning,
+    )
+    kept = args[:place] + args[place + 1 :] if by_place else args
+    return kept, {name: value for name, value in kwargs.items() if name != "output_shape"}
+
+
+def _warn(cls: KernelType, what: str, kernel_size: tuple[Any, ...]) -> None:
+    message = f"{what} Keras 1's way; today it is kernel_size={kernel_size}."
+    warn(f"{cls.__name__}: {message}", SpellingWarning)

@@ -7,8 +7,451 @@ holds is its own affair.
 
 from __future__ import annotations
 
-from kerascope.layers.bidirectional import Bidirectional
-from kerascope.layers.time_distributed import TimeDistributed
-from kerascope.layers.wrapper import Wrapper
+from typing import Any
+
+from kerascope import backend as K
+from kerascope.backend.at_once import reset_together
+from kerascope.backend.eager import graph_mode
+from kerascope.backend.graph import Tensor, Variable
+from kerascope.backend.shapes import Shape
+from kerascope.engine.arguments import accepts, to_list, unpack_singleton
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.layer_type import layer_registry, sharing_functions
+from kerascope.errors import ArgumentError, ShapeError
+from kerascope.layers.inner_layers import build_inside, without_history
+from kerascope.layers.recurrent import RecurrentInputs, first_mask, recurrent_inputs
+from kerascope.layers.recurrent_cells import first_shape, joined_steps, parted_steps
+from kerascope.registry import custom_object_scope
 
 __all__ = ["Bidirectional", "TimeDistributed", "Wrapper"]
+
+
+class Wrapper(Layer):
+    """A layer around another one, whose weights, penalties and updates are its own.
+
+    Parameters
+    ----------
+    layer : Layer
+        What is wrapped; a model is a layer too.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        `layer` is no layer.
+
+    Notes
+    -----
+    The base class passes its input to the layer. A wrapper of your own writes a `call` that does
+    more. Freezing the wrapper freezes the layer: `trainable` is that of the layer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kerascope.layers import Dense
+    >>> class Twice(Wrapper):
+    ...     def call(self, inputs):
+    ...         return 2 * self.layer(inputs)
+    ...     def compute_output_shape(self, input_shape):
+    ...         return self.layer.compute_output_shape(input_shape)
+    >>> Twice(Dense(1, kernel_initializer="ones"))(np.array([[1.0, 2.0]])).tolist()
+    [[6.0]]
+    """
+
+    activity_regularizer: Any = None  # a penalty on what the wrapper puts out
+
+    def __init__(self, layer: Any, **kwargs: Any) -> None:
+        trainable = kwargs.pop("trainable", None)
+        super().__init__(**kwargs)
+        if not isinstance(layer, Layer):
+            raise ArgumentError(
+                f"{self.label}: expected a layer to wrap, got {layer!r}. "
+                f"Give it an object: {type(self).__name__}(Dense(8)).",
+                subject=self,
+            )
+        self.layer = layer
+        self.supports_masking = layer.supports_masking
+        if trainable is not None:
+            self.trainable = trainable
+
+    @property
+    def wrapped(self) -> list[Layer]:
+        """The layers inside."""
+        layer = vars(self).get("layer")  # not there while the base class is being made
+        return [] if layer is None else [layer]
+
+    @property
+    def trainable(self) -> bool:  # type: ignore[override]
+        """Whether training changes weights of a layer inside."""
+        return not self.wrapped or any(layer.trainable for layer in self.wrapped)
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        for layer in self.wrapped:
+            layer.trainable = value
+
+    def build(self, input_shape: Any = None) -> None:
+        """Make the weights of the layer inside."""
+        build_inside(self.layer, input_shape)
+        self.built = True
+
+    def call(self, inputs: Any) -> Any:
+        """Return what the layer inside makes of the inputs."""
+        return self.layer(without_history(inputs))
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """Return the shape that the layer inside says."""
+        return self.layer.compute_output_shape(input_shape)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return what the constructor needs, with the configuration of the layer inside."""
+        return {**super().get_config(), "layer": layer_registry.serialize(self.layer)}
+
+    @classmethod
+    def from_config(
+        cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
+    ) -> Wrapper:
+        """Make a wrapper from what `get_config` returned."""
+        with custom_object_scope(custom_objects or {}):
+            layers = {
+                name: layer_registry.deserialize(config[name])
+                for name in ("layer", "backward_layer")
+                if isinstance(config.get(name), dict)
+            }
+        return cls(**{**config, **layers})
+
+
+# --- the same layer at every time step ------------------------------------------------------------
+
+
+class TimeDistributed(Wrapper):
+    """Applies a layer, or a model, to every time step of its input with the same weights.
+
+    Parameters
+    ----------
+    layer : Layer
+        What each step goes through.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ShapeError
+        The input has no axis behind the time axis.
+
+    Notes
+    -----
+    Input (batch, time, ...), output (batch, time, ...). All steps of all samples go through the
+    layer at once, as one batch of batch * time samples.
+
+    A mask (batch, time) says which steps count; it comes out again. A mask with more axes is cut
+    along the time axis, like the input, for the layer inside.
+
+    Examples
+    --------
+    >>> from kerascope.layers import Dense, Input
+    >>> TimeDistributed(Dense(8))(Input(shape=(10, 16))).shape
+    (None, 10, 8)
+    """
+
+    def __init__(self, layer: Any, **kwargs: Any) -> None:
+        super().__init__(layer, **kwargs)
+        self.supports_masking = True
+        self._masks: tuple[Any, Any, list[Any]] = (None, None, [])  # of the last call
+
+    def build(self, input_shape: Any = None) -> None:
+        """Make the weights of the layer inside, for one time step."""
+        self._check(input_shape)
+        build_inside(self.layer, _step_shape(input_shape))
+        self.built = True
+
+    def _check(self, input_shape: Shape) -> None:
+        if any(isinstance(size, (list, tuple)) for size in input_shape):
+            raise ArgumentError(
+                f"{self.label}: {len(input_shape)} inputs came; expected one. Concatenate them, "
+                f"or wrap each by itself.",
+                subject=self,
+            )
+        if len(input_shape) < 3:
+            raise ShapeError(
+                f"{self.label}: input has {len(input_shape)} axes {input_shape}; expected at least "
+                f"3: (batch, time, ...). Without a time axis the layer needs no TimeDistributed.",
+                subject=self,
+            )
+
+    def call(self, inputs: Tensor, training: Any = None, mask: Any = None) -> Any:
+        """Return what the layer makes of each time step."""
+        self._check(inputs.shape)
+        keywords = {"training": training} if accepts(self.layer.call, "training") else {}
+        outputs = to_list(self.layer(self._steps(inputs, mask), **keywords))
+        self._masks = inputs, mask, [y._keras_mask for y in outputs]
+        return unpack_singleton([parted_steps(y, inputs) for y in outputs])
+
+    def _steps(self, inputs: Tensor, mask: Any) -> Tensor:
+        """Return all time steps as one batch, with the mask that the layer inside shall see."""
+        steps = joined_steps(inputs)
+        understands = (
+            self.layer.supports_masking or type(self.layer).compute_mask is not Layer.compute_mask
+        )
+        if mask is not None and mask.ndim > 2 and understands:
+            steps._keras_mask = joined_steps(mask)
+        return steps
+
+    def compute_output_shape(self, input_shape: Shape) -> Any:
+        """Return the layer's output shape for a time step, with the time axis put in."""
+        with graph_mode():  # a model finds its shapes by running on placeholders
+            shapes = self.layer.compute_output_shape(_step_shape(input_shape))
+        several = bool(shapes) and isinstance(shapes[0], (list, tuple))
+        steps = [tuple(shape) for shape in (shapes if several else [shapes])]
+        return unpack_singleton([(*input_shape[:2], *step[1:]) for step in steps])
+
+    def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
+        return None  # the call of the layer inside has found the shapes already
+
+    def compute_mask(self, inputs: Tensor, mask: Any = None) -> Any:
+        """Return the mask that the layer makes of its steps; if it makes none, the steps' own."""
+        known_inputs, known_mask, found = self._masks
+        if inputs is not known_inputs or mask is not known_mask:
+            steps = self._steps(inputs, mask)
+            found = to_list(self.layer.compute_mask(steps, steps._keras_mask)) or [None]
+        return unpack_singleton(
+            [_of_steps(mask) if m is None else parted_steps(m, inputs) for m in found]
+        )
+
+
+def _step_shape(shape: Shape) -> Shape:
+    """Return the shape of the batch of all time steps."""
+    known = shape[0] is not None and shape[1] is not None
+    return (shape[0] * shape[1] if known else None, *shape[2:])  # type: ignore[operator]
+
+
+def _of_steps(mask: Any) -> Any:
+    """Return a mask (batch, time): a step counts if anything in it does."""
+    if mask is None or mask.ndim == 2:
+        return mask
+    return K.any(mask, axis=list(range(2, mask.ndim)))
+
+
+# --- a sequence from both ends --------------------------------------------------------------------
+
+_MERGE_MODES = ("sum", "mul", "ave", "concat", None)
+
+
+class Bidirectional(Wrapper):
+    """Runs a recurrent layer over a sequence forwards, and a second one like it backwards.
+
+    Parameters
+    ----------
+    layer : Layer
+        A recurrent layer: the pattern of both. It gets no weights itself.
+    merge_mode : {"sum", "mul", "concat", "ave", None}
+        How the two outputs become one; None leaves them two.
+    weights : list of np.ndarray, optional
+        Values for the weights: those of the forward layer, then those of the backward layer.
+    **kwargs
+        As for `Layer`. `backward_layer`, a layer of the other direction, replaces the twin that is
+        made of `layer`.
+
+    Attributes
+    ----------
+    forward_layer, backward_layer : Layer
+        The two that are run.
+
+    Raises
+    ------
+    ArgumentError
+        `layer` is not recurrent, or there is no such merge mode.
+
+    Notes
+    -----
+    With `return_sequences` the backward layer's outputs are put in the order of time before they
+    are merged. With `return_state` the states of the forward layer come behind the output, then
+    those of the backward layer; `initial_state` takes them in the same order.
+
+    Examples
+    --------
+    >>> from kerascope.layers import LSTM, Input
+    >>> layer = Bidirectional(LSTM(8, return_sequences=True, name="reader"))
+    >>> layer(Input(shape=(10, 4))).shape
+    (None, 10, 16)
+    >>> layer.forward_layer.name, layer.backward_layer.go_backwards
+    ('forward_reader', True)
+    """
+
+    def __init__(
+        self, layer: Any, merge_mode: Any = "concat", weights: Any = None, **kwargs: Any
+    ) -> None:
+        backward_layer = kwargs.pop("backward_layer", None)
+        self._num_constants: int = kwargs.pop("num_constants", None) or 0
+        super().__init__(layer, weights=weights, **kwargs)
+        if merge_mode not in _MERGE_MODES:
+            raise ArgumentError(
+                f"{self.label}: Invalid merge mode {merge_mode!r}; expected one of "
+                f"{', '.join(map(repr, _MERGE_MODES))}.",
+                subject=self,
+            )
+        if not all(hasattr(layer, name) for name in ("go_backwards", "return_sequences")):
+            raise ArgumentError(
+                f"{self.label}: expected a recurrent layer, got {layer.label}, which has no "
+                f"go_backwards or no return_sequences. Wrap LSTM, GRU, SimpleRNN or RNN.",
+                subject=self,
+            )
+        self.merge_mode = merge_mode
+        self.forward_layer = _twin(layer, "forward", layer.go_backwards)
+        self.backward_layer = backward_layer or _twin(layer, "backward", not layer.go_backwards)
+        self._has_own_backward_layer = backward_layer is not None
+        self._check_directions()
+        self.return_sequences = layer.return_sequences
+        self.return_state = layer.return_state
+        self.stateful = layer.stateful
+        self.supports_masking = True
+        self.batch_input_shape = self.batch_input_shape or layer.batch_input_shape
+        if "trainable" in kwargs:
+            self.trainable = kwargs["trainable"]
+
+    def _check_directions(self) -> None:
+        forward, backward = self.forward_layer, self.backward_layer
+        if not self._has_own_backward_layer:
+            return
+        alike = ("return_sequences", "return_state", "stateful")
+        differing = [n for n in alike if getattr(forward, n) != getattr(backward, n, None)]
+        if differing or forward.go_backwards == backward.go_backwards:
+            raise ArgumentError(
+                f"{self.label}: {backward.label} cannot be the backward layer; expected the "
+                f"opposite go_backwards and the same {', '.join(alike)} as {forward.label}.",
+                subject=self,
+            )
+
+    @property
+    def wrapped(self) -> list[Layer]:
+        """The layers inside: forward, then backward."""
+        inside = vars(self)
+        return [inside[n] for n in ("forward_layer", "backward_layer") if n in inside]
+
+    @property
+    def weights(self) -> list[Variable]:
+        """All weights: the forward layer's, then the backward layer's, also if one is frozen."""
+        return [w for layer in self.wrapped for w in layer.weights]
+
+    @property
+    def _sublayers(self) -> list[Any]:
+        return [layer for layer in super()._sublayers if layer is not self.layer]
+
+    def build(self, input_shape: Any = None, constants_shape: Any = None) -> None:
+        """Make the weights of both layers."""
+        shapes = [first_shape(input_shape)]
+        if constants_shape is None and self._num_constants:
+            constants_shape = list(input_shape[-self._num_constants :])
+        for layer in self.wrapped:
+            further = {"constants_shape": constants_shape} if constants_shape else {}
+            build_inside(layer, shapes[0], **further)
+        self.built = True
+
+    # --- both directions --------------------------------------------------------------------------
+
+    def call(
+        self,
+        inputs: Any,
+        mask: Any = None,
+        training: Any = None,
+        initial_state: Any = None,
+        constants: Any = None,
+    ) -> Any:
+        """Run both layers and merge what they give.
+
+        Returns
+        -------
+        Tensor or list of Tensor
+            The merged output, or two with `merge_mode=None`; with `return_state` a list of these
+            and the states.
+        """
+        parts = recurrent_inputs(inputs, initial_state, constants, self._num_constants)
+        halves = self._halves(parts.states)
+        forward = self._run(self.forward_layer, parts, halves[0], mask, training)
+        backward = self._run(self.backward_layer, parts, halves[1], mask, training)
+        self._num_constants = len(parts.constants) or self._num_constants
+        reversed_in_time = K.reverse(backward[0], 1) if self.return_sequences else backward[0]
+        outputs = self._merged(forward[0], reversed_in_time)
+        return unpack_singleton([*outputs, *forward[1:], *backward[1:]])
+
+    def _halves(self, states: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+        """Return the first states of the forward layer and those of the backward layer."""
+        number = len(self.forward_layer.states)
+        expected = number + len(self.backward_layer.states)
+        if states and len(states) != expected:
+            raise ArgumentError(
+                f"{self.label}: {len(states)} initial states came; expected {expected}: those of "
+                f"the forward layer, then those of the backward layer.",
+                subject=self,
+            )
+        return states[:number], states[number:]
+
+    @staticmethod
+    def _run(
+        layer: Any, parts: RecurrentInputs, states: list[Tensor], mask: Any, training: Any
+    ) -> list[Tensor]:
+        """Return what one of the layers gives, as a list."""
+        keywords = {
+            "mask": first_mask(mask),
+            "training": training,
+            "initial_state": without_history(states) or None,
+            "constants": without_history(parts.constants) or None,
+        }
+        given = {name: value for name, value in keywords.items() if value is not None}
+        accepted = {name: v for name, v in given.items() if accepts(layer.call, name)}
+        return to_list(layer(without_history(parts.sequence), **accepted))
+
+    def _merged(self, forward: Tensor, backward: Tensor) -> list[Tensor]:
+        if self.merge_mode is None:
+            return [forward, backward]
+        if self.merge_mode == "concat":
+            return [K.concatenate([forward, backward])]
+        if self.merge_mode == "mul":
+            return [forward * backward]
+        both = forward + backward
+        return [both / 2 if self.merge_mode == "ave" else both]
+
+    # --- shapes, masks, states, configuration -----------------------------------------------------
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """Return the shape of the output, or a list of shapes."""
+        of_both = [layer.compute_output_shape(first_shape(input_shape)) for layer in self.wrapped]
+        forward, backward = (x if isinstance(x, list) else [x] for x in of_both)
+        outputs = [forward[0], backward[0]] if self.merge_mode is None else [forward[0]]
+        if self.merge_mode == "concat":
+            outputs = [(*forward[0][:-1], forward[0][-1] + backward[0][-1])]
+        return unpack_singleton([*outputs, *forward[1:], *backward[1:]])
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """Return the mask of the sequence for each sequence that comes out."""
+        output_mask = first_mask(mask) if self.return_sequences else None
+        masks = [output_mask] * (2 if self.merge_mode is None else 1)
+        states = [*self.forward_layer.states, *self.backward_layer.states]
+        return unpack_singleton([*masks, *[None for _ in states if self.return_state]])
+
+    def reset_states(self) -> None:
+        """Reset the states of both layers."""
+        reset_together(self._resets_inside(), "reset_states")
+
+    def _resets_inside(self) -> list[Any]:
+        return list(self.wrapped)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return what the constructor needs; values for the first weights are left out."""
+        config = super().get_config()
+        config.pop("weights", None)
+        if self._has_own_backward_layer:
+            config["backward_layer"] = layer_registry.serialize(self.backward_layer)
+        if self._num_constants:
+            config["num_constants"] = self._num_constants
+        return config
+
+
+def _twin(layer: Any, direction: str, go_backwards: bool) -> Any:
+    """Return a new layer like this one, for one of the directions."""
+    with sharing_functions():
+        config = layer.get_config()
+    name = layer.name.removeprefix("forward_")  # which the layer of a configuration may have
+    config.update(name=f"{direction}_{name}", go_backwards=go_backwards)
+    return type(layer).from_config(config)

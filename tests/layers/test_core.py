@@ -32,7 +32,7 @@ from kerascope.layers import (
     deserialize,
     serialize,
 )
-from kerascope.layers.lambdas import lambda_functions
+from kerascope.layers.core import lambda_functions
 from kerascope.registry import custom_object_scope
 
 

@@ -13,11 +13,9 @@ from typing import Any, NamedTuple
 
 from kerascope.backend.shapes import Shape
 from kerascope.engine.base_layer import Layer
-from kerascope.layers.bidirectional import Bidirectional
-from kerascope.layers.recurrent_arguments import size_of_output, sizes_of_states
-from kerascope.layers.rnn import RNN
-from kerascope.layers.time_distributed import TimeDistributed
-from kerascope.layers.wrapper import Wrapper
+from kerascope.layers.recurrent import RNN
+from kerascope.layers.recurrent_cells import size_of_output, sizes_of_states
+from kerascope.layers.wrappers import Bidirectional, TimeDistributed, Wrapper
 from kerascope.viz.extract.layer_facts import CallFacts, parts_of_wrapper
 
 _MERGES = {"concat": "Concatenate", "sum": "Add", "mul": "Multiply", "ave": "Average"}

@@ -37,12 +37,11 @@ from kerascope.backend.state import count_params
 from kerascope.engine.base_layer import Layer, snake_case
 from kerascope.engine.network import Network
 from kerascope.engine.node_ids import CallInModel, clean
-from kerascope.layers.layer_of_cell import LayerOfCell
 from kerascope.layers.operation_forms import OWN
 from kerascope.layers.operations import Operation
-from kerascope.layers.rnn import RNN
-from kerascope.layers.stacked_cells import StackedRNNCells
-from kerascope.layers.wrapper import Wrapper
+from kerascope.layers.recurrent import RNN, LayerOfCell
+from kerascope.layers.recurrent_cells import StackedRNNCells
+from kerascope.layers.wrappers import Wrapper
 from kerascope.viz.graph import Attribute, GraphNode
 
 

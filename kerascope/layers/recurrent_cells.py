@@ -1,0 +1,858 @@
+"""Cells: what happens in one time step of a recurrent layer.
+
+A cell has `call(inputs, states)`, which returns an output and the new states; `recurrent.py` has
+the loop over time around it. The work of SimpleRNNCell, GRUCell and LSTMCell has two parts: the
+product of the input with `kernel`, which does not depend on the state, and the rest, which does. A
+recurrent layer does the first part for all time steps at once, in one great product, and only the
+rest step by step. A cell with several gates keeps their kernels side by side in one matrix.
+
+`GatedCell` holds what the three have in common: weights, dropout, the two kinds of products. Read
+`step` of each: it is the formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope import activations, constraints, initializers, regularizers
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor
+from kerascope.backend.shapes import Shape, Size
+from kerascope.engine.arguments import accepts, to_list
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.layer_type import layer_registry
+from kerascope.errors import ArgumentError, ShapeError
+from kerascope.layers.arguments import positive_int, share
+from kerascope.layers.inner_layers import build_inside
+from kerascope.registry import custom_object_scope
+from kerascope.spellings import default_by_dialect
+
+StepResult = tuple[Tensor, list[Tensor]]  # the output of a step, and the new states
+
+
+class OneStep(Layer):
+    """Base of cells that can be called on an input and states."""
+
+    _is_part = True
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Compute one time step.
+
+        Parameters
+        ----------
+        inputs : Tensor or array_like, shape (batch, features)
+        *args, **kwargs
+            The states, a list of tensors or arrays, then what `call` takes: `training`.
+
+        Returns
+        -------
+        output : Tensor or np.ndarray
+        states : list of Tensor or of np.ndarray
+        """
+        states = args[0] if args else kwargs.pop("states", None)
+        if states is None:
+            return super().__call__(inputs, **kwargs)
+        # In one list, so that a Node knows the states as inputs too.
+        output, *new_states = super().__call__([inputs, *to_list(states)], **kwargs)
+        return output, new_states
+
+    def flat_step(self, inputs: Any, training: Any = None) -> list[Any]:
+        """Return `[output, *new_states]`, for `[inputs, *states]`.
+
+        Raises
+        ------
+        ArgumentError
+            There are no states, or not as many as the cell has.
+        """
+        inputs, *states = to_list(inputs)
+        if not states:
+            raise ArgumentError(
+                f"{self.label}: is a cell, which computes one time step from an input and states; "
+                f"got no states. Call cell(x, [h, ...]); for a sequence make a layer of it, "
+                "RNN(cell).",
+                subject=self,
+            )
+        check_states(self, states, sizes_of_states(self))
+        output, new_states = self.call(inputs, states, training=training)
+        return [output, *[K.identity(y) if y is output else y for y in new_states]]
+
+
+# --- cells with gates -----------------------------------------------------------------------------
+
+# Activations that act on each number by itself.
+ELEMENTWISE = (
+    activations.sigmoid,
+    activations.hard_sigmoid,
+    activations.hard_sigmoid_of_keras_3,
+    activations.tanh,
+    activations.relu,
+)
+
+
+class DropoutMasks(NamedTuple):
+    """Factors for the inputs and for the state of a cell: for each gate, one for all, or None."""
+
+    inputs: list[Tensor] | None
+    states: list[Tensor] | None
+
+
+NO_MASKS = DropoutMasks(None, None)
+
+
+class GatedCell(OneStep):
+    """Base of the cells of this package; a subclass says in `step` what happens in a time step.
+
+    The arguments are those of the subclasses. `gates` is the number of matrices that stand side by
+    side in `kernel` and in `recurrent_kernel`.
+    """
+
+    _is_part = True
+    gates = 1
+    implementation = 1
+    recurrent_activation: Any = None  # of the gates, if there are several
+    bias: Any = None
+    channel_axis = -1  # where the numbers of the units lie in inputs and states
+
+    def __init__(
+        self,
+        units: int,
+        *,
+        activation: Any,
+        use_bias: bool,
+        kernel_initializer: Any,
+        recurrent_initializer: Any,
+        bias_initializer: Any,
+        kernel_regularizer: Any,
+        recurrent_regularizer: Any,
+        bias_regularizer: Any,
+        kernel_constraint: Any,
+        recurrent_constraint: Any,
+        bias_constraint: Any,
+        dropout: float,
+        recurrent_dropout: float,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.units = positive_int(units, f"{self.label}: units")
+        self.activation = activations.get(activation)
+        self.use_bias = bool(use_bias)
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.recurrent_initializer = initializers.get(recurrent_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.recurrent_regularizer = regularizers.get(recurrent_regularizer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.kernel_constraint = constraints.get(kernel_constraint)
+        self.recurrent_constraint = constraints.get(recurrent_constraint)
+        self.bias_constraint = constraints.get(bias_constraint)
+        self.dropout = share(dropout, f"{self.label}: dropout")
+        self.recurrent_dropout = share(recurrent_dropout, f"{self.label}: recurrent_dropout")
+        self.state_size: Any = self.units
+
+    def build(self, input_shape: Any) -> None:
+        """Make `kernel`, `recurrent_kernel` and `bias` for inputs of shape (batch, features)."""
+        self.kernel = self.add_weight(
+            name="kernel",
+            shape=self.kernel_shape(first_shape(input_shape)[-1]),
+            initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+        )
+        self.recurrent_kernel = self.add_weight(
+            name="recurrent_kernel",
+            shape=self.kernel_shape(self.units),
+            initializer=self.recurrent_initializer,
+            regularizer=self.recurrent_regularizer,
+            constraint=self.recurrent_constraint,
+        )
+        self.bias = None
+        if self.use_bias:
+            self.bias = self.add_weight(
+                name="bias",
+                shape=self.bias_shape,
+                initializer=self.first_bias,
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+            )
+        self.built = True
+
+    def kernel_shape(self, features: Size) -> Shape:
+        """Return the shape of a kernel for inputs, or states, of so many features."""
+        return (features, self.gates * self.units)
+
+    @property
+    def bias_shape(self) -> Shape:
+        """Shape of `bias`: one number for each unit of each gate."""
+        return (self.gates * self.units,)
+
+    def first_bias(self, shape: Shape, dtype: str | None = None) -> Any:
+        """Return the first values of `bias`."""
+        return self.bias_initializer(shape, dtype=dtype)
+
+    # --- a time step ------------------------------------------------------------------------------
+
+    def call(
+        self,
+        inputs: Any,
+        states: list[Tensor] | None = None,
+        training: Any = None,
+        masks: DropoutMasks | None = None,
+    ) -> Any:
+        """Compute one time step.
+
+        Parameters
+        ----------
+        inputs : Tensor, shape (batch, features)
+        states : list of Tensor, each of shape (batch, units)
+            What the step before has left.
+        training : bool or Tensor, optional
+            Whether dropout acts; by default the learning phase says.
+        masks : DropoutMasks, optional
+            What `dropout_masks` returned; by default it is asked now.
+
+        Returns
+        -------
+        output : Tensor, shape (batch, units)
+        states : list of Tensor
+        """
+        if states is None:
+            return self.flat_step(inputs, training)
+        masks = self.dropout_masks(inputs, training) if masks is None else masks
+        return self.step(self.project_inputs(inputs, masks), states, masks)
+
+    def project_inputs(self, inputs: Tensor, masks: DropoutMasks = NO_MASKS) -> Tensor:
+        """Return inputs · kernel + bias, of one time step or of all of them: (batch, ..., units).
+
+        The shape of the inputs is (batch, features) or (batch, time, features).
+        """
+        projected = self.product(inputs, self.kernel, factors_for(inputs, masks.inputs))
+        if not self.use_bias:
+            return projected
+        return K.bias_add(projected, self.input_bias, data_format="channels_last")
+
+    @property
+    def input_bias(self) -> Any:
+        """The bias that is added to inputs · kernel."""
+        return self.bias
+
+    def step(
+        self, projected: Tensor, states: list[Tensor], masks: DropoutMasks = NO_MASKS
+    ) -> StepResult:
+        """Return the output and the new states, from `project_inputs` of one time step."""
+        raise NotImplementedError
+
+    def product(
+        self,
+        x: Tensor,
+        kernel: Tensor,
+        factors: list[Tensor] | None,
+        multiply: Callable[[Tensor, Tensor], Tensor] = K.dot,
+    ) -> Tensor:
+        """Return x · kernel; where each gate has dropout factors of its own, gate by gate."""
+        if factors is None:
+            return multiply(x, kernel)
+        if len(factors) == 1:
+            return multiply(x * factors[0], kernel)
+        parts = zip(factors, split(kernel, len(factors), self.units), strict=True)
+        return K.concatenate(
+            [multiply(x * factor, part) for factor, part in parts], axis=self.channel_axis
+        )
+
+    def stacked_gates(self, x: Tensor, number: int) -> Any:
+        """Return the parts of `x` that belong to so many gates: a list, or a tensor of all.
+
+        In a tensor the gates are the first axis, so each lies in one piece when something is
+        computed of it.
+        """
+        if x.ndim != 2:
+            return split(x, number, self.units, self.channel_axis)
+        parts = K.reshape(x, (-1, number, self.units))
+        return K.permute_dimensions(parts, (1, 0, 2))
+
+    def opened(self, stacked: Any, number: int) -> list[Tensor]:
+        """Return the recurrent activation of stacked gates.
+
+        One that acts on each number by itself takes all gates in one go.
+        """
+        activation: Any = self.recurrent_activation
+        if isinstance(stacked, Tensor) and activation in ELEMENTWISE:
+            stacked, activation = activation(stacked), activations.linear
+        return [activation(stacked[gate]) for gate in range(number)]
+
+    # --- dropout ----------------------------------------------------------------------------------
+
+    def dropout_masks(self, inputs: Tensor, training: Any = None) -> DropoutMasks:
+        """Draw which features and which states are dropped in all time steps of a call.
+
+        Parameters
+        ----------
+        inputs : Tensor, shape (batch, features)
+            Of any time step; only its shape counts.
+        training : bool or Tensor, optional
+        """
+        return DropoutMasks(
+            self._drawn(K.ones_like(inputs), self.dropout, training),
+            self._drawn(self.zero_state(inputs) + 1, self.recurrent_dropout, training),
+        )
+
+    def zero_state(self, inputs: Tensor) -> Tensor:
+        """Return zeros of a state's shape, for inputs of one time step."""
+        return K.tile(K.zeros_like(inputs[:, :1]), (1, self.units))
+
+    def _drawn(self, ones: Tensor, rate: float, training: Any) -> list[Tensor] | None:
+        """Return factors: in training 0 for what is dropped, 1 / (1 - rate) else; in test 1."""
+        if rate == 0:
+            return None
+        number = self.gates if self.implementation == 1 else 1
+        return [
+            K.in_train_phase(lambda: K.dropout(ones, rate), ones, training) for _ in range(number)
+        ]
+
+
+class SimpleRNNCell(GatedCell):
+    """One time step of a SimpleRNN.
+
+    Parameters
+    ----------
+    units : int
+        Size of the output and of the state.
+    activation : str or callable
+        Applied to the output.
+    use_bias : bool
+        Whether a bias is added.
+    kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
+        First values of the weights.
+    kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or object, optional
+        Penalties on the weights.
+    kernel_constraint, recurrent_constraint, bias_constraint : str, callable or object, optional
+        What the optimizer applies to each new value.
+    dropout, recurrent_dropout : float
+        Shares of the features, and of the state, that are dropped in training.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+        output = state = activation(dot(inputs, kernel) + dot(state, recurrent_kernel) + bias)
+
+    with `kernel` of shape (features, units) and `recurrent_kernel` of shape (units, units).
+    """
+
+    def __init__(
+        self,
+        units: int,
+        activation: Any = "tanh",
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        recurrent_initializer: Any = "orthogonal",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        recurrent_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        recurrent_constraint: Any = None,
+        bias_constraint: Any = None,
+        dropout: float = 0.0,
+        recurrent_dropout: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            units,
+            activation=activation,
+            use_bias=use_bias,
+            kernel_initializer=kernel_initializer,
+            recurrent_initializer=recurrent_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            recurrent_regularizer=recurrent_regularizer,
+            bias_regularizer=bias_regularizer,
+            kernel_constraint=kernel_constraint,
+            recurrent_constraint=recurrent_constraint,
+            bias_constraint=bias_constraint,
+            dropout=dropout,
+            recurrent_dropout=recurrent_dropout,
+            **kwargs,
+        )
+
+    def step(
+        self, projected: Tensor, states: list[Tensor], masks: DropoutMasks = NO_MASKS
+    ) -> StepResult:
+        """Return the output, which is the new state too."""
+        recurrent = self.product(states[0], self.recurrent_kernel, masks.states)
+        output = self.activation(projected + recurrent)
+        return output, [output]
+
+
+class LSTMCell(GatedCell):
+    """One time step of an LSTM.
+
+    Parameters
+    ----------
+    units : int
+        Size of the output and of the memory.
+    activation : str or callable
+        Of the candidates for the memory, and of the memory when it is shown.
+    recurrent_activation : str or callable
+        Of the gates; in dialect "3" the default is "sigmoid".
+    use_bias : bool
+        Whether a bias is added.
+    kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
+        First values of the weights.
+    unit_forget_bias : bool
+        Whether the bias of the forget gate begins at 1, so that at first little is forgotten.
+    kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or object, optional
+        Penalties on the weights.
+    kernel_constraint, recurrent_constraint, bias_constraint : str, callable or object, optional
+        What the optimizer applies to each new value.
+    dropout, recurrent_dropout : float
+        Shares of the features, and of the state, that are dropped in training.
+    implementation : {1, 2}
+        With 1 each gate has dropout masks of its own, with 2 all gates share them. Without dropout
+        there is no difference. (0, an old value, is taken as 1.)
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    Four gates, whose matrices stand side by side in `kernel`, `recurrent_kernel` and `bias` in the
+    order i, f, c, o. With a_g = dot(inputs, kernel_g) + dot(h, recurrent_kernel_g) + bias_g:
+
+        i = recurrent_activation(a_i)       input gate: how much of the candidate is written
+        f = recurrent_activation(a_f)       forget gate: how much of the memory is kept
+        c = f * c + i * activation(a_c)     the new memory
+        o = recurrent_activation(a_o)       output gate: how much of the memory is shown
+        h = o * activation(c)               the output; the states are [h, c]
+    """
+
+    gates = 4
+
+    @default_by_dialect
+    def __init__(
+        self,
+        units: int,
+        activation: Any = "tanh",
+        recurrent_activation: Any = "hard_sigmoid",
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        recurrent_initializer: Any = "orthogonal",
+        bias_initializer: Any = "zeros",
+        unit_forget_bias: bool = True,
+        kernel_regularizer: Any = None,
+        recurrent_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        recurrent_constraint: Any = None,
+        bias_constraint: Any = None,
+        dropout: float = 0.0,
+        recurrent_dropout: float = 0.0,
+        implementation: int = 1,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            units,
+            activation=activation,
+            use_bias=use_bias,
+            kernel_initializer=kernel_initializer,
+            recurrent_initializer=recurrent_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            recurrent_regularizer=recurrent_regularizer,
+            bias_regularizer=bias_regularizer,
+            kernel_constraint=kernel_constraint,
+            recurrent_constraint=recurrent_constraint,
+            bias_constraint=bias_constraint,
+            dropout=dropout,
+            recurrent_dropout=recurrent_dropout,
+            **kwargs,
+        )
+        self.recurrent_activation = activations.get(recurrent_activation)
+        self.unit_forget_bias = bool(unit_forget_bias)
+        self.implementation = implementation or 1
+        self.state_size = (self.units, self.units)
+
+    def first_bias(self, shape: Shape, dtype: str | None = None) -> Any:
+        """Return the first values of `bias`; with `unit_forget_bias` ones for the forget gate."""
+        first = np.array(self.bias_initializer(shape, dtype=dtype))
+        if self.unit_forget_bias:
+            first[self.units : 2 * self.units] = 1
+        return first
+
+    def step(
+        self, projected: Tensor, states: list[Tensor], masks: DropoutMasks = NO_MASKS
+    ) -> StepResult:
+        """Return the output h and the new states [h, c]."""
+        h, c = states
+        sums = projected + self.product(h, self.recurrent_kernel, masks.states)
+        stacked = self.stacked_gates(sums, 4)
+        i, f, _, o = self.opened(stacked, 4)
+        c = f * c + i * self.activation(stacked[2])
+        h = o * self.activation(c)
+        return h, [h, c]
+
+
+class GRUCell(GatedCell):
+    """One time step of a GRU.
+
+    Parameters
+    ----------
+    units : int
+        Size of the output and of the state.
+    activation : str or callable
+        Of the candidates for the state.
+    recurrent_activation : str or callable
+        Of the gates; in dialect "3" the default is "sigmoid".
+    use_bias : bool
+        Whether a bias is added.
+    kernel_initializer, recurrent_initializer, bias_initializer : str, callable or object
+        First values of the weights.
+    kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or object, optional
+        Penalties on the weights.
+    kernel_constraint, recurrent_constraint, bias_constraint : str, callable or object, optional
+        What the optimizer applies to each new value.
+    dropout, recurrent_dropout : float
+        Shares of the features, and of the state, that are dropped in training.
+    implementation : {1, 2}
+        With 1 each gate has dropout masks of its own, with 2 all gates share them. Without dropout
+        there is no difference. (0, an old value, is taken as 1.)
+    reset_after : bool
+        Where the reset gate acts: see the notes. In dialect "3" the default is True.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    Three gates, whose matrices stand side by side in the order z, r, h:
+
+        z = recurrent_activation(x_z + dot(h, recurrent_kernel_z))   update gate: what is kept
+        r = recurrent_activation(x_r + dot(h, recurrent_kernel_r))   reset gate
+        candidate = activation(x_h + dot(r * h, recurrent_kernel_h))
+        h = z * h + (1 - z) * candidate                              output and state
+
+    where x_g = dot(inputs, kernel_g) + bias_g. With `reset_after` the reset gate acts after the
+    product, as in NVIDIA's cuDNN: candidate = activation(x_h + r * dot(h, recurrent_kernel_h)). The
+    recurrent products then have biases of their own: `bias` is of shape (2, 3 * units).
+    """
+
+    gates = 3
+
+    @default_by_dialect
+    def __init__(
+        self,
+        units: int,
+        activation: Any = "tanh",
+        recurrent_activation: Any = "hard_sigmoid",
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        recurrent_initializer: Any = "orthogonal",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        recurrent_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        recurrent_constraint: Any = None,
+        bias_constraint: Any = None,
+        dropout: float = 0.0,
+        recurrent_dropout: float = 0.0,
+        implementation: int = 1,
+        reset_after: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            units,
+            activation=activation,
+            use_bias=use_bias,
+            kernel_initializer=kernel_initializer,
+            recurrent_initializer=recurrent_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            recurrent_regularizer=recurrent_regularizer,
+            bias_regularizer=bias_regularizer,
+            kernel_constraint=kernel_constraint,
+            recurrent_constraint=recurrent_constraint,
+            bias_constraint=bias_constraint,
+            dropout=dropout,
+            recurrent_dropout=recurrent_dropout,
+            **kwargs,
+        )
+        self.recurrent_activation = activations.get(recurrent_activation)
+        self.implementation = implementation or 1
+        self.reset_after = bool(reset_after)
+
+    @property
+    def bias_shape(self) -> Shape:
+        """Shape of `bias`: two rows if the recurrent products have a bias too."""
+        width = 3 * self.units
+        return (2, width) if self.reset_after else (width,)
+
+    @property
+    def input_bias(self) -> Any:
+        """The bias that is added to inputs · kernel."""
+        return self.bias[0] if self.reset_after else self.bias
+
+    def step(
+        self, projected: Tensor, states: list[Tensor], masks: DropoutMasks = NO_MASKS
+    ) -> StepResult:
+        """Return the output h and the new states [h]."""
+        (h,) = states
+        candidate_of = self._reset_after if self.reset_after else self._reset_before
+        z, candidate = candidate_of(self._parted(projected), h, masks.states)
+        h = z * h + (1 - z) * candidate
+        return h, [h]
+
+    def _reset_after(
+        self, inputs: list[Tensor], h: Tensor, factors: list[Tensor] | None
+    ) -> tuple[Tensor, Tensor]:
+        """Return the update gate and the candidate; the reset gate acts on the product."""
+        for_gates, for_candidate = inputs
+        recurrent = self.product(h, self.recurrent_kernel, factors)
+        recurrent = recurrent + self.bias[1] if self.use_bias else recurrent
+        of_gates, of_candidate = self._parted(recurrent)
+        z, r = self.opened(self.stacked_gates(for_gates + of_gates, 2), 2)
+        return z, self.activation(for_candidate + r * of_candidate)
+
+    def _reset_before(
+        self, inputs: list[Tensor], h: Tensor, factors: list[Tensor] | None
+    ) -> tuple[Tensor, Tensor]:
+        """Return the update gate and the candidate; the reset gate acts on the state."""
+        for_gates, for_candidate = inputs
+        of_gates, of_candidate = self._parted(self.recurrent_kernel)
+        two_factors, last_factor = (factors[:2], factors[-1:]) if factors else (None, None)
+        sums = for_gates + self.product(h, of_gates, two_factors)
+        z, r = self.opened(self.stacked_gates(sums, 2), 2)
+        return z, self.activation(for_candidate + self.product(r * h, of_candidate, last_factor))
+
+    def _parted(self, x: Tensor) -> list[Tensor]:
+        """Return the columns of z and r, side by side, and those of the candidate."""
+        both = 2 * self.units
+        return [x[:, :both], x[:, both:]]
+
+
+def split(x: Tensor, number: int, size: int, axis: int = -1) -> list[Tensor]:
+    """Return parts of `x` along an axis, counted from behind, each of this size.
+
+    Examples
+    --------
+    >>> [K.eval(part).tolist() for part in split(K.constant([[1, 2, 3, 4]]), 2, 2)]
+    [[[1.0, 2.0]], [[3.0, 4.0]]]
+    """
+    behind = [slice(None)] * (-axis - 1)
+    return [x[(..., slice(i * size, (i + 1) * size), *behind)] for i in range(number)]
+
+
+def factors_for(inputs: Tensor, factors: list[Tensor] | None) -> list[Tensor] | None:
+    """Return dropout factors of a time step so that they fit one time step or all of them."""
+    if factors is None or inputs.ndim == factors[0].ndim:
+        return factors
+    return [K.expand_dims(factor, 1) for factor in factors]
+
+
+# --- several cells as one -------------------------------------------------------------------------
+
+
+class StackedRNNCells(OneStep):
+    """Cells on top of each other: in each time step the output of one goes into the next.
+
+    Parameters
+    ----------
+    cells : list of Layer or object
+        The first one gets the input. Each has `call(inputs, states)` and `state_size`.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        A cell has no `call` or no `state_size`.
+
+    Notes
+    -----
+    `RNN([LSTMCell(8), LSTMCell(4)])` makes the stack by itself. The states are listed from the last
+    cell to the first, as in Keras 2: `[h2, c2, h1, c1]`, so that the first one is as large as the
+    output.
+
+    Examples
+    --------
+    >>> from kerascope.layers import GRUCell, LSTMCell
+    >>> StackedRNNCells([LSTMCell(8), GRUCell(4)]).state_size
+    (4, 8, 8)
+    """
+
+    def __init__(self, cells: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.cells = list(cells)
+        for cell in self.cells:
+            for needed in ("call", "state_size"):
+                if not hasattr(cell, needed):
+                    raise ArgumentError(
+                        f"{self.label}: cell {cell!r} has no attribute {needed!r}; expected "
+                        f"objects with call(inputs, states) and state_size.",
+                        subject=self,
+                    )
+
+    @property
+    def state_size(self) -> tuple[Any, ...]:
+        """Sizes of the states of all cells, from the last cell to the first."""
+        sizes: list[Any] = []
+        for cell in reversed(self.cells):
+            sizes += cell.state_size if isinstance(cell.state_size, (list, tuple)) else []
+            sizes += [] if isinstance(cell.state_size, (list, tuple)) else [cell.state_size]
+        return tuple(sizes)
+
+    @property
+    def output_size(self) -> Any:
+        """Size of the output of the last cell."""
+        size = size_of_output(self.cells[-1])
+        return size[0] if len(size) == 1 else size
+
+    def build(self, input_shape: Any) -> None:
+        """Make the weights of each cell, for what the cell before it gives."""
+        several = isinstance(input_shape, list)
+        shape, constants = (input_shape[0], input_shape[1:]) if several else (input_shape, [])
+        for cell in self.cells:
+            takes_constants = constants and accepts(cell.call, "constants")
+            build_inside(cell, [shape, *constants] if takes_constants else shape)
+            shape = (shape[0], *size_of_output(cell))
+        self.built = True
+
+    def call(
+        self,
+        inputs: Any,
+        states: list[Tensor] | None = None,
+        training: Any = None,
+        constants: Any = None,
+        masks: Any = None,
+    ) -> Any:
+        """Compute one time step of every cell; the arguments are those of a cell's `call`."""
+        if states is None:
+            return self.flat_step(inputs, training)
+        masks = self.dropout_masks(inputs, training) if masks is None else masks
+        parts = self._parts(states)
+        new_states: list[Tensor] = []
+        for cell, own_states, own_masks in zip(self.cells, parts, masks, strict=True):
+            known = {"training": training, "constants": constants, "masks": own_masks}
+            keywords = {name: v for name, v in known.items() if accepts(cell.call, name)}
+            inputs, own_new_states = cell.call(inputs, own_states, **keywords)
+            new_states = [*own_new_states, *new_states]
+        return inputs, new_states
+
+    def _parts(self, states: list[Tensor]) -> list[list[Tensor]]:
+        """Return the states of each cell, from the first cell to the last."""
+        parts, rest = [], list(states)
+        for cell in self.cells:
+            first = len(rest) - len(sizes_of_states(cell))
+            parts.append(rest[first:])
+            rest = rest[:first]
+        return parts
+
+    def dropout_masks(self, inputs: Tensor, training: Any = None) -> list[Any]:
+        """Draw the dropout masks of each cell; None for a cell that has none."""
+        masks = []
+        for cell in self.cells:
+            draws = hasattr(cell, "dropout_masks")
+            masks.append(cell.dropout_masks(inputs, training) if draws else None)
+            if inputs.ndim == 2:
+                inputs = K.tile(K.zeros_like(inputs[:, :1]), (1, *size_of_output(cell)))
+        return masks
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the configurations of the cells, ready for JSON."""
+        cells = [layer_registry.serialize(cell) for cell in self.cells]
+        return {**super().get_config(), "cells": cells}
+
+    @classmethod
+    def from_config(
+        cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
+    ) -> StackedRNNCells:
+        """Make the stack from what `get_config` returned."""
+        with custom_object_scope(custom_objects or {}):
+            cells = [layer_registry.deserialize(cell) for cell in config["cells"]]
+        return cls(**{**config, "cells": cells})
+
+
+# --- shapes and states of any cell ----------------------------------------------------------------
+
+
+def first_shape(input_shape: Any) -> Shape:
+    """Return the shape of the sequence, which comes first if there are several."""
+    several = bool(input_shape) and isinstance(input_shape[0], (list, tuple))
+    return tuple(input_shape[0] if several else input_shape)
+
+
+def sizes_of_states(cell: Any) -> list[Shape]:
+    """Return the shape of a sample of each state of a cell: `[(32,), (32,)]` for an LSTM(32)."""
+    sizes = cell.state_size
+    sizes = list(sizes) if isinstance(sizes, (list, tuple)) else [sizes]
+    return [tuple(size) if isinstance(size, (list, tuple)) else (int(size),) for size in sizes]
+
+
+def size_of_output(cell: Any) -> Shape:
+    """Return the shape of a sample of the output of a cell: its `output_size`, or a state's."""
+    size = getattr(cell, "output_size", None)
+    if size is None:
+        return sizes_of_states(cell)[0]
+    return tuple(size) if isinstance(size, (list, tuple)) else (int(size),)
+
+
+def check_states(layer: Layer, states: Sequence[Tensor], sizes: Sequence[Shape]) -> None:
+    """Hold the states that a layer is called with against those of its cell.
+
+    Raises
+    ------
+    ArgumentError
+        There are more than the cell has, or less.
+    ShapeError
+        One has another shape.
+    """
+    if len(states) != len(sizes):
+        raise ArgumentError(
+            f"{layer.label}: {len(states)} states came; expected {len(sizes)}, of shapes "
+            f"{', '.join(str((None, *size)) for size in sizes)}. Give all of them in one list.",
+            subject=layer,
+        )
+    for index, (state, size) in enumerate(zip(states, sizes, strict=True)):
+        own = state.shape[1:]
+        fits = len(own) == len(size) and all(
+            a is None or b is None or a == b for a, b in zip(own, size, strict=True)
+        )
+        if not fits:
+            raise ShapeError(
+                f"{layer.label}: state {index} has shape {state.shape}; expected "
+                f"{(None, *size)}, as the cell's state_size says.",
+                subject=layer,
+            )
+
+
+# --- all time steps of a batch as one greater batch, and back -------------------------------------
+
+
+def joined_steps(x: Tensor) -> Tensor:
+    """Return (batch, time, ...) as (batch * time, ...).
+
+    Examples
+    --------
+    >>> joined_steps(K.placeholder((None, 5, 4))).shape
+    (None, 4)
+    """
+    sizes = [K.shape(x)[axis + 2] if n is None else n for axis, n in enumerate(x.shape[2:])]
+    return K.reshape(x, (-1, *sizes))
+
+
+def parted_steps(x: Tensor, like: Tensor) -> Tensor:
+    """Return (batch * time, ...) as (batch, time, ...), with the first two sizes of `like`.
+
+    Examples
+    --------
+    >>> x = K.placeholder((None, 5, 4))
+    >>> parted_steps(joined_steps(x), like=x).shape
+    (None, 5, 4)
+    """
+    sizes = [K.shape(x)[axis + 1] if n is None else n for axis, n in enumerate(x.shape[1:])]
+    batch, time = like.shape[:2]
+    if time is not None:
+        return K.reshape(x, (-1 if batch is None else batch, time, *sizes))
+    # There may be no step at all: then division does not tell how many samples there are.
+    batch = K.shape(like)[0] if batch is None else batch
+    return K.reshape(x, (batch, K.shape(like)[1], *sizes))
