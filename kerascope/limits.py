@@ -23,6 +23,7 @@ from kerascope.errors import ConfigError
 HOW_TO_LIFT = "If you trust it, lift the limits: limits=None, or --no-limits on the command line."
 GREATEST_NUMBER = 2**63
 PARTS_OF_A_LAYER = 4  # an object of some KB
+PARTS_OF_A_CALL = 4  # takes the time of some ops, beside those that it makes
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Limits:
     products : int
         Multiplications in factorizations (the initializer Orthogonal).
     parts : int
-        Ops of the graph; a layer counts as four.
+        Ops of the graph; a layer counts as four, and so does each call of one.
     values : int
         Numbers, texts, lists and dicts in the configuration itself.
 
@@ -51,8 +52,8 @@ class Limits:
     numbers: int = 2**28  # VGG19 has half of that
     spare: int = 1_000_000
     products: int = 10**11
-    parts: int = 100_000  # ResNet152 makes 5,000
-    values: int = 1_500_000  # ResNet152 has 50,000
+    parts: int = 50_000  # ResNet152 makes 7,000
+    values: int = 400_000  # ResNet152 has 50,000
 
 
 USUAL = Limits()
@@ -136,7 +137,7 @@ class Budget:
             )
 
     def take_parts(self, number: int, what: str) -> None:
-        """Take layers or ops from the budget.
+        """Take layers, calls or ops from the budget.
 
         Raises
         ------
@@ -147,10 +148,25 @@ class Budget:
             return
         self.parts -= number
         if self.parts < 0:
-            raise ConfigError(
-                f"{self.where}: its configuration makes a graph of more than "
-                f"{self.limits.parts:,} ops and layers ({what}). {HOW_TO_LIFT}"
-            )
+            raise self._of_too_many_parts(what)
+
+    def check_parts(self, number: int, what: str) -> None:
+        """Look whether there are so many, before any is made.
+
+        Raises
+        ------
+        ConfigError
+            Too few are left.
+        """
+        if self.limits is not None and self.parts < number:
+            raise self._of_too_many_parts(what)
+
+    def _of_too_many_parts(self, what: str) -> ConfigError:
+        assert self.limits is not None
+        return ConfigError(
+            f"{self.where}: its configuration makes a graph of more than "
+            f"{self.limits.parts:,} ops, layers and calls ({what}). {HOW_TO_LIFT}"
+        )
 
 
 _budget: ContextVar[Budget | None] = ContextVar("budget", default=None)

@@ -188,6 +188,8 @@ def taken_out(
 
 def number_of_places(arguments: dict[str, Any]) -> int:
     """Return how many inputs of a Node stand in its arguments."""
+    if not arguments:
+        return 0
     places: list[InputPlace] = []
     _replaced(list(arguments.values()), InputPlace, places.append)
     return len(places)

@@ -49,6 +49,7 @@ from kerascope.engine.arguments import (
 from kerascope.engine.input_spec import check_inputs
 from kerascope.engine.node import Node, NodeCreated, remember_call
 from kerascope.errors import ArgumentError, DtypeError, PhaseAskedError, ShapeError
+from kerascope.limits import PARTS_OF_A_CALL, current_budget
 from kerascope.registry import Registry
 from kerascope.spellings import habits
 from kerascope.stage import Stage
@@ -191,6 +192,9 @@ def run_body(
     again : bool
         The same call was made before, on other tensors: it is known what comes out.
     """
+    budget = current_budget()
+    if budget is not None:
+        budget.take_parts(PARTS_OF_A_CALL, f"at a call of a layer {type(layer).__name__}")
     own_masks = masks[: len(to_list(call.inputs))]
     masks_of_call = masks_by_name(layer, call.arguments, masks)
     kwargs, phase = phase_of(layer, {**masks_of_call, **call.filled_arguments})

@@ -23,6 +23,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Generator
+from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -987,12 +988,13 @@ def network_from_config(
             f"load its weights: model.load_weights(path)."
         )
     config = counted_from_zero(config)
+    _check_names_of_layers(config["layers"])
     with custom_object_scope(custom_objects or {}):
         layers = {entry["name"]: layer_registry.deserialize(entry) for entry in config["layers"]}
     waiting = [
         (entry["name"], call) for entry in config["layers"] for call in entry["inbound_nodes"]
     ]
-    _repeat_calls(layers, waiting)
+    _repeat_calls(layers, _in_order(waiting))
     inputs = [_tensor(layers, reference) for reference in config["input_layers"]]
     outputs = [_tensor(layers, reference) for reference in config["output_layers"]]
     network = cls(
@@ -1041,6 +1043,47 @@ def by_names(names: list[str] | None, items: list[Any]) -> Any:
     return items if names is None else dict(zip(names, items, strict=True))
 
 
+def _check_names_of_layers(entries: list[dict[str, Any]]) -> None:
+    names: set[str] = set()
+    for entry in entries:
+        if entry["name"] in names:
+            raise ConfigError(
+                f"network configuration: has two layers called {entry['name']!r}; expected a name "
+                "of its own for each."
+            )
+        names.add(entry["name"])
+
+
+def _in_order(waiting: list[tuple[str, list[Any]]]) -> list[tuple[str, list[Any]]]:
+    """Return the calls so that each comes after those that it needs, else as they stand.
+
+    A file names them in such an order, as a rule. One that was made to hurt does not, and trying
+    again and again would take for ever.
+    """
+    counts: dict[str, int] = {}
+    numbers = {}
+    for number, (name, _) in enumerate(waiting):
+        index = counts[name] = counts.get(name, -1) + 1
+        numbers[name, index] = number
+    before: list[set[int]] = []
+    after: list[list[int]] = [[] for _ in waiting]
+    for (name, index), number in numbers.items():
+        own = [(name, index - 1), *((x[0], x[1]) for x in waiting[number][1])]
+        before.append({numbers[key] for key in own if key in numbers})
+        for other in before[number]:
+            after[other].append(number)
+    left = [len(needed) for needed in before]
+    ready = [number for number, needed in enumerate(left) if not needed]
+    order = []
+    while ready:
+        order.append(number := heappop(ready))
+        for other in after[number]:
+            left[other] -= 1
+            if not left[other]:
+                heappush(ready, other)
+    return [waiting[number] for number in dict.fromkeys([*order, *range(len(waiting))])]
+
+
 def _repeat_calls(layers: dict[str, Layer], waiting: list[tuple[str, list[Any]]]) -> None:
     """Call the layers again, each call when its inputs and the calls before it are there."""
     while waiting:
@@ -1064,7 +1107,7 @@ def _repeat_calls(layers: dict[str, Layer], waiting: list[tuple[str, list[Any]]]
 
 def _exists(layers: dict[str, Layer], reference: list[Any]) -> bool:
     name, node_index, *_ = reference
-    return name in layers and node_index < len(_calls(layers[name]))
+    return name in layers and 0 <= node_index < len(_calls(layers[name]))
 
 
 def _calls(layer: Layer) -> list[Node]:

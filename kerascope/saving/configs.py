@@ -10,11 +10,12 @@ from typing import Any
 
 from kerascope.engine.layer_type import layer_registry
 from kerascope.errors import ConfigError, KerascopeError, UnknownNameError
-from kerascope.limits import USUAL, Budget, Limits, building
+from kerascope.limits import USUAL, Budget, Limits, building, current_budget
 from kerascope.registry import custom_object_scope
 from kerascope.saving.byte_code import decode_functions, refuse_byte_code
 from kerascope.saving.keras3_reading import from_keras_3
 from kerascope.saving.keras3_table import ACTIVATIONS
+from kerascope.saving.limits import parts_of
 from kerascope.saving.old_configs import is_from_keras_1, today
 from kerascope.saving.safe_json import check_values, read_json, read_yaml
 from kerascope.spellings import changed_habits
@@ -165,6 +166,9 @@ def model_of(config: Any, where: str, *, safe_mode: bool = True) -> Any:
     """
     try:
         check_values(config, where)
+        budget = current_budget()
+        if budget is not None:
+            budget.check_parts(parts_of(config), "all that it names")
         if not safe_mode:
             decode_functions(config)
         refuse_byte_code(config, safe_mode)
