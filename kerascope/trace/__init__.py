@@ -1,11 +1,11 @@
 """Walking and recording what the engine does; pure data, nothing is printed here.
 
-`walking.py` goes through a forward pass step by step with real arrays. `story.py` is an observer
-that turns the events of every stage into `Record`s (`records.py`), for `kerascope trace`; what it
-says of each kind of stage is in the `tell_*.py` files, in the order of a script: build, compile,
-train, call.
+`walking.py` goes through a forward pass step by step with real arrays.
 
-`recorder.py` writes `Event`s on a `tape.py`, and `stepper.py` moves among them.
+Two observers follow a program, each stage of it with an observer of its own (`observers.py`). The
+recorder (`recorder.py`) writes `Event`s (`events.py`) on a tape (`tape_store.py`), and the stepper
+(`stepper.py`) moves among them. The story (`story.py`), for `kerascope trace`, tells `Record`s
+(`records.py`): what is told of each kind of stage is in `story_build.py` and `story_training.py`.
 
 The package is also a function, `with kerascope.trace() as tape:`; see `tape.trace`.
 """

@@ -9,9 +9,10 @@
     recorder.close()
     recorder.tape.names_at(61)["tensor_map"]
 
-Each kind of stage has a hearer (`recorder_build.py`, `recorder_compile.py`, `recorder_run.py`,
-`recorder_function.py`), which knows the stage's events and the names in its source; this file keeps
-the clock and the spans.
+Each kind of stage has a `StageRecorder`, which knows the stage's events and the names in its
+source: those of building (`recorder_build.py`), of compiling (`recorder_compile.py`), of a call of
+a function (`recorder_function.py`), and here those of the runs over epochs and batches. The clock
+and the spans are in `event_writer.py`.
 
 A "B" is told before the thing happens wherever the order is known beforehand: for stages, for the
 ops of a function (the schedule lists them), for the layer calls of a graph run (by depth). So a
@@ -34,44 +35,45 @@ Lesson: chapter 12.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from typing import Any
 
-from kerascope.callers import line_outside_the_package
+import numpy as np
+
+from kerascope.backend.function import Function
+from kerascope.callbacks.base import Callback
+from kerascope.engine.arguments import to_list
+from kerascope.engine.calling import LayerBuilt
+from kerascope.engine.training_loop import BatchBegun, BatchEnded, EpochBegun, EpochEnded
 from kerascope.errors import ArgumentError
-from kerascope.stage import Mark, Stage
-from kerascope.trace.events import (
-    BEGIN,
-    END,
-    GRAIN_OF,
-    GRAINS,
-    INSTANT,
-    Delta,
-    Event,
-    Where,
-    new_event,
+from kerascope.stage import Stage
+from kerascope.trace.event_writer import (
+    EventWriter,
+    StageRecorder,
+    name_is,
+    place_in_script,
+    place_of_failure,
 )
-from kerascope.trace.hearer import Hearer
-from kerascope.trace.recorder_function import FunctionHearer
-from kerascope.trace.recorder_memory import Memory
-from kerascope.trace.recorder_override import override
-from kerascope.trace.recorder_stages import hearer_of
-from kerascope.trace.recorder_where import place_in_script, place_of_failure, where_of
+from kerascope.trace.events import Delta
+from kerascope.trace.recorder_build import (
+    CheckRecorder,
+    DepthRecorder,
+    LayerCallRecorder,
+    RunRecorder,
+    Silent,
+    WalkRecorder,
+    tell_built,
+)
+from kerascope.trace.recorder_compile import (
+    CompileRecorder,
+    GradientsRecorder,
+    TrainFunctionRecorder,
+    UpdatesRecorder,
+)
+from kerascope.trace.recorder_function import FunctionRecorder, override
 from kerascope.trace.snapshots import error_ref
-from kerascope.trace.tape_names import OF_THE_END
-from kerascope.trace.tape_store import HISTORY, Tape
-
-UNKNOWN = {BEGIN: "phase", INSTANT: "detail"}  # grains of what a stage of the user's own tells
-_RANKS = {grain: rank for rank, grain in enumerate(GRAINS)}
-Listener = Callable[[Event], Any]
 
 
-# An open span: kind, name, where, grain, whether it was told; the act and the phase around it.
-Span = tuple[str, str, Where, str, bool, str, str]
-
-
-class Recorder:
+class Recorder(EventWriter):
     """Writes events on a tape.
 
     Parameters
@@ -99,85 +101,40 @@ class Recorder:
         There is no such level.
     """
 
-    def __init__(
-        self,
-        level: str = "detail",
-        *,
-        statistics_only: bool = False,
-        history: int | None = HISTORY,
-    ) -> None:
-        if level not in GRAINS:
-            raise ArgumentError(f"Recorder: level: expected one of {GRAINS}, got {level!r}.")
-        self.level = level
-        self.tape = Tape(history=history)
-        self.listeners: list[Listener] = []
-        self.stage: Stage | None = None
-        self.memory = Memory(statistics_only)
-        self.describer = self.memory.describer
-        self.tape.live = self.describer.live
-        self.hearers: list[Hearer] = []
-        self.spans: list[Span] = []
-        self.script_line: tuple[str, int] | None = None  # that began what is now run again
-        self._act = self._phase = ""
-        self._depth = 0
-        self._append = self.tape.append
-        self._told = self.tape._events  # says what time it is: an interrupt leaves no gap
-        self._waiting: list[Delta] = []  # of events that are too fine to be told
-        finest = _RANKS[level]
-        self._grains = {k: (grain, _RANKS[grain] <= finest) for k, grain in GRAIN_OF.items()}
-        self._unknown = {ph: (grain, _RANKS[grain] <= finest) for ph, grain in UNKNOWN.items()}
+    # --- following stages -------------------------------------------------------------------------
 
-    # --- hearing ----------------------------------------------------------------------------------
-
-    def __call__(self, stage: Stage, event: Any) -> None:
-        """Hear an event of a stage; what `observing` calls."""
-        self.stage = stage
-        if event.__class__ is not Mark:
-            hearers = self.hearers
-            if hearers and hearers[-1].stage is stage and event.__class__ is not Stage:
-                hearers[-1].event(event)
-        elif event is Mark.started:
-            self._start(stage)
-        else:
-            self._leave(stage, event)
+    def _observer_of(self, stage: Stage) -> StageRecorder:
+        if isinstance(stage.subject, Function):
+            return FunctionRecorder(self, stage)
+        return RECORDERS.get(stage.name, StageRecorder)(self, stage)
 
     def _start(self, stage: Stage) -> None:
-        kind = hearer_of(stage)
-        hearer = kind(self, stage)
-        self.hearers.append(hearer)
+        observer = self._observer_of(stage)
+        self.observers.append(observer)
         try:
-            self._open_act(hearer)
-            hearer.level_of_spans = len(self.spans)
-            hearer.started()
+            self._open_act(observer)
+            observer.level_of_spans = len(self.spans)
+            observer.started()
         except BaseException as error:  # a listener stopped the program: the stage will say nothing
-            self._give_up(hearer, error)
+            self._fail(observer, error)
             raise
 
-    def _open_act(self, hearer: Hearer) -> None:
+    def _open_act(self, observer: StageRecorder) -> None:
         """Open the act "build" if a stage of it begins at the top; close it if another does."""
-        if hearer.builds and not self.spans:
-            self.begin("build", "build", place_in_script(hearer.first_made_at()))
-        elif not hearer.builds and len(self.spans) == 1 and self.spans[0][0] == "build":
+        if observer.builds and not self.spans:
+            self.begin("build", "build", place_in_script(observer.first_made_at()))
+        elif not observer.builds and len(self.spans) == 1 and self.spans[0][0] == "build":
             self.end(where=place_in_script(None))
 
-    def _leave(self, stage: Stage, mark: Mark) -> None:
-        if all(hearer.stage is not stage for hearer in self.hearers):
-            return
-        while self.hearers[-1].stage is not stage:
-            self._give_up(self.hearers[-1], None)
-        hearer = self.hearers[-1]
-        if mark is Mark.finished:
-            hearer.finished()
-            self.hearers.remove(hearer)
-        else:
-            self._give_up(hearer, sys.exc_info()[1])
+    def _abandon(self, observer: StageRecorder) -> None:
+        self._fail(observer, None)
 
-    def _give_up(self, hearer: Hearer, error: BaseException | None) -> None:
-        """Close all spans of a hearer whose stage failed, even if a listener raises meanwhile."""
+    def _fail(self, observer: StageRecorder, error: BaseException | None) -> None:
+        """Close all spans of a stage that failed, even if a listener raises meanwhile."""
         self.memory.figures.settle()
-        self.hearers.remove(hearer)
+        self.observers.remove(observer)
         raised: BaseException | None = None
-        while len(self.spans) > hearer.level_of_spans:
+        while len(self.spans) > observer.level_of_spans:
             try:
                 where = place_of_failure(self.spans[-1][2], error)
                 self.end((Delta("error", None, error_ref(error)),), where)
@@ -186,20 +143,7 @@ class Recorder:
         if raised is not None:
             raise raised
 
-    def close(self) -> None:
-        """End all spans that are open still; call it when the watching is over."""
-        while self.spans:
-            self.end()
-
-    def go_on_from(self, tape: Tape, t: int) -> None:
-        """Take over the events before a time, and tell from there what comes next."""
-        for event in tape[:t]:
-            self._append(event)
-        for span in tape.spans_at(t - 1) if t else ():
-            around = (self._act, self._phase)
-            self.spans.append((span.kind, span.name, span.where, span.grain, True, *around))
-            self._enter(span.kind, span.grain)
-        self._depth = len(self.spans)
+    # --- what else it knows -----------------------------------------------------------------------
 
     def know(self, model: Any) -> None:
         """Take note of a model whose functions are made already and may be called by themselves."""
@@ -226,121 +170,119 @@ class Recorder:
     def override(self, name: str, value: Any) -> None:
         """Put another array in the place of one that the paused function has computed.
 
-        See `recorder_override.py`; a listener may call it. It is told as the event "override".
+        A listener may call it. It is told as the event "override".
         """
-        hearer = self.hearers[-1] if self.hearers else None
-        if not isinstance(hearer, FunctionHearer):
+        observer = self.observers[-1] if self.observers else None
+        if not isinstance(observer, FunctionRecorder):
             raise ArgumentError(f"set {name}: no function is being called now.")
-        override(hearer, name, value)
+        override(observer, name, value)
 
-    # --- telling: what the hearers call -----------------------------------------------------------
 
-    def begin(self, kind: str, name: str, where: Where, deltas: tuple[Delta, ...] = ()) -> None:
-        """Tell the begin of a span."""
-        grain, is_told = self._grains.get(kind) or self._unknown[BEGIN]
-        self.spans.append((kind, name, where, grain, is_told, self._act, self._phase))
-        if grain != "op":
-            self._enter(kind, grain)
-        if not is_told:
-            self._waiting.extend(delta for delta in deltas if delta.key is not None)
-            return
-        depth = self._depth
-        self._depth = depth + 1
-        self._tell(kind, BEGIN, depth, grain, name, where, deltas)
+# --- runs over epochs and batches -----------------------------------------------------------------
 
-    def _enter(self, kind: str, grain: str) -> None:
-        if grain == "phase":
-            self._phase = kind
-        elif grain == "act":
-            self._act, self._phase = kind, ""
 
-    def end(self, deltas: tuple[Delta, ...] = (), where: Where | None = None) -> None:
-        """Tell the end of the innermost span."""
-        kind, name, where_it_began, grain, is_told, act, phase = self.spans.pop()
-        if is_told:
-            self._depth -= 1
-            try:
-                where = where_it_began if where is None else where
-                self._tell(kind, END, self._depth, grain, name, where, deltas)
-            finally:
-                self._act, self._phase = act, phase
+class FitRecorder(StageRecorder):
+    """The loop over epochs and batches."""
+
+    def started(self) -> None:
+        """Begin."""
+        model = self.stage.subject
+        self.recorder.memory.know(model)
+        self._has_begun = False
+        self.begin("fit", model.name, name_is("model", self.recorder.describer.ref(model)))
+        self.batch: int | None = None
+
+    def event(self, event: Any) -> None:
+        """Tell of an epoch or a batch."""
+        memory = self.recorder.memory
+        if isinstance(event, EpochBegun):
+            hooks = ["on_epoch_begin"] if self._has_begun else ["on_train_begin", "on_epoch_begin"]
+            self._has_begun = True
+            self.begin("epoch", f"epoch {event.epoch}", name_is("epoch", event.epoch))
+            self._begin_callbacks(*hooks)
+            self.end()
+        elif isinstance(event, BatchBegun):
+            self.batch = event.batch_index
+            deltas = [name_is("batch_index", event.batch_index), name_is("size", event.size)]
+            if not memory.statistics_only:
+                deltas.append(name_is("ins_batch", [memory.copied(x) for x in event.ins_batch]))
+            self.begin("batch", f"batch {event.batch_index}", *deltas)
+        elif isinstance(event, BatchEnded):
+            if self.recorder.spans[-1][0] == "callbacks":
+                self.end()
+            self.batch = None
+            outs = tuple(memory.payload(x) for x in event.outs)
+            self.end(name_is("outs", outs), name_is("result", outs))
+        elif isinstance(event, EpochEnded):
+            self._begin_callbacks("on_epoch_end")
+            self.end()
+            logs = {name: memory.copied(x) for name, x in event.logs.items()}
+            self.end(name_is("epoch_logs", logs), name_is("result", logs))
+
+    def function_returned(self, function: Function) -> None:
+        """Hear that a function has returned: after the train function come the callbacks."""
+        if self.batch is not None and function is self.stage.subject.train_function:
+            self._begin_callbacks("on_batch_end")
+
+    def _begin_callbacks(self, *hooks: str) -> None:
+        self.begin("callbacks", hooks[-1])
+        callbacks = getattr(self.stage.names.get("callbacks"), "callbacks", ())
+        for hook in hooks:
+            for callback in callbacks:
+                empty = getattr(Callback, hook)
+                if getattr(getattr(callback, hook), "__func__", None) is not empty:
+                    self.tell("callback", f"{type(callback).__name__}.{hook}")
+
+    def finished(self) -> None:
+        """End."""
+        self.end_all()
+
+
+class CallRecorder(StageRecorder):
+    """evaluate, predict, and a layer or model that is called on arrays."""
+
+    def started(self) -> None:
+        """Begin; a call on arrays brings its inputs."""
+        subject, memory = self.stage.subject, self.recorder.memory
+        ref = memory.describer.ref(subject)
+        if self.stage.name == "eager_call":
+            call = self.stage.names["call"]
+            inputs = [memory.copied(x.value) for x in call.tensors if hasattr(x, "value")]
+            made_at = self.recorder.began_at() or subject.made_at
+            given = name_is("inputs", inputs)
+            self.begin("function", subject.name, name_is("layer", ref), given, made_at=made_at)
         else:
-            self._act, self._phase = act, phase
-            self._waiting.extend(delta for delta in deltas if delta.name not in OF_THE_END)
+            memory.know(subject)
+            self.begin(self.stage.name, subject.name, name_is("model", ref))
 
-    def tell(self, kind: str, name: str, where: Where, deltas: tuple[Delta, ...] = ()) -> None:
-        """Tell what takes no time."""
-        grain, is_told = self._grains.get(kind) or self._unknown[INSTANT]
-        if is_told:
-            self._tell(kind, INSTANT, self._depth, grain, name, where, deltas)
-        else:
-            self._waiting.extend(deltas)
+    def event(self, event: Any) -> None:
+        """Tell of weights that were made."""
+        if isinstance(event, LayerBuilt):
+            tell_built(self, event, event.layer.made_at)
 
-    def _tell(
-        self,
-        kind: str,
-        ph: str,
-        depth: int,
-        grain: str,
-        name: str,
-        where: Where,
-        deltas: tuple[Delta, ...],
-    ) -> None:
-        if self._waiting:
-            deltas = self._with_waiting(deltas)
-        t = len(self._told.kept) + self._told.lost
-        event = new_event((t, self._act, self._phase, kind, ph, depth, grain, name, where, deltas))
-        self._append(event)
-        for listener in self.listeners:
-            listener(event)
+    def finished(self) -> None:
+        """End with what came out."""
+        memory = self.recorder.memory
+        results = tuple(
+            memory.copied(x if isinstance(x, np.generic) else np.asarray(x))
+            for x in to_list(self.stage.result)
+        )
+        self.end_all(name_is("result", results[0] if len(results) == 1 else results))
 
-    def begin_op(self, name: str, where: Where, deltas: tuple[Delta, ...]) -> None:
-        """Tell the begin of an op: as `begin`, in fewer steps, for ops are most of what is told."""
-        act, phase, depth = self._act, self._phase, self._depth
-        self.spans.append(("op", name, where, "op", True, act, phase))
-        self._depth = depth + 1
-        if self._waiting:
-            deltas = self._with_waiting(deltas)
-        t = len(self._told.kept) + self._told.lost
-        event = new_event((t, act, phase, "op", BEGIN, depth, "op", name, where, deltas))
-        self._append(event)
-        for listener in self.listeners:
-            listener(event)
 
-    def end_op(self, where: Where, deltas: tuple[Delta, ...]) -> None:
-        """Tell the end of the op that was begun last."""
-        _, name, _, _, _, act, phase = self.spans.pop()
-        self._depth = depth = self._depth - 1
-        if self._waiting:
-            deltas = self._with_waiting(deltas)
-        t = len(self._told.kept) + self._told.lost
-        event = new_event((t, act, phase, "op", END, depth, "op", name, where, deltas))
-        self._append(event)
-        for listener in self.listeners:
-            listener(event)
-
-    def _with_waiting(self, deltas: tuple[Delta, ...]) -> tuple[Delta, ...]:
-        deltas = (*self._waiting, *deltas)
-        self._waiting.clear()
-        return deltas
-
-    def tells(self, kind: str) -> bool:
-        """Return whether the level is fine enough for events of this kind."""
-        return self._grains[kind][1]
-
-    def note(self, *deltas: Delta) -> None:
-        """Let these deltas come with the next event, whichever it is."""
-        self._waiting.extend(deltas)
-
-    def where(self, stage: Stage, made_at: tuple[str, int] | None = None) -> Where:
-        """Return the line at which a stage is paused, and the script's line that has led here.
-
-        That is the one which made or called a layer, or which began all that is going on.
-        """
-        return where_of(stage, made_at or self.began_at())
-
-    def began_at(self) -> tuple[str, int] | None:
-        """Return the script's line that begins something; None inside of what it has begun."""
-        if all(span[0] == "build" for span in self.spans):
-            return self.script_line or line_outside_the_package()
-        return None
+RECORDERS: dict[str, type[StageRecorder]] = {
+    "layer_call": LayerCallRecorder,
+    "run_internal_graph": RunRecorder,
+    "map_graph": Silent,
+    "build_map": WalkRecorder,
+    "depth_sort": DepthRecorder,
+    "check_graph": CheckRecorder,
+    "compile": CompileRecorder,
+    "make_train_function": TrainFunctionRecorder,
+    "get_updates": UpdatesRecorder,
+    "gradients": GradientsRecorder,
+    "fit": FitRecorder,
+    "evaluate": CallRecorder,
+    "predict": CallRecorder,
+    "eager_call": CallRecorder,
+}

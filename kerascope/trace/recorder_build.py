@@ -20,15 +20,14 @@ from kerascope.engine.layer_type import LayerType
 from kerascope.engine.network import InputFed, NodeComputed
 from kerascope.engine.node import Node, NodeCreated
 from kerascope.engine.node_ids import call_ids
+from kerascope.trace.event_writer import StageRecorder, name_is, place_of
 from kerascope.trace.events import Delta, Where
-from kerascope.trace.hearer import Hearer, name_is
 from kerascope.trace.recorder_memory import keys_by_node
-from kerascope.trace.recorder_where import place_of
 from kerascope.trace.snapshots import REMOVED
 from kerascope.trace.train_facts import quietly
 
 
-class Silent(Hearer):
+class Silent(StageRecorder):
     """A stage that only starts others; these are told."""
 
     builds = True
@@ -40,7 +39,7 @@ class Silent(Hearer):
         """Tell nothing."""
 
 
-class LayerCallHearer(Hearer):
+class LayerCallRecorder(StageRecorder):
     """A layer is called on symbols: its weights are made, its ops, and a Node."""
 
     builds = True
@@ -128,20 +127,22 @@ def _refs(ref: Any, tensors: list[Tensor]) -> Any:
     return ref(tensors[0]) if len(tensors) == 1 else tuple(ref(y) for y in tensors)
 
 
-def new_ops(hearer: Hearer, outputs: list[Tensor], inputs: list[Tensor]) -> Iterator[Apply]:
+def new_ops(
+    observer: StageRecorder, outputs: list[Tensor], inputs: list[Tensor]
+) -> Iterator[Apply]:
     """Yield the ops between tensors that have not been told of yet."""
-    told = hearer.recorder.memory.told_ops
+    told = observer.recorder.memory.told_ops
     for apply in applies_in_order(outputs, fed=inputs):
         if apply.outputs[0] not in told:
             told.add(apply.outputs[0])
             yield apply
 
 
-def tell_built(hearer: Hearer, event: LayerBuilt, line: tuple[str, int] | None) -> None:
+def tell_built(observer: StageRecorder, event: LayerBuilt, line: tuple[str, int] | None) -> None:
     """Tell that a layer has made its weights, because of a line of the script."""
-    recorder, layer = hearer.recorder, event.layer
+    recorder, layer = observer.recorder, event.layer
     memory = recorder.memory
-    where = recorder.where(hearer.stage, line)
+    where = recorder.where(observer.stage, line)
     arrays = {w: memory.payload(w.get_value(borrow=True)) for w in event.weights}
     memory.values.update((w, w.get_value(borrow=True)) for w in event.weights)
     shape = name_is("input_shape", memory.describer.snapshot(event.input_shape))
@@ -152,7 +153,7 @@ def tell_built(hearer: Hearer, event: LayerBuilt, line: tuple[str, int] | None) 
     recorder.end()
 
 
-class RunHearer(Hearer):
+class RunRecorder(StageRecorder):
     """A network runs on new tensors, by falling depth, and its `tensor_map` fills.
 
     The order is known, so each call of a layer is told before it is made.
@@ -234,7 +235,7 @@ class RunHearer(Hearer):
                 self.tell("tmap.get", self.keys[x], made_at=layer.made_at)
 
     def _kind(self) -> str:
-        numbers = self.recorder.hearers[0].stage.name == "eager_call"
+        numbers = self.recorder.observers[0].stage.name == "eager_call"
         return "node" if numbers else "layer.call"
 
     def _end_node(self, event: NodeComputed) -> None:
@@ -267,7 +268,7 @@ class RunHearer(Hearer):
 AT_A_VISIT = ("tensor", "layer", "node", "node_index", "depth", "current_depth", "mark")
 
 
-class WalkHearer(Hearer):
+class WalkRecorder(StageRecorder):
     """The walk from the outputs back: each Node is visited, marked, finished."""
 
     builds = True
@@ -341,7 +342,7 @@ class WalkHearer(Hearer):
                 self.tell(kinds[delta.name], name, delta, made_at=made_at)
 
 
-class DepthHearer(Hearer):
+class DepthRecorder(StageRecorder):
     """Each node gets its depth: the longest path to an output."""
 
     builds = True
@@ -375,7 +376,7 @@ class DepthHearer(Hearer):
         )
 
 
-class CheckHearer(Hearer):
+class CheckRecorder(StageRecorder):
     """The nodes stand in rows by their depth; every tensor can be computed from the inputs."""
 
     builds = True

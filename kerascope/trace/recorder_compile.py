@@ -12,13 +12,13 @@ from kerascope.backend.gradient import Seeded, Swept
 from kerascope.backend.graph import Apply, Tensor, Variable, is_float
 from kerascope.engine.compiling import LossTerm, MetricTerm, PenaltyTerm
 from kerascope.optimizers.base import ParameterUpdate
+from kerascope.trace.event_writer import StageRecorder, name_is
 from kerascope.trace.events import Delta
-from kerascope.trace.hearer import Hearer, name_is
 from kerascope.trace.recorder_memory import facts_of_model
 from kerascope.trace.train_facts import Arrival, TrainFacts
 
 
-class CompileHearer(Hearer):
+class CompileRecorder(StageRecorder):
     """Losses and metrics become tensors; the total loss is their weighted sum."""
 
     def started(self) -> None:
@@ -69,7 +69,7 @@ class CompileHearer(Hearer):
         self.end_all(total_loss, name_is("result", tuple(model.metrics_names)))
 
 
-class TrainFunctionHearer(Hearer):
+class TrainFunctionRecorder(StageRecorder):
     """The train function is made; what the sweep and the optimizer say is gathered."""
 
     def started(self) -> None:
@@ -109,7 +109,7 @@ class TrainFunctionHearer(Hearer):
         )
 
 
-class UpdatesHearer(Hearer):
+class UpdatesRecorder(StageRecorder):
     """The optimizer writes down pairs (v, new_v)."""
 
     def started(self) -> None:
@@ -130,7 +130,7 @@ class UpdatesHearer(Hearer):
             return
         names, recorder = self.stage.names, self.recorder
         ref = recorder.describer.ref
-        maker = self.enclosing(TrainFunctionHearer)
+        maker = self.enclosing(TrainFunctionRecorder)
         if maker is not None and maker.facts is not None:
             maker.facts.updates.append(event)
             maker.facts.arrivals.append(Arrival(event.param, event.gradient, True))
@@ -173,12 +173,12 @@ class UpdatesHearer(Hearer):
         self.end_all(name_is("result", pairs))
 
 
-class GradientsHearer(Hearer):
+class GradientsRecorder(StageRecorder):
     """The reverse sweep; the ops of one layer together make a `grad.node`."""
 
     def started(self) -> None:
         """Begin; the gradient of the loss is still to be made."""
-        maker = self.enclosing(TrainFunctionHearer)
+        maker = self.enclosing(TrainFunctionRecorder)
         self._facts: TrainFacts | None = maker.facts if maker is not None else None
         self._swept: dict[Apply, Apply] = maker.swept if maker is not None else {}
         self._contributions: dict[Tensor, int] = {}

@@ -8,32 +8,29 @@ Lesson: chapter 14.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
 
 from kerascope.backend.function import Function, Update
 from kerascope.backend.graph import Variable
-from kerascope.backend.schedule import Step, is_needed
+from kerascope.backend.ops.sparse import fed_array
+from kerascope.backend.schedule import Schedule, Step, is_needed
+from kerascope.errors import ArgumentError, ShapeError
+from kerascope.registry import did_you_mean
 from kerascope.stage import Stage
+from kerascope.trace.event_writer import FILE, StageRecorder, line_of, name_is
 from kerascope.trace.events import Delta, Where, new_delta
 from kerascope.trace.function_plan import NO_CALLS, Group, Path, Plan, PlannedStep, inner_calls
-from kerascope.trace.hearer import Hearer, name_is
-from kerascope.trace.recorder_feed import (
-    fed_copies,
-    names_at_start,
-    names_of_group,
-    tell_spoilt_constants,
-    variables_set,
-)
-from kerascope.trace.recorder_run import FitHearer
-from kerascope.trace.recorder_where import FILE, line_of
+from kerascope.trace.recorder_memory import Memory
 from kerascope.trace.snapshots import ErrorRef
+from kerascope.trace.statistics import count_inf, count_nan
 
 LARGE = 2**20  # bytes of an array for which the tape's budget is asked at once
 
 
-class FunctionHearer(Hearer):
+class FunctionRecorder(StageRecorder):
     """Follows one call of a function."""
 
     def __init__(self, recorder: Any, stage: Stage) -> None:
@@ -180,20 +177,6 @@ class FunctionHearer(Hearer):
         elif name == "updates" and self._group is not None and self._group.name == key:
             self._new = array
         return new_delta((name, key, array))
-
-    @property
-    def live_values(self) -> list[Any]:
-        """The slots of the paused call; empty before it begins."""
-        return self._values if self._is_paused else []
-
-    def own_copy(self, slot: int, array: np.ndarray) -> Any:
-        """Forget the copy of a caller's array that lay in a slot; return what is kept now."""
-        self._copies.pop(slot, None)
-        return self.recorder.memory.payload(array)
-
-    def brought_by(self, planned: PlannedStep, position: int, array: Any) -> list[Delta]:
-        """Return the deltas of the names that an op's output brings."""
-        return [self._brought(name, key, array) for name, key, i in planned.brings if i == position]
 
     def _expect(self, index: int) -> None:
         """Begin the op that will be performed next; after the last one, the commit."""
@@ -370,6 +353,177 @@ class FunctionHearer(Hearer):
         kept = [memory.copied(y) for y in outs]
         self.end_all(name_is("outputs", kept), name_is("result", kept))
         memory.figures.settle(memory.values.values())
-        around = self.recorder.hearers[-2:-1]
-        if around and isinstance(around[0], FitHearer):
-            around[0].function_returned(self.function)
+        for around in self.observers[-2:-1]:
+            around.function_returned(self.function)
+
+
+# --- what a call begins with ----------------------------------------------------------------------
+
+
+def fed_copies(
+    stage: Stage, schedule: Schedule
+) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
+    """Return copies of the arrays that came in, by slot, and the caller's own, by their ids.
+
+    Where they do not fit, the function will say so; here they are then left out.
+    """
+    given = stage.names.get("inputs", ())
+    if not isinstance(given, (list, tuple)) or len(given) != len(schedule.inputs):
+        return {}, {}
+    copies: dict[int, np.ndarray] = {}
+    for slot, (x, tensor) in enumerate(zip(given, schedule.inputs, strict=True)):
+        try:
+            copies[slot] = np.array(fed_array(x, tensor), dtype=tensor.dtype)
+        except (TypeError, ValueError):
+            return {}, {}
+    return copies, {id(x): x for x in given if isinstance(x, np.ndarray)}
+
+
+def variables_set(
+    schedule: Schedule, memory: Memory
+) -> list[tuple[Variable, np.ndarray, np.ndarray | None]]:
+    """Return the variables with a value that was not told yet, and what was told last."""
+    values, found = memory.values, []
+    for _, v in schedule.variables:
+        array, before = v.get_value(borrow=True), values.get(v)
+        if array is not before:
+            values[v] = array
+            found.append((v, array, before))
+    return found
+
+
+def names_at_start(
+    plan: Plan, copies: dict[int, np.ndarray], written: Container[Any], memory: Memory
+) -> dict[str, Any]:
+    """Return the names of a call: empty containers that will fill, and what is known already."""
+    payload = memory.payload
+    names: dict[str, Any] = {"inputs": [payload(x) for x in copies.values()]}
+    names["feed_names"] = tuple([x.name for x in plan.function.schedule.inputs])
+    facts = plan.facts
+    if facts is None:
+        return names
+    names["tensor_map"] = {
+        plan.keys[x]: (payload(copies[slot]), None)
+        for slot, x in enumerate(plan.function.schedule.inputs)
+        if x in plan.keys and slot in copies
+    }
+    optimizer: Any = getattr(facts.model, "optimizer", None)
+    if facts.losses.get("total_loss") in plan.slots:
+        names.update(total_loss=None, loss_list={}, metrics={})
+    if getattr(optimizer, "iterations", None) in written:
+        params = [p.name for p in facts.model._collected_trainable_weights]
+        names.update(params=params, grads={}, updates={})
+        if isinstance(getattr(optimizer, "lr", None), Variable):
+            names["lr"] = payload(optimizer.lr.get_value(borrow=True))
+        names["t"] = int(optimizer.iterations.get_value(borrow=True)) + 1
+    return names
+
+
+def tell_spoilt_constants(plan: Plan, memory: Memory) -> None:
+    """Let an op begin with the constants that it reads and that are not finite, by their names.
+
+    Nothing else tells of a constant, and so nothing else says that a NaN comes in with it.
+    """
+    schedule = plan.function.schedule
+    spoilt = {slot: x for slot, x in schedule.fixed if count_nan(x) or count_inf(x)}
+    tensors = {slot: tensor for tensor, slot in schedule.slots.items() if slot in spoilt}
+    for planned in plan.steps if spoilt else ():
+        own = [slot for slot in planned.step.inputs if slot in spoilt]
+        constants = {tensors[slot].name: memory.payload(spoilt[slot]) for slot in own}
+        if constants:
+            told: tuple[Delta, ...] = (*planned.deltas, name_is("constants", constants))
+            planned.deltas = told
+
+
+def names_of_group(
+    group: Group, gradients: dict[str, Any], arrays: dict[str, Any], plan: Plan, memory: Memory
+) -> tuple[Delta, ...]:
+    """Return the names with which the ops of a call, or of a parameter's update, begin."""
+    if group.deltas is None:
+        group.deltas = _always_of(group, memory)
+    if group.variable is None:
+        if group.node is None or group.depth is None:
+            return group.deltas
+        inputs = tuple([arrays.get(plan.keys.get(x, "")) for x in group.node.input_tensors])
+        if not inputs or any(x is None for x in inputs):
+            return group.deltas
+        return (*group.deltas, name_is("inputs", inputs))
+    payload = memory.payload
+    names = {"p": payload(group.variable.get_value(borrow=True))}
+    if group.name in gradients:
+        names["g"] = gradients[group.name]
+    for word, v in group.slots:
+        names[word] = payload(v.get_value(borrow=True))
+    return (*group.deltas, *[new_delta((name, None, value)) for name, value in names.items()])
+
+
+def _always_of(group: Group, memory: Memory) -> tuple[Delta, ...]:
+    """Return the names that are the same at each call of a function."""
+    ref, names = memory.describer.ref, []
+    if group.depth is not None:
+        names.append(name_is("depth", group.depth))
+    if group.node is not None:
+        names.append(name_is("node", ref(group.node)))
+        names.append(name_is("layer", ref(group.node.outbound_layer)))
+    return tuple(names)
+
+
+# --- another array in a paused call ---------------------------------------------------------------
+
+
+def override(call: FunctionRecorder, name: str, value: Any) -> None:
+    """Put an array into the slot of a tensor; what is computed from now on sees it.
+
+    Parameters
+    ----------
+    call : FunctionRecorder
+        That is paused.
+    name : str
+        A tensor of the function, or a key of `tensor_map`.
+    value : array_like
+        Of the same shape; it is copied, and takes the same type.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such tensor, or it has no array now.
+    ShapeError
+        The array has another shape.
+    """
+    slot, planned, position = _place(call, name)
+    old = call.current(slot)
+    if old is None:
+        raise ArgumentError(
+            f"set {name}: it has no array now; expected a tensor that has been computed and is "
+            f"still needed."
+        )
+    new = np.array(value, dtype=old.dtype)
+    if new.shape != old.shape:
+        raise ShapeError(f"set {name}: array of shape {new.shape}; expected {old.shape}.")
+    call.override(slot, new)
+    kept = call.recorder.memory.payload(new)
+    deltas = [Delta("value", None, kept)]
+    if planned is not None:
+        deltas += [call._brought(own, key, kept) for own, key, i in planned.brings if i == position]
+    elif name in call.plan.keys.values():
+        deltas.append(Delta("tensor_map", name, (kept, None)))
+    call.tell("override", name, *deltas)
+
+
+def _place(call: FunctionRecorder, name: str) -> tuple[int, PlannedStep | None, int]:
+    """Return the slot of a name, and which output of which op it is."""
+    plan, slots = call.plan, call.plan.slots
+    of_keys = {key: slots[x] for x, key in plan.keys.items() if x in slots}
+    of_inputs = {x.name: slots[x] for x in plan.function.inputs}
+    of_steps = {planned.name: planned.step.outputs[0] for planned in plan.steps}
+    places = {**of_inputs, **of_steps, **of_keys}
+    if name not in places:
+        raise ArgumentError(
+            f"set {name}: {plan.function.name} has no tensor of this name. "
+            f"{did_you_mean(name, list(places))}".rstrip()
+        )
+    slot = places[name]
+    for planned in plan.steps:
+        if slot in planned.step.outputs:
+            return slot, planned, planned.step.outputs.index(slot)
+    return slot, None, 0

@@ -29,7 +29,7 @@ from kerascope.trace.events import BEGIN, END, Delta, Event
 from kerascope.trace.function_plan import Plan
 from kerascope.trace.history import begin_of
 from kerascope.trace.recorder import Recorder
-from kerascope.trace.recorder_function import FunctionHearer
+from kerascope.trace.recorder_function import FunctionRecorder
 from kerascope.trace.snapshots import same
 from kerascope.trace.tape_memory import told_of, without_arrays
 from kerascope.trace.tape_store import Tape
@@ -82,7 +82,7 @@ def _function_of(recorder: Recorder, span: Event, ops: set[str]) -> Function | N
     """Return the living function that a span speaks of: one of its name that has its ops."""
     if span.kind != "function":
         return None
-    paused = [h.function for h in recorder.hearers if isinstance(h, FunctionHearer)]
+    paused = [h.function for h in recorder.observers if isinstance(h, FunctionRecorder)]
     known = [*reversed(paused), *reversed(list(recorder.memory.plans))]
     for function in known:
         plan = recorder.memory.plans.get(function)
@@ -114,16 +114,16 @@ def override(recorder: Recorder, name: str, value: Any) -> tuple[np.ndarray, np.
         No call is paused, the name means nothing in it, or its array is not there now.
     """
     event = recorder.tape[-1]
-    hearer = recorder.hearers[-1] if recorder.hearers else None
-    if not isinstance(hearer, FunctionHearer):
+    observer = recorder.observers[-1] if recorder.observers else None
+    if not isinstance(observer, FunctionRecorder):
         raise ArgumentError("set: no function is paused here. Go into one: b phase:forward, c.")
-    plan = hearer.plan
+    plan = observer.plan
     slot = slot_of(plan, name, event)
-    old = hearer.current(slot)
+    old = observer.current(slot)
     if old is None:
         raise ArgumentError(_not_there(name_of(plan, slot), plan, event))
     new = fitted(value, tensor_of(plan, slot), old)
-    hearer.override(slot, new)
+    observer.override(slot, new)
     further = _deltas_of(plan, slot, new, recorder.tape.names_at(event.t))
     recorder.tape.amend(amended(event, old, new, further))
     return old, new

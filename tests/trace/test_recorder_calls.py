@@ -7,8 +7,8 @@ from kerascope import backend as K
 from kerascope.layers import Dense, Dropout, Input, concatenate
 from kerascope.models import Model
 from kerascope.trace import recorder_memory
-from kerascope.trace.recorder_function import FunctionHearer
-from kerascope.trace.recorder_where import line_of
+from kerascope.trace.event_writer import line_of
+from kerascope.trace.recorder_function import FunctionRecorder
 from kerascope.trace.tape import trace
 
 
@@ -56,9 +56,9 @@ def test_after_a_commit_the_origin_of_a_weight_is_its_own_update():
 def test_of_many_calls_only_the_last_twins_are_kept(monkeypatch):
     monkeypatch.setattr(recorder_memory, "MOST_CALLS_OF_TWINS", 3)
     kept = []
-    started = FunctionHearer.started
+    started = FunctionRecorder.started
     monkeypatch.setattr(
-        FunctionHearer,
+        FunctionRecorder,
         "started",
         lambda self: (started(self), kept.append(len(self.recorder.memory._twin_values)))[0],
     )

@@ -43,18 +43,18 @@ class Watcher:
         self.compared = set()
 
     def listen(self, event):
-        hearer = next((h for h in reversed(self.recorder.hearers)), None)
-        if hearer is None or hearer.stage is not self.recorder.stage:
+        observer = next((h for h in reversed(self.recorder.observers)), None)
+        if observer is None or observer.stage is not self.recorder.stage:
             return
-        stage, live = hearer.stage, hearer.stage.names
+        stage, live = observer.stage, observer.stage.names
         if not live:
             return
         snapshot = self.recorder.describer.snapshot
         found = {}
         if isinstance(stage.subject, Function):
-            self.look_at_function(event, hearer, live, found)
+            self.look_at_function(event, observer, live, found)
         elif event.kind not in ("build",):
-            keys = getattr(hearer, "keys", None)
+            keys = getattr(observer, "keys", None)
             names = list(CONTAINERS.get(stage.name, ()))
             is_same_stop = stage.name != "run_internal_graph" or event.kind == stage.name
             if event.ph != "B" or event.kind in ("map.visit", "opt.param"):
@@ -80,13 +80,13 @@ class Watcher:
             return snapshot(numbers(value), keys)
         return snapshot(value)
 
-    def look_at_function(self, event, hearer, live, found):
+    def look_at_function(self, event, observer, live, found):
         if not live.get("values"):  # the call has not begun
             return
-        function, values = hearer.function, live["values"]
+        function, values = observer.function, live["values"]
         found["weights"] = {u.variable.name: u.variable.get_value() for u in function.updates}
         tensor_map = {}
-        for tensor, key in hearer.plan.keys.items():
+        for tensor, key in observer.plan.keys.items():
             slot = function.schedule.slots.get(tensor)
             if slot is not None and values[slot] is not None:
                 tensor_map[key] = np.array(values[slot])

@@ -1,10 +1,11 @@
-"""What is told of one call of the train function: forward, loss, backward, update, commit.
+"""What is told of training, and, in one line each, of all other calls.
 
-The function runs the ops of its schedule, no layer and no graph walk. Which of them are a layer's
-output, a loss or a gradient says `TrainFacts`. Forward is told by falling depth, backward from the
-loss back, the new values in the order of the parameters; at level "op" every op is told as it runs.
+A run goes over epochs and batches. The train function that it calls for each batch runs the ops of
+its schedule, no layer and no graph walk. Which of them are a layer's output, a loss or a gradient
+says `TrainFacts`. Forward is told by falling depth, backward from the loss back, the new values in
+the order of the parameters; at level "op" every op is told as it runs.
 
-Lesson: chapter 14.
+Lessons: chapters 14 and 15.
 """
 
 from __future__ import annotations
@@ -18,15 +19,124 @@ from kerascope.backend.function import Function, Update
 from kerascope.backend.graph import Tensor, Variable
 from kerascope.backend.phases import Phase
 from kerascope.backend.schedule import Step
+from kerascope.engine.arguments import to_list
+from kerascope.engine.training_loop import BatchBegun, BatchEnded, EpochBegun, EpochEnded
 from kerascope.stage import Stage
-from kerascope.trace.records import Record, counted, listed
+from kerascope.trace.records import Record, StageNarrator, counted, listed
 from kerascope.trace.statistics import Statistics, figure, norm_of, statistics_of
-from kerascope.trace.tell_calls import FitTeller
-from kerascope.trace.teller import Teller
 from kerascope.trace.train_facts import TrainFacts
 
 
-class BatchTeller(Teller):
+class FitNarrator(StageNarrator):
+    """The loop over epochs and batches; the batches' own calls have a observer of their own."""
+
+    phase = "fit"
+
+    def event(self, event: Any) -> None:
+        """Tell of the batches that are shown in full, and of each epoch."""
+        if isinstance(event, EpochBegun):
+            self.section(
+                f"fit {self.stage.subject.name}",
+                "for each epoch, for each batch: outs = f(ins_batch)",
+            )
+            self._batches = self._untold = 0
+        elif isinstance(event, BatchBegun):
+            self._batches += 1
+            self._is_shown = self._next_is_shown()
+            if self._is_shown:
+                self._tell_batch(event)
+            else:
+                self._untold += 1
+        elif isinstance(event, BatchEnded) and self._is_shown:
+            names = self.stage.subject.metrics_names
+            self._tell_figures("outs", 2, "outs", dict(zip(names, event.outs, strict=True)))
+        elif isinstance(event, EpochEnded):
+            self._tell_epoch(event)
+
+    def _next_is_shown(self) -> bool:
+        f = self.stage.subject.train_function
+        return f in self.story.train_facts and self.story.calls_of.get(f, 0) < self.story.batches
+
+    def _tell_batch(self, event: BatchBegun) -> None:
+        name = f"epoch {event.epoch + 1}, batch {event.batch_index}"
+        self.section(f"fit {self.stage.subject.name}")
+        self.tell("batch", 1, name, counted(event.size, "sample"), size=event.size)
+
+    def _tell_epoch(self, event: EpochEnded) -> None:
+        self.section(f"fit {self.stage.subject.name}")
+        words = counted(self._batches, "batch")
+        if self._untold and self._untold < self._batches:
+            words += f", {self._untold} not shown"
+        self._tell_figures("epoch", 1, f"epoch {event.epoch + 1}", event.logs, words)
+
+    def _tell_figures(
+        self, kind: str, depth: int, name: str, logs: dict[str, Any], *cells: str
+    ) -> None:
+        known = {
+            key: x for key, x in logs.items() if np.ndim(x) == 0 and key not in ("batch", "size")
+        }
+        words = tuple(f"{key}={figure(x)}" for key, x in known.items())
+        alarm = not all(np.isfinite(x) for x in known.values())
+        facts: dict[str, Any] = {key: float(figure(x)) for key, x in known.items()}
+        self.tell(kind, depth, name, *cells, *words, alarm=alarm, **facts)
+
+
+class CallNarrator(StageNarrator):
+    """evaluate, predict, and a layer or model that is called on arrays: one line each."""
+
+    phase = "call"
+
+    def finished(self) -> None:
+        """Tell what came out, unless the call is part of another one."""
+        if self.number_around(CallNarrator) > 1 or self.enclosing(FitNarrator):
+            return
+        subject, results = self.stage.subject, to_list(self.stage.result)
+        is_called = self.stage.name == "eager_call"
+        name = f"{subject.name}(array)" if is_called else f"{subject.name}.{self.stage.name}"
+        if self.stage.name == "evaluate":
+            pairs = zip(subject.metrics_names, results, strict=False)
+            words = tuple(f"{key}={figure(x)}" for key, x in pairs)
+            alarm = not all(np.isfinite(x) for x in results)
+        else:
+            found = [statistics_of(array) for array in results]
+            words = tuple(" ".join(one.cells) for one in found)
+            alarm = not all(one.is_sound for one in found)
+        say_briefly(self, name, words, alarm)
+
+
+class FunctionNarrator(StageNarrator):
+    """A call of a function that is not shown in full: a line, unless a run around it has one."""
+
+    phase = "call"
+
+    def finished(self) -> None:
+        """Tell what came out."""
+        if self.enclosing(FitNarrator) or self.enclosing(CallNarrator):
+            return
+        f, results = self.stage.subject, to_list(self.stage.result)
+        found = [statistics_of(array) for array in results]
+        names = [y.name for y in f.outputs]
+        facts = self.story.train_facts.get(f)
+        if facts is not None:
+            names = facts.output_names
+        pairs = zip(names, found, strict=False)
+        words = tuple(f"{name}: {' '.join(one.cells)}" for name, one in pairs)
+        written = (counted(len(f.updates), "update"),) if f.updates else ()
+        say_briefly(self, f.name, (*words, *written), not all(one.is_sound for one in found))
+
+
+def say_briefly(observer: StageNarrator, name: str, words: tuple[str, ...], alarm: bool) -> None:
+    """Tell of a call in one line, in the section of calls."""
+    story = observer.story
+    title = Record("call", "section", 0, "calls", ("other calls of models, layers and functions",))
+    story.section("calls", title)
+    story.brief(Record("call", "called", 1, name, words, {"results": list(words)}, alarm))
+
+
+# --- one batch in full ----------------------------------------------------------------------------
+
+
+class BatchNarrator(StageNarrator):
     """Follows one call of a train function in full."""
 
     phase = "forward"
@@ -57,7 +167,7 @@ class BatchTeller(Teller):
         """Remember the old values: a commit replaces arrays and never writes into them."""
         self.old = {u.variable: u.variable.get_value(borrow=True) for u in self.function.updates}
         self._new_value_of = {u.new_value: u.variable for u in self.function.updates}
-        if self.enclosing(FitTeller) is None:
+        if self.enclosing(FitNarrator) is None:
             name = f"train_on_batch {self.facts.model.name}"
             self.story.section(name, Record("fit", "section", 0, name, ("one batch, without fit",)))
 

@@ -1,0 +1,355 @@
+"""The clock and the open spans: how the recorder writes events on a tape.
+
+`EventWriter` gives each event its time, its act, phase and depth, and lets the names of events that
+are too fine to be told come with the next one. A `StageRecorder` follows one stage and tells the
+writer what it means; the kinds of stages have their own in `recorder_build.py`,
+`recorder_compile.py`, `recorder_function.py` and `recorder.py`. At the end stands at which line of
+the engine a stage is paused, and which line of the user made a layer.
+
+Lesson: chapter 12.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kerascope.backend.function import Function
+from kerascope.callers import frame_outside_the_package, line_outside_the_package
+from kerascope.errors import ArgumentError
+from kerascope.stage import Stage
+from kerascope.trace.events import (
+    BEGIN,
+    END,
+    GRAIN_OF,
+    GRAINS,
+    INSTANT,
+    Delta,
+    Event,
+    Where,
+    new_delta,
+    new_event,
+)
+from kerascope.trace.observers import ProgramObserver, StageObserver
+from kerascope.trace.recorder_memory import Memory
+from kerascope.trace.tape_names import OF_THE_END
+from kerascope.trace.tape_store import HISTORY, Tape
+
+UNKNOWN = {BEGIN: "phase", INSTANT: "detail"}  # grains of what a stage of the user's own tells
+_RANKS = {grain: rank for rank, grain in enumerate(GRAINS)}
+Listener = Callable[[Event], Any]
+
+
+# An open span: kind, name, where, grain, whether it was told; the act and the phase around it.
+Span = tuple[str, str, Where, str, bool, str, str]
+
+
+class EventWriter(ProgramObserver):
+    """Writes events on a tape, with their times and the spans around them; see `Recorder`.
+
+    Attributes
+    ----------
+    level : str
+    tape : Tape
+    listeners : list of callable
+    memory : Memory
+    spans : list of Span
+        Those that are open, the outermost first.
+    """
+
+    def __init__(
+        self,
+        level: str = "detail",
+        *,
+        statistics_only: bool = False,
+        history: int | None = HISTORY,
+    ) -> None:
+        if level not in GRAINS:
+            raise ArgumentError(f"Recorder: level: expected one of {GRAINS}, got {level!r}.")
+        super().__init__()
+        self.level = level
+        self.tape = Tape(history=history)
+        self.listeners: list[Listener] = []
+        self.memory = Memory(statistics_only)
+        self.describer = self.memory.describer
+        self.tape.live = self.describer.live
+        self.spans: list[Span] = []
+        self.script_line: tuple[str, int] | None = None  # that began what is now run again
+        self._act = self._phase = ""
+        self._depth = 0
+        self._append = self.tape.append
+        self._told = self.tape._events  # says what time it is: an interrupt leaves no gap
+        self._waiting: list[Delta] = []  # of events that are too fine to be told
+        finest = _RANKS[level]
+        self._grains = {k: (grain, _RANKS[grain] <= finest) for k, grain in GRAIN_OF.items()}
+        self._unknown = {ph: (grain, _RANKS[grain] <= finest) for ph, grain in UNKNOWN.items()}
+
+    def close(self) -> None:
+        """End all spans that are open still; call it when the watching is over."""
+        while self.spans:
+            self.end()
+
+    def go_on_from(self, tape: Tape, t: int) -> None:
+        """Take over the events before a time, and tell from there what comes next."""
+        for event in tape[:t]:
+            self._append(event)
+        for span in tape.spans_at(t - 1) if t else ():
+            around = (self._act, self._phase)
+            self.spans.append((span.kind, span.name, span.where, span.grain, True, *around))
+            self._enter(span.kind, span.grain)
+        self._depth = len(self.spans)
+
+    # --- telling: what the observers call ---------------------------------------------------------
+
+    def begin(self, kind: str, name: str, where: Where, deltas: tuple[Delta, ...] = ()) -> None:
+        """Tell the begin of a span."""
+        grain, is_told = self._grains.get(kind) or self._unknown[BEGIN]
+        self.spans.append((kind, name, where, grain, is_told, self._act, self._phase))
+        if grain != "op":
+            self._enter(kind, grain)
+        if not is_told:
+            self._waiting.extend(delta for delta in deltas if delta.key is not None)
+            return
+        depth = self._depth
+        self._depth = depth + 1
+        self._tell(kind, BEGIN, depth, grain, name, where, deltas)
+
+    def _enter(self, kind: str, grain: str) -> None:
+        if grain == "phase":
+            self._phase = kind
+        elif grain == "act":
+            self._act, self._phase = kind, ""
+
+    def end(self, deltas: tuple[Delta, ...] = (), where: Where | None = None) -> None:
+        """Tell the end of the innermost span."""
+        kind, name, where_it_began, grain, is_told, act, phase = self.spans.pop()
+        if is_told:
+            self._depth -= 1
+            try:
+                where = where_it_began if where is None else where
+                self._tell(kind, END, self._depth, grain, name, where, deltas)
+            finally:
+                self._act, self._phase = act, phase
+        else:
+            self._act, self._phase = act, phase
+            self._waiting.extend(delta for delta in deltas if delta.name not in OF_THE_END)
+
+    def tell(self, kind: str, name: str, where: Where, deltas: tuple[Delta, ...] = ()) -> None:
+        """Tell what takes no time."""
+        grain, is_told = self._grains.get(kind) or self._unknown[INSTANT]
+        if is_told:
+            self._tell(kind, INSTANT, self._depth, grain, name, where, deltas)
+        else:
+            self._waiting.extend(deltas)
+
+    def _tell(
+        self,
+        kind: str,
+        ph: str,
+        depth: int,
+        grain: str,
+        name: str,
+        where: Where,
+        deltas: tuple[Delta, ...],
+    ) -> None:
+        if self._waiting:
+            deltas = self._with_waiting(deltas)
+        t = len(self._told.kept) + self._told.lost
+        event = new_event((t, self._act, self._phase, kind, ph, depth, grain, name, where, deltas))
+        self._append(event)
+        for listener in self.listeners:
+            listener(event)
+
+    def begin_op(self, name: str, where: Where, deltas: tuple[Delta, ...]) -> None:
+        """Tell the begin of an op: as `begin`, in fewer steps, for ops are most of what is told."""
+        act, phase, depth = self._act, self._phase, self._depth
+        self.spans.append(("op", name, where, "op", True, act, phase))
+        self._depth = depth + 1
+        if self._waiting:
+            deltas = self._with_waiting(deltas)
+        t = len(self._told.kept) + self._told.lost
+        event = new_event((t, act, phase, "op", BEGIN, depth, "op", name, where, deltas))
+        self._append(event)
+        for listener in self.listeners:
+            listener(event)
+
+    def end_op(self, where: Where, deltas: tuple[Delta, ...]) -> None:
+        """Tell the end of the op that was begun last."""
+        _, name, _, _, _, act, phase = self.spans.pop()
+        self._depth = depth = self._depth - 1
+        if self._waiting:
+            deltas = self._with_waiting(deltas)
+        t = len(self._told.kept) + self._told.lost
+        event = new_event((t, act, phase, "op", END, depth, "op", name, where, deltas))
+        self._append(event)
+        for listener in self.listeners:
+            listener(event)
+
+    def _with_waiting(self, deltas: tuple[Delta, ...]) -> tuple[Delta, ...]:
+        deltas = (*self._waiting, *deltas)
+        self._waiting.clear()
+        return deltas
+
+    def tells(self, kind: str) -> bool:
+        """Return whether the level is fine enough for events of this kind."""
+        return self._grains[kind][1]
+
+    def note(self, *deltas: Delta) -> None:
+        """Let these deltas come with the next event, whichever it is."""
+        self._waiting.extend(deltas)
+
+    def where(self, stage: Stage, made_at: tuple[str, int] | None = None) -> Where:
+        """Return the line at which a stage is paused, and the script's line that has led here.
+
+        That is the one which made or called a layer, or which began all that is going on.
+        """
+        return where_of(stage, made_at or self.began_at())
+
+    def began_at(self) -> tuple[str, int] | None:
+        """Return the script's line that begins something; None inside of what it has begun."""
+        if all(span[0] == "build" for span in self.spans):
+            return self.script_line or line_outside_the_package()
+        return None
+
+
+# --- one stage ------------------------------------------------------------------------------------
+
+
+class StageRecorder(StageObserver):
+    """Follows one stage; this one, for stages of unknown kinds, tells that they begin and end.
+
+    Parameters
+    ----------
+    recorder : EventWriter
+    stage : Stage
+
+    Attributes
+    ----------
+    builds : bool
+        Whether the stage belongs to the building of models.
+    level_of_spans : int
+        Number of spans that were open when the stage started.
+    """
+
+    builds = False
+
+    def __init__(self, recorder: EventWriter, stage: Stage) -> None:
+        super().__init__(stage, recorder.observers)
+        self.recorder = recorder
+        self.level_of_spans = len(recorder.spans)
+
+    def first_made_at(self) -> tuple[str, int] | None:
+        """Return the line of the script that made what is told first; None if it stands there."""
+        return None
+
+    def started(self) -> None:
+        """Hear that the stage starts: nothing of it has run."""
+        name = str(getattr(self.stage.subject, "name", self.stage.name))
+        self.begin(self.stage.name, name)
+
+    def event(self, event: Any) -> None:
+        """Hear an event."""
+        name = str(getattr(event, "name", type(event).__name__))
+        self.tell("event", name)
+
+    def finished(self) -> None:
+        """Hear that the stage has its result."""
+        self.end_all()
+
+    def function_returned(self, function: Function) -> None:
+        """Hear that a function that was called inside has returned."""
+
+    # --- for the observers ------------------------------------------------------------------------
+
+    def begin(self, kind: str, name: str, *deltas: Delta, made_at: Any = None) -> None:
+        """Begin a span at the line where the stage is paused."""
+        self.recorder.begin(kind, name, self.recorder.where(self.stage, made_at), deltas)
+
+    def end(self, *deltas: Delta) -> None:
+        """End the innermost span."""
+        self.recorder.end(deltas)
+
+    def tell(self, kind: str, name: str, *deltas: Delta, made_at: Any = None) -> None:
+        """Tell an instant at the line where the stage is paused."""
+        self.recorder.tell(kind, name, self.recorder.where(self.stage, made_at), deltas)
+
+    def end_all(self, *deltas: Delta) -> None:
+        """End all spans of this observer; the deltas belong to the outermost."""
+        recorder = self.recorder
+        while len(recorder.spans) > self.level_of_spans + 1:
+            recorder.end()
+        if len(recorder.spans) > self.level_of_spans:
+            recorder.end(deltas)
+
+
+def name_is(name: str, value: Any) -> Delta:
+    """Return the delta that a name is something now."""
+    return new_delta((name, None, value))
+
+
+# --- where ----------------------------------------------------------------------------------------
+
+
+_HOME = str(Path(__file__).parents[2])
+
+
+def where_of(stage: Stage, made_at: tuple[str, int] | None = None) -> Where:
+    """Return where a stage is paused; nothing of it if it has ended."""
+    frame = stage.frame
+    user = made_at or ("", 0)
+    if frame is None:
+        return Where(user_file=user[0], user_line=user[1])
+    return Where(short(frame.f_code.co_filename), frame.f_lineno, frame.f_code.co_name, *user)
+
+
+def place_in_script(made_at: tuple[str, int] | None) -> Where:
+    """Return where the script stands, or has stood in the same calls when it made a layer."""
+    innermost = frame = frame_outside_the_package()
+    while frame is not None and made_at is not None:
+        code = frame.f_code
+        if code.co_filename == made_at[0] and made_at[1] in {line for *_, line in code.co_lines()}:
+            return Where("", 0, code.co_name, *made_at)
+        frame = frame.f_back
+    if innermost is None:
+        return Where()
+    code = innermost.f_code
+    return Where("", 0, code.co_name, code.co_filename, innermost.f_lineno)
+
+
+def place_of_failure(where: Where, error: BaseException | None) -> Where:
+    """Return the line of a span's function in which an error went through it."""
+    frames = None if error is None else error.__traceback__
+    while frames is not None:
+        code = frames.tb_frame.f_code
+        if (short(code.co_filename), code.co_name) == (where.file, where.function):
+            where = where._replace(line=frames.tb_lineno)
+        frames = frames.tb_next
+    return where
+
+
+@cache
+def short(path: str) -> str:
+    """Return a file of this package as "kerascope/engine/network.py", any other as it is."""
+    inside = path.startswith(_HOME + "/kerascope")
+    return path[len(_HOME) :].replace("\\", "/").lstrip("/") if inside else path
+
+
+def place_of(function: Any, words: str, made_at: tuple[str, int] | None) -> Where:
+    """Return the line of a function of the engine that holds these words."""
+    user = made_at or ("", 0)
+    code = function.__code__
+    line = line_of(words, function)
+    return Where(short(code.co_filename), line, code.co_name, *user)
+
+
+@cache
+def line_of(words: str, function: Any = Function._events) -> int:
+    """Return the line of a function, that of a call by default, that holds these words."""
+    lines, first = inspect.getsourcelines(function)
+    return first + next((i for i, line in enumerate(lines) if words in line), 0)
+
+
+FILE = short(Function._events.__code__.co_filename)  # where a function's call is walked through
