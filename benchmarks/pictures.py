@@ -20,9 +20,9 @@ os.environ.setdefault("KERAS_BACKEND", "jax")
 import kerascope as ks
 from kerascope.applications import ResNet50
 from kerascope.viz.boxes import PictureOptions
+from kerascope.viz.collapse.view import view_of
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
 from kerascope.viz.layout.arrange import arrange
-from kerascope.viz.views import view_of
 
 RUNS = 5
 

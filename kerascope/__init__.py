@@ -62,8 +62,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; Python runs `__getattr_
     from kerascope.viz.draw import draw
     from kerascope.viz.drawing import Drawing
     from kerascope.viz.exports.to_networkx import from_networkx, to_networkx
+    from kerascope.viz.exports.to_tree import to_tree
     from kerascope.viz.profile import profile
-    from kerascope.viz.text.to_tree import to_tree
 
 __version__ = "0.2.0.dev0"
 
@@ -86,7 +86,7 @@ _HOMES = {
     "profile": "kerascope.viz.profile",
     "set_trace": "kerascope.debugger.entry",
     "to_networkx": "kerascope.viz.exports.to_networkx",
-    "to_tree": "kerascope.viz.text.to_tree",
+    "to_tree": "kerascope.viz.exports.to_tree",
     "walk": "kerascope.trace.walking",
 }
 _OLD_AND_NEW = ("objectives", "initializations", "ops", "random", "saving")  # through the finder
@@ -122,7 +122,7 @@ def _renderer(module: str, name: str) -> Callable[..., Any]:
 edge.register("progress", _renderer("kerascope.viz.progress", "show_progress"))
 edge.register("message", _renderer("kerascope.viz.progress", "show_message"))
 edge.register("summary", _renderer("kerascope.viz.tables", "print_summary"))
-edge.register("explanation", _renderer("kerascope.viz.explanation_table", "explanation_table"))
+edge.register("explanation", _renderer("kerascope.viz.tables", "explanation_table"))
 edge.register("drawing", _renderer("kerascope.viz.draw", "draw"))
 edge.register("profile", _renderer("kerascope.viz.profile", "profile"))
 edge.register("tape", _renderer("kerascope.debugger.tape_html", "html_of_tape"))

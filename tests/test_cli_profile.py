@@ -23,10 +23,10 @@ from kerascope.errors import ArgumentError, DtypeError, NotCompiledError
 from kerascope.layers import Dense, Input, add
 from kerascope.models import Model, Sequential
 from kerascope.viz import theme
-from kerascope.viz.colors import contrast
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.overlays.times import Times, with_times
-from kerascope.viz.profile_roofline import Roofline, measure_roofline
+from kerascope.viz.profile_rows import Roofline, measure_roofline
+from kerascope.viz.theme import contrast
 
 SVG = "{http://www.w3.org/2000/svg}"
 MACHINE = Roofline(1e9, 256, {1 << 10: 4e9, 1 << 20: 1e9})

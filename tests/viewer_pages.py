@@ -10,10 +10,10 @@ from zoo import LARGE_ZOO, ZOO
 
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.collapse.blocks import with_blocks
+from kerascope.viz.exports.to_html import to_html
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph
-from kerascope.viz.html.to_html import to_html
-from kerascope.viz.layout.placed import Rect
+from kerascope.viz.layout.arrange import Rect
 
 PLACES = """() => {
   const { picture, graph } = kerascopeViewer;

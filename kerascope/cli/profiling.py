@@ -22,9 +22,8 @@ from kerascope.engine.network import Network
 from kerascope.errors import KerascopeError
 from kerascope.viz.drawing import check_target
 from kerascope.viz.overlays.times import readable_share, readable_time
-from kerascope.viz.profile import Profile, profile
-from kerascope.viz.profile_roofline import measure_roofline
-from kerascope.viz.profile_subjects import FUNCTIONS, owner_of
+from kerascope.viz.profile import FUNCTIONS, Profile, owner_of, profile
+from kerascope.viz.profile_rows import measure_roofline
 from kerascope.viz.table_layout import Cell, Column, laid_out
 
 INTERRUPTED = 130

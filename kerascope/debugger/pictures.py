@@ -14,12 +14,12 @@ from kerascope.errors import ArgumentError
 from kerascope.trace.events import Event
 from kerascope.trace.train_facts import quietly
 from kerascope.viz.drawing import Drawing
+from kerascope.viz.exports.to_text import text_drawing, to_text
 from kerascope.viz.extract.nodes import node_graph
 from kerascope.viz.extract.subjects import model_with_graph
 from kerascope.viz.graph import Graph
 from kerascope.viz.overlays.marking import known_ids, with_progress, with_states
 from kerascope.viz.overlays.values import with_values
-from kerascope.viz.text.to_text import text_drawing, to_text
 
 
 def picture_of(session: Session, with_numbers: bool = False) -> Drawing:

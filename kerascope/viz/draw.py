@@ -1,24 +1,37 @@
-"""`draw(model)`: a picture of a model. Keras's `plot_model` and `model_to_dot`."""
+"""`draw(model)`: a picture of a model. Keras's `plot_model` and `model_to_dot`.
+
+`draw` makes the graph (`extract.subjects`), compares or marks it (`overlays/`), closes frames
+(`collapse.view`) and returns a `Drawing`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
+from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
+from kerascope.trace.records import counted
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.collapse.collapsed import kind_of_group
-from kerascope.viz.comparing import compared
-from kerascope.viz.dot.render import DEFAULT_DPI, TIME_LIMIT
+from kerascope.viz.collapse.view import MOST_BOXES, WHOLE_LEVELS, view_of
 from kerascope.viz.drawing import ENGINES, Drawing, check_target
-from kerascope.viz.extract.subjects import graph_of
-from kerascope.viz.graph import Graph, GraphGroup, GraphNode
-from kerascope.viz.marks import as_names, marked
+from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT
+from kerascope.viz.extract.forward import require_compiled
+from kerascope.viz.extract.subjects import graph_of, model_with_graph
+from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
+from kerascope.viz.overlays.diff import diff
+from kerascope.viz.overlays.gradient_norms import gradient_norms_of, with_gradient_norms
+from kerascope.viz.overlays.marking import highlighted
+from kerascope.viz.overlays.values import at_step, values_of, with_values
+from kerascope.viz.overlays.weight_changes import weight_changes, with_weight_changes
 from kerascope.viz.theme import THEMES
-from kerascope.viz.views import MOST_BOXES, WHOLE_LEVELS, view_of
 
 DIRECTIONS = ("TB", "LR")
 LONG_ROW = 8  # boxes; more are wider than a page
@@ -240,3 +253,142 @@ def _check_wrt(wrt: Any, subject: Any) -> None:
 def _check_number(name: str, value: Any, what: str) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
         raise ArgumentError(f"draw: {name} is no {what}; expected a number above 0, got {value!r}.")
+
+
+# --- compared: two graphs, or the weights of one at two times -------------------------------------
+
+LEVELS_OF_LAYERS = ("node", "layer")
+
+
+def compared(
+    graph: Graph, subject: Any, before: Any, graph_before: Callable[[Any], Graph]
+) -> Graph:
+    """Return a graph with what has changed since.
+
+    Parameters
+    ----------
+    graph : Graph
+        Of `subject`.
+    subject : object
+    before : model, Graph, or list of array_like
+        A model or a graph as it was; or the weights of `subject` as `get_weights()` gave them.
+    graph_before : callable
+        Makes the graph of `before`.
+
+    Notes
+    -----
+    Of two models with the same graph, as a model after two epochs is, the weights are compared.
+
+    Raises
+    ------
+    ArgumentError
+        The arrays are not the weights of `subject`, or it has none.
+    """
+    if _are_arrays(before):
+        if not isinstance(subject, Network) or graph.attrs.get("level") not in LEVELS_OF_LAYERS:
+            raise ArgumentError(
+                "draw: diff=weights compares the weights of a model at level 'node' or 'layer'; "
+                f"got {type(subject).__name__} at level {graph.attrs.get('level', '?')!r}."
+            )
+        return _with_weights(graph, subject, before)
+    both = diff(graph_before(before), graph)
+    parts: list[GraphNode | GraphEdge] = [*both.nodes, *both.edges]
+    is_same = not any(part.attrs.get("state") for part in parts)
+    if is_same and graph.attrs.get("level") in LEVELS_OF_LAYERS and _fit(subject, before):
+        return _with_weights(both, subject, before.get_weights())
+    return both
+
+
+def _are_arrays(before: Any) -> bool:
+    return isinstance(before, (list, tuple)) and all(
+        isinstance(one, (np.ndarray, np.generic)) for one in before
+    )
+
+
+def _fit(subject: Any, before: Any) -> bool:
+    """Tell whether two models have weights of the same shapes."""
+    if not (isinstance(subject, Network) and isinstance(before, Network)):
+        return False
+    return [w.shape for w in subject.weights] == [w.shape for w in before.weights]
+
+
+def _with_weights(graph: Graph, model: Network, before: Any) -> Graph:
+    changes = weight_changes(model, before)
+    graph = with_weight_changes(graph, changes)
+    moved = sum(box.attrs.get("state") in ("changed", "nan") for box in graph.nodes)
+    words = f"The weights of {counted(moved, 'box')} changed" if moved else "No weight changed"
+    caption = ". ".join(filter(None, [str(graph.attrs.get("caption", "")), words]))
+    return replace(graph, attrs={**graph.attrs, "caption": caption})
+
+
+# --- marked: values, a moment of a run, gradients, highlights -------------------------------------
+
+
+def marked(
+    graph: Graph, subject: Any, values: Any, at: int | None, gradients: Any, highlight: Any
+) -> Graph:
+    """Return the graph with all that the arguments of `draw` ask to be marked.
+
+    Raises
+    ------
+    ArgumentError
+        They do not fit what is drawn.
+    """
+    if values is not None:
+        graph = _with_values(graph, subject, values, at)
+    elif at is not None:
+        raise ArgumentError(f"draw: at={at!r} is a step of a run; expected values=... with it.")
+    if gradients is not None:
+        graph = _with_gradients(graph, subject, gradients)
+    return graph if highlight is None else highlighted(graph, _names(highlight))
+
+
+def as_names(given: Any) -> Any:
+    """Return what was given with the name of each layer for the layer."""
+    if isinstance(given, Layer):
+        return given.name
+    if isinstance(given, (list, tuple)):
+        return [as_names(one) for one in given]
+    return given
+
+
+def _names(highlight: Any) -> Any:
+    names = as_names(highlight)
+    listed = [names] if isinstance(names, str) else names
+    if isinstance(listed, (list, set, frozenset)) and all(isinstance(x, str) for x in listed):
+        return names
+    raise ArgumentError(
+        f"draw: highlight expected ids or names of boxes, or layers; got {highlight!r:.80}."
+    )
+
+
+def _require_calls(subject: Any, graph: Graph, what: str) -> None:
+    if not isinstance(subject, Network) or graph.attrs.get("level") != "node":
+        raise ArgumentError(
+            f"draw: {what} stands on the calls of a model; expected a model at level 'node', got "
+            f"{type(subject).__name__} at level {graph.attrs.get('level', '?')!r}."
+        )
+
+
+def _with_values(graph: Graph, subject: Any, values: Any, at: int | None) -> Graph:
+    if isinstance(subject, Graph):
+        if not isinstance(values, Mapping):
+            raise ArgumentError(
+                "draw: values of a Graph are a dict from the ids of its boxes to arrays; "
+                f"got {type(values).__name__}."
+            )
+        found: Any = dict(values)
+    else:
+        _require_calls(subject, graph, "values=")
+        found = values_of(model_with_graph(subject), values, nested=True)
+    return with_values(graph, found) if at is None else at_step(graph, found, at)
+
+
+def _with_gradients(graph: Graph, subject: Any, gradients: Any) -> Graph:
+    _require_calls(subject, graph, "gradients=")
+    if not isinstance(gradients, (tuple, list)) or len(gradients) != 2:
+        raise ArgumentError(
+            f"draw: gradients expected a batch (x, y); got {type(gradients).__name__}."
+        )
+    require_compiled(subject, "draw: gradients=")
+    return with_gradient_norms(graph, *gradient_norms_of(subject, *gradients))

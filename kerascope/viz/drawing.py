@@ -17,20 +17,19 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from kerascope.files import check_writable, replacing
 from kerascope.trace.records import counted
 from kerascope.viz.boxes import PictureOptions
-from kerascope.viz.dot.positions import to_dot_with_positions
-from kerascope.viz.dot.render import DEFAULT_DPI, TIME_LIMIT, render
-from kerascope.viz.dot.to_dot import to_dot
+from kerascope.viz.collapse.view import View
+from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT, render
+from kerascope.viz.exports.to_dot import to_dot
+from kerascope.viz.exports.to_dot_positions import to_dot_with_positions
+from kerascope.viz.exports.to_html import to_html
 from kerascope.viz.exports.to_mermaid import to_mermaid
 from kerascope.viz.exports.to_networkx import to_graphml, to_json, to_networkx
+from kerascope.viz.exports.to_svg import svg_of
+from kerascope.viz.exports.to_text import text_drawing, to_text
 from kerascope.viz.formats import writer_of, writer_of_file
 from kerascope.viz.graph import Graph
-from kerascope.viz.html.to_html import to_html
-from kerascope.viz.layout.arrange import arrange
+from kerascope.viz.layout.arrange import Placed, arrange
 from kerascope.viz.layout.measures import Measure
-from kerascope.viz.layout.placed import Placed
-from kerascope.viz.svg.to_svg import svg_of
-from kerascope.viz.text.to_text import text_drawing, to_text
-from kerascope.viz.views import View
 
 ENGINES = ("kerascope", "dot")
 TERMINAL_WIDTH = 80  # columns of a drawing in characters, if nothing is said

@@ -5,7 +5,7 @@ holds only text and numbers, no layer and no tensor, so it can be compared, writ
 read again. Keras has no such form: `plot_model` goes from layers straight to pydot, and its node
 names are memory addresses.
 
-What a box says about its layer is listed in `layer_facts.py`. Every renderer knows these besides:
+What a box says about its layer is listed in `extract/layers.py`. Every writer knows these besides:
 
 ==================  ===============================================================================
 `detail`            further lines of a box's text (of a frame's: one), separated by line breaks

@@ -1,11 +1,179 @@
-"""Which frames lie around what: where an arrow between two frames belongs."""
+"""Nesting: what lies directly in one frame and which of it feeds which; frames in frames; depths.
+
+A frame counts as one thing for the level around it. An arrow between boxes of different frames
+belongs to the level of the innermost frame around both; there it goes from one child to another.
+Everything here takes time in proportion to the boxes and arrows, and nothing recurses.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+from typing import Any, NamedTuple, TypeVar
 
-from kerascope.viz.graph import GraphGroup
+from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
+
+# Arrows of the way back: they may lead from a later row to an earlier one.
+BACKWARD_ROLES = ("gradient", "update")
+
+
+class Parts(NamedTuple):
+    """What a graph is made of, before it is one."""
+
+    nodes: Sequence[GraphNode]
+    edges: Sequence[GraphEdge]
+    groups: Sequence[GraphGroup]
+
+
+def nodes_and_groups(graph: Graph | Parts) -> list[GraphNode | GraphGroup]:
+    """Return everything that can lie in a frame."""
+    return [*graph.nodes, *graph.groups]
+
+
+class Link(NamedTuple):
+    """An arrow as one level sees it: from child to child, `edge` being the arrow itself."""
+
+    source: str
+    target: str
+    edge: GraphEdge
+
+
+@dataclass
+class Level:
+    """The children of one frame.
+
+    Attributes
+    ----------
+    group : str
+        Id of the frame, "" for the whole graph.
+    children : list of str
+        Ids of the boxes and frames directly inside, deepest first.
+    links : list of Link
+        The arrows between two children.
+    """
+
+    group: str
+    children: list[str] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+
+    def flow(self) -> list[Link]:
+        """Return the links along which data flows: no gradients, updates or ends in one child."""
+        return [
+            link
+            for link in self.links
+            if link[0] != link[1] and link[2].attrs.get("role") not in BACKWARD_ROLES
+        ]
+
+    def sorted_children(self) -> list[str] | None:
+        """Return the children, each behind all that feed it; None if they feed each other."""
+        return self.sorted_by(self.flow())
+
+    def order(self) -> tuple[list[str], bool]:
+        """Return the children, each behind what feeds it where that can be, and whether it can."""
+        order = self.sorted_children()
+        return (self.children, False) if order is None else (order, True)
+
+    def sorted_by(self, flow: list[Link]) -> list[str] | None:
+        """Return the children, each behind all that feed it by these links; None for a circle."""
+        position = {child: number for number, child in enumerate(self.children)}
+        if all(position[link[0]] < position[link[1]] for link in flow):
+            return self.children
+        return _sorted(self.children, flow)
+
+
+def levels_of(graph: Graph | Parts) -> dict[str, Level]:
+    """Return the level of every group by its id, and of the whole graph under "".
+
+    Examples
+    --------
+    >>> from kerascope.viz.graph import GraphGroup, GraphNode
+    >>> boxes = GraphNode("x", "x", "input", depth=1), GraphNode("m/h", "h", "dense", "m")
+    >>> graph = Graph("g", boxes, (GraphEdge("x", "m/h"),), (GraphGroup("m", "m"),))
+    >>> levels = levels_of(graph)
+    >>> levels[""].children, [link[:2] for link in levels[""].links], levels["m"].children
+    (['x', 'm'], [('x', 'm')], ['m/h'])
+    """
+    levels = {"": Level("")} | {group.id: Level(group.id) for group in graph.groups}
+    depths: dict[str, list[tuple[int, str]]] = {group: [] for group in levels}
+    for part in _in_drawing_order(graph):
+        depths[part[0]].append((-part[1], part[2]))
+    for group, parts in depths.items():
+        parts.sort(key=lambda part: part[0])
+        levels[group].children = [child for _, child in parts]
+    _add_links(graph, levels)
+    return levels
+
+
+def _add_links(graph: Graph | Parts, levels: dict[str, Level]) -> None:
+    """Give every arrow to the level of the innermost frame around both of its ends."""
+    holder = {node.id: node.group for node in graph.nodes}
+    parent = {group.id: group.parent for group in graph.groups}
+    nesting = nesting_of(graph)
+    links = {group: level.links for group, level in levels.items()}
+    for edge in graph.edges:
+        source, target = edge.source, edge.target
+        around, other = holder[source], holder[target]
+        if around == other:
+            links[around].append(Link(source, target, edge))
+            continue
+        while around != other:
+            if nesting[around] >= nesting[other]:
+                source, around = around, parent[around]
+            else:
+                target, other = other, parent[other]
+        if source != target:
+            links[around].append(Link(source, target, edge))
+
+
+def nesting_of(graph: Graph | Parts) -> dict[str, int]:
+    """Return how many frames each group lies in, itself counted; 0 for the whole graph, ""."""
+    nesting = {"": 0}
+    for group in graph.groups:
+        nesting[group.id] = nesting[group.parent] + 1
+    return nesting
+
+
+def _in_drawing_order(graph: Graph | Parts) -> list[tuple[str, int, str]]:
+    """Return (frame, depth, id) of all boxes and frames; a frame comes where its first box does."""
+    groups = {group.id: group for group in graph.groups}
+    seen: dict[str, None] = {}
+    parts = []
+    for node in graph.nodes:
+        group, around = node.group, []
+        while group and group not in seen:
+            seen[group] = None
+            around.append(group)
+            group = groups[group].parent
+        if around:
+            parts += [(groups[g].parent, groups[g].depth, g) for g in reversed(around)]
+        parts.append((node.group, node.depth, node.id))
+    empty = [(g.parent, g.depth, g.id) for g in graph.groups if g.id not in seen]
+    return parts + empty
+
+
+def _sorted(children: list[str], links: list[Link]) -> list[str] | None:
+    """Sort the children so that links lead onwards; of several that may come, the first does."""
+    position = {child: number for number, child in enumerate(children)}
+    waits_for = dict.fromkeys(children, 0)
+    followers: dict[str, list[str]] = {child: [] for child in children}
+    for link in links:
+        waits_for[link.target] += 1
+        followers[link.source].append(link.target)
+    ready = [position[child] for child in children if not waits_for[child]]
+    heapify(ready)
+    result = []
+    while ready:
+        child = children[heappop(ready)]
+        result.append(child)
+        for follower in followers[child]:
+            waits_for[follower] -= 1
+            if not waits_for[follower]:
+                heappush(ready, position[follower])
+    return result if len(result) == len(children) else None
+
+
+# --- frames around frames, depths -----------------------------------------------------------------
 
 Chain = tuple[str, ...]
 
@@ -40,3 +208,43 @@ def shared_length(one: Sequence[Any], other: Sequence[Any]) -> int:
             break
         length += 1
     return length
+
+
+Name = TypeVar("Name", bound=Hashable)
+
+
+def longest_paths(names: Sequence[Name], edges: Iterable[tuple[Name, Name]]) -> dict[Name, int]:
+    """Return the depth of each name: the longest path from it to an end, the ends at 0.
+
+    Parameters
+    ----------
+    names : sequence
+    edges : iterable of (name, name)
+        Where they form a circle, the one that a walk from the first name on meets last does not
+        count.
+
+    Examples
+    --------
+    >>> longest_paths("abc", [("a", "b"), ("b", "c"), ("c", "a")])
+    {'a': 2, 'b': 1, 'c': 0}
+    """
+    following: dict[Name, list[Name]] = {name: [] for name in names}
+    for source, target in edges:
+        following[source].append(target)
+    depths: dict[Name, int] = {}
+    open_names: dict[Name, None] = {}
+    for start in names:
+        stack = [start]
+        while stack:
+            name = stack[-1]
+            if name in depths:
+                stack.pop()
+                continue
+            if name in open_names:
+                known = [depths[after] for after in following[name] if after in depths]
+                depths[name] = 1 + max(known, default=-1)
+                stack.pop()
+                continue
+            open_names[name] = None
+            stack += [x for x in following[name] if x not in depths and x not in open_names]
+    return {name: depths[name] for name in names}

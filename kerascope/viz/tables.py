@@ -1,8 +1,9 @@
-"""Tables of the terminal, drawn with rich: `model.summary()`.
+"""Tables of the terminal, drawn with rich: `model.summary()` and `function.explain()`.
 
 A table is as wide as it must be, at most as wide as the terminal. No column and no letter is ever
 left out: `table_layout` says what happens to what does not fit. `print_summary` is registered at
-the edge for "summary". Keras prints columns at fixed positions and cuts what is longer.
+the edge for "summary", `explanation_table` for "explanation". Keras prints columns at fixed
+positions and cuts what is longer.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
 from rich.segment import Segment
 
+from kerascope.backend.program.explanation import Explanation
 from kerascope.engine.costs import Cost
 from kerascope.engine.summary import Summary, SummaryRow, Total
 from kerascope.errors import ArgumentError
@@ -260,3 +262,49 @@ def _total_cost(summary: Summary) -> Iterator[Line]:
         rows = "1 row" if summary.unknown_costs == 1 else f"{summary.unknown_costs} rows"
         line.append((f"and those of {rows} of unknown cost", ""))
     yield line
+
+
+# --- each step of a function, and what became of it -----------------------------------------------
+
+
+class ExplanationTable:
+    """What rich prints of an explanation; it fits into the width of the terminal.
+
+    Parameters
+    ----------
+    explanation : Explanation
+    """
+
+    def __init__(self, explanation: Explanation) -> None:
+        self.explanation = explanation
+
+    def lines(self, width: int) -> Iterator[Line]:
+        """Yield the lines as pieces of text with a style each."""
+        yield from wrapped(Cell([[(self.explanation.title, "bold")]]), width)
+        yield from laid_out(self._columns(), width)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        """Yield what rich prints."""
+        for line in self.lines(options.max_width):
+            for text, style in line:
+                yield Segment(text, console.get_style(style) if style else None)
+            yield Segment.line()
+
+    def _columns(self) -> list[Column]:
+        rows = self.explanation.rows
+        return [
+            Column("Step", [_cell(row.step) for row in rows]),
+            Column("Line", [_cell(str(row.line or "")) for row in rows], is_number=True),
+            Column("Result", [_cell(row.result) for row in rows]),
+            Column("Written as", [_cell(row.written_as) for row in rows]),
+            Column("Memory", [_cell(row.memory) for row in rows]),
+        ]
+
+
+def _cell(text: str) -> Cell:
+    return Cell([[(word, "") for word in text.split()]])
+
+
+def explanation_table(explanation: Explanation) -> ExplanationTable:
+    """Return an explanation as a rich renderable; registered at the edge for "explanation"."""
+    return ExplanationTable(explanation)

@@ -7,6 +7,9 @@ that lies near the background and framed with a shade of it that stands off, so 
 reaches the contrast of 4.5:1 and lines reach 3:1 that WCAG [2]_ asks for; a test computes both, in
 both palettes.
 
+Below, first the arithmetic of colours (contrast, mixing, darkening: the formulas of WCAG [2]_),
+then the palettes, and what each kind and state looks like.
+
 References
 ----------
 .. [1] Okabe, M. and Ito, K. (2008). Color Universal Design. https://jfly.uni-koeln.de/color/
@@ -16,8 +19,80 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
-from kerascope.viz.colors import mixed, set_off
+# --- arithmetic of colours ------------------------------------------------------------------------
+
+# Black and white have the same contrast to a colour of this luminance.
+MIDDLE_LUMINANCE = 0.179
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours, from 1 to 21.
+
+    Notes
+    -----
+    ``(L1 + 0.05) / (L2 + 0.05)`` with L1 the greater relative luminance of the two.
+
+    Examples
+    --------
+    >>> round(contrast("#FFFFFF", "#000000"), 2)
+    21.0
+    """
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(color: str) -> float:
+    """Return the relative luminance of a colour: 0 for black, 1 for white.
+
+    Notes
+    -----
+    ``0.2126 R + 0.7152 G + 0.0722 B`` with the gamma of sRGB taken off each channel.
+    """
+    red, green, blue = (_linear(channel / 255) for channel in _channels(color))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@cache
+def mixed(color: str, other: str, share: float) -> str:
+    """Return a colour with a share of another mixed in.
+
+    Examples
+    --------
+    >>> mixed("#000000", "#FFFFFF", 0.5)
+    '#808080'
+    """
+    pairs = zip(_channels(color), _channels(other), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * share):02X}" for a, b in pairs)
+
+
+@cache
+def set_off(color: str, ground: str, wanted: float) -> str:
+    """Return the colour with as little black (on a dark ground: white) as reaches the contrast.
+
+    Examples
+    --------
+    >>> contrast(set_off("#F0E442", "#FFFFFF", 3.0), "#FFFFFF") >= 3
+    True
+    """
+    end = "#000000" if luminance(ground) > MIDDLE_LUMINANCE else "#FFFFFF"
+    for percent in range(100):
+        changed = mixed(color, end, percent / 100)
+        if contrast(changed, ground) >= wanted:
+            return changed
+    return end
+
+
+def _channels(color: str) -> tuple[int, int, int]:
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
+
+
+def _linear(channel: float) -> float:
+    return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
+
+
+# --- palettes, kinds, states ----------------------------------------------------------------------
 
 OKABE_ITO = {
     "black": "#000000",

@@ -36,8 +36,8 @@ def test_a_wheel_with_all_files_is_whole() -> None:
     [
         "kerascope/py.typed",
         "kerascope/datasets/digits.csv.gz",
-        "kerascope/viz/html/viewer/graph.js",
-        "kerascope/viz/html/viewer/page.html",
+        "kerascope/viz/exports/viewer/graph.js",
+        "kerascope/viz/exports/viewer/page.html",
         "kerascope/lessons/page/page.css",
         "kerascope/lessons/player/page/player.js",
         "kerascope/tutorials/glossary.toml",

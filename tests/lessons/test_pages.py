@@ -17,7 +17,7 @@ from kerascope.lessons.folders import chapter_folders, read_chapter
 from kerascope.lessons.page_style import GROUNDS, PALETTES
 from kerascope.lessons.prose_html import prose_html
 from kerascope.lessons.render_html import chapter_page, index_page, page_name
-from kerascope.viz.colors import contrast
+from kerascope.viz.theme import contrast
 
 NAMES = [*(f"{folder.name}.html" for folder in chapter_folders()), "index.html"]
 LOOKED_AT_BY_DEFAULT = {"05-node.html", "14-update-tuples.html", "index.html"}

@@ -9,11 +9,10 @@ from zoo import ZOO
 from kerascope.applications import ResNet50, Xception
 from kerascope.engine.model import Model
 from kerascope.layers import Activation, Add, Dense, Input, LayerNormalization
-from kerascope.viz.collapse.blocks import with_blocks
-from kerascope.viz.collapse.levels import levels_of
-from kerascope.viz.collapse.repeats import repeats
+from kerascope.viz.collapse.blocks import repeats, with_blocks
 from kerascope.viz.extract.nodes import node_graph
 from kerascope.viz.graph import Graph, GraphGroup
+from kerascope.viz.nesting import levels_of
 
 
 def kinds(graph):

@@ -1,8 +1,7 @@
 import pytest
 
-from kerascope.viz.boxes import PictureOptions, box_text, is_repeated
+from kerascope.viz.boxes import PictureOptions, box_text, described, is_repeated
 from kerascope.viz.graph import GraphNode
-from kerascope.viz.words import described
 
 
 def box(label, class_name, kind):

@@ -23,11 +23,11 @@ from kerascope.engine.model import Model
 from kerascope.errors import ArgumentError
 from kerascope.layers import Add, Dense, Input
 from kerascope.viz.collapse.blocks import with_blocks
-from kerascope.viz.collapse.closing import closed_by_default, closed_for
 from kerascope.viz.collapse.collapsed import collapsed
-from kerascope.viz.collapse.levels import levels_of
+from kerascope.viz.collapse.view import closed_by_default, closed_for
 from kerascope.viz.extract.nodes import node_graph
 from kerascope.viz.graph import Graph, GraphGroup
+from kerascope.viz.nesting import levels_of
 
 
 def calls(graph):

@@ -12,8 +12,7 @@ from kerascope.errors import ArgumentError, DtypeError
 from kerascope.layers import Concatenate, Dense, Dropout, Input
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
-from kerascope.viz.overlays.diff import diff, diff_lines
-from kerascope.viz.overlays.matching import has_counted_name, matched_boxes
+from kerascope.viz.overlays.diff import diff, diff_lines, has_counted_name, matched_boxes
 
 VIEWS = [{}, {"expand_nested": True}, {"level": "layer"}]
 

@@ -17,8 +17,8 @@ from kerascope.errors import (
     NotBuiltError,
     NotCompiledError,
 )
-from kerascope.viz.dot.render import render
 from kerascope.viz.draw import KEYWORDS, draw
+from kerascope.viz.exports.graphviz import render
 from kerascope.viz.formats import SUFFIXES
 
 SVG = "{http://www.w3.org/2000/svg}"

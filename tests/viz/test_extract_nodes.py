@@ -8,8 +8,8 @@ from kerascope.engine.model import Model
 from kerascope.engine.network import Network
 from kerascope.engine.node_ids import call_ids
 from kerascope.layers import RNN, Add, Bidirectional, Dense, Input, StackedRNNCells, Wrapper
+from kerascope.viz.extract.networks import graph_model_of
 from kerascope.viz.extract.nodes import node_graph
-from kerascope.viz.extract.subclassed import graph_model_of
 
 
 @pytest.fixture(params=ZOO, name="model")

@@ -13,9 +13,8 @@ from kerascope.layers import (
     TimeDistributed,
     Wrapper,
 )
-from kerascope.viz.extract.inside import inside_of
-from kerascope.viz.extract.layer_facts import CallFacts
-from kerascope.viz.extract.nodes import node_graph
+from kerascope.viz.extract.layers import CallFacts
+from kerascope.viz.extract.nodes import inside_of, node_graph
 
 
 def expanded(layer, *shapes, **arguments):

@@ -5,7 +5,7 @@ import kerascope.layers
 from kerascope.engine.base_layer import Layer
 from kerascope.layers import Dense, Input, Operation
 from kerascope.models import Model
-from kerascope.viz.extract.layer_facts import layer_attributes
+from kerascope.viz.extract.layers import layer_attributes
 from kerascope.viz.kinds import KINDS, kind_of
 from kerascope.viz.theme import STYLES
 

@@ -11,7 +11,7 @@ from kerascope.layers import (
     TimeDistributed,
 )
 from kerascope.models import Model, Sequential
-from kerascope.viz.extract.layer_facts import (
+from kerascope.viz.extract.layers import (
     WeightBook,
     facts_of,
     layer_attributes,

@@ -4,7 +4,7 @@ import pytest
 from kerascope import Model, draw
 from kerascope.errors import NotBuiltError, NotCompiledError
 from kerascope.layers import Dense, Input
-from kerascope.viz.marks import as_names
+from kerascope.viz.draw import as_names
 
 
 class OwnCall(Model):

@@ -2,8 +2,8 @@ import numpy as np
 
 from kerascope.layers import Concatenate, Dense, Dropout, Input
 from kerascope.models import Model, Sequential
-from kerascope.viz.extract.layer_facts import CallFacts
-from kerascope.viz.extract.nested import nested_run
+from kerascope.viz.extract.layers import CallFacts
+from kerascope.viz.extract.networks import nested_run
 
 
 def per_step():

@@ -14,16 +14,16 @@ import pygraphviz
 import pytest
 
 from kerascope.viz.boxes import PictureOptions, box_text, one_line, shortened
-from kerascope.viz.dot.labels import escaped as escaped_in_dot
-from kerascope.viz.dot.positions import to_dot_with_positions
-from kerascope.viz.dot.render import render
-from kerascope.viz.dot.to_dot import to_dot
+from kerascope.viz.exports.graphviz import render
+from kerascope.viz.exports.to_dot import escaped as escaped_in_dot
+from kerascope.viz.exports.to_dot import to_dot
+from kerascope.viz.exports.to_dot_positions import to_dot_with_positions
 from kerascope.viz.exports.to_mermaid import escaped as escaped_in_mermaid
 from kerascope.viz.exports.to_mermaid import to_mermaid
 from kerascope.viz.exports.to_networkx import from_graphml, from_json, to_graphml, to_json
+from kerascope.viz.exports.to_svg import to_svg
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.layout.arrange import arrange
-from kerascope.viz.svg.to_svg import to_svg
 
 ODD_NAMES = {
     "quotes": "say \"it\" 'twice' `thrice`",

@@ -11,14 +11,13 @@ from zoo import ZOO
 
 from kerascope.engine.model import Model
 from kerascope.layers import Bidirectional, Dense, Input, SimpleRNN
-from kerascope.viz.collapse.block_names import classes_name
-from kerascope.viz.collapse.blocks import with_blocks
-from kerascope.viz.collapse.closing import closed_by_default, closed_for
+from kerascope.viz.collapse.blocks import classes_name, with_blocks
 from kerascope.viz.collapse.collapsed import collapsed
-from kerascope.viz.collapse.levels import levels_of
+from kerascope.viz.collapse.view import closed_by_default, closed_for
 from kerascope.viz.extract.nodes import node_graph
 from kerascope.viz.extract.subjects import graph_of as extracted
 from kerascope.viz.graph import Graph
+from kerascope.viz.nesting import levels_of
 
 
 def chain_with_skips(size, reach, seed=1):

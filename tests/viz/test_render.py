@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kerascope.errors import ArgumentError, DrawingError, MissingToolError
-from kerascope.viz.dot.render import FEW_BOXES, PICTURE_FORMATS, render
-from kerascope.viz.dot.to_dot import to_dot
+from kerascope.viz.exports.graphviz import FEW_BOXES, PICTURE_FORMATS, render
+from kerascope.viz.exports.to_dot import to_dot
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
 
 FIRST_BYTES = {"svg": b"<?xml", "png": b"\x89PNG\r\n", "pdf": b"%PDF-"}
@@ -59,7 +59,7 @@ def test_only_a_large_graph_gets_a_process_of_its_own(monkeypatch):
 def test_a_child_draws_the_same_as_this_process(monkeypatch):
     source = chain(20)
     here = render(source, "svg")
-    monkeypatch.setattr("kerascope.viz.dot.render.FEW_BOXES", 5)
+    monkeypatch.setattr("kerascope.viz.exports.graphviz.FEW_BOXES", 5)
     assert render(source, "svg") == here
 
 
@@ -153,8 +153,8 @@ WITHOUT_GRAPHVIZ = """
     from kerascope.errors import MissingToolError
     from kerascope.viz.boxes import PictureOptions
     from kerascope.viz.extract.subjects import graph_of
-    from kerascope.viz.dot.render import render
-    from kerascope.viz.dot.to_dot import to_dot
+    from kerascope.viz.exports.graphviz import render
+    from kerascope.viz.exports.to_dot import to_dot
     from kerascope.viz.exports.to_mermaid import to_mermaid
     from kerascope.viz.exports.to_networkx import to_graphml, to_json
 

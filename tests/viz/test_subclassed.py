@@ -7,8 +7,8 @@ from kerascope.engine.model import Model
 from kerascope.engine.sequential import Sequential
 from kerascope.errors import GraphError
 from kerascope.layers import LSTM, BatchNormalization, Bidirectional, Dense, Dropout, Input, Reshape
+from kerascope.viz.extract.networks import graph_model_of
 from kerascope.viz.extract.nodes import node_graph
-from kerascope.viz.extract.subclassed import graph_model_of
 
 
 class Rich(Model):

@@ -1,8 +1,8 @@
 import pytest
 
 from kerascope.viz import theme
-from kerascope.viz.colors import contrast
 from kerascope.viz.kinds import KINDS
+from kerascope.viz.theme import contrast
 
 
 def test_every_kind_has_a_style_and_a_sign_of_its_own():

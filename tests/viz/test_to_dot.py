@@ -8,9 +8,8 @@ from zoo import ZOO
 
 from kerascope.viz import theme
 from kerascope.viz.boxes import PictureOptions
-from kerascope.viz.dot.render import render
-from kerascope.viz.dot.style import dot_names
-from kerascope.viz.dot.to_dot import MANY_BOXES, to_dot
+from kerascope.viz.exports.graphviz import render
+from kerascope.viz.exports.to_dot import MANY_BOXES, dot_names, to_dot
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 

@@ -7,12 +7,15 @@ from zoo import ZOO
 
 import kerascope as ks
 from kerascope.viz.boxes import PictureOptions
-from kerascope.viz.dot.positions import HEAD_LENGTH, shortened_line, to_dot_with_positions
-from kerascope.viz.dot.render import render
+from kerascope.viz.exports.graphviz import render
+from kerascope.viz.exports.to_dot_positions import (
+    HEAD_LENGTH,
+    shortened_line,
+    to_dot_with_positions,
+)
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
-from kerascope.viz.layout.arrange import arrange
-from kerascope.viz.layout.placed import Path, Placed, Rect
+from kerascope.viz.layout.arrange import Path, Placed, Rect, arrange
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -13,14 +13,12 @@ from kerascope.errors import ArgumentError
 from kerascope.printable import printable_lines
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.collapse.blocks import with_blocks
-from kerascope.viz.collapse.closing import closed_by_default
 from kerascope.viz.collapse.collapsed import collapsed
+from kerascope.viz.collapse.view import closed_by_default
+from kerascope.viz.exports import to_html as module
+from kerascope.viz.exports.to_html import as_script, closed_frames, to_html
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
-from kerascope.viz.html import to_html as module
-from kerascope.viz.html.closed import closed_frames
-from kerascope.viz.html.data import as_script
-from kerascope.viz.html.to_html import to_html
 from kerascope.viz.layout.order import ordered_levels
 
 VIEWER = Path(module.__file__).parent / "viewer"
@@ -185,7 +183,7 @@ def test_two_processes_write_the_same_bytes():
     script = (
         "import hashlib; from zoo import ZOO; from kerascope.viz.extract.subjects import graph_of\n"
         "from kerascope.viz.collapse.blocks import with_blocks\n"
-        "from kerascope.viz.html.to_html import to_html\n"
+        "from kerascope.viz.exports.to_html import to_html\n"
         "graph = with_blocks(graph_of(ZOO['three_levels'](), 'node', True))\n"
         "print(hashlib.sha256(to_html(graph).encode()).hexdigest())"
     )

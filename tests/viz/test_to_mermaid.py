@@ -5,11 +5,11 @@ from zoo import ZOO
 
 from kerascope.viz import theme
 from kerascope.viz.boxes import PictureOptions
-from kerascope.viz.colors import contrast
 from kerascope.viz.exports.to_mermaid import to_mermaid
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.kinds import KINDS
+from kerascope.viz.theme import contrast
 
 
 def lines_of(graph, **options):

@@ -12,7 +12,7 @@ from zoo import ZOO
 from kerascope.errors import ConfigError, DtypeError
 from kerascope.viz.collapse.blocks import with_blocks
 from kerascope.viz.collapse.collapsed import collapsed
-from kerascope.viz.collapse.scopes import with_scopes
+from kerascope.viz.collapse.new_frames import with_scopes
 from kerascope.viz.exports.to_networkx import (
     from_graphml,
     from_json,

@@ -13,11 +13,10 @@ from holding import holds_for
 from zoo import ZOO
 
 from kerascope.viz.boxes import PictureOptions
-from kerascope.viz.colors import contrast
+from kerascope.viz.exports.to_svg import to_svg
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
-from kerascope.viz.svg.to_svg import to_svg
-from kerascope.viz.theme import STATES, STYLES
+from kerascope.viz.theme import STATES, STYLES, contrast
 
 SVG = "{http://www.w3.org/2000/svg}"
 OPTIONS = [PictureOptions(), PictureOptions(rankdir="LR", theme="dark", depth_ranks=True)]
@@ -162,7 +161,7 @@ def test_lines_of_a_box_do_not_touch():
 def test_two_processes_write_the_same_bytes():
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); from zoo import ZOO;"
-        "from kerascope.viz.svg.to_svg import to_svg;"
+        "from kerascope.viz.exports.to_svg import to_svg;"
         "from kerascope.viz.extract.subjects import graph_of;"
         "sys.stdout.buffer.write(to_svg(graph_of(ZOO['siamese']())).encode())"
     )

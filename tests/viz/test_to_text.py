@@ -10,11 +10,11 @@ from rich.cells import cell_len
 
 import kerascope as ks
 from kerascope.viz.boxes import PictureOptions
+from kerascope.viz.exports.text_canvas import Density, fitted, words_of
+from kerascope.viz.exports.to_text import block_of, text_drawing, to_text
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
 from kerascope.viz.layout.levels import levels_of
 from kerascope.viz.layout.order import order_rows
-from kerascope.viz.text.to_text import block_of, text_drawing, to_text
-from kerascope.viz.text.words import Density, fitted, words_of
 from kerascope.viz.theme import STATES
 from tests.graph_strategies import graphs, layered
 from tests.zoo import ZOO, resnet50

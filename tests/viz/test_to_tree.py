@@ -10,7 +10,7 @@ from kerascope import backend as K
 from kerascope.backend.ops.scan import Scan
 from kerascope.backend.traversal import applies_in_order
 from kerascope.errors import ArgumentError, DtypeError
-from kerascope.viz.text.to_tree import DEEPEST, to_tree
+from kerascope.viz.exports.to_tree import DEEPEST, to_tree
 
 
 def lines_of(text):

@@ -1,5 +1,5 @@
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
-from kerascope.viz.overlays.union_rows import with_rows
+from kerascope.viz.overlays.diff import with_rows
 
 
 def depths_of(graph):

@@ -14,14 +14,12 @@ from zoo import ZOO
 
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.collapse.blocks import with_blocks
-from kerascope.viz.collapse.closing import closed_by_default
 from kerascope.viz.collapse.collapsed import collapsed
-from kerascope.viz.colors import contrast
+from kerascope.viz.collapse.view import closed_by_default
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
-from kerascope.viz.layout.arrange import arrange
-from kerascope.viz.layout.placed import Rect
-from kerascope.viz.theme import STATES, STYLES
+from kerascope.viz.layout.arrange import Rect, arrange
+from kerascope.viz.theme import STATES, STYLES, contrast
 
 pytestmark = pytest.mark.browser
 

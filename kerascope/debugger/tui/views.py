@@ -17,7 +17,7 @@ from kerascope.debugger.rendering import span_labels
 from kerascope.errors import KerascopeError
 from kerascope.trace.breakpoints import told
 from kerascope.trace.events import Event
-from kerascope.viz.text.to_text import text_drawing
+from kerascope.viz.exports.to_text import text_drawing
 from kerascope.viz.theme import STATES
 
 if TYPE_CHECKING:

@@ -18,14 +18,12 @@ from kerascope.errors import ArgumentError, KerascopeError
 from kerascope.lessons.player.states import DONE, FAILED, GRADIENT, NOW, TODO, layer_of
 from kerascope.trace.events import Event
 from kerascope.trace.tape_store import Tape
-from kerascope.viz.boxes import PictureOptions
+from kerascope.viz.boxes import PictureOptions, reading_order, tooltip
 from kerascope.viz.drawing import Drawing
+from kerascope.viz.exports.to_svg import number, to_svg
 from kerascope.viz.extract.subjects import graph_of, model_with_graph
 from kerascope.viz.graph import Graph
-from kerascope.viz.svg.elements import number
-from kerascope.viz.svg.to_svg import to_svg
 from kerascope.viz.theme import Palette
-from kerascope.viz.words import reading_order, tooltip
 
 MOST_BOXES = 80
 # How the frame of a box is drawn: its hue, its width, its dashes.

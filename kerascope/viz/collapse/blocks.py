@@ -18,23 +18,26 @@ The kind of a new frame is in its attribute `kind`:
 A frame's `depth` is that of its first row, `depth_last` that of its last. Depths inside a new frame
 count from its own end. Outside, boxes keep their depths; only where a frame that reaches further up
 would lie above what feeds it, that is moved up.
+
+Below come the search for blocks, then ranges of rows where nothing repeats, then two helpers: where
+a sequence repeats itself, and what a block is called.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from heapq import heapify, heappop, heappush
+from itertools import groupby, takewhile
 from typing import NamedTuple
 
-from kerascope.viz.collapse.block_names import classes_name, shared_name, span_name
-from kerascope.viz.collapse.forms import FormBook, weights_of
-from kerascope.viz.collapse.levels import Level, levels_of
-from kerascope.viz.collapse.new_frames import NewFrames
-from kerascope.viz.collapse.ranges import add_ranges
-from kerascope.viz.collapse.repeats import LONGEST_PERIOD, Repeat, repeats
-from kerascope.viz.collapse.scopes import with_scopes
-from kerascope.viz.collapse.segments import Wiring, sequences_of, wiring_of
+import numpy as np
+
+from kerascope.viz.collapse.new_frames import NewFrames, with_scopes
+from kerascope.viz.collapse.parts import FormBook, Wiring, sequences_of, weights_of, wiring_of
 from kerascope.viz.graph import Attribute, Graph, GraphNode
+from kerascope.viz.nesting import Level, Link, levels_of
 
 # Above this, blocks that occur only once get frames too.
 MOST_BOXES = 60
@@ -56,7 +59,7 @@ class Item(NamedTuple):
     children : list of str
         Boxes and frames.
     exact, outline : int
-        Numbers of the forms; see `forms.py`.
+        Numbers of the forms; see `parts.py`.
     boxes : tuple of str
         All boxes inside, in the order of the form.
     """
@@ -375,3 +378,305 @@ def _is_numbered(box: GraphNode) -> bool:
 
 def _last_part(frame: str) -> str:
     return frame.rpartition("/")[2]
+
+
+# --- ranges of rows -------------------------------------------------------------------------------
+#
+# A level with more children than a picture can show is cut, in the order in which it is computed,
+# into stretches of rows; a stretch that is still too long is cut again. So every frame, once it is
+# open, shows no more than a person can read. As each stretch is fed by earlier ones only, no arrows
+# go round in a circle.
+
+# A range of fewer boxes would hide less than it says.
+SMALLEST_RANGE = 8
+# So many boxes at the beginning (inputs) and at the end (outputs) stay beside the ranges.
+MOST_ENDS = 4
+
+
+def add_ranges(frames: NewFrames, levels: dict[str, Level], most: int) -> None:
+    """Put frames around ranges of rows in every level that is too large; change the levels too.
+
+    Parameters
+    ----------
+    frames : NewFrames
+    levels : dict of str to Level
+        With all frames so far; each new frame gets its own here.
+    most : int
+        Number of ranges in one level. A level of up to two thirds more children is left as it is.
+    """
+    most = max(most, SMALLEST_RANGE)
+    most_children = most * 5 // 3
+    kinds = {node.id: node.kind for node in frames.graph.nodes}
+    ends = {node.id: None for node in frames.graph.nodes if node.attrs.get("outputs")}
+    waiting = [level for level in levels.values() if len(level.children) > most_children]
+    while waiting:
+        level = waiting.pop()
+        order, _ = level.order()
+        first, last = _without_ends(order, kinds, ends)
+        pieces = _pieces(order[first:last], frames.depths, most, most_children)
+        inner = _framed(frames, levels, level, [order[:first], *pieces, order[last:]])
+        waiting += [one for one in inner if len(one.children) > most_children]
+
+
+def _without_ends(
+    order: list[str], kinds: Mapping[str, str], ends: Mapping[str, None]
+) -> tuple[int, int]:
+    """Return where the inputs at the beginning end and where the outputs at the end begin."""
+    first, last = 0, len(order)
+    while first < last and kinds.get(order[first]) == "input":
+        first += 1
+    while last > first and order[last - 1] in ends:
+        last -= 1
+    return (
+        first if first <= MOST_ENDS else 0,
+        last if len(order) - last <= MOST_ENDS else len(order),
+    )
+
+
+def _pieces(
+    order: list[str], depths: Mapping[str, int], most: int, most_children: int
+) -> list[list[str]]:
+    """Cut an order into pieces of about one length; between rows, if they are short enough."""
+    size = max(SMALLEST_RANGE, -(-len(order) // most))
+    pieces: list[list[str]] = [[]]
+    for _, found in groupby(order, key=lambda child: depths[child]):
+        row = list(found)
+        if len(pieces[-1]) + len(row) > size and pieces[-1]:
+            pieces.append([])
+        if len(row) <= size:
+            pieces[-1] += row
+            continue
+        pieces += _equal_parts(row, size)
+        pieces.append([])
+    pieces = [piece for piece in pieces if piece]
+    if len(pieces) > most_children or len(pieces) == 1:
+        pieces = list(_equal_parts(order, size))
+    return pieces
+
+
+def _equal_parts(children: list[str], size: int) -> Iterator[list[str]]:
+    count = -(-len(children) // size)
+    for number in range(count):
+        start, stop = number * len(children) // count, (number + 1) * len(children) // count
+        yield children[start:stop]
+
+
+def _framed(
+    frames: NewFrames, levels: dict[str, Level], level: Level, pieces: list[list[str]]
+) -> list[Level]:
+    """Put a frame around each piece but the first and the last; return the levels in them."""
+    outer = Level(level.group)
+    inner: list[Level] = []
+    frame_of: dict[str, str] = {}
+    for number, piece in enumerate(pieces):
+        if number in (0, len(pieces) - 1) or len(piece) == 1:
+            outer.children += piece
+            continue
+        near = [*pieces[number - 1][-1:], *pieces[number + 1][:1]]
+        frame = _add_range(frames, level.group, piece, near)
+        outer.children.append(frame)
+        levels[frame] = Level(frame, piece)
+        inner.append(levels[frame])
+        frame_of.update(dict.fromkeys(piece, frame))
+    for link in level.links:
+        source, target = frame_of.get(link[0], link[0]), frame_of.get(link[1], link[1])
+        if source != target or source == link[0]:
+            outer.links.append(Link(source, target, link[2]))
+        else:
+            levels[source].links.append(link)
+    levels[level.group] = outer
+    return inner
+
+
+def _add_range(frames: NewFrames, level: str, piece: list[str], near: list[str]) -> str:
+    first = max(frames.depths[child] for child in piece)
+    last = min(frames.lasts.get(child, frames.depths[child]) for child in piece)
+    labels = [frames.labels[child] for child in piece]
+    label = shared_name(labels, [frames.labels[child] for child in near])
+    wanted = label
+    if not label and first == last:
+        label = span_name(labels[0], labels[-1])
+        wanted = f"{labels[0]}..{labels[-1]}"
+    elif not label:
+        label = f"depth {first:,} … {last:,}"
+        wanted = f"depth_{first}..{last}"
+    boxes, rows = sum(frames.sizes.get(child, 1) for child in piece), first - last + 1
+    words = f"{boxes:,} boxes of {rows:,} row{'s' if rows > 1 else ''}"
+    attrs: dict[str, Attribute] = {"kind": "rows", "detail": words}
+    return frames.add(level, wanted, label, piece, attrs)
+
+
+# --- where a sequence says the same thing several times in a row ----------------------------------
+
+# A block of more parts than this is not looked for: the time grows with it.
+LONGEST_PERIOD = 48
+
+
+class Repeat(NamedTuple):
+    """A part of a sequence: `copies` equal pieces of `period` items each, from `start` on."""
+
+    start: int
+    period: int
+    copies: int
+
+    @property
+    def stop(self) -> int:
+        """Index behind the last item."""
+        return self.start + self.period * self.copies
+
+
+def repeats(
+    tokens: Sequence[int],
+    sizes: Sequence[int],
+    score: Callable[[int, int], tuple[int, ...]] = lambda start, period: (0,),
+    longest: int = LONGEST_PERIOD,
+) -> list[Repeat]:
+    """Return repeats that do not overlap, those first chosen that hide the most boxes.
+
+    Parameters
+    ----------
+    tokens : sequence of int
+        Items that are equal have equal tokens. A negative one is equal to nothing.
+    sizes : sequence of int
+        Number of boxes in each item.
+    score : callable
+        From (start, period) to how well a piece may begin there. Three and a half pieces can begin
+        at several places; the best is taken, of equal ones the first.
+    longest : int
+        Longest period that is looked for.
+
+    Returns
+    -------
+    list of Repeat
+        By their starts.
+
+    Notes
+    -----
+    `tokens[i] == tokens[i + period]` for a stretch of i is a run of that period. Of runs that hide
+    equally many boxes the shortest period wins: AAAA is four A, not two AA. A run that overlaps a
+    better one is cut to what is left of it, and waits for its turn again.
+
+    Examples
+    --------
+    >>> repeats([7, 1, 2, 1, 2, 1, 2, 9, 9], [1] * 9)
+    [Repeat(start=1, period=2, copies=3), Repeat(start=7, period=1, copies=2)]
+    """
+    before = np.concatenate([[0], np.cumsum(np.asarray(sizes, dtype=np.int64))]).tolist()
+
+    def entry(start: int, stop: int, period: int) -> tuple[int, int, int, int]:
+        whole = (stop - start) // period * period
+        return before[start] - before[start + whole], period, start, stop
+
+    waiting = [entry(*run) for run in _runs(np.asarray(tokens, dtype=np.int64), longest)]
+    heapify(waiting)
+    chosen: list[Repeat] = []
+    while waiting:
+        _, period, start, stop = heappop(waiting)
+        free = _free_parts(chosen, start, stop)
+        if free == [(start, stop)]:
+            insort(chosen, _aligned(start, stop, period, score))
+            continue
+        for left, right in free:
+            if right - left >= 2 * period:
+                heappush(waiting, entry(left, right, period))
+    return chosen
+
+
+def _runs(tokens: np.ndarray, longest: int) -> list[tuple[int, int, int]]:
+    """Return (start, stop, period) of every stretch that repeats with a period, at least twice."""
+    runs = []
+    for period in range(1, min(longest, len(tokens) // 2) + 1):
+        equal = (tokens[:-period] == tokens[period:]) & (tokens[period:] >= 0)
+        turns = np.flatnonzero(np.diff(np.concatenate([[False], equal, [False]]).astype(np.int8)))
+        starts, stops = turns[::2], turns[1::2]
+        long_enough = stops - starts >= period
+        for start, stop in zip(starts[long_enough], stops[long_enough], strict=True):
+            runs.append((int(start), int(stop) + period, period))
+    return runs
+
+
+def _free_parts(chosen: list[Repeat], start: int, stop: int) -> list[tuple[int, int]]:
+    """Return the parts of a stretch that no chosen repeat covers."""
+    free = []
+    number = max(0, bisect_left(chosen, Repeat(start, 0, 0)) - 1)
+    while number < len(chosen) and chosen[number].start < stop:
+        if chosen[number].stop > start:
+            if chosen[number].start > start:
+                free.append((start, chosen[number].start))
+            start = chosen[number].stop
+        number += 1
+    return [*free, (start, stop)] if start < stop else free
+
+
+def _aligned(
+    start: int, stop: int, period: int, score: Callable[[int, int], tuple[int, ...]]
+) -> Repeat:
+    copies, spare = divmod(stop - start, period)
+    best = max(range(start, start + spare + 1), key=lambda at: (score(at, period), -at))
+    return Repeat(best, period, copies)
+
+
+# --- what a block is called -----------------------------------------------------------------------
+
+SEPARATORS = "_-/. "
+MOST_CLASSES = 4
+LONGEST = 32  # letters in the names of all classes
+
+
+def shared_name(labels: Sequence[str], neighbours: Sequence[str] = ()) -> str:
+    """Return the whole words with which all labels (at least one) begin, "" without any.
+
+    Parameters
+    ----------
+    labels : sequence of str
+    neighbours : sequence of str
+        Labels beside the block: what they begin with too tells nobody which block it is.
+
+    Examples
+    --------
+    >>> shared_name(["conv2_block1_1_conv", "conv2_block1_2_conv", "conv2_block1_add"])
+    'conv2_block1'
+    >>> shared_name(["dense_1", "dense_2"], neighbours=["dense_3"])
+    ''
+    """
+    first, last = min(labels), max(labels)  # all others lie between these two
+    if first[:1] != last[:1]:
+        return ""
+    pairs = zip(first, last, strict=False)
+    start = "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    if any(len(label) > len(start) and label[len(start)] not in SEPARATORS for label in labels):
+        start = start[: max(start.rfind(sign) for sign in SEPARATORS) + 1]
+    words = start.rstrip(SEPARATORS)
+    if any(label == words or label.startswith(start) for label in neighbours):
+        return ""
+    return words
+
+
+def classes_name(boxes: Sequence[GraphNode]) -> str:
+    """Return the classes of the boxes in their order; of many, the first and the last.
+
+    Examples
+    --------
+    >>> dense = GraphNode("d", "d", "dense", attrs={"class_name": "Dense"})
+    >>> classes_name([dense, dense, GraphNode("x", "x", "noise", attrs={"class_name": "Dropout"})])
+    'Dense, Dense, Dropout'
+    >>> classes_name([dense] * 7)
+    'Dense … Dense (7 boxes)'
+    """
+    classes = [str(box.attrs.get("class_name", box.kind)) for box in boxes]
+    if len(classes) > MOST_CLASSES:
+        return f"{classes[0]} … {classes[-1]} ({len(classes)} boxes)"
+    if len(classes) > 1 and sum(map(len, classes)) > LONGEST:
+        return f"{classes[0]} … {classes[-1]} ({len(classes)} boxes)"
+    return ", ".join(classes)
+
+
+def span_name(first: str, last: str) -> str:
+    """Return a name for everything from one block or box to another.
+
+    Examples
+    --------
+    >>> span_name("conv4_block2", "conv4_block6"), span_name("Dense, ReLU", "Dense, ReLU")
+    ('conv4_block2 … conv4_block6', 'Dense, ReLU')
+    """
+    return first if first == last else f"{first} … {last}"

@@ -1,7 +1,7 @@
 """`collapsed(graph, closed)`: one box instead of each closed frame.
 
 The box says how much it hides, and keeps what a reader needs of it: parameters, shapes, outputs.
-Which frames are closed is decided in `closing.py`; frames around repeated blocks are found in
+Which frames are closed is decided in `view.py`; frames around repeated blocks are found in
 `blocks.py`.
 """
 

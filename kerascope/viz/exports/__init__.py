@@ -1,1 +1,1 @@
-"""The graph as data: networkx, GraphML, JSON, Mermaid."""
+"""Writers: from the neutral `Graph` to SVG, HTML, DOT, characters, Mermaid, networkx, JSON."""

@@ -19,9 +19,9 @@ from typing import Any
 from kerascope.engine.node_ids import clean, free_id
 from kerascope.errors import ConfigError, DtypeError
 from kerascope.printable import printable_json, printable_xml
-from kerascope.viz.depths import longest_paths
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
+from kerascope.viz.nesting import longest_paths
 
 SCHEMA, VERSION = "kerascope graph", 1
 # Names that networkx (also as names of its arguments), GraphML or we use already; an attribute that

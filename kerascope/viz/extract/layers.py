@@ -2,25 +2,29 @@
 
 One box per layer, so which call is which cannot be seen; the caption says what is hidden. The truth
 is the node view, in `nodes.py`.
+
+Below come the layer view, then what a box says about its layer and its call in either view.
 """
 
 from __future__ import annotations
 
-from kerascope.backend.graph import Tensor
-from kerascope.engine.base_layer import Layer
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from kerascope.backend.graph import Tensor, Variable
+from kerascope.backend.shapes import Shape
+from kerascope.backend.state import count_params
+from kerascope.engine.base_layer import Layer, snake_case
 from kerascope.engine.network import Network
 from kerascope.engine.node_ids import CallInModel, calls_in, clean, free_id
+from kerascope.layers.operation_forms import OWN
+from kerascope.layers.operations import Operation
+from kerascope.layers.recurrent import RNN, LayerOfCell
+from kerascope.layers.recurrent_cells import StackedRNNCells
+from kerascope.layers.wrappers import Wrapper
 from kerascope.trace.records import counted
-from kerascope.viz.extract.layer_facts import (
-    WeightBook,
-    facts_of,
-    layer_attributes,
-    output_names,
-    parts_of_wrapper,
-    tensor_attributes,
-    with_output,
-    wrapped_attributes,
-)
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
 from kerascope.viz.kinds import kind_of
 
@@ -154,3 +158,202 @@ def _names(names: list[str]) -> str:
         return f"{len(names)} layers"
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
+
+
+# --- what a box says about its layer and its call -------------------------------------------------
+#
+# Every box of the node view has these attributes, and every box of the layer view all but `call`,
+# `input_count` and `output_count`, which belong to one call. networkx, GraphML and JSON carry them
+# under the same names:
+#
+# ==================  ==============================================================================
+# `layer`             name of the layer
+# `class_name`        its class; of an operation between layers "Operation: add"
+# `activation`        name of its activation; "" without one, or where it is linear
+# `call`, `calls`     this box is call number `call` (from 0) of `calls` of the layer in its model
+# `input_shapes`      shapes of the input tensors, as text; several are joined by "; "
+# `output_shapes`     shapes of the output tensors, likewise
+# `input_count`       number of input tensors
+# `output_count`      number of output tensors
+# `dtype`             type of the first output
+# `parameters`        numbers in weights that no box before has: the sum over all is the model's
+# `shared_with`       id of the first box that has the same weights, "" if this is it
+# `trainable`         whether training changes the layer
+# `outputs`           outputs of the model that leave here: "output", "output 1"; "" for none
+# `detail`            what a wrapper wraps; only where its inside is not drawn
+# ==================  ==============================================================================
+#
+# Shapes are "" where nothing knows them: inside a wrapper that somebody wrote.
+
+
+class WeightBook:
+    """Which weights have been counted, and which box had them first."""
+
+    def __init__(self) -> None:
+        self._counted: set[Variable] = set()
+        self._first_boxes: dict[tuple[Variable, ...], str] = {}
+
+    def enter(self, layer: Any, box_id: str) -> dict[str, Attribute]:
+        """Return `parameters` and `shared_with` of a box, and remember its weights."""
+        weights = _weights_of(layer)
+        if not weights:
+            return {"parameters": 0, "shared_with": ""}
+        shared_with = self._first_boxes.setdefault(weights, box_id)
+        new = [w for w in weights if w not in self._counted]
+        self._counted.update(new)
+        return {
+            "parameters": sum(int(count_params(w)) for w in new),
+            "shared_with": "" if shared_with == box_id else shared_with,
+        }
+
+    def has_more(self, layer: Any) -> bool:
+        """Tell whether a layer has weights that no box has counted."""
+        return any(w not in self._counted for w in _weights_of(layer))
+
+
+def _weights_of(layer: Any) -> tuple[Variable, ...]:
+    """Return the weights of a layer, or of a cell of any class, each once."""
+    if isinstance(layer, Layer) and _has_usual_weights(type(layer)) and not layer._sublayers:
+        return (*layer._trainable_weights, *layer._non_trainable_weights)
+    return tuple(dict.fromkeys(getattr(layer, "weights", ())))
+
+
+@cache
+def _has_usual_weights(cls: type[Layer]) -> bool:
+    """Tell whether two lists, and the layers inside, hold all weights of this class's layers."""
+    names = ("weights", "trainable_weights", "non_trainable_weights")
+    return all(getattr(cls, name) is getattr(Layer, name) for name in names)
+
+
+class CallFacts(NamedTuple):
+    """What is known of one call.
+
+    Attributes
+    ----------
+    inputs, outputs : sequence of (Shape or None)
+        Shapes, one for each tensor; None where nothing knows it.
+    dtype : str
+        Of the first output.
+    call, calls : int
+        It is call number `call`, from 0, of `calls` of the layer in its model.
+    """
+
+    inputs: Sequence[Shape | None]
+    outputs: Sequence[Shape | None]
+    dtype: str
+    call: int = 0
+    calls: int = 1
+
+    @property
+    def attributes(self) -> dict[str, Attribute]:
+        """The attributes of a box that hold for this call."""
+        return {
+            "call": self.call,
+            "calls": self.calls,
+            "input_count": len(self.inputs),
+            "output_count": len(self.outputs),
+            "input_shapes": shapes_text(self.inputs),
+            "output_shapes": shapes_text(self.outputs),
+            "dtype": self.dtype,
+            "outputs": "",
+        }
+
+
+def own_shape(tensor: Tensor) -> Shape:
+    """Return the shape that a tensor says itself."""
+    return tensor.shape
+
+
+def facts_of(call: CallInModel, shape_of: Callable[[Tensor], Shape] = own_shape) -> CallFacts:
+    """Return what a Node says of its call; an InputLayer's has no inputs."""
+    node = call.node
+    return CallFacts(
+        [] if node.is_input else [shape_of(x) for x in node.input_tensors],
+        [shape_of(x) for x in node.output_tensors],
+        str(node.output_tensors[0].dtype),
+        call.call,
+        call.calls,
+    )
+
+
+def layer_attributes(layer: Layer) -> dict[str, Attribute]:
+    """Return what holds for every call of a layer."""
+    return {
+        "layer": clean(layer.name),
+        "class_name": _class_name(layer),
+        "activation": _activation(layer),
+        "trainable": bool(layer.trainable),
+    }
+
+
+def parts_of_wrapper(layer: Layer) -> list[Any]:
+    """Return the layers, or cells of any class, that a wrapper or an RNN was given; else none."""
+    if isinstance(layer, Wrapper):
+        return layer.wrapped
+    if isinstance(layer, RNN) and not isinstance(layer, LayerOfCell):
+        return layer.cell.cells if isinstance(layer.cell, StackedRNNCells) else [layer.cell]
+    return []
+
+
+def wrapped_attributes(layer: Layer) -> dict[str, Attribute]:
+    """Return the `detail` of a wrapper whose inside is not drawn; nothing for other layers."""
+    names = [getattr(part, "label", type(part).__name__) for part in parts_of_wrapper(layer)]
+    return {"detail": f"around {clean(' and '.join(names))}"} if names else {}
+
+
+def tensor_attributes(tensor: Tensor) -> dict[str, Attribute]:
+    """Return the attributes of a box for a tensor that no layer made."""
+    return {
+        "layer": "",
+        "class_name": type(tensor).__name__,
+        "activation": "",
+        "trainable": False,
+        **CallFacts([], [tensor.shape], str(tensor.dtype)).attributes,
+        "parameters": 0,
+        "shared_with": "",
+    }
+
+
+def shapes_text(shapes: Iterable[Shape | None]) -> str:
+    """Return shapes as text; "" if one of them is not known.
+
+    Examples
+    --------
+    >>> shapes_text([(None, 4), (None, 2, 3)])
+    '(None, 4); (None, 2, 3)'
+    """
+    known = ["" if shape is None else str(tuple(shape)) for shape in shapes]
+    return "; ".join(known) if all(known) else ""
+
+
+# --- outputs of a model ---------------------------------------------------------------------------
+
+
+def output_names(model: Network) -> list[str]:
+    """Return what boxes say of the outputs of a model that leave there."""
+    if len(model.outputs) == 1:
+        return ["output"]
+    return [f"output {number}" for number in range(len(model.outputs))]
+
+
+def with_output(box: GraphNode, name: str) -> GraphNode:
+    """Return a box from which one more output of the model leaves."""
+    before = str(box.attrs["outputs"])
+    return dataclasses.replace(
+        box, attrs={**box.attrs, "outputs": f"{before}, {name}" if before else name}
+    )
+
+
+def _class_name(layer: Layer) -> str:
+    name = type(layer).__name__
+    if not isinstance(layer, Operation):
+        return name
+    return f"{name}: {clean(snake_case(layer.operation.removeprefix(OWN)))}"
+
+
+def _activation(layer: Layer) -> str:
+    activation = getattr(layer, "activation", None)
+    name = getattr(activation, "__name__", None) or (
+        type(activation).__name__ if activation else ""
+    )
+    return "" if name == "linear" else clean(name)

@@ -24,6 +24,7 @@ from kerascope.registry import did_you_mean
 from kerascope.viz.extract.failure import failure_graph
 from kerascope.viz.extract.gradients import gradient_graph, gradient_graph_of_model
 from kerascope.viz.extract.layers import layer_graph
+from kerascope.viz.extract.networks import graph_model_of
 from kerascope.viz.extract.nodes import node_graph
 from kerascope.viz.extract.ops import (
     op_graph,
@@ -31,7 +32,6 @@ from kerascope.viz.extract.ops import (
     op_graph_of_layer,
     op_graph_of_model,
 )
-from kerascope.viz.extract.subclassed import graph_model_of
 from kerascope.viz.extract.training import training_graph
 from kerascope.viz.graph import Graph
 

@@ -8,8 +8,8 @@ problem solved exactly by pooling [2]_. An arrow runs only between rows, down th
 kept for it in the rows between, or, if it is very long or goes back, in a lane beside them: it
 never crosses a box.
 
-Read in this order: `placed` (what comes out), `text_width`, `measures` (how large a box is),
-`levels` (rows, frames, what an arrow passes), `order`, `places`, `routes`, `arrange` (all of it).
+Read in this order: `measures` (how large a box is), `levels` (rows, frames, what an arrow passes),
+`order`, `places`, `arrange` (all of it, and what comes out).
 
 References
 ----------

@@ -2,15 +2,19 @@
 
 Frames are arranged from the inside out; then, from the outside in, everything learns where it lies
 in the whole picture.
+
+Read first what comes out (`Placed`: lengths are in points, 1/72 inch or a browser's px; x grows to
+the right, y downward), then `arrange`, then the ways of the arrows and the places of their labels.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.graph import Graph
-from kerascope.viz.layout.edge_labels import place_edge_labels
 from kerascope.viz.layout.levels import (
     BEND,
     BOX,
@@ -21,12 +25,100 @@ from kerascope.viz.layout.levels import (
     Level,
     Route,
 )
-from kerascope.viz.layout.measures import Measure, caption_size, measure, title_size
+from kerascope.viz.layout.measures import Measure, caption_size, measure, text_width, title_size
 from kerascope.viz.layout.order import ordered_levels
-from kerascope.viz.layout.placed import Path, Placed, Point, Rect
-from kerascope.viz.layout.places import Places, Shape, place_level
-from kerascope.viz.layout.routes import route_points
-from kerascope.viz.layout.text_width import text_width
+from kerascope.viz.layout.places import Places, Shape, end_of, place_level
+
+# --- what comes out: a picture as rectangles and curves -------------------------------------------
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """A rectangle by its upper left corner and its size."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        """Its right side."""
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        """Its lower side."""
+        return self.y + self.height
+
+    @property
+    def middle(self) -> Point:
+        """Its centre."""
+        return self.x + self.width / 2, self.y + self.height / 2
+
+    def overlaps(self, other: Rect) -> bool:
+        """Tell whether two rectangles have more in common than a border.
+
+        Examples
+        --------
+        >>> Rect(0, 0, 10, 10).overlaps(Rect(10, 0, 5, 5))
+        False
+        """
+        return (
+            self.x < other.right
+            and other.x < self.right
+            and self.y < other.bottom
+            and other.y < self.bottom
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """The way of an arrow: a smooth line of cubic Bezier curves.
+
+    Attributes
+    ----------
+    points : tuple of (float, float)
+        The first point, then three for each curve: two that it is drawn towards and its end; so
+        there are 1 + 3 n. The arrow's head is at the last.
+    """
+
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where everything of a graph lies.
+
+    Attributes
+    ----------
+    width, height : float
+        Of the whole picture.
+    boxes, frames : dict of str to Rect
+        By the ids of boxes and groups; outer frames come before inner ones.
+    paths : tuple of Path
+        One for each edge, in the graph's order.
+    edge_labels : dict of int to Rect
+        Where the label of an edge (by its number) stands.
+    depths : dict of int to Rect
+        The strip in which the label of each row of the whole picture stands, by depth.
+    caption : Rect
+        Where the caption stands.
+    """
+
+    width: float
+    height: float
+    boxes: Mapping[str, Rect]
+    frames: Mapping[str, Rect]
+    paths: tuple[Path, ...]
+    caption: Rect
+    edge_labels: Mapping[int, Rect] = field(default_factory=dict)
+    depths: Mapping[int, Rect] = field(default_factory=dict)
+
+
+# --- the whole layout -----------------------------------------------------------------------------
 
 MARGIN = 14.0
 FRAME_PADDING = 11.0
@@ -234,3 +326,184 @@ class _Picture:
 
 def _round(length: float) -> float:
     return round(length, 2)
+
+
+# --- the way of an arrow through a level, as points of a smooth line ------------------------------
+#
+# A point is (across, along). A line goes straight down beside the boxes of a row and swings across
+# only in the gaps between rows, where nothing else lies.
+
+SWING = 0.5  # where between two rows the curve bends
+TURN = 24.0  # how far an arrow that goes back swings out, less than a gap
+
+
+def route_points(
+    level: Level, shapes: list[Shape], places: Places, route: Route, reach: dict[int, Point]
+) -> list[Point]:
+    """Return the points of a route: the first, then three for each curve.
+
+    Parameters
+    ----------
+    reach : dict of int to (float, float)
+        Where each box or frame begins and ends along; boxes may be lower than their row.
+    """
+    first, last = route.stops[0], route.stops[-1]
+    start = places.middle[first] + end_of(level, shapes, first, route.edge, route.tail, EXIT)
+    end = places.middle[last] + end_of(level, shapes, last, route.edge, route.head, ENTRY)
+    if route.beside:
+        return _straight_beside(shapes, places, first, last, reach)
+    line = _Line((start, reach[first][1]))
+    line.straight_to(places.bottoms[level.row_of[first]])
+    if route.lane < 0:
+        for upper, lower in pairwise(route.stops):
+            across = end if lower == last else places.middle[lower]
+            row = level.row_of[lower]
+            line.swing_to(across, places.bottoms[level.row_of[upper]], places.tops[row])
+            if lower != last:
+                line.straight_to(places.bottoms[row])
+    else:
+        _along_the_lane(line, level, places, route, end)
+    line.straight_to(reach[last][0])
+    return line.points
+
+
+def _straight_beside(
+    shapes: list[Shape], places: Places, first: int, last: int, reach: dict[int, Point]
+) -> list[Point]:
+    """Return the straight line from the side of a box to the side of the one beside it."""
+    sign = 1.0 if places.middle[first] < places.middle[last] else -1.0
+    top = max(reach[first][0], reach[last][0])
+    bottom = min(reach[first][1], reach[last][1])
+    along = (top + bottom) / 2
+    start = places.middle[first] + sign * shapes[first].across / 2
+    end = places.middle[last] - sign * shapes[last].across / 2
+    third = (end - start) / 3
+    return [(start, along), (start + third, along), (end - third, along), (end, along)]
+
+
+def _along_the_lane(line: _Line, level: Level, places: Places, route: Route, end: float) -> None:
+    """Go out into the lane, along it, and back to where the arrow ends."""
+    lane = places.lanes[route.lane]
+    row, last_row = level.row_of[route.stops[0]], level.row_of[route.stops[-1]]
+    bottom, top = places.bottoms[row], places.tops[last_row]
+    if last_row > row + 1:
+        line.swing_to(lane, bottom, places.tops[row + 1])
+        line.straight_to(places.bottoms[last_row - 1])
+        line.swing_to(end, places.bottoms[last_row - 1], top)
+        return
+    line.turn_to(lane, bottom, bottom + TURN)
+    line.straight_to(top)
+    line.turn_to(end, top, top - TURN)
+
+
+class _Line:
+    """A line that grows at its end."""
+
+    def __init__(self, start: Point) -> None:
+        self.points = [start]
+
+    def straight_to(self, along: float) -> None:
+        across, before = self.points[-1]
+        if abs(along - before) < 0.01:
+            return
+        if len(self.points) >= 4 and self._is_straight():
+            before = self.points[-4][1]
+            del self.points[-3:]
+        third = (along - before) / 3
+        self.points += [(across, before + third), (across, along - third), (across, along)]
+
+    def _is_straight(self) -> bool:
+        return len({across for across, _ in self.points[-4:]}) == 1
+
+    def swing_to(self, across: float, top: float, bottom: float) -> None:
+        before, _ = self.points[-1]
+        if abs(across - before) < 0.05:
+            self.straight_to(bottom)
+            return
+        bend = (bottom - top) * SWING
+        self.points += [(before, top + bend), (across, bottom - bend), (across, bottom)]
+
+    def turn_to(self, across: float, along: float, out: float) -> None:
+        before, _ = self.points[-1]
+        self.points += [(before, out), (across, out), (across, along)]
+
+
+# --- labels of arrows: on their arrow, clear of boxes and of each other ---------------------------
+
+LABEL_SIZE, LABEL_HEIGHT = 10.0, 13.0
+CELL = 120.0  # of the grid in which rectangles are looked up
+STEPS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9)
+
+
+def place_edge_labels(
+    graph: Graph, boxes: Mapping[str, Rect], paths: Sequence[Path]
+) -> dict[int, Rect]:
+    """Return a rectangle for the label of each edge that has one, by the edge's number.
+
+    The middle of the arrow comes first; then places nearer its ends, and the two sides of each.
+    """
+    labelled = [number for number, edge in enumerate(graph.edges) if edge.label]
+    if not labelled:
+        return {}
+    taken = _Grid(boxes.values())
+    found: dict[int, Rect] = {}
+    for number in labelled:
+        width = text_width(graph.edges[number].label, LABEL_SIZE) + 4
+        choices = list(_choices(paths[number], width))
+        rect = next((one for one in choices if not taken.hits(one)), choices[0])
+        taken.add(rect)
+        found[number] = rect
+    return found
+
+
+def _choices(path: Path, width: float) -> Iterator[Rect]:
+    points = [point_at(path, share) for share in STEPS]
+    for shift in (0.0, width / 2 + 4, -width / 2 - 4):
+        for x, y in points:
+            left, top = x - width / 2 + shift, y - LABEL_HEIGHT / 2
+            yield Rect(round(left, 2), round(top, 2), round(width, 2), LABEL_HEIGHT)
+
+
+def point_at(path: Path, share: float) -> Point:
+    """Return the point of a path at a share of the way along its curves.
+
+    Examples
+    --------
+    >>> point_at(Path(((0, 0), (0, 1), (0, 2), (0, 3))), 0.5)
+    (0.0, 1.5)
+    """
+    curves = (len(path.points) - 1) // 3
+    number = min(int(share * curves), curves - 1)
+    t = share * curves - number
+    a, b, c, d = path.points[3 * number : 3 * number + 4]
+    weights = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3
+    x, y = (
+        sum(weight * point[axis] for weight, point in zip(weights, (a, b, c, d), strict=True))
+        for axis in (0, 1)
+    )
+    return float(x), float(y)
+
+
+class _Grid:
+    """Rectangles that are found by where they are."""
+
+    def __init__(self, rects: Iterable[Rect]) -> None:
+        self.cells: dict[tuple[int, int], list[Rect]] = {}
+        for rect in rects:
+            self.add(rect)
+
+    def add(self, rect: Rect) -> None:
+        for cell in self._cells_of(rect):
+            self.cells.setdefault(cell, []).append(rect)
+
+    def hits(self, rect: Rect) -> bool:
+        return any(
+            rect.overlaps(other)
+            for cell in self._cells_of(rect)
+            for other in self.cells.get(cell, ())
+        )
+
+    def _cells_of(self, rect: Rect) -> Iterator[tuple[int, int]]:
+        for column in range(int(rect.x // CELL), int(rect.right // CELL) + 1):
+            for row in range(int(rect.y // CELL), int(rect.bottom // CELL) + 1):
+                yield column, row

@@ -15,16 +15,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kerascope.viz.depths import longest_paths
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
-from kerascope.viz.nesting import chains_of, shared_length
+from kerascope.viz.nesting import BACKWARD_ROLES, chains_of, longest_paths, shared_length
 
 # What items are.
 BOX, FRAME, ENTRY, EXIT, BEND, TITLE = "box", "frame", "entry", "exit", "bend", "title"
 # A route over more rows than this runs in a lane beside all boxes.
 LONGEST_SPAN = 30
 MOST_BENDS_PER_ITEM = 6
-UPWARD_ROLES = ("gradient", "update")
 
 Name = str | tuple[str, str]  # the id of a box, or what `_frame` says of a frame
 
@@ -149,7 +147,7 @@ class _Builder:
         tail, head = self._ends(edge)
         first, last = edge.source, edge.target
         shared, names = self._common(first, last)
-        is_upward = edge.attrs.get("role") in UPWARD_ROLES and first != last
+        is_upward = edge.attrs.get("role") in BACKWARD_ROLES and first != last
         turned = is_upward and self.depths[names[0]] <= self.depths[names[1]]
         if turned:
             first, last, tail, head = last, first, head, tail
@@ -183,7 +181,7 @@ class _Builder:
     def _ends(self, edge: GraphEdge) -> tuple[float, float]:
         """Return where along its boxes an arrow leaves and arrives, from -0.5 to 0.5."""
         source, target = self.nodes[edge.source], self.nodes[edge.target]
-        if edge.attrs.get("role") in UPWARD_ROLES:
+        if edge.attrs.get("role") in BACKWARD_ROLES:
             return _place_of_upward(source), _place_of_upward(target)
         tail, head = _port(edge, source, "output"), _port(edge, target, "operand")
         pair = edge.source, edge.target

@@ -1,22 +1,26 @@
 """Two models in one picture: what was added, removed and changed.
 
-`diff(before, after)` draws every box and arrow of both graphs once. `matching.py` says which boxes
-are the same; those that differ say in what. `diff_lines` says it in words, for a terminal. What
-changed in the numbers of one model is another picture: `weight_changes.py`.
+`diff(before, after)` draws every box and arrow of both graphs once: `matched_boxes` says which
+boxes are the same; those that differ say in what; `with_rows` finds rows for all. `diff_lines` says
+it in words, for a terminal. What changed in the numbers of one model is another picture:
+`weight_changes.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import deque
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
 from typing import Any
 
+from kerascope.engine.base_layer import snake_case
 from kerascope.engine.node_ids import free_id
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
+from kerascope.viz.nesting import Chain, chains_of, shared_length
 from kerascope.viz.overlays.marking import edge_with, items_of, mark
-from kerascope.viz.overlays.matching import Pairs, has_counted_name, matched_boxes, matched_groups
-from kerascope.viz.overlays.union_rows import with_rows
 from kerascope.viz.theme import STATES
 
 LONGEST_NOTE = 48
@@ -284,3 +288,338 @@ def diff_lines(graph: Graph) -> list[str]:
             note = f": {edge.attrs['note']}" if edge.attrs.get("note") else ""
             lines.append(f"{STATES[state].plain} {edge.source} → {edge.target}{note}")
     return lines
+
+
+# --- which box of one graph is which box of the other ---------------------------------------------
+#
+# First by id, where a person gave the name. Then by structure, first of all boxes of one class and
+# shape for which all that leads to them, or all that follows, is the same: a model that was built
+# twice, and whose layers count on (`dense_1` is now `dense_4`), is found to be the same. Then by
+# the ids that were only counted, and at last box by box, from matched neighbours on: so a layer
+# that was renamed, or has other units, is not one removed and one added.
+
+Pairs = dict[str, str]
+Links = Mapping[str, list[tuple[int, str]]]
+
+_COUNT = re.compile(r"(_\d+)?(@\d+)?$")
+
+
+def matched_boxes(before: Graph, after: Graph) -> Pairs:
+    """Return which box of `after` each box of `before` has become, by ids.
+
+    Examples
+    --------
+    >>> from kerascope.viz.graph import GraphEdge
+    >>> def chain(*names):
+    ...     boxes = [GraphNode(name, name, "dense") for name in names]
+    ...     return Graph("c", tuple(boxes), tuple(map(GraphEdge, names, names[1:])))
+    >>> matched_boxes(chain("x", "old", "y"), chain("x", "new", "y"))
+    {'x': 'x', 'y': 'y', 'old': 'new'}
+    """
+    sides = _Side(before), _Side(after)
+    pairs: Pairs = {}
+    _match_ids(*sides, pairs, counted=False)
+    if len(pairs) < min(len(before.nodes), len(after.nodes)):
+        _match_whole_surroundings(*sides, pairs)
+    _match_ids(*sides, pairs, counted=True)
+    for with_shape in (True, False):
+        for all_agree in (True, False):
+            if len(pairs) == min(len(before.nodes), len(after.nodes)):
+                return pairs
+            _match_neighbours(*sides, pairs, with_shape, all_agree)
+    return pairs
+
+
+def matched_groups(before: Graph, after: Graph, boxes: Pairs) -> Pairs:
+    """Return which frame of `after` each frame of `before` has become: by id, or by what it holds.
+
+    A frame whose boxes have all become boxes of one other frame has become that frame.
+    """
+    after_ids = dict.fromkeys(group.id for group in after.groups)
+    pairs = {group.id: group.id for group in before.groups if group.id in after_ids}
+    group_of = {node.id: node.group for node in after.nodes}
+    homes: dict[str, dict[str, None]] = {}
+    for node in before.nodes:
+        if node.id in boxes:
+            homes.setdefault(node.group, {})[group_of[boxes[node.id]]] = None
+    taken = dict.fromkeys(pairs.values())
+    for group in before.groups:
+        found = list(homes.get(group.id, {}))
+        if group.id not in pairs and len(found) == 1 and found[0] and found[0] not in taken:
+            pairs[group.id] = found[0]
+            taken[found[0]] = None
+    return pairs
+
+
+def has_counted_name(item: GraphNode | GraphGroup) -> bool:
+    """Tell whether a name was made from the class and a count, as `dense_1` is.
+
+    Examples
+    --------
+    >>> [has_counted_name(GraphNode(name, name, "dense", attrs={"class_name": "Dense"}))
+    ...  for name in ("dense_12", "dense", "densely")]
+    [True, True, False]
+    """
+    stem = _COUNT.sub("", item.label)
+    class_name = str(item.attrs.get("class_name", "")).rpartition(" ")[2]
+    if class_name == "InputLayer":
+        return stem in ("input", "input_layer") or stem.endswith("_input")
+    return bool(class_name) and stem == snake_case(class_name)
+
+
+class _Side:
+    """One of the graphs, with what leads to each box and away from it."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.nodes = {node.id: node for node in graph.nodes}
+        self.sources: dict[str, list[tuple[int, str]]] = {node.id: [] for node in graph.nodes}
+        self.targets: dict[str, list[tuple[int, str]]] = {node.id: [] for node in graph.nodes}
+        self._frames = {"": 0}  # how many frames are around what lies in a group
+        for group in graph.groups:
+            self._frames[group.id] = self._frames[group.parent] + 1
+        for edge in graph.edges:
+            operand = int(edge.attrs.get("operand", 0))
+            self.sources[edge.target].append((operand, edge.source))
+            self.targets[edge.source].append((operand, edge.target))
+
+    def look(self, name: str, with_shape: bool = True) -> Hashable:
+        """Return what a box must share with another to be matched by structure."""
+        node = self.nodes[name]
+        shape = node.attrs.get("output_shapes", "") if with_shape else ""
+        return node.kind, node.attrs.get("class_name", ""), self._frames[node.group], shape
+
+
+def _match_ids(before: _Side, after: _Side, pairs: Pairs, *, counted: bool) -> None:
+    taken = dict.fromkeys(pairs.values())
+    for name, node in before.nodes.items():
+        if name in pairs or name in taken or name not in after.nodes:
+            continue
+        if has_counted_name(node) == counted:
+            pairs[name] = name
+
+
+# --- all that leads to it, or follows, is the same ------------------------------------------------
+
+
+def _match_whole_surroundings(before: _Side, after: _Side, pairs: Pairs) -> None:
+    same = {old: old for old in pairs}
+    back = {new: old for old, new in pairs.items()}
+    numbers: dict[Hashable, int] = {}
+    sides = ((before, same), (after, back))
+    histories = [
+        [_histories(side, links, known, numbers) for links in (side.sources, side.targets)]
+        for side, known in sides
+    ]
+    for directions in ((0, 1), (0,), (1,)):
+        keys = [
+            {name: tuple(found[i][name] for i in directions) for name in side.nodes}
+            for (side, _), found in zip(sides, histories, strict=True)
+        ]
+        _pair_up(keys[0], keys[1], pairs)
+
+
+def _histories(
+    side: _Side, links: Links, known: Mapping[str, str], numbers: dict[Hashable, int]
+) -> dict[str, int]:
+    """Return a number for each box that stands for it and all that can be reached by the links.
+
+    Two boxes, of either graph, get the same number if all this is the same. One that is matched
+    already stands for itself.
+    """
+    found: dict[str, int] = {}
+    for start in side.nodes:
+        stack, met = [start], {start: None}
+        while stack:
+            name = stack[-1]
+            reached = [] if name in known else links[name]
+            waiting = [x for _, x in reached if x not in found and x not in met]
+            if waiting:
+                stack.extend(waiting)
+                met.update(dict.fromkeys(waiting))
+                continue
+            stack.pop()
+            if name not in found:
+                past = sorted((operand, found.get(x, -1)) for operand, x in reached)
+                key = ("matched", known[name]) if name in known else (side.look(name), *past)
+                found[name] = numbers.setdefault(key, len(numbers))
+    return found
+
+
+def _pair_up(before: Mapping[str, Hashable], after: Mapping[str, Hashable], pairs: Pairs) -> None:
+    """Match the boxes that are left over and have the same key, in their order."""
+    taken = dict.fromkeys(pairs.values())
+    free: dict[Hashable, list[str]] = {}
+    for name, key in after.items():
+        if name not in taken:
+            free.setdefault(key, []).append(name)
+    waiting: dict[Hashable, list[str]] = {}
+    for name, key in before.items():
+        if name not in pairs:
+            waiting.setdefault(key, []).append(name)
+    for key, names in waiting.items():
+        pairs.update(zip(names, free.get(key, []), strict=False))
+
+
+# --- from matched neighbours on -------------------------------------------------------------------
+
+
+def _match_neighbours(
+    before: _Side, after: _Side, pairs: Pairs, with_shape: bool, all_agree: bool
+) -> None:
+    """Go from every matched pair to the boxes beside it, and from those that match on again."""
+    same = {old: old for old in pairs}
+    back = {new: old for old, new in pairs.items()}
+    queue = deque(pairs.items())
+    while queue:
+        old, new = queue.popleft()
+        for links_before, links_after in (
+            (before.sources, after.sources),
+            (before.targets, after.targets),
+        ):
+            keys_before = {
+                name: (operand, before.look(name, with_shape))
+                for operand, name in links_before[old]
+                if name not in pairs
+            }
+            if not keys_before:
+                continue
+            keys_after = {
+                name: (operand, after.look(name, with_shape))
+                for operand, name in links_after[new]
+                if name not in back
+            }
+            found: Pairs = {}
+            if all_agree:
+                _pair_up(
+                    {x: (key, _neighbours(before, x, same)) for x, key in keys_before.items()},
+                    {x: (key, _neighbours(after, x, back)) for x, key in keys_after.items()},
+                    found,
+                )
+            else:
+                _pair_up(keys_before, keys_after, found)
+            pairs.update(found)
+            same.update((old_one, old_one) for old_one in found)
+            back.update((new_one, old_one) for old_one, new_one in found.items())
+            queue.extend(found.items())
+
+
+def _neighbours(side: _Side, name: str, known: Mapping[str, str]) -> Hashable:
+    """Return the matched neighbours of a box, by their ids in the first graph."""
+    return tuple(
+        tuple(sorted((operand, known[x]) for operand, x in links[name] if x in known))
+        for links in (side.sources, side.targets)
+    )
+
+
+# --- rows for both graphs together ----------------------------------------------------------------
+#
+# Each of the two graphs runs downwards by itself; both together may hold a cycle, as when two
+# layers have changed places. Then the arrows of the new graph go down, and one that was removed
+# goes up.
+
+_PartLinks = dict[str, list[str]]
+
+
+def with_rows(graph: Graph) -> Graph:
+    """Return the graph with the depths of its boxes and frames lifted until arrows go downwards.
+
+    The depth is the longest path to an end, within the frame that a box lies in; a box keeps at
+    least the depth that it has. Boxes are put in the order in which they are drawn, deepest first.
+
+    Examples
+    --------
+    >>> from kerascope.viz.graph import GraphNode
+    >>> boxes = [GraphNode(name, name, "dense") for name in "abc"]
+    >>> edges = [GraphEdge("a", "b"), GraphEdge("b", "c")]
+    >>> [(box.id, box.depth) for box in with_rows(Graph("g", tuple(boxes), tuple(edges))).nodes]
+    [('a', 2), ('b', 1), ('c', 0)]
+    """
+    depths = {f"box {node.id}": node.depth for node in graph.nodes}
+    depths |= {f"frame {group.id}": group.depth for group in graph.groups}
+    parts = list(depths)
+    kept, removed = _links_between_parts(graph, parts)
+    order = _downwards(parts, kept, removed)
+    place = {part: i for i, part in enumerate(order)}
+    for part in reversed(order):
+        for target in (*kept[part], *removed[part]):
+            if place[part] < place[target]:
+                depths[part] = max(depths[part], depths[target] + 1)
+    nodes = [
+        GraphNode(node.id, node.label, node.kind, node.group, depth, node.attrs)
+        for node in graph.nodes
+        for depth in (depths[f"box {node.id}"],)
+    ]
+    nodes.sort(key=lambda node: (-node.depth, place[f"box {node.id}"]))
+    groups = [replace(group, depth=depths[f"frame {group.id}"]) for group in graph.groups]
+    return Graph.trusted(graph.name, tuple(nodes), graph.edges, tuple(groups), graph.attrs)
+
+
+def _links_between_parts(graph: Graph, parts: list[str]) -> tuple[_PartLinks, _PartLinks]:
+    """Return the arrows that stayed and those that were removed, lifted to one frame.
+
+    An arrow into a frame from outside is one to the frame itself, as seen from outside.
+    """
+    chains = chains_of(graph.groups)
+    homes = {node.id: node.group for node in graph.nodes}
+    kept: _PartLinks = {part: [] for part in parts}
+    removed: _PartLinks = {part: [] for part in parts}
+    for edge in graph.edges:
+        source, target = _ends_in_one_frame(edge, homes, chains)
+        if source != target:
+            links = removed if edge.attrs.get("state") == "removed" else kept
+            links[source].append(target)
+    return kept, removed
+
+
+def _ends_in_one_frame(
+    edge: GraphEdge, homes: dict[str, str], chains: dict[str, Chain]
+) -> tuple[str, str]:
+    around = chains[homes[edge.source]], chains[homes[edge.target]]
+    if around[0] is around[1]:
+        return f"box {edge.source}", f"box {edge.target}"
+    common = shared_length(*around)
+    source, target = (
+        f"frame {chain[common]}" if common < len(chain) else f"box {name}"
+        for chain, name in zip(around, (edge.source, edge.target), strict=True)
+    )
+    return source, target
+
+
+def _downwards(parts: list[str], kept: _PartLinks, removed: _PartLinks) -> list[str]:
+    """Return the parts in an order in which arrows go forward; removed ones give way in a cycle."""
+    before = {part: i for i, part in enumerate(parts)}
+    waiting_all, waiting_kept = dict.fromkeys(parts, 0), dict.fromkeys(parts, 0)
+    for part in parts:
+        for target in kept[part]:
+            waiting_all[target] += 1
+            waiting_kept[target] += 1
+        for target in removed[part]:
+            waiting_all[target] += 1
+    ready = [before[part] for part in parts if not waiting_all[part]]
+    heapify(ready)
+    second_best = [before[part] for part in parts if not waiting_kept[part]]
+    heapify(second_best)
+    rest = iter(parts)
+    done: dict[str, None] = {}
+    while len(done) < len(parts):
+        if ready:
+            part = parts[heappop(ready)]
+        elif second_best:
+            part = parts[heappop(second_best)]
+        else:
+            part = next(x for x in rest if x not in done)
+        if part in done:
+            continue
+        done[part] = None
+        for target in kept[part]:
+            waiting_all[target] -= 1
+            waiting_kept[target] -= 1
+            if not waiting_kept[target]:
+                heappush(second_best, before[target])
+            if not waiting_all[target]:
+                heappush(ready, before[target])
+        for target in removed[part]:
+            waiting_all[target] -= 1
+            if not waiting_all[target]:
+                heappush(ready, before[target])
+    return list(done)

@@ -24,7 +24,7 @@ from kerascope.errors import ArgumentError, DtypeError
 from kerascope.trace.statistics import Statistics, figure, statistics_of
 from kerascope.trace.walking import walk
 from kerascope.viz.boxes import LONGEST_LINE
-from kerascope.viz.extract.subclassed import nothing_changes
+from kerascope.viz.extract.networks import nothing_changes
 from kerascope.viz.graph import Attribute, Graph
 from kerascope.viz.overlays.marking import (
     known_ids,

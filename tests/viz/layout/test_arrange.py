@@ -9,9 +9,7 @@ from holding import holds_for
 
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
-from kerascope.viz.layout.arrange import arrange
-from kerascope.viz.layout.edge_labels import point_at
-from kerascope.viz.layout.placed import Path, Placed, Rect
+from kerascope.viz.layout.arrange import Path, Placed, Rect, arrange, point_at
 
 DIRECTIONS = ("TB", "LR")
 

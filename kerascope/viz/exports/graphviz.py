@@ -17,7 +17,7 @@ import sys
 from collections.abc import Mapping
 
 from kerascope.errors import ArgumentError, DrawingError, MissingToolError
-from kerascope.viz.dot import child
+from kerascope.viz.exports import graphviz_child as child
 
 PICTURE_FORMATS = ("svg", "png", "pdf")
 DEFAULT_DPI = 96

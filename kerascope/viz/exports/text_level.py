@@ -6,10 +6,22 @@ order of the items and what each line passes come from `layout`, as for the SVG.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
 
 from rich.cells import cell_len
 
+from kerascope.viz.exports.text_canvas import (
+    DOWN,
+    UP,
+    BesideArrow,
+    Block,
+    Canvas,
+    Words,
+    draw_beside,
+    draw_box,
+    plain,
+)
 from kerascope.viz.graph import Graph
 from kerascope.viz.layout.levels import (
     BOX,
@@ -17,15 +29,11 @@ from kerascope.viz.layout.levels import (
     EXIT,
     FRAME,
     TITLE,
-    UPWARD_ROLES,
     Level,
     Route,
 )
 from kerascope.viz.layout.places import Shape, place_level
-from kerascope.viz.text.boxes import BesideArrow, Block, draw_beside, draw_box
-from kerascope.viz.text.canvas import DOWN, UP, Canvas
-from kerascope.viz.text.channels import Net, assign_tracks
-from kerascope.viz.text.words import Words, plain
+from kerascope.viz.nesting import BACKWARD_ROLES
 
 POINTS = {True: 6.5, False: 9.0}  # that one character stands for; boxes need more air than lines
 
@@ -180,7 +188,7 @@ class _Level:
 
     def is_broken(self, route: Route) -> bool:
         """Tell whether an arrow is one of the way back."""
-        return self.graph.edges[route.edge].attrs.get("role") in UPWARD_ROLES
+        return self.graph.edges[route.edge].attrs.get("role") in BACKWARD_ROLES
 
     def _columns(self, item: int, door: str, edges: list[int]) -> list[int]:
         """Return even columns along an item, spread about its middle; a frame has doors."""
@@ -398,3 +406,113 @@ class _Level:
             room = cell_len(label) + 1
             if label and label.isprintable() and self.canvas.is_free(column + 1, y, room):
                 self.canvas.write(column + 1, y, label, "dim")
+
+
+# --- lines between two rows: which of them runs across in which line of characters ----------------
+#
+# A net is what one line connects: columns above the gap and columns below it. Each net that does
+# not run straight down gets a track, a line of characters in which it runs across. Two nets may
+# share a track if they do not overlap there, and where one comes from above in the same column in
+# which another goes on below, the first must turn off higher up. If that makes a circle, one net
+# changes its column on the way and takes two tracks.
+
+
+@dataclass(slots=True, eq=False)
+class Net:
+    """What one line connects in one gap.
+
+    Attributes
+    ----------
+    line : hashable
+        Whose line it is; two nets of one line never count as crossing.
+    tops, bottoms : list of int
+        Columns. All columns of a gap are even, so no two lines touch.
+    broken : bool
+        Whether it is drawn as dashes.
+    track : int
+        -1: straight down.
+    after : Net, optional
+        A net that must turn off above this one.
+    """
+
+    line: Hashable
+    tops: list[int] = field(default_factory=list)
+    bottoms: list[int] = field(default_factory=list)
+    broken: bool = False
+    track: int = -1
+    after: Net | None = None
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Its leftmost and rightmost column."""
+        columns = self.tops + self.bottoms
+        return min(columns), max(columns)
+
+
+def assign_tracks(nets: list[Net]) -> tuple[list[Net], int]:
+    """Give every net its track.
+
+    Returns
+    -------
+    list of Net
+        With those in it that were made of one net with two tracks.
+    int
+        The number of tracks.
+
+    Examples
+    --------
+    >>> crossing = [Net("a", [0], [4]), Net("b", [4], [0]), Net("c", [8], [8])]
+    >>> nets, count = assign_tracks(crossing)
+    >>> [net.line for net in nets], count
+    (['c', 'a', 'b', 'a'], 3)
+    """
+    done = [net for net in nets if net.span[0] == net.span[1]]
+    waiting = [net for net in nets if net.span[0] != net.span[1]]
+    track = 0
+    while waiting:
+        above: dict[int, list[Net]] = {}
+        for net in waiting:
+            for column in net.tops:
+                above.setdefault(column, []).append(net)
+        ready = [net for net in waiting if _is_ready(net, above, waiting)]
+        if not ready:
+            waiting = _cut(waiting, done)
+            continue
+        end = None
+        for net in sorted(ready, key=lambda net: net.span):
+            if end is None or net.span[0] > end:
+                net.track, end = track, net.span[1]
+                done.append(net)
+        waiting = [net for net in waiting if net.track < 0]
+        track += 1
+    return done, track
+
+
+def _is_ready(net: Net, above: dict[int, list[Net]], waiting: list[Net]) -> bool:
+    """Tell whether all that must turn off above a net have their tracks."""
+    if net.after is not None and net.after in waiting:
+        return False
+    return not any(
+        other is not net and other is not net.after and other.after is not net
+        for column in net.bottoms
+        for other in above.get(column, ())
+    )
+
+
+def _cut(waiting: list[Net], done: list[Net]) -> list[Net]:
+    """Let the first net that waits change its column: a column that nobody else uses."""
+    net = next(one for one in waiting if one.after is None)
+    used = {column for one in [*done, *waiting] for column in one.tops + one.bottoms}
+    left, right = net.span
+    free = next(
+        column
+        for distance in range(0, 2 * len(used) + right - left + 4, 2)
+        for column in (left + distance, left - distance)
+        if column >= 0 and column not in used
+    )
+    first = Net(net.line, net.tops, [free], net.broken)
+    second = Net(net.line, [free], net.bottoms, net.broken, after=first)
+    for one in waiting:
+        if one.after is net:  # it was itself made by a cut
+            one.after = second
+    return [first, second, *(one for one in waiting if one is not net)]

@@ -11,18 +11,22 @@ from collections.abc import Iterator
 from math import hypot
 
 from kerascope.viz.boxes import PictureOptions
-from kerascope.viz.dot.labels import arrow_label, box_label, caption_label, group_label
-from kerascope.viz.dot.style import (
+from kerascope.viz.exports.to_dot import (
     arrow_attributes,
+    arrow_label,
     attribute_list,
+    axis_name,
     box_attributes,
+    box_label,
+    caption_label,
+    defaults,
     dot_names,
     frame_attributes,
+    group_label,
     quoted,
 )
-from kerascope.viz.dot.to_dot import axis_name, defaults
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
-from kerascope.viz.layout.placed import Path, Placed, Point, Rect
+from kerascope.viz.layout.arrange import Path, Placed, Point, Rect
 
 POINTS_PER_INCH = 72.0
 # Graphviz draws the head between the end of the line and the tip: 10 points times `arrowsize`.

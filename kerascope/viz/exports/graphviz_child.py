@@ -1,7 +1,7 @@
 """A process of its own for Graphviz: DOT text comes in, a picture goes out.
 
-`render.py` starts it for large graphs, where dot may run for minutes or abort the whole process. It
-imports nothing of this package, so it starts quickly.
+`graphviz.py` starts it for large graphs, where dot may run for minutes or abort the whole process.
+It imports nothing of this package, so it starts quickly.
 """
 
 from __future__ import annotations

@@ -14,18 +14,27 @@ from itertools import pairwise
 from rich.cells import cell_len
 from rich.text import Text
 
-from kerascope.viz.boxes import PictureOptions, caption_lines, group_text
+from kerascope.viz.boxes import PictureOptions, caption_lines, group_text, reading_order
+from kerascope.viz.exports.text_canvas import (
+    COMPACT,
+    DOWN,
+    ROOMY,
+    UP,
+    Canvas,
+    Density,
+    Words,
+    fitted,
+    plain,
+    words_of,
+)
+from kerascope.viz.exports.text_level import Block, draw_level
 from kerascope.viz.graph import Graph, GraphGroup
 from kerascope.viz.layout.levels import BOX, Level, levels_of
 from kerascope.viz.layout.order import order_rows
-from kerascope.viz.text.canvas import DOWN, UP, Canvas
-from kerascope.viz.text.level import Block, draw_level
-from kerascope.viz.text.list import list_lines
-from kerascope.viz.text.words import COMPACT, ROOMY, Density, Words, fitted, plain, words_of
+from kerascope.viz.nesting import BACKWARD_ROLES
 
 MOST_ROWS = 12  # of boxes on several lines; more would not fit a screen
 LEAST_WIDTH = 20
-Line = list[tuple[str, str]]  # characters with their styles
 
 
 def to_text(
@@ -197,3 +206,44 @@ def _ranked(lines: list[Line], block: Block, strip: int) -> list[Line]:
         [(str(depths.get(y, "")).rjust(strip - 1) + " ", "dim"), *line]
         for y, line in enumerate(lines)
     ]
+
+
+# --- a numbered list, for what is too wide to be drawn --------------------------------------------
+
+Line = list[tuple[str, str]]  # characters with their styles
+
+
+def list_lines(graph: Graph, options: PictureOptions, width: int, ascii_only: bool) -> list[Line]:
+    """Return one line for each box, and as many as needed for where its inputs come from.
+
+    Data comes from the numbers after `←`, gradients and updates from those after `⇠` (`<-` and `<~`
+    in ASCII).
+    """
+    order = reading_order(graph)
+    number = {node.id: i for i, node in enumerate(order, start=1)}
+    groups = {group.id: group for group in graph.groups}
+    sources: dict[tuple[str, bool], list[int]] = {}
+    for edge in graph.edges:
+        is_back = edge.attrs.get("role") in BACKWARD_ROLES
+        sources.setdefault((edge.target, is_back), []).append(number[edge.source])
+    digits = len(str(len(order)))
+    signs = (("<-", False), ("<~", True)) if ascii_only else (("←", False), ("⇠", True))
+    lines: list[Line] = []
+    for node in order:
+        words = words_of(node, options, Density(False), ascii_only)
+        text, style = words.lines[0]
+        if node.group:
+            frame = plain(group_text(groups[node.group])[0], ascii_only)
+            text = f"{text} in {frame}"
+        head = f"{number[node.id]:>{digits}} "
+        rows = [head + fitted(text, width - len(head), ascii_only)]
+        for sign, is_back in signs:
+            listed = sources.get((node.id, is_back), [])
+            for place, source in enumerate(listed):
+                more = "," if place + 1 < len(listed) else ""
+                part = f"{source}{more}" if place else f"{sign} {source}{more}"
+                if cell_len(rows[-1]) + 1 + len(part) > width:
+                    rows.append(" " * digits)
+                rows[-1] += " " + part
+        lines += [[(row, style if place == 0 else "dim")] for place, row in enumerate(rows)]
+    return lines

@@ -1,0 +1,325 @@
+"""A canvas of characters, and the boxes on it.
+
+A line is kept as the directions in which it leaves each cell, so the right corner or branch comes
+out by itself, and a cell where two different lines meet is a crossing. The words of a box are
+whole, or some are left out, or they stand on one line. A drawn level is one block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from rich.cells import cell_len
+
+from kerascope.viz.boxes import PictureOptions, box_text
+from kerascope.viz.graph import GraphNode
+from kerascope.viz.theme import OKABE_ITO, state_of, style_of
+
+# --- lines and words on a canvas ------------------------------------------------------------------
+
+UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
+_CHARACTERS = " │││─╯╮┤─╰╭├─┴┬╋"
+_PLAIN = " |||-'.|-'.|-'.*"
+_BROKEN = {"│": "╎", "─": "╌"}
+
+
+@dataclass(slots=True)
+class Cell:
+    """What stands in one cell.
+
+    Attributes
+    ----------
+    lines : dict of line to int
+        For each line that passes, the directions in which it leaves.
+    broken : bool
+        Whether the line is drawn as dashes.
+    word : str
+        A character of a word, a box or an arrow's head, which hides lines.
+    style : str
+        For rich.
+    """
+
+    lines: dict[Hashable, int] = field(default_factory=dict)
+    broken: bool = False
+    word: str | None = None
+    style: str = ""
+
+    def character(self, ascii_only: bool) -> str:
+        """Return what is shown."""
+        if self.word is not None:
+            return self.word
+        if len(self.lines) > 1:
+            return "+" if ascii_only else "┼"
+        mask = next(iter(self.lines.values()), 0)
+        if ascii_only:
+            return ":" if self.broken and mask in (1, 2, 3) else _PLAIN[mask]
+        shown = _CHARACTERS[mask]
+        return _BROKEN.get(shown, shown) if self.broken else shown
+
+
+class Canvas:
+    """Cells by (column, line); it grows as it is drawn on."""
+
+    def __init__(self) -> None:
+        self.cells: dict[tuple[int, int], Cell] = {}
+
+    def vertical(self, line: Hashable, x: int, top: int, bottom: int, broken: bool = False) -> None:
+        """Draw a line through the middles of the cells from `top` to `bottom`, both included."""
+        for y in range(top, bottom + 1):
+            mask = (UP if y > top else 0) | (DOWN if y < bottom else 0)
+            self.join(line, x, y, mask, broken)
+
+    def horizontal(self, line: Hashable, y: int, left: int, right: int, broken: bool) -> None:
+        """Draw a line through the middles of the cells from `left` to `right`."""
+        for x in range(left, right + 1):
+            mask = (LEFT if x > left else 0) | (RIGHT if x < right else 0)
+            self.join(line, x, y, mask, broken)
+
+    def join(self, line: Hashable, x: int, y: int, mask: int, broken: bool = False) -> None:
+        """Let a line leave a cell in these directions too."""
+        cell = self.cells.setdefault((x, y), Cell())
+        cell.lines[line] = cell.lines.get(line, 0) | mask
+        cell.broken = broken
+
+    def write(self, x: int, y: int, text: str, style: str = "") -> None:
+        """Write a word; characters that are two cells wide take two."""
+        for character in text:
+            width = cell_len(character)
+            if not width and (x - 1, y) in self.cells:
+                before = self.cells[x - 1, y]
+                before.word = (before.word or "") + character
+                continue
+            self.cells[x, y] = Cell(word=character, style=style)
+            for step in range(1, width):
+                self.cells[x + step, y] = Cell(word="", style=style)
+            x += width
+
+    def is_free(self, x: int, y: int, width: int) -> bool:
+        """Tell whether nothing stands in some cells beside each other."""
+        return not any((x + step, y) in self.cells for step in range(width))
+
+    def paste(self, other: Canvas, x: int, y: int) -> None:
+        """Draw another canvas on this one, moved."""
+        for (column, line), cell in other.cells.items():
+            self.cells[column + x, line + y] = cell
+
+    def lines(self, ascii_only: bool) -> list[list[tuple[str, str]]]:
+        """Return what is shown, line by line, as (character, style)."""
+        height = 1 + max((y for _, y in self.cells), default=-1)
+        shown: list[list[tuple[str, str]]] = [[] for _ in range(height)]
+        for x, y in sorted(self.cells):
+            row = shown[y]
+            row.extend((" ", "") for _ in range(x - len(row)))
+            cell = self.cells[x, y]
+            row.append((cell.character(ascii_only), cell.style))
+        return shown
+
+
+# --- the words of a box ---------------------------------------------------------------------------
+
+_PLAIN_WORDS = {"·": "-", "…": "...", "►": "->", "\u00d7": "x", "→": "->", "—": "-"}
+_PLAIN_SIGNS = {"input": "v", "merge": "+", "model": "#", "block": "#", "sum": "S", "op": "."}
+
+
+@dataclass(frozen=True)
+class Density:
+    """How much room boxes take.
+
+    Attributes
+    ----------
+    boxed : bool
+        Whether each stands in a frame of its own, on several lines.
+    words : int
+        3: all; 2: without parameters; 1: without class; 0: without shape.
+    longest : int
+        Cells that a name may take.
+    """
+
+    boxed: bool
+    words: int = 3
+    longest: int = 40
+
+
+# In the order in which they are tried; names become shorter last.
+_NARROW = tuple(Density(False, 0, longest) for longest in (40, 24, 16, 10))
+ROOMY = (*(Density(True, words) for words in (3, 2, 1, 0)), Density(True, 0, 16), *_NARROW)
+COMPACT = (*(Density(False, words) for words in (3, 2, 1)), *_NARROW)
+
+
+@dataclass(frozen=True)
+class Words:
+    """The lines of a box, each with its style for rich."""
+
+    lines: tuple[tuple[str, str], ...]
+    inputs: int = 0
+    outputs: int = 0
+
+    @property
+    def width(self) -> int:
+        """Cells of the longest line."""
+        return max(cell_len(line) for line, _ in self.lines)
+
+
+def words_of(node: GraphNode, options: PictureOptions, density: Density, ascii_only: bool) -> Words:
+    """Return the words of a box.
+
+    Examples
+    --------
+    >>> node = GraphNode("d", "scores", "dense", attrs={"class_name": "Dense"})
+    >>> words_of(node, PictureOptions(), Density(False), False).lines[0][0]
+    '■ scores Dense'
+    """
+    text = box_text(node, options)
+    state = state_of(node.attrs.get("state", ""))
+    sign = (state.plain if ascii_only else state.glyph) if state else text.sign
+    if ascii_only and not state:
+        sign = _PLAIN_SIGNS.get(node.kind, "*")
+    title = f"{sign} {fitted(plain(text.title, ascii_only), density.longest, ascii_only)}"
+    marks = [mark.removeprefix("same layer, ") for mark in text.marks]
+    if state is not None and marks and not node.attrs.get("note"):
+        marks.pop()  # the glyph says it
+    quiet = [_without(line, density.words) for line in _lines(node, text.lines, density.words)]
+    if text.outputs and density.words and options.show_shapes:
+        quiet.append(str(node.attrs.get("output_shapes", "")))
+    rest = [plain(line, ascii_only) for line in [*quiet, *marks] if line]
+    hue = state.hue if state else style_of(node.kind).hue
+    color = "" if hue == "black" else OKABE_ITO[hue]
+    if density.boxed:
+        lines = [(title, f"bold {color}".strip()), *((line, "dim") for line in rest)]
+    else:
+        lines = [(" ".join([title, *rest]), color)]
+    counts = (int(node.attrs.get(key, 0)) for key in ("input_count", "output_count"))
+    return Words(tuple(lines), *counts)
+
+
+def _lines(node: GraphNode, lines: tuple[str, ...], words: int) -> list[str]:
+    """Return the quiet lines that are kept: the shape goes last."""
+    shape = str(node.attrs.get("output_shapes", ""))
+    if words >= 2:
+        return list(lines)
+    return [line for line in lines if words == 1 and line == shape]
+
+
+def _without(line: str, words: int) -> str:
+    """Return a line without the number of parameters, if that is left out."""
+    if words >= 3:
+        return line
+    parts = [part for part in line.split(" · ") if not part.endswith((" params", " param"))]
+    return " · ".join(parts)
+
+
+def plain(text: str, ascii_only: bool) -> str:
+    r"""Return a text in ASCII, what is not in it escaped; or as it is.
+
+    Examples
+    --------
+    >>> plain("größe · 日", True)
+    'gr\\xf6\\xdfe - \\u65e5'
+    """
+    if not ascii_only or text.isascii():
+        return text
+    text = "".join(_PLAIN_WORDS.get(character, character) for character in text)
+    return text.encode("ascii", "backslashreplace").decode("ascii")
+
+
+def fitted(text: str, width: int, ascii_only: bool = False) -> str:
+    """Return a text in at most so many cells, its middle left out if need be.
+
+    Examples
+    --------
+    >>> fitted("conv2_block1_out", 10)
+    'conv2…_out'
+    """
+    if cell_len(text) <= width:
+        return text
+    dots = ".." if ascii_only else "…"
+    room = max(width - len(dots), 0)
+    begin = _cut(text, room - room * 4 // 9)
+    end = _cut(text[::-1], room - cell_len(begin))[::-1]
+    return (begin + dots + end)[: max(width, 1)]
+
+
+def _cut(text: str, width: int) -> str:
+    taken = 0
+    for number, character in enumerate(text):
+        taken += cell_len(character)
+        if taken > width:
+            return text[:number]
+    return text
+
+
+# --- boxes, and a drawn level as one block --------------------------------------------------------
+
+Spot = tuple[int, int, int, int]  # left, top, width, height
+
+
+@dataclass
+class Block:
+    """A level that is drawn, and what the level around it has to know.
+
+    Attributes
+    ----------
+    canvas : Canvas
+    width, height : int
+    doors : dict of (str, int) to int
+        Column of each door, by ("entry" or "exit", the arrow's number).
+    spots : dict of str to (int, int, int, int)
+        Where each box stands: left, top, width, height.
+    depths : list of (int, int)
+        Depth of each row and the line in which it begins.
+    """
+
+    canvas: Canvas
+    width: int
+    height: int
+    doors: dict[tuple[str, int], int] = field(default_factory=dict)
+    spots: dict[str, Spot] = field(default_factory=dict)
+    depths: list[tuple[int, int]] = field(default_factory=list)
+
+
+def draw_box(canvas: Canvas, words: Words, spot: Spot, boxed: bool, ascii_only: bool) -> None:
+    """Draw a box: words in a frame, or one line."""
+    left, top, width, height = spot
+    if not boxed:
+        text, style = words.lines[0]
+        canvas.write(left, top, " " * ((width - cell_len(text)) // 2) + text, style)
+        return
+    bar, side = ("-", "|") if ascii_only else ("─", "│")
+    corners = "++++" if ascii_only else "╭╮╰╯"
+    canvas.write(left, top, corners[0] + bar * (width - 2) + corners[1], "dim")
+    for line, (text, style) in enumerate(words.lines, start=1):
+        before = (width - 2 - cell_len(text)) // 2
+        after = width - 2 - cell_len(text) - before
+        canvas.write(left, top + line, side, "dim")
+        canvas.write(left + 1, top + line, " " * before + text + " " * after, style)
+        canvas.write(left + width - 1, top + line, side, "dim")
+    canvas.write(left, top + height - 1, corners[2] + bar * (width - 2) + corners[3], "dim")
+
+
+@dataclass(frozen=True)
+class BesideArrow:
+    """How an arrow between two boxes beside each other looks.
+
+    Parameters
+    ----------
+    turned : bool
+        Whether it points from the second box to the first.
+    broken, ascii_only : bool
+    """
+
+    turned: bool
+    broken: bool
+    ascii_only: bool
+
+
+def draw_beside(canvas: Canvas, first: Spot, last: Spot, arrow: BesideArrow) -> None:
+    """Draw the straight arrow from a box to the one beside it."""
+    goes_right = first[0] < last[0]
+    near, far = (first, last) if goes_right else (last, first)
+    left, right = near[0] + near[2], far[0] - 1
+    bar = "-" if arrow.ascii_only else ("╌" if arrow.broken else "─")
+    heads = "<>" if arrow.ascii_only else "◀▶"
+    text = bar * (right - left + 1)
+    text = text[:-1] + heads[1] if goes_right != arrow.turned else heads[0] + text[1:]
+    canvas.write(left, first[1] + first[3] // 2, text)

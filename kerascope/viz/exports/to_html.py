@@ -1,0 +1,521 @@
+"""From a graph to a page in one file: frames open and close, search, details, keyboard.
+
+The page holds its style, its script and its data, and asks no network for anything; a policy in it
+forbids that too. Python measures the words and puts the rows in order; the script (in `viewer/`)
+does what `layout/` does besides, for whatever frames are open.
+
+Below come the page, its data, its distances, and what it must know of frames.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from kerascope.engine.node_ids import clean
+from kerascope.printable import printable_json, printable_lines
+from kerascope.viz.boxes import BoxText, PictureOptions, caption_lines, group_text, one_line
+from kerascope.viz.collapse.collapsed import check_groups, collapsed, kind_of_group
+from kerascope.viz.collapse.view import closed_by_default
+from kerascope.viz.exports import to_svg
+from kerascope.viz.exports.to_svg import style_sheet
+from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
+from kerascope.viz.layout import arrange, measures, places
+from kerascope.viz.layout.arrange import DEPTH_SIZE
+from kerascope.viz.layout.levels import BEND, BOX, ENTRY, EXIT, FRAME, TITLE, Level
+from kerascope.viz.layout.measures import SLACK, caption_size, measure, text_width, title_size
+from kerascope.viz.layout.order import ordered_levels
+from kerascope.viz.nesting import nesting_of
+from kerascope.viz.theme import (
+    PALETTES,
+    STATES,
+    STYLES,
+    Palette,
+    style_of,
+)
+
+# In this order they make one script; each uses what stands before it.
+SCRIPTS = (
+    "graph", "showing", "levels", "places", "strands", "routes", "labels", "arrange",
+    "svg", "boxes", "picture", "view", "walking", "searching", "details", "viewer",
+)  # fmt: skip
+
+
+def to_html(
+    graph: Graph,
+    options: PictureOptions | None = None,
+    *,
+    closed: Collection[str] | None = None,
+) -> str:
+    """Return a graph as a page in one file.
+
+    Parameters
+    ----------
+    graph : Graph
+        With all its groups; `collapse.blocks.with_blocks` adds more.
+    options : PictureOptions, optional
+    closed : collection of str, optional
+        Ids of the groups that are closed when the page opens; by default `closed_by_default`.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ArgumentError
+        `closed` names a group that does not exist.
+
+    Examples
+    --------
+    >>> from kerascope.viz.graph import GraphEdge, GraphNode
+    >>> boxes = GraphNode("a", "a", "input", depth=1), GraphNode("b", "b", "dense")
+    >>> page = to_html(Graph("pair", boxes, (GraphEdge("a", "b"),)))
+    >>> page.splitlines()[0], "<title>pair</title>" in page
+    ('<!DOCTYPE html>', True)
+    """
+    options = options or PictureOptions()
+    if closed is None:
+        closed = closed_by_default(graph)
+    check_groups(graph, closed, "to_html")
+    frames = closed_frames(graph)
+    style = "\n".join([_page_colours(), _picture_styles(graph, frames), _part("viewer.css")])
+    script = _script()
+    return Template(_part("page.html")).substitute(
+        title=_escaped(graph.name or "graph"),
+        label=_escaped(f"{graph.name or 'graph'}: {len(graph.nodes)} boxes"),
+        theme="dark" if options.theme == "dark" else "light",
+        policy=_policy(script),
+        style=style,
+        data=as_script(page_data(graph, options, frames, closed)),
+        script=script,
+    )
+
+
+def _escaped(text: str) -> str:
+    return escape(one_line(clean(text)), quote=True)
+
+
+def _policy(script: str) -> str:
+    """Return what the page may do: run its own script and use its own style, nothing else."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
+        f"base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def _part(name: str) -> str:
+    """Return one of the files of the page."""
+    return (files("kerascope.viz.exports") / "viewer" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _script() -> str:
+    parts = "\n".join(_part(f"{name}.js") for name in SCRIPTS)
+    return f'(() => {{\n"use strict";\n{parts}}})();\n'
+
+
+# --- style ----------------------------------------------------------------------------------------
+
+
+def _page_colours() -> str:
+    """Return the colours of what stands around the picture, light and dark."""
+    return "\n".join(
+        f':root[data-theme="{name}"]{{color-scheme:{name};{_variables(palette)}}}'
+        for name, palette in PALETTES.items()
+    )
+
+
+def _variables(palette: Palette) -> str:
+    colours = {
+        "background": palette.background,
+        "panel": palette.group_fill,
+        "text": palette.text,
+        "quiet": palette.quiet_text,
+        "line": palette.group_line,
+        "accent": palette.line("blue"),
+        "accent-text": palette.sign("blue"),
+        "found": palette.line("vermillion"),
+    }
+    return "".join(f"--{name}:{colour};" for name, colour in colours.items())
+
+
+def _picture_styles(graph: Graph, frames: ClosedFrames) -> str:
+    """Return the rules of an SVG, in both themes, for all kinds and states that may be seen."""
+    boxes = (*graph.nodes, *frames.boxes.values())
+    kinds = dict.fromkeys(box.kind for box in boxes if box.kind in STYLES)
+    states = dict.fromkeys(str(box.attrs.get("state", "")) for box in boxes)
+    looks = dict.fromkeys(
+        (str(edge.attrs.get("role", "")), str(edge.attrs.get("state", ""))) for edge in graph.edges
+    )
+    kinds["layer"] = None  # what a kind that is not known is drawn as
+    nodes = [GraphNode(f"kind {kind}", "", kind) for kind in kinds]
+    nodes += [GraphNode(f"state {one}", "", "layer", attrs={"state": one}) for one in states]
+    ends = nodes[0].id, nodes[-1].id
+    edges = [GraphEdge(*ends, "", {"role": role, "state": state}) for role, state in looks]
+    seen = Graph(graph.name, tuple(nodes), tuple(edges))
+    return "\n".join(style_sheet(seen, theme) for theme in PALETTES)
+
+
+# --- what the page knows of its graph, as compact JSON: `viewer/graph.js` reads it ----------------
+#
+# Every text stands once in a table, every set of words, size and set of attributes too; all else
+# names them by their numbers. The rows of every level are in order already, so the page only has to
+# find places, whatever frames are open.
+
+IN_A_LANE, BESIDE = 1, 2  # ways of a route that is not from row to row
+
+
+def page_data(
+    graph: Graph, options: PictureOptions, frames: ClosedFrames, closed: Iterable[str]
+) -> dict[str, Any]:
+    """Return everything that the page draws, in a form that JSON has.
+
+    Parameters
+    ----------
+    graph : Graph
+        With all its groups.
+    options : PictureOptions
+    frames : ClosedFrames
+        The groups as closed boxes.
+    closed : iterable of str
+        Ids of the groups that are closed at first.
+    """
+    return _Data(graph, options, frames).result(dict.fromkeys(closed))
+
+
+def as_script(data: Mapping[str, Any]) -> str:
+    """Return data as JSON that may stand in a script element: no text in it can end the element.
+
+    Examples
+    --------
+    >>> "</script>" in as_script({"name": "</script>"})
+    False
+    """
+    text = printable_json(json.dumps(data, ensure_ascii=False, separators=(",", ":")))
+    return text.replace("<", "\\u003c")
+
+
+class _Table:
+    """Things that are the same several times, each named by its number."""
+
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+        self.numbers: dict[Hashable, int] = {}
+
+    def add(self, key: Hashable, item: Any) -> int:
+        """Return the number of the item with this key; it is added if it is new."""
+        if key not in self.numbers:
+            self.numbers[key] = len(self.items)
+            self.items.append(item)
+        return self.numbers[key]
+
+
+class _Data:
+    def __init__(self, graph: Graph, options: PictureOptions, frames: ClosedFrames) -> None:
+        self.graph = graph
+        self.options = options
+        self.sideways = replace(options, rankdir="LR")
+        self.downward = replace(options, rankdir="TB")
+        self.frames = frames
+        self.group_numbers = {"": -1} | {group.id: i for i, group in enumerate(graph.groups)}
+        # Frames have numbers of their own in this table: a group may be called as a box is.
+        self.box_numbers = {node.id: i for i, node in enumerate(graph.nodes)}
+        self.strings, self.texts, self.sizes = _Table(), _Table(), _Table()
+        self.attributes, self.kinds = _Table(), _Table()
+        self.units: list[int] = []
+
+    def result(self, closed: Mapping[str, None]) -> dict[str, Any]:
+        graph = self.graph
+        closed_boxes = [self.frames.boxes[group.id] for group in graph.groups]
+        levels = ordered_levels(graph)
+        wide, high = caption_size(graph)
+        found = {
+            "name": printable_lines(graph.name),
+            "rankdir": self.options.rankdir,
+            "theme": self.options.theme,
+            "depthRanks": self.options.depth_ranks,
+            "depthStrip": self._depth_strip(levels[""]),
+            "caption": [self.drawn(line) for line in caption_lines(graph)],
+            "captionSize": [wide, high],
+            "layout": layout_constants(),
+            "states": {name: state.word or name for name, state in STATES.items()},
+            "boxes": [self.box(node) for node in (*graph.nodes, *closed_boxes)],
+            "groups": [self.group(number) for number in range(len(graph.groups))],
+            "edges": [self.edge(number, edge) for number, edge in enumerate(graph.edges)],
+            "levels": [self.level(level) for level in levels.values()],
+            "closed": [i for i, group in enumerate(graph.groups) if group.id in closed],
+        }
+        tables = {
+            "strings": self.strings.items,
+            "units": self.units,
+            "texts": self.texts.items,
+            "sizes": self.sizes.items,
+            "attributes": self.attributes.items,
+            "kinds": self.kinds.items,
+        }
+        return found | tables
+
+    # --- texts and attributes ---------------------------------------------------------------------
+
+    def string(self, text: str) -> int:
+        """Return the number of a text that is not measured."""
+        if text not in self.strings.numbers:
+            self.units.append(0)
+            return self.strings.add(text, printable_lines(text))
+        return self.strings.numbers[text]
+
+    def drawn(self, text: str) -> int:
+        """Return the number of a text that stands in the picture; its width is known there."""
+        number = self.string(text)
+        self.units[number] = round(text_width(text, 1000.0 / SLACK))
+        return number
+
+    def attribute_set(self, attrs: Mapping[str, Attribute], label: str = "") -> int:
+        """Return the number of a set of attributes; nothing is said of a layer that is `label`."""
+        pairs: list[Any] = []
+        for key, value in attrs.items():
+            if value != "" and (key != "layer" or value != label):
+                pairs.append(self.string(key))
+                pairs.append(self.string(value) if isinstance(value, str) else [_plain(value)])
+        return self.attributes.add(repr(pairs), pairs)
+
+    def words(self, text: BoxText) -> int:
+        parts = [text.lines, text.marks, text.inputs, text.outputs]
+        while parts and not parts[-1]:
+            parts.pop()
+        numbers = [[self.drawn(line) for line in lines] for lines in parts]
+        return self.texts.add(repr(numbers), numbers)
+
+    def kind(self, name: str) -> int:
+        style = style_of(name)
+        name = name if name in STYLES else "layer"
+        row = [name, self.drawn(style.sign), style.corners, style.frames]
+        return self.kinds.add(name, row)
+
+    # --- boxes, frames, arrows --------------------------------------------------------------------
+
+    def box(self, node: GraphNode) -> list[Any]:
+        down = side = measure(node, self.downward)
+        if any(int(node.attrs.get(key, 0)) > 1 for key in ("input_count", "output_count")):
+            side = measure(node, self.sideways)
+        size = [down.width, down.height]
+        if [side.width, side.height] != size or any(side.margins):
+            size += [side.width, side.height, side.margins[0], side.margins[2]]
+        size = [round(length, 2) for length in size]
+        return [
+            self.string(node.id),
+            self.drawn(down.text.title),
+            self.string(node.label),
+            self.kind(node.kind),
+            self.group_numbers[node.group],
+            node.depth,
+            self.words(down.text),
+            self.sizes.add(repr(size), size),
+            self.attribute_set(node.attrs, node.label),
+        ]
+
+    def group(self, number: int) -> list[Any]:
+        group = self.graph.groups[number]
+        name, detail = group_text(group)
+        is_call = kind_of_group(group) == "call"
+        return [self.drawn(name), self.drawn(detail), *title_size(group), int(is_call)]
+
+    def edge(self, number: int, edge: GraphEdge) -> list[Any]:
+        row = [
+            self.box_numbers[edge.source],
+            self.box_numbers[edge.target],
+            self.attribute_set(edge.attrs),
+            self.drawn(edge.label),
+        ]
+        tails = self._ports(number, edge.source, self.frames.outputs)
+        heads = self._ports(number, edge.target, self.frames.operands)
+        return [*row, tails, heads] if tails or heads else row
+
+    def _ports(self, number: int, box: str, ports: Mapping[tuple[int, str], int]) -> list[int]:
+        """Return pairs of a group around a box and the port of it, closed, that an arrow takes."""
+        found = []
+        around = self.graph.nodes[self.box_numbers[box]].group
+        while around:
+            if (number, around) in ports:
+                found += [self.group_numbers[around], ports[number, around]]
+            around = self.graph.groups[self.group_numbers[around]].parent
+        return found
+
+    def level(self, level: Level) -> list[Any]:
+        things = []
+        for kind, name, edge in zip(level.kinds, level.names, level.edges, strict=True):
+            if kind == BOX:
+                things.append(self.box_numbers[name])
+            elif kind == FRAME:
+                things.append(len(self.graph.nodes) + self.group_numbers[name])
+            else:
+                things.append(edge)
+        routes = []
+        for route in level.routes:
+            way = BESIDE if route.beside else IN_A_LANE if route.lane >= 0 else 0
+            routes.append([route.edge, way, route.place, int(route.turned), *route.stops])
+        kinds = "".join(LETTERS[kind] for kind in level.kinds)
+        return [self.group_numbers[level.group], kinds, things, level.rows, level.depths, routes]
+
+    def _depth_strip(self, level: Level) -> float:
+        depths = [depth for depth in level.depths if depth is not None]
+        return max((text_width(f"depth {d}", DEPTH_SIZE) for d in depths), default=0.0) + 16
+
+
+def _plain(value: Attribute) -> Attribute:
+    """Return a number as JSON has it: infinite ones and NaN as text."""
+    is_odd = isinstance(value, float) and value - value != 0
+    return str(value) if is_odd else value
+
+
+# --- the distances of the layout: the numbers stand in `layout/` only -----------------------------
+
+# What an item is, in one letter.
+LETTERS = {BOX: "b", FRAME: "f", ENTRY: "e", EXIT: "x", BEND: "d", TITLE: "t"}
+
+
+def layout_constants() -> dict[str, Any]:
+    """Return every number that `viewer/` needs to find the same places as `layout/`."""
+    return {
+        "gaps": {LETTERS[kind]: gap for kind, gap in places.GAPS.items()},
+        "rowGap": places.ROW_GAP,
+        "doorGap": places.DOOR_GAP,
+        "widestRowGap": places.WIDEST_ROW_GAP,
+        "steepness": places.STEEPNESS,
+        "laneWidth": places.LANE_WIDTH,
+        "rounds": places.ROUNDS,
+        "straight": [places.STRAIGHT[bends] for bends in range(3)],
+        "indifferent": places.INDIFFERENT,
+        "strandRounds": places.STRAND_ROUNDS,
+        "swing": arrange.SWING,
+        "turn": arrange.TURN,
+        "margin": arrange.MARGIN,
+        "framePadding": arrange.FRAME_PADDING,
+        "bendWidth": arrange.BEND_WIDTH,
+        "doorWidth": arrange.DOOR_WIDTH,
+        "depthSize": arrange.DEPTH_SIZE,
+        "captionGap": arrange.CAPTION_GAP,
+        "labelSize": arrange.LABEL_SIZE,
+        "labelHeight": arrange.LABEL_HEIGHT,
+        "titleSize": measures.TITLE_SIZE,
+        "lineSize": measures.LINE_SIZE,
+        "cellSize": measures.CELL_SIZE,
+        "captionSize": measures.CAPTION_SIZE,
+        "frameSize": measures.FRAME_SIZE,
+        "titleHeight": measures.TITLE_HEIGHT,
+        "lineHeight": measures.LINE_HEIGHT,
+        "cellHeight": measures.CELL_HEIGHT,
+        "captionHeight": measures.CAPTION_HEIGHT,
+        "paddingY": measures.PADDING_Y,
+        "signGap": measures.SIGN_GAP,
+        "sheet": to_svg.SHEET,
+        "mostSheets": to_svg.MOST_SHEETS,
+        "fold": to_svg.FOLD,
+        "rounding": to_svg.ROUND,
+        "bold": measures.BOLD,
+        "slack": measures.SLACK,
+    }
+
+
+# --- what the page must know of frames before anybody closes them ---------------------------------
+#
+# `collapsed` says what a closed frame looks like. A page opens and closes frames itself, so Python
+# asks for every frame beforehand: all frames of one nesting are closed at once, outer ones first,
+# so a graph is collapsed as often as its frames are nested, and no more.
+
+# An attribute that tells arrows apart while a graph is collapsed.
+_NUMBER = "arrow number"
+
+
+@dataclass
+class ClosedFrames:
+    """The frames of a graph, each as the box that it is when closed.
+
+    Attributes
+    ----------
+    boxes : dict of str to GraphNode
+        By the ids of the groups.
+    outputs, operands : dict of (int, str) to int
+        Which output, or input, of a closed frame an arrow is; by the arrow's number and the group.
+    """
+
+    boxes: dict[str, GraphNode] = field(default_factory=dict)
+    outputs: dict[tuple[int, str], int] = field(default_factory=dict)
+    operands: dict[tuple[int, str], int] = field(default_factory=dict)
+
+
+def closed_frames(graph: Graph) -> ClosedFrames:
+    """Return what each group of a graph is when it is closed.
+
+    Parameters
+    ----------
+    graph : Graph
+
+    Examples
+    --------
+    >>> from kerascope.viz.graph import GraphGroup
+    >>> boxes = GraphNode("x", "x", "input", depth=1), GraphNode("m/h", "h", "dense", "m")
+    >>> graph = Graph("g", boxes, (GraphEdge("x", "m/h"),), (GraphGroup("m", "encoder"),))
+    >>> frames = closed_frames(graph)
+    >>> frames.boxes["m"].attrs["members"], frames.operands
+    (1, {(0, 'm'): 0})
+    """
+    frames = ClosedFrames()
+    numbered = tuple(
+        replace(edge, attrs={**edge.attrs, _NUMBER: number})
+        for number, edge in enumerate(graph.edges)
+    )
+    tagged = replace(graph, edges=numbered)
+    nesting = nesting_of(graph)
+    for depth in range(1, 1 + max(nesting.values())):
+        closed = [group.id for group in graph.groups if nesting[group.id] == depth]
+        _close(tagged, closed, frames)
+    for group in graph.groups:
+        if group.id not in frames.boxes:  # it holds nothing, or only tensors used elsewhere too
+            attrs = {key: value for key, value in group.attrs.items() if key != "kind"}
+            kind = "model" if kind_of_group(group) == "call" else "block"
+            box = GraphNode(group.id, group.label, kind, group.parent, group.depth, attrs)
+            frames.boxes[group.id] = box
+    return frames
+
+
+def _close(graph: Graph, closed: list[str], frames: ClosedFrames) -> None:
+    """Close some groups that do not lie in each other, and note what is seen then."""
+    known = dict.fromkeys(closed)
+    small = collapsed(graph, closed)
+    frames.boxes.update((node.id, node) for node in small.nodes if node.id in known)
+    by_number: dict[int, GraphEdge] = {}
+    by_tensor: dict[tuple[object, ...], GraphEdge] = {}
+    for edge in small.edges:
+        number = int(edge.attrs[_NUMBER])
+        by_number[number] = edge
+        original = graph.edges[number]
+        by_tensor[(original.source, original.attrs.get("output"), edge.target)] = edge
+    around = _frame_of_each_box(graph, known)
+    for number, original in enumerate(graph.edges):
+        target = around[original.target] or original.target
+        tensor = original.source, original.attrs.get("output"), target
+        seen = by_number.get(number) or by_tensor.get(tensor)
+        if seen is not None and seen.source in known:
+            frames.outputs[number, seen.source] = int(seen.attrs["output"])
+        if seen is not None and seen.target in known:
+            frames.operands[number, seen.target] = int(seen.attrs["operand"])
+
+
+def _frame_of_each_box(graph: Graph, closed: dict[str, None]) -> dict[str, str]:
+    """Return the closed group that each box lies in, "" for none."""
+    frame = {"": ""}
+    for group in graph.groups:
+        frame[group.id] = group.id if group.id in closed else frame[group.parent]
+    return {node.id: frame[node.group] for node in graph.nodes}

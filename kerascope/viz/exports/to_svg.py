@@ -1,0 +1,497 @@
+"""From a graph and its layout to an SVG: our own writer, the default picture.
+
+No font is embedded and no program is needed. Colours are CSS classes, so that one file is light or
+dark as the reader's system wants it. Every box has a tooltip and a label for screen readers, and
+boxes come in the order of the data's flow. The boxes' ids stand in `data-id`, an arrow's ends in
+`data-source` and `data-target`.
+
+Below come the picture, one box, the style sheet and the smallest pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+from html import escape
+
+from kerascope.engine.node_ids import clean
+from kerascope.printable import printable_lines, printable_xml
+from kerascope.viz.boxes import (
+    PictureOptions,
+    caption_lines,
+    described,
+    group_text,
+    reading_order,
+    tooltip,
+)
+from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
+from kerascope.viz.layout.arrange import DEPTH_SIZE, LABEL_SIZE, Path, Placed, Rect, arrange
+from kerascope.viz.layout.measures import (
+    CAPTION_HEIGHT,
+    CAPTION_SIZE,
+    CELL_SIZE,
+    FRAME_SIZE,
+    LINE_HEIGHT,
+    LINE_SIZE,
+    PADDING_Y,
+    SIGN_GAP,
+    TITLE_HEIGHT,
+    TITLE_SIZE,
+    Measure,
+    text_width,
+)
+from kerascope.viz.theme import FONT, HEATS, PALETTES, STATES, Palette, Style, state_of, style_of
+
+
+def to_svg(graph: Graph, options: PictureOptions | None = None) -> str:
+    """Return a graph as an SVG text.
+
+    Parameters
+    ----------
+    graph : Graph
+    options : PictureOptions, optional
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> boxes = (GraphNode("a", "a", "input", depth=1), GraphNode("b", "b", "dense"))
+    >>> svg = to_svg(Graph("pair", boxes, (GraphEdge("a", "b"),)))
+    >>> svg.count('class="box '), svg.count('class="edge"')
+    (2, 1)
+    """
+    options = options or PictureOptions()
+    placed, measures = arrange(graph, options)
+    return svg_of(graph, options, placed, measures)
+
+
+def svg_of(
+    graph: Graph, options: PictureOptions, placed: Placed, measures: Mapping[str, Measure]
+) -> str:
+    """Return the SVG of a graph whose layout is known."""
+    theme = options.theme
+    size = f"{number(placed.width)} {number(placed.height)}"
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="kerascope {theme}" '
+        f'width="{number(placed.width)}" height="{number(placed.height)}" '
+        f'viewBox="0 0 {size}" role="group" aria-label={attribute(_title(graph))}>',
+        element("title", graph.name),
+        element("desc", _description(graph)),
+        f"<style>{style_sheet(graph, theme)}</style>",
+        _heads(graph, theme),
+        '<rect class="ground" width="100%" height="100%"/>',
+        *_caption(graph, placed),
+        *_depths(placed),
+    ]
+    lines += [_frame(placed.frames[group.id], group) for group in graph.groups]
+    lines.append('<g class="edges">')
+    lines += [
+        _edge(edge, path, theme) for edge, path in zip(graph.edges, placed.paths, strict=True)
+    ]
+    lines.append("</g>")
+    lines += [
+        line for group in graph.groups for line in _frame_title(placed.frames[group.id], group)
+    ]
+    lines += _edge_labels(graph, placed)
+    sources: dict[str, list[str]] = {}
+    for edge in graph.edges:
+        sources.setdefault(edge.target, []).append(edge.source)
+    for node in reading_order(graph):
+        rect = placed.boxes[node.id]
+        lines += _box(node, rect, measures[node.id], options, sources.get(node.id, []))
+    return "\n".join([*lines, "</svg>", ""])
+
+
+# --- around the boxes -----------------------------------------------------------------------------
+
+
+def _title(graph: Graph) -> str:
+    return f"{graph.name or 'graph'}: {len(graph.nodes)} boxes, {len(graph.edges)} arrows"
+
+
+def _description(graph: Graph) -> str:
+    return ". ".join(filter(None, [_title(graph), str(graph.attrs.get("caption", ""))]))
+
+
+def _caption(graph: Graph, placed: Placed) -> Iterator[str]:
+    title, *lines = caption_lines(graph)
+    x, y = placed.caption.x, placed.caption.y
+    if title:
+        yield text_element("caption", x, y + CAPTION_SIZE, title, CAPTION_SIZE, bold=True)
+    for row, line in enumerate(lines):
+        bottom = y + CAPTION_HEIGHT + row * LINE_HEIGHT + LINE_SIZE
+        yield text_element("quiet", x, bottom, line, LINE_SIZE)
+
+
+def _depths(placed: Placed) -> Iterator[str]:
+    for depth, rect in placed.depths.items():
+        x, y = rect.x, rect.y + rect.height / 2 + DEPTH_SIZE * 0.35
+        yield text_element("depth", x, y, f"depth {depth}", DEPTH_SIZE)
+
+
+def _frame(rect: Rect, group: GraphGroup) -> str:
+    words = " ".join(filter(None, ["frame", _state_class(group)]))
+    return (
+        f'<rect class="{words}" data-id={attribute(group.id)} x="{number(rect.x)}" '
+        f'y="{number(rect.y)}" width="{number(rect.width)}" height="{number(rect.height)}" '
+        f'rx="8"/>'
+    )
+
+
+def _frame_title(rect: Rect, group: GraphGroup) -> Iterator[str]:
+    name, detail = group_text(group)
+    x, y = rect.x + 11, rect.y + 6 + FRAME_SIZE
+    yield text_element("title", x, y, name, FRAME_SIZE, bold=True)
+    if detail:
+        yield text_element("quiet", x, y + LINE_HEIGHT, detail, LINE_SIZE)
+
+
+# --- arrows ---------------------------------------------------------------------------------------
+
+
+def _edge_class(edge: GraphEdge) -> str:
+    words = ["edge", str(edge.attrs.get("role", "")), _state_class(edge)]
+    return " ".join(filter(None, words))
+
+
+def _state_class(part: GraphEdge | GraphNode | GraphGroup) -> str:
+    state = str(part.attrs.get("state", ""))
+    return f"is-{state}" if state else ""
+
+
+def _head_of(edge: GraphEdge) -> str:
+    return _state_class(edge) or str(edge.attrs.get("role", "")) or "plain"
+
+
+def _heads(graph: Graph, theme: str) -> str:
+    """Return one arrow head for each look of an arrow."""
+    looks = dict.fromkeys(_head_of(edge) for edge in graph.edges)
+    shape = '<path d="M0,0.6L8,4L0,7.4Z"/>'
+    markers = [
+        f'<marker id="kerascope-{theme}-{look}" class="head {look}" viewBox="0 0 8 8" refX="7.6" '
+        f'refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" '
+        f'orient="auto">{shape}</marker>'
+        for look in looks
+        if look.replace("-", "").isalpha()
+    ]
+    return f"<defs>{''.join(markers)}</defs>"
+
+
+def _edge(edge: GraphEdge, path: Path, theme: str) -> str:
+    return (
+        f'<path class="{_edge_class(edge)}" d="{path_data(path)}" '
+        f'marker-end="url(#kerascope-{theme}-{_head_of(edge)})" '
+        f"data-source={attribute(edge.source)} data-target={attribute(edge.target)}>"
+        f"{element('title', _edge_words(edge))}</path>"
+    )
+
+
+def path_data(path: Path) -> str:
+    """Return a path in SVG's words; straight pieces are lines.
+
+    Examples
+    --------
+    >>> path_data(Path(((0, 0), (0, 1), (0, 2), (0, 3), (0, 5), (2, 5), (2, 7))))
+    'M0,0L0,3C0,5 2,5 2,7'
+    """
+    points = [f"{number(x)},{number(y)}" for x, y in path.points]
+    parts = ["M" + points[0]]
+    for i in range(0, len(points) - 1, 3):
+        xs, ys = zip(*path.points[i : i + 4], strict=True)
+        if len(set(xs)) == 1 or len(set(ys)) == 1:
+            parts.append("L" + points[i + 3])
+        else:
+            parts.append("C" + " ".join(points[i + 1 : i + 4]))
+    return "".join(parts)
+
+
+def _edge_words(edge: GraphEdge) -> str:
+    shape = edge.attrs.get("shape", "")
+    words = f"{edge.source} to {edge.target}"
+    return f"{words}: {shape}" if shape else words
+
+
+def _edge_labels(graph: Graph, placed: Placed) -> Iterator[str]:
+    for edge_number, rect in placed.edge_labels.items():
+        x, y = rect.x + 2, rect.y + LABEL_SIZE
+        yield (
+            f'<rect class="ground" x="{number(rect.x)}" y="{number(rect.y)}" '
+            f'width="{number(rect.width)}" height="{number(rect.height)}"/>'
+        )
+        yield text_element("quiet", x, y, graph.edges[edge_number].label, LABEL_SIZE)
+
+
+# --- boxes ----------------------------------------------------------------------------------------
+
+
+def _box(
+    node: GraphNode, rect: Rect, measure: Measure, options: PictureOptions, sources: list[str]
+) -> Iterator[str]:
+    words = " ".join(filter(None, ["box", f"k-{node.kind}", _state_class(node)]))
+    label = attribute(described(node, sources))
+    yield f'<g class="{words}" role="img" data-id={attribute(node.id)} aria-label={label}>'
+    yield element("title", tooltip(node))
+    yield from box_parts(node, rect, measure, options)
+    yield "</g>"
+
+
+# --- one box: its outline, its words, the cells of its inputs and outputs -------------------------
+
+ROUND = {"round": 6.0, "square": 0.0, "note": 0.0}
+FOLD = 8.0
+SHEET = 3.5  # how far the sheets of several copies stand out
+MOST_SHEETS = 2
+
+
+def box_parts(
+    node: GraphNode, rect: Rect, measure: Measure, options: PictureOptions
+) -> Iterator[str]:
+    """Yield the elements of a box, those behind first."""
+    style = style_of(node.kind)
+    sheets = min(int(node.attrs.get("copies", 1)) - 1, MOST_SHEETS)
+    for sheet in range(sheets, 0, -1):
+        moved = Rect(rect.x + SHEET * sheet, rect.y + SHEET * sheet, rect.width, rect.height)
+        yield _outline(moved, style, 0.0, "line")
+    yield _outline(rect, style, 0.0, "line")
+    for frame in range(1, style.frames):
+        yield _outline(rect, style, 3.0 * frame, "line inner")
+    yield from _words(rect, measure, 3.0 * (style.frames - 1))
+    yield from _cells(rect, measure, options.rankdir)
+
+
+def _outline(rect: Rect, style: Style, inset: float, kind: str) -> str:
+    x, y = rect.x + inset, rect.y + inset
+    width, height = rect.width - 2 * inset, rect.height - 2 * inset
+    if style.corners == "note":
+        right, bottom = x + width, y + height
+        fold = f"{number(right - FOLD)},{number(y)}"
+        corner = f"{number(right)},{number(y + FOLD)}"
+        return (
+            f'<path class="{kind}" d="M{number(x)},{number(y)}L{fold}L{corner}'
+            f'V{number(bottom)}H{number(x)}ZM{fold}V{number(y + FOLD)}H{number(right)}"/>'
+        )
+    radius = ROUND.get(style.corners, height / 2)
+    rounded = f' rx="{number(max(radius - inset / 2, 0))}"' if radius else ""
+    return (
+        f'<rect class="{kind}" x="{number(x)}" y="{number(y)}" width="{number(width)}" '
+        f'height="{number(height)}"{rounded}/>'
+    )
+
+
+def _words(rect: Rect, measure: Measure, inset: float) -> Iterator[str]:
+    left, above, right, below = measure.margins
+    middle = rect.x + left + (rect.width - left - right) / 2
+    text = measure.text
+    lines = len(text.lines) + len(text.marks)
+    needed = TITLE_HEIGHT + lines * LINE_HEIGHT + 2 * (PADDING_Y + inset)
+    spare = rect.height - above - below - needed
+    y = rect.y + above + PADDING_Y + inset + spare / 2 + TITLE_SIZE
+    sign = text_width(text.sign, TITLE_SIZE)
+    title = text_width(text.title, TITLE_SIZE, True)
+    x = middle - (sign + SIGN_GAP + title) / 2
+    yield text_element("sign", x, y, text.sign, TITLE_SIZE)
+    yield text_element("title", x + sign + SIGN_GAP, y, text.title, TITLE_SIZE, bold=True)
+    y += TITLE_HEIGHT - TITLE_SIZE + LINE_SIZE
+    for line in text.lines:
+        x = middle - text_width(line, LINE_SIZE) / 2
+        yield text_element("quiet", x, y, line, LINE_SIZE)
+        y += LINE_HEIGHT
+    for mark in text.marks:
+        x = middle - text_width(mark, LINE_SIZE, True) / 2
+        yield text_element("mark", x, y, mark, LINE_SIZE, bold=True)
+        y += LINE_HEIGHT
+
+
+def _cells(rect: Rect, measure: Measure, rankdir: str) -> Iterator[str]:
+    """Yield the cells along the sides at which arrows arrive and leave."""
+    left, above, right, below = measure.margins
+    if rankdir == "LR":
+        yield from _column(measure.text.inputs, rect, rect.x, left, rect.x + left)
+        yield from _column(
+            measure.text.outputs, rect, rect.right - right, right, rect.right - right
+        )
+    else:
+        yield from _row(measure.text.inputs, rect, rect.y, above, rect.y + above)
+        yield from _row(measure.text.outputs, rect, rect.bottom - below, below, rect.bottom - below)
+
+
+def _row(
+    cells: tuple[str, ...], rect: Rect, top: float, height: float, border: float
+) -> Iterator[str]:
+    if not cells:
+        return
+    wide = rect.width / len(cells)
+    lines = [f"M{number(rect.x)},{number(border)}H{number(rect.right)}"]
+    lines += [
+        f"M{number(rect.x + wide * i)},{number(top)}v{number(height)}" for i in range(1, len(cells))
+    ]
+    yield f'<path class="cells" d="{"".join(lines)}"/>'
+    for i, cell in enumerate(cells):
+        x = rect.x + wide * (i + 0.5) - text_width(cell, CELL_SIZE) / 2
+        yield text_element("cell", x, top + height / 2 + CELL_SIZE * 0.36, cell, CELL_SIZE)
+
+
+def _column(
+    cells: tuple[str, ...], rect: Rect, left: float, width: float, border: float
+) -> Iterator[str]:
+    if not cells:
+        return
+    high = rect.height / len(cells)
+    lines = [f"M{number(border)},{number(rect.y)}V{number(rect.bottom)}"]
+    lines += [
+        f"M{number(left)},{number(rect.y + high * i)}h{number(width)}" for i in range(1, len(cells))
+    ]
+    yield f'<path class="cells" d="{"".join(lines)}"/>'
+    for i, cell in enumerate(cells):
+        x = left + width / 2 - text_width(cell, CELL_SIZE) / 2
+        y = rect.y + high * (i + 0.5) + CELL_SIZE * 0.36
+        yield text_element("cell", x, y, cell, CELL_SIZE)
+
+
+# --- the style sheet: one class for each kind of box, light and dark ------------------------------
+#
+# Every rule begins with the classes of its picture. Pictures of one theme in one page have the same
+# rules; those for a state are more specific than those for a kind, whatever their order.
+
+_SIZES = f"""\
+text{{font-family:{FONT};font-size:{LINE_SIZE}px;white-space:pre}}
+.caption{{font-size:{CAPTION_SIZE}px;font-weight:bold}}
+.title,.sign{{font-size:{TITLE_SIZE}px}}
+.title,.mark{{font-weight:bold}}
+.frame~.title{{font-size:{FRAME_SIZE}px}}
+.cell{{font-size:{CELL_SIZE}px}}
+.depth{{font-size:{DEPTH_SIZE}px}}
+.line{{stroke-width:1.2}}
+.line.inner{{fill:none;stroke-width:1}}
+.cells{{fill:none;stroke-width:.8}}
+.frame{{stroke-width:1.1;stroke-dasharray:5 3}}
+.edge{{fill:none;stroke-width:1.2}}
+.edge.gradient{{stroke-dasharray:6 3}}
+.edge.update{{stroke-dasharray:2 3;stroke-width:1.6}}"""
+
+
+def style_sheet(graph: Graph, theme: str) -> str:
+    """Return the rules that a graph's picture needs, for a theme of `theme.THEMES`."""
+    rules = [_scoped(line, theme) for line in _SIZES.split("\n")]
+    rules += [_scoped(line, theme) for line in _shapes(graph)]
+    first = PALETTES["light" if theme == "auto" else theme]
+    rules += [_scoped(line, theme) for line in _colours(graph, first)]
+    if theme == "auto":
+        dark = [_scoped(line, theme) for line in _colours(graph, PALETTES["dark"])]
+        rules.append(f"@media (prefers-color-scheme:dark){{{''.join(dark)}}}")
+    return "\n".join(rules)
+
+
+def _scoped(rule: str, theme: str) -> str:
+    selectors, _, rest = rule.partition("{")
+    scoped = ",".join(f".kerascope.{theme} {selector}" for selector in selectors.split(","))
+    return f"{scoped}{{{rest}"
+
+
+def _kinds(graph: Graph) -> list[str]:
+    return list(dict.fromkeys(node.kind for node in graph.nodes))
+
+
+def _states(graph: Graph, known: Container[str] = STATES) -> list[str]:
+    parts: list[GraphNode | GraphEdge | GraphGroup] = [*graph.nodes, *graph.edges, *graph.groups]
+    found = dict.fromkeys(str(part.attrs.get("state", "")) for part in parts)
+    return [state for state in found if state in known]
+
+
+def _shapes(graph: Graph) -> Iterator[str]:
+    for kind in _kinds(graph):
+        style = style_of(kind)
+        if style.heavy:
+            yield f".k-{kind} .line{{stroke-width:2}}"
+        if style.dashed:
+            yield f".k-{kind} .line{{stroke-dasharray:5 3}}"
+    for name in _states(graph):
+        state = STATES[name]
+        width = 2.4 if state.heavy else 1.2
+        dashes = "stroke-dasharray:5 3" if state.dashed else "stroke-dasharray:none"
+        yield f".box.is-{name} .line,.frame.is-{name}{{stroke-width:{width};{dashes}}}"
+        yield f".edge.is-{name}{{stroke-width:{max(width - 0.4, 1.2):g};{dashes}}}"
+
+
+def _colours(graph: Graph, palette: Palette) -> Iterator[str]:
+    yield f".ground{{fill:{palette.background}}}"
+    yield f".title,.caption{{fill:{palette.text}}}"
+    yield f".quiet,.cell,.depth{{fill:{palette.quiet_text}}}"
+    yield f".mark{{fill:{palette.text}}}"
+    yield f".frame{{fill:{palette.group_fill};stroke:{palette.group_line}}}"
+    yield f".edge{{stroke:{palette.edge}}}"
+    yield f".head{{fill:{palette.edge}}}"
+    for kind in _kinds(graph):
+        hue = style_of(kind).hue
+        yield f".k-{kind} .line{{fill:{palette.fill(hue)};stroke:{palette.line(hue)}}}"
+        yield f".k-{kind} .inner{{fill:none}}"
+        yield f".k-{kind} .sign{{fill:{palette.sign(hue)}}}"
+        yield f".k-{kind} .cells{{stroke:{palette.line(hue)}}}"
+    for role, hue in (("gradient", "purple"), ("update", "green")):
+        if any(edge.attrs.get("role") == role for edge in graph.edges):
+            yield f".edge.{role}{{stroke:{palette.line(hue)}}}"
+            yield f".head.{role}{{fill:{palette.line(hue)}}}"
+    for name in _states(graph):
+        state = state_of(name)
+        assert state is not None
+        yield f".box.is-{name} .line,.frame.is-{name}{{stroke:{palette.mark(state.hue)}}}"
+        yield f".edge.is-{name}{{stroke:{palette.mark(state.hue)}}}"
+        yield f".head.is-{name}{{fill:{palette.mark(state.hue)}}}"
+    for name in _states(graph, HEATS):
+        box = f".box.is-{name}"
+        yield f"{box} .line{{fill:{palette.heat(name)};stroke:{palette.quiet_text}}}"
+        yield f"{box} .inner{{fill:none}}"
+        yield f"{box} .sign{{fill:{palette.text}}}"
+
+
+# --- the smallest pieces --------------------------------------------------------------------------
+
+# A reader of XML turns it into a blank unless it is written as a number.
+_KEPT = {ord("\n"): "&#10;"}
+
+
+def number(value: float) -> str:
+    """Return a length with at most two decimals and nothing that says nothing.
+
+    Examples
+    --------
+    >>> number(3.0), number(2.50), number(-0.001)
+    ('3', '2.5', '0')
+    """
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def attribute(text: str) -> str:
+    """Return a text as the value of an attribute, in quotes.
+
+    Examples
+    --------
+    >>> attribute('a "b" <c>')
+    '"a &quot;b&quot; &lt;c&gt;"'
+    """
+    return f'"{printable_xml(escape(clean(text), quote=True)).translate(_KEPT)}"'
+
+
+def element(name: str, text: str) -> str:
+    """Return an element that holds a text.
+
+    Examples
+    --------
+    >>> element("title", "a & b")
+    '<title>a &amp; b</title>'
+    """
+    return f"<{name}>{escape(printable_lines(text), quote=False)}</{name}>"
+
+
+def text_element(
+    kind: str, x: float, y: float, text: str, size: float, *, bold: bool = False
+) -> str:
+    """Return a line of text that begins at (x, y), pinned to the width that was computed for it."""
+    width = text_width(text, size, bold)
+    pinned = f' textLength="{number(width)}" lengthAdjust="spacingAndGlyphs"' if text else ""
+    return (
+        f'<text class="{kind}" x="{number(x)}" y="{number(y)}"{pinned}>'
+        f"{escape(printable_lines(text), quote=False)}</text>"
+    )

@@ -1,1 +1,0 @@
-"""A page in one file: frames open and close, search, keyboard."""

@@ -1,1 +1,0 @@
-"""Drawings in characters: boxes and lines, and trees of ops."""
