@@ -107,7 +107,9 @@ def write_pickle(model: Any, path: Path) -> None:
 
 def open_pickle(path: Path) -> Any:
     """Return what a pickle holds."""
-    return pickle.loads(path.read_bytes())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of the first edition's paths
+        return pickle.loads(path.read_bytes())
 
 
 def open_file(path: Path) -> Any:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; Python runs `__getattr_
     from kerascope import backend as K
     from kerascope import initializers as initializations
     from kerascope import losses as objectives
-    from kerascope.backend.compiled import compiled
+    from kerascope.backend.eager import compiled
     from kerascope.debugger.entry import Debugger, pm, set_trace
     from kerascope.engine.base_layer import Layer
     from kerascope.engine.input_layer import Input
@@ -79,7 +79,7 @@ _HOMES = {
     "Network": "kerascope.models",
     "Node": "kerascope.engine.node",
     "Sequential": "kerascope.models",
-    "compiled": "kerascope.backend.compiled",
+    "compiled": "kerascope.backend.eager",
     "draw": "kerascope.viz.draw",
     "from_networkx": "kerascope.viz.exports.to_networkx",
     "pm": "kerascope.debugger.entry",

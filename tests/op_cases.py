@@ -17,15 +17,12 @@ from kerascope.backend.ops import broadcasting as b
 from kerascope.backend.ops import comparison as c
 from kerascope.backend.ops import (
     control,
-    crossentropy,
-    gathering,
     indexing,
     joining,
     linalg,
     nn,
     random,
     shaping,
-    sizes,
 )
 from kerascope.backend.ops import elementwise as e
 from kerascope.backend.ops import reduction as r
@@ -242,7 +239,7 @@ REDUCTION = [
 ]
 
 SHAPING = [
-    one(sizes.Shape(), (2, 3, 4), lambda x: np.array([2, 3, 4]), smooth=()),
+    one(indexing.Shape(), (2, 3, 4), lambda x: np.array([2, 3, 4]), smooth=()),
     one(shaping.Reshape((4, -1)), (2, 3, 4), lambda x: reference.reshape(x, (4, -1))),
     one(shaping.Reshape(()), (1, 1), lambda x: reference.reshape(x, ())),
     Case(
@@ -321,35 +318,35 @@ INDEXING = [
         fixed=(1, 2),
     ),
     Case(
-        gathering.Gather(),
+        indexing.Gather(),
         lambda d: [d.normal(4, 2, 3), np.array([[1, 1, 0], [2, 3, 1]])],
         reference.gather,
         (0,),
     ),
-    Case(gathering.Gather(), lambda d: [d.normal(4), np.array(2)], reference.gather, (0,)),
+    Case(indexing.Gather(), lambda d: [d.normal(4), np.array(2)], reference.gather, (0,)),
     Case(
-        gathering.AddRows(),
+        indexing.AddRows(),
         lambda d: [d.normal(2, 3, 2), np.array([[1, 1, 0], [2, 3, 1]]), d.normal(4, 2)],
         reference.add_rows,
         (0,),
     ),
     Case(
-        gathering.AddRows(),
+        indexing.AddRows(),
         lambda d: [d.normal(0, 2), np.zeros((0,), "int64"), d.normal(4, 2)],
         reference.add_rows,
     ),
     Case(
-        gathering.OneHot(3, "float32"),
+        indexing.OneHot(3, "float32"),
         lambda d: [np.array([[0, 2], [1, 3], [-1, 2]])],
         lambda x: reference.one_hot(x, 3),
     ),
     Case(
-        gathering.InTopK(2),
+        indexing.InTopK(2),
         lambda d: [d.digits(6, 4), d.below(4, 6)],
         lambda p, t: reference.in_top_k(p, t, 2),
     ),
     Case(
-        gathering.Arange("int32"),
+        indexing.Arange("int32"),
         lambda d: [np.array(7), np.array(-2), np.array(-3)],
         reference.arange,
         fixed=(0, 1, 2),
@@ -461,19 +458,19 @@ NN = [
     one(nn.LogSoftmax(1), (2, 4), lambda x: reference.log_softmax(x, 1)),
     one(nn.LogSoftmax(1), (2, 3, 2), lambda x: reference.log_softmax(x, 1)),
     Case(
-        crossentropy.Pick(1),
+        nn.Pick(1),
         lambda d: [d.normal(3, 4), np.array([0, 3, 1])],
         lambda x, places: reference.pick(x, places, 1),
         (0,),
     ),
     Case(
-        crossentropy.Pick(1),
+        nn.Pick(1),
         lambda d: [d.normal(2, 4, 3), d.below(4, 2, 3)],
         lambda x, places: reference.pick(x, places, 1),
         (0,),
     ),
     Case(
-        crossentropy.PutPicked(1),
+        nn.PutPicked(1),
         lambda d: [d.normal(3), np.array([0, 3, 1]), d.normal(3, 4)],
         lambda x, places, like: reference.put_picked(x, places, like, 1),
         (0,),

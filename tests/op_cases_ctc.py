@@ -1,10 +1,10 @@
-"""Rows for the ops of `ctc.py` and `ctc_decode.py`."""
+"""Rows for the ops of `ctc.py`."""
 
 import numpy as np
 import reference_ctc
 from op_cases import Case
 
-from kerascope.backend.ops import ctc, ctc_decode
+from kerascope.backend.ops import ctc
 
 LABELS = np.array([[0, 0, 2], [1, 2, 1], [2, 9, -1], [7, 0, 0], [1, 1, 1]])
 STEPS = np.array([4, 5, 3, 2, 4])  # the last label cannot be spelt: aaa needs 5 steps
@@ -29,12 +29,12 @@ CASES = [
     Case(ctc.CtcCost(), that_can_be_spelt, reference_ctc.cost, (0,), twice=False),
     Case(ctc.CtcShares(), a_batch, reference_ctc.shares),
     Case(
-        ctc_decode.CtcBestPath(),
+        ctc.CtcBestPath(),
         lambda d: [log_probabilities(d), STEPS],
         reference_ctc.best_path,
     ),
     Case(
-        ctc_decode.CtcBeamSearch(100, 3),
+        ctc.CtcBeamSearch(100, 3),
         lambda d: [log_probabilities(d), STEPS],
         lambda x, steps: reference_ctc.beams(x, steps, 3),
     ),

@@ -3,7 +3,7 @@
 import reference_einsum
 from op_cases import Case
 
-from kerascope.backend.ops.einsum import Einsum
+from kerascope.backend.ops.linalg import Einsum
 
 
 def row(operands, result, *shapes):

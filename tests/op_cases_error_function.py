@@ -6,7 +6,7 @@ import numpy as np
 from op_cases import unary
 from reference import each
 
-from kerascope.backend.ops.error_function import Erf
+from kerascope.backend.ops.elementwise import Erf
 
 
 def erf(x, steps=2000):

@@ -4,8 +4,8 @@ import numpy as np
 import reference
 from op_cases import Case
 
-from kerascope.backend.ops.filling import Full
 from kerascope.backend.ops.joining import SumTilesLike, TileBy, TileLike
+from kerascope.backend.ops.shaping import Full
 
 
 def full(shape):

@@ -3,8 +3,8 @@
 import reference_pooling as reference
 from op_cases import Case, one
 
-from kerascope.backend.ops.local import Patches, SumPatches
-from kerascope.backend.ops.padding import Pad
+from kerascope.backend.ops.convolution import Patches, SumPatches
+from kerascope.backend.ops.image import Interpolate, Pad, SumInterpolated
 from kerascope.backend.ops.pooling import (
     AveragePool,
     MaxPool,
@@ -12,7 +12,6 @@ from kerascope.backend.ops.pooling import (
     SpreadAverage,
     TakeAtMaximum,
 )
-from kerascope.backend.ops.resizing import Interpolate, SumInterpolated
 
 # pool_size, strides, padding, axis; shape of the input
 WINDOWS = [

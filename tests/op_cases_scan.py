@@ -10,7 +10,7 @@ from op_cases import Case, one
 
 from kerascope import backend as K
 from kerascope.backend.graph import Placeholder
-from kerascope.backend.ops import printing, scan, scan_masks, scan_random
+from kerascope.backend.ops import control, loops, scan, scan_graph
 from kerascope.backend.ops.scan_graph import InnerGraph, Results, trace_step
 
 
@@ -51,17 +51,15 @@ CASES = [
         lambda d: [d.below(9, 5, 3)],
         lambda x: np.array([sum(column) + 5 for column in x.T]),
     ),
+    Case(loops.HoldLast(), lambda d: [d.normal(5, 3, 2), MASK], reference_scan.hold_last, (0,)),
+    Case(loops.HoldLast(), lambda d: [d.normal(5, 3), MASK], reference_scan.hold_last, (0,)),
+    Case(loops.SumHeld(), lambda d: [d.normal(5, 3, 2), MASK], reference_scan.sum_held, (0,)),
+    Case(loops.SumHeld(), lambda d: [d.normal(5, 3), MASK], reference_scan.sum_held, (0,)),
+    one(scan_graph.StepNumbers(), (4, 2), lambda x: np.arange(4), smooth=()),
     Case(
-        scan_masks.HoldLast(), lambda d: [d.normal(5, 3, 2), MASK], reference_scan.hold_last, (0,)
-    ),
-    Case(scan_masks.HoldLast(), lambda d: [d.normal(5, 3), MASK], reference_scan.hold_last, (0,)),
-    Case(scan_masks.SumHeld(), lambda d: [d.normal(5, 3, 2), MASK], reference_scan.sum_held, (0,)),
-    Case(scan_masks.SumHeld(), lambda d: [d.normal(5, 3), MASK], reference_scan.sum_held, (0,)),
-    one(scan_random.StepNumbers(), (4, 2), lambda x: np.arange(4), smooth=()),
-    Case(
-        scan_random.StepDraws(),
+        scan_graph.StepDraws(),
         lambda d: [np.array(2**40), np.array(7)],
         reference_scan.step_draws,
     ),
-    one(printing.PrintTensor("x: "), (2, 3), lambda x: x),
+    one(control.PrintTensor("x: "), (2, 3), lambda x: x),
 ]

@@ -10,13 +10,12 @@ import numpy as np
 
 from kerascope.backend.ops.scan import Scan
 from kerascope.backend.ops.shaping import Reshape
-from kerascope.backend.program import draft, kernels, loop_places, plan, rules
+from kerascope.backend.program import draft, emit, loop_plan, plan, rules
 from kerascope.backend.program.bound import Bound
-from kerascope.backend.program.loop_text import LoopText
-from kerascope.backend.program.loop_views import LoopViews
+from kerascope.backend.program.dispatch import Programs
+from kerascope.backend.program.loop import LoopText, LoopViews
 from kerascope.backend.program.memory import Memory
 from kerascope.backend.program.plan import Plan
-from kerascope.backend.program.programs import Programs
 from kerascope.backend.program.source import Source
 
 
@@ -50,13 +49,13 @@ def what_is_read_at_the_end_is_not_kept(patch):
 
 
 def operands_are_swapped(patch):
-    right = kernels.call_of
+    right = emit.call_of
 
     def swapped(ufunc, operands, out):
         is_difference = ufunc is np.subtract
         return right(ufunc, "{1}, {0}" if is_difference else operands, out)
 
-    patch.setattr(kernels, "call_of", swapped)
+    patch.setattr(emit, "call_of", swapped)
 
 
 def a_variable_is_taken_for_a_constant(patch):
@@ -146,12 +145,12 @@ def new_values_are_not_kept_from_each_other(patch):
 
 
 def every_kernel_may_write_over_its_input(patch):
-    right = kernels.Writing
+    right = emit.Writing
 
     def careless(kind, text, kernel=None, can_overwrite=False):
         return right(kind, text, kernel, True)
 
-    patch.setattr(kernels, "Writing", careless)
+    patch.setattr(emit, "Writing", careless)
 
 
 def a_product_with_one_keeps_what_is_too_small(patch):
@@ -162,12 +161,12 @@ def a_product_with_one_keeps_what_is_too_small(patch):
 
 
 def operands_are_swapped_in_loops(patch):
-    right = loop_places.call_of
+    right = loop_plan.call_of
 
     def swapped(ufunc, operands, out):
         return right(ufunc, "{1}, {0}" if ufunc is np.subtract else operands, out)
 
-    patch.setattr(loop_places, "call_of", swapped)
+    patch.setattr(loop_plan, "call_of", swapped)
 
 
 def a_loop_begins_with_zeros(patch):

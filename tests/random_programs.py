@@ -21,7 +21,7 @@ import numpy as np
 
 from kerascope import backend as K
 from kerascope.backend.graph import Op
-from kerascope.backend.loop_checks import checked_loops
+from kerascope.backend.program.checks import checked_loops
 from kerascope.errors import VerificationError
 from kerascope.optimizers import SGD, Adam, RMSprop
 from kerascope.settings import config

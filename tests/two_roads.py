@@ -3,7 +3,7 @@
 import numpy as np
 
 from kerascope import backend as K
-from kerascope.backend.program.programs import CALLS_BEFORE
+from kerascope.backend.program.dispatch import CALLS_BEFORE
 from kerascope.stage import observing
 
 CALLS = CALLS_BEFORE + 4

@@ -1,19 +1,25 @@
-"""Eager mode: ops compute at once instead of making a graph.
+"""Eager mode computes at once; `compiled(function)` goes back from there to a graph.
 
-A layer that is called on arrays runs its body in this mode: every K function inside returns a
+A layer that is called on arrays runs its body in eager mode: every K function inside returns a
 tensor whose numbers are known already, so `print(x)` in the middle of a `call` shows them, and
 `K.get_value(x)` returns them. TensorFlow 2 works so by default.
+
+A compiled function runs once on symbols, then only the graph that it left, as TensorFlow's
+`tf.function` does: the body runs once for each *signature* (the types and ranks of the arguments,
+and their sizes but for the batch); every later call with such arguments runs the compiled graph and
+not a line of the body.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import update_wrapper
 from typing import Any
 
 import numpy as np
 
-from kerascope.backend.function import function
+from kerascope.backend.function import Function, function
 from kerascope.backend.graph import (
     EAGER,
     OPERATORS,
@@ -23,31 +29,20 @@ from kerascope.backend.graph import (
     Tensor,
     Variable,
     as_tensor,
+    graph_mode,
+    is_eager,
 )
 from kerascope.backend.program.foreign import is_ours, on_read_only
 from kerascope.backend.scopes import current_scope
 from kerascope.errors import DtypeError, GraphError
 
-
-def is_eager() -> bool:
-    """Tell whether ops compute at once."""
-    return EAGER.get() is not None
+__all__ = ["compiled"]
 
 
 @contextmanager
 def eager_mode() -> Iterator[None]:
     """Let ops compute at once inside the `with` block."""
     token = EAGER.set(_evaluate)
-    try:
-        yield
-    finally:
-        EAGER.reset(token)
-
-
-@contextmanager
-def graph_mode() -> Iterator[None]:
-    """Let ops make a graph inside the `with` block, whatever is around it."""
-    token = EAGER.set(None)
     try:
         yield
     finally:
@@ -115,3 +110,96 @@ def _evaluate(op: Op, tensors: list[Tensor]) -> Any:
     if op.n_outputs == 1:
         return Constant(result, dtype, op.name)
     return [Constant(array, kind, op.name) for array, kind in zip(result, dtype, strict=True)]
+
+
+# --- compiled functions ---------------------------------------------------------------------------
+
+
+Signature = tuple[tuple[str, tuple[int | None, ...]], ...]
+
+
+def compiled(body: Callable[..., Any]) -> Compiled:
+    """Make a function of tensors into one of arrays, traced once per signature; a decorator.
+
+    Parameters
+    ----------
+    body : callable
+        Takes tensors, uses K's functions and layers, returns a tensor or a list of them.
+
+    Returns
+    -------
+    Compiled
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> @compiled
+    ... def double(x):
+    ...     print("the body runs")
+    ...     return 2 * x
+    >>> double([1.0, 2.0]).tolist(), double([3.0, 4.0, 5.0]).tolist()
+    the body runs
+    ([2.0, 4.0], [6.0, 8.0, 10.0])
+    >>> double.traces
+    1
+    """
+    return Compiled(body)
+
+
+class Compiled:
+    """What `compiled` returns.
+
+    Attributes
+    ----------
+    body : callable
+        The function as it was written.
+    functions : dict
+        The compiled `Function` for each signature.
+    traces : int
+        How often the body has run.
+    """
+
+    def __init__(self, body: Callable[..., Any]) -> None:
+        self.body = body
+        self.functions: dict[Signature, Function] = {}
+        self.traces = 0
+        update_wrapper(self, body, updated=())  # what a layer has as attributes stays its own
+
+    @property
+    def name(self) -> str:
+        """What the body is called; a layer has a name of its own, `__name__` is a function's."""
+        for attribute in ("__name__", "name"):
+            if hasattr(self.body, attribute):
+                return str(getattr(self.body, attribute))
+        return type(self.body).__name__
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Return the body's outputs for these arrays, as an array or a list of them."""
+        arrays = [self._as_array(argument) for argument in arguments]
+        signature = tuple((a.dtype.name, _free_batch(a.shape)) for a in arrays)
+        if signature not in self.functions:
+            self.functions[signature] = self._trace(signature)
+        return self.functions[signature](arrays)
+
+    def _as_array(self, argument: Any) -> np.ndarray:
+        if isinstance(argument, Tensor):
+            raise DtypeError(
+                f"compiled {self.name}: got the tensor '{argument.name}'; expected arrays. "
+                f"Call the function itself on tensors: {self.name}.body(x)."
+            )
+        constant = as_tensor(argument)
+        return np.asarray(argument, dtype=constant.dtype)
+
+    def _trace(self, signature: Signature) -> Function:
+        with graph_mode():
+            inputs = [
+                Placeholder(shape, dtype, f"argument_{index}")
+                for index, (dtype, shape) in enumerate(signature)
+            ]
+            outputs = self.body(*inputs)
+        self.traces += 1
+        return function(inputs, outputs, name=self.name)
+
+
+def _free_batch(shape: tuple[int, ...]) -> tuple[int | None, ...]:
+    return (None, *shape[1:]) if shape else ()

@@ -3,7 +3,7 @@
 A call runs in three phases: every output and every new value is computed; then the new values are
 checked; only then are they written into their variables. So the outputs of a call belong to the
 weights *before* it, and a call that raised, or was left half way while it was stepped through, has
-changed nothing. Nor can Ctrl-C divide the writing: see `at_once.py`. Theano's `theano.function` is
+changed nothing. Nor can Ctrl-C divide the writing: see `atomic.py`. Theano's `theano.function` is
 the model. An op that itself writes a variable of its function breaks these phases: whether what is
 computed after it sees the old value or the new one is not promised.
 
@@ -22,22 +22,90 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope import edge
-from kerascope.backend.at_once import take_over
-from kerascope.backend.function_inputs import as_input, checked_inputs, checked_rewrites, fits
-from kerascope.backend.graph import Tensor, Variable, as_tensor
+from kerascope.backend.atomic import take_over
+from kerascope.backend.graph import Tensor, Variable, as_tensor, leaves
 from kerascope.backend.ops.broadcasting import cast
-from kerascope.backend.program.explanation import Explanation
+from kerascope.backend.ops.sparse import fed_array
+from kerascope.backend.program.bound import Facts, note
+from kerascope.backend.program.dispatch import Programs
+from kerascope.backend.program.draft import Explanation
 from kerascope.backend.program.program import Program
-from kerascope.backend.program.programs import Programs
-from kerascope.backend.program.trial import Facts, note
+from kerascope.backend.program.rules import RULES
+from kerascope.backend.program.stacks import RULE as STACKS
 from kerascope.backend.schedule import Reading, Schedule, Step, is_needed
-from kerascope.backend.shapes import merge_shapes
+from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.subnormals import flushed
-from kerascope.backend.traversal import leaves
 from kerascope.errors import ArgumentError, DataError, DtypeError, ShapeError
+from kerascope.registry import did_you_mean
 from kerascope.stage import Stage, is_watched
 
 __all__ = ["Function", "function"]
+
+
+# --- checks of a function's arguments, and of the arrays of every call ----------------------------
+
+
+def checked_inputs(inputs: Any) -> list[Tensor]:
+    """Return the inputs of a new function, after a check that they are tensors."""
+    if isinstance(inputs, Tensor):
+        raise ArgumentError(f"K.function: inputs is a tensor; expected a list. Write [{inputs}].")
+    for x in inputs:
+        if not isinstance(x, Tensor):
+            phase = (
+                " K.set_learning_phase has fixed the phase: leave it out."
+                if isinstance(x, int)
+                else ""
+            )
+            raise ArgumentError(f"K.function: inputs has {x!r}; expected symbolic tensors.{phase}")
+    return list(inputs)
+
+
+def checked_rewrites(names: Sequence[str] | None) -> list[str] | None:
+    """Return the names of rules, after a check that there are such."""
+    if names is None:
+        return None
+    names = [names] if isinstance(names, str) else list(names)
+    known = [*RULES, STACKS]
+    for name in names:
+        if name not in known:
+            near = did_you_mean(str(name), known)
+            raise ArgumentError(
+                f"K.function: rewrites has {name!r}. {near}Expected names of {', '.join(known)}."
+            )
+    return names
+
+
+@functools.lru_cache(maxsize=4096)
+def fits(shape: Shape, wanted: Shape) -> bool:
+    """Tell whether an array of this shape may be fed to a tensor of that one."""
+    return merge_shapes(shape, wanted) is not None
+
+
+def as_input(value: Any, tensor: Tensor) -> np.ndarray:
+    """Return what was fed as an array of the tensor's type, in C's order.
+
+    Raises
+    ------
+    DtypeError
+        It cannot be read as such.
+    ShapeError
+        It does not fit.
+    """
+    try:
+        array = np.asarray(fed_array(value, tensor), dtype=tensor.dtype, order="C")
+    except (TypeError, ValueError) as error:
+        raise DtypeError(
+            f"input '{tensor.name}': cannot be read as {tensor.dtype} ({error}).", subject=tensor
+        ) from None
+    if not fits(array.shape, tensor.shape):
+        raise ShapeError(
+            f"input '{tensor.name}': array of shape {array.shape}; expected {tensor.shape}.",
+            subject=tensor,
+        )
+    return array
+
+
+# --- the function ---------------------------------------------------------------------------------
 
 
 class Update(NamedTuple):

@@ -14,12 +14,19 @@ from collections.abc import Generator, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from kerascope.backend.graph import EAGER, Apply, Constant, Tensor, as_tensor, is_float
+from kerascope.backend.graph import (
+    EAGER,
+    Apply,
+    Constant,
+    Tensor,
+    applies_between,
+    as_tensor,
+    is_float,
+)
 from kerascope.backend.ops.broadcasting import ones_like, zeros_like
 from kerascope.backend.ops.control import Switch
 from kerascope.backend.ops.elementwise import add
 from kerascope.backend.scopes import name_scope, root_scope
-from kerascope.backend.traversal import applies_between
 from kerascope.errors import DtypeError, GradientError, ShapeError
 from kerascope.stage import Stage
 

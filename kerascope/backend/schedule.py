@@ -3,24 +3,276 @@
 Every tensor of the function gets a *slot*, a place in one list of arrays. A step performs one op:
 it takes arrays from its input slots and puts the result into its output slots. The order and the
 slots are fixed once, when the function is made.
+
+Not every op is performed in every call. `K.switch(condition, x, y)` with a scalar condition uses
+one of its branches, and what is computed for the other branch alone need not be computed in this
+call: in test mode Dropout draws nothing and BatchNormalization takes no statistics. Theano's
+`ifelse` and TensorFlow's `cond` are lazy so. An op says by `Op.lazy` which of its inputs wait for
+its first one. From there the claims "needed if ..." go back through the graph (`needs_of`): an op
+is needed if any of its users is.
+
+And the order is that of the phases of a training step (`in_phases`): forward, loss, metrics, then
+backward, then the update. A search from the results backward would compute one weight's gradient,
+then its new value, then the next weight's gradient. That gives the same numbers, but it is not how
+the algorithm is told, and the new values of many small weights could not be computed together.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from enum import Enum
+from enum import Enum, IntEnum
+from heapq import heapify, heappop, heappush
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, Variable
-from kerascope.backend.locks import LOCKS
-from kerascope.backend.needs import ALWAYS, NEVER, Need, known_before, needs_of, simplified
-from kerascope.backend.phases import Phase, in_phases, phases_of
+from kerascope.backend.atomic import LOCKS
+from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, Variable, applies_in_order
 from kerascope.backend.program.foreign import is_ours, on_read_only
-from kerascope.backend.traversal import applies_in_order
 from kerascope.errors import ArgumentError, DisconnectedGraphError
+
+# --- when an op is needed at all: always, or only if a condition turns out so ---------------------
+
+
+# One condition and what it must be; all that must hold at once; any of which is enough.
+Literal = tuple[Tensor, bool]
+Conjunction = frozenset[Literal]
+Need = frozenset[Conjunction]
+
+ALWAYS: Need = frozenset([frozenset()])
+NEVER: Need = frozenset()
+MOST_ALTERNATIVES = 4
+MOST_CONDITIONS = 8
+
+
+def needs_of(applies: Sequence[Apply], results: Iterable[Tensor]) -> dict[Apply, Need]:
+    """Return for each Apply, of which later ones use earlier ones, when `results` need it.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> from kerascope.backend.graph import applies_in_order
+    >>> phase, x = K.placeholder(shape=()), K.placeholder(shape=(3,))
+    >>> y = K.switch(phase, K.exp(x), K.square(x)) + 1
+    >>> applies = applies_in_order([y])
+    >>> for apply, need in needs_of(applies, [y]).items():
+    ...     print(apply.op.name, [wanted for condition in need for _, wanted in condition])
+    exp [True]
+    square [False]
+    switch []
+    add []
+    """
+    needs: dict[Apply, Need] = dict.fromkeys(applies, NEVER)
+    for result in results:
+        if result.owner in needs:
+            needs[result.owner] = ALWAYS
+    for apply in reversed(applies):
+        need = needs[apply] = simplified(needs[apply])
+        for position, x in enumerate(apply.inputs):
+            if x.owner in needs:
+                wanted = apply.op.lazy.get(position)
+                needs[x.owner] |= need if wanted is None else _also(need, apply.inputs[0], wanted)
+    return needs
+
+
+def _also(need: Need, condition: Tensor, wanted: bool) -> Need:
+    """Return when `need` holds and the condition is as wanted.
+
+    Switches may lie inside each other by the hundred. Only so many conditions are remembered: the
+    claim then holds more often.
+    """
+    possible = [c for c in need if (condition, not wanted) not in c]
+    literal = frozenset([(condition, wanted)])
+    return frozenset(c if len(c) >= MOST_CONDITIONS else c | literal for c in possible)
+
+
+def simplified(need: Need) -> Need:
+    """Return the same claim in fewer words, or ALWAYS if it stays long.
+
+    "c and d, or not c and d" is "d"; "d, or c and d" is "d".
+    """
+    shorter = True
+    while shorter and len(need) <= 4 * MOST_ALTERNATIVES:
+        merged = {c - {(x, wanted)} for c in need for x, wanted in c if _flipped(c, x) in need}
+        together = need | merged
+        kept = frozenset(c for c in together if not any(other < c for other in together))
+        shorter = kept != need
+        need = kept
+    return need if len(need) <= MOST_ALTERNATIVES else ALWAYS
+
+
+def _flipped(conjunction: Conjunction, condition: Tensor) -> Conjunction:
+    """Return the conjunction with this condition the other way round."""
+    return frozenset((x, wanted ^ (x is condition)) for x, wanted in conjunction)
+
+
+def known_before(need: Need, position: int, positions: dict[Apply, int]) -> Need:
+    """Return the claim without conditions that are computed only at `position` or later.
+
+    It then holds more often: an op is rather computed in vain than missed.
+    """
+    conjunctions = [
+        frozenset(
+            (x, wanted)
+            for x, wanted in conjunction
+            if x.owner is None or positions.get(x.owner, -1) < position
+        )
+        for conjunction in need
+    ]
+    return simplified(frozenset(conjunctions))
+
+
+# --- the phases of a training step ----------------------------------------------------------------
+
+
+class Phase(IntEnum):
+    """A phase, in the order in which they are run.
+
+    Examples
+    --------
+    >>> Phase.LOSS < Phase.CLIP, Phase.LOSS.word, Phase.CLIP.word
+    (True, 'loss', 'backward')
+    """
+
+    FORWARD = 0
+    LOSS = 1
+    METRICS = 2
+    BACKWARD = 3
+    CLIP = 4
+    UPDATE = 5
+
+    @property
+    def word(self) -> str:
+        """How readers call it: gradients are clipped in the backward phase."""
+        return "backward" if self is Phase.CLIP else self.name.lower()
+
+
+PHASE_OF_SCOPE = {
+    "gradients": Phase.BACKWARD,
+    "clip": Phase.CLIP,
+    "update": Phase.UPDATE,
+    "loss": Phase.LOSS,
+}
+
+
+def phase_of_scope(scope: str) -> Phase:
+    """Return the phase that a scope names; what names none is forward.
+
+    Examples
+    --------
+    >>> phase_of_scope("dense_1"), phase_of_scope("dense_1_loss"), phase_of_scope("gradients/x")
+    (<Phase.FORWARD: 0>, <Phase.LOSS: 1>, <Phase.BACKWARD: 3>)
+    """
+    outer = _outer(scope)
+    if outer in PHASE_OF_SCOPE:
+        return PHASE_OF_SCOPE[outer]
+    if outer.endswith("_metrics"):
+        return Phase.METRICS
+    is_loss = outer.endswith("_loss") or "_regularizer" in scope
+    return Phase.LOSS if is_loss else Phase.FORWARD
+
+
+def phases_of(applies: Sequence[Apply], outputs: Iterable[Tensor]) -> dict[Apply, Phase]:
+    """Return the phase of each call: no call's is earlier than one that it needs.
+
+    What only new values need belongs to the update, such as the moving averages of a layer, but not
+    gradients.
+
+    Parameters
+    ----------
+    applies : list of Apply
+        In an order in which they can be computed.
+    outputs : list of Tensor
+        What the function returns.
+    """
+    needed = {tensor.owner for tensor in outputs}
+    own: dict[Apply, Phase] = {}
+    for apply in reversed(applies):
+        own[apply] = phase_of_scope(apply.scope.name)
+        if apply in needed or own[apply] in (Phase.BACKWARD, Phase.CLIP):
+            needed.update(x.owner for x in apply.inputs)
+        else:
+            own[apply] = Phase.UPDATE
+    phases: dict[Apply, Phase] = {}
+    for apply in applies:
+        before = [phases[x.owner] for x in apply.inputs if x.owner in phases]
+        phases[apply] = max([own[apply], *before])
+    return phases
+
+
+def in_phases(applies: Sequence[Apply], phases: dict[Apply, Phase]) -> list[Apply]:
+    """Return the calls with all of one phase together, each still after those that it needs.
+
+    Backward, the last layer is first, with all of its gradients. In the other phases the order
+    stays as it was.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> from kerascope.backend.graph import applies_in_order
+    >>> x, y = K.variable(1.0), K.variable(2.0)
+    >>> loss = K.square(x * y)
+    >>> slopes = K.gradients(loss, [x, y])
+    >>> with K.name_scope("update"):
+    ...     moved = [v - g for v, g in zip([x, y], slopes)]
+    >>> applies = applies_in_order([loss, *moved])
+    >>> order = in_phases(applies, phases_of(applies, [loss]))
+    >>> [apply.scope.name.partition("/")[0] or apply.op.name for apply in order]
+    ['multiply', 'square', 'gradients', ..., 'gradients', 'update', 'update']
+    """
+    parts: dict[Phase, list[Apply]] = {phase: [] for phase in Phase}
+    for apply in applies:
+        parts[phases[apply]].append(apply)
+    before = [*parts[Phase.FORWARD], *parts[Phase.LOSS], *parts[Phase.METRICS]]
+    parts[Phase.BACKWARD] = _last_first(parts[Phase.BACKWARD], before)
+    return [apply for part in parts.values() for apply in part]
+
+
+def _last_first(applies: Sequence[Apply], before: Sequence[Apply]) -> list[Apply]:
+    """Return the calls of the sweep, those of the last layer first.
+
+    It is made from its end: of the calls that no other waits for, that of the first layer is the
+    last. Inside a layer, and where there are no layers, they are in the order of a search.
+    """
+    place = {_outer(apply.scope.name): position for position, apply in enumerate(before)}
+    found = {apply: number for number, apply in enumerate(_searched(applies))}
+    makers = {apply: {x.owner for x in apply.inputs if x.owner in found} for apply in found}
+    n_readers = Counter(maker for several in makers.values() for maker in several)
+
+    def rank(apply: Apply) -> tuple[int, int, Apply]:
+        swept = apply.scope.name.removeprefix("gradients").removeprefix("/")
+        return place.get(_outer(swept), len(before)), -found[apply], apply
+
+    ready = [rank(apply) for apply in found if not n_readers[apply]]
+    heapify(ready)
+    ordered = []
+    while ready:
+        *_, apply = heappop(ready)
+        ordered.append(apply)
+        for maker in makers[apply]:
+            n_readers[maker] -= 1
+            if not n_readers[maker]:
+                heappush(ready, rank(maker))
+    return ordered[::-1]
+
+
+def _outer(scope: str) -> str:
+    return scope.partition("/")[0]
+
+
+def _searched(applies: Sequence[Apply]) -> list[Apply]:
+    """Return calls in the order of a search that begins at the last of their results."""
+    own = set(applies)
+    read = {x for apply in applies for x in apply.inputs}
+    fed = [x for x in read if x.owner not in own]
+    results = [y for apply in reversed(applies) for y in apply.outputs if y not in read]
+    return applies_in_order(results, fed)
+
+
+# --- slots and steps ------------------------------------------------------------------------------
+
 
 Guards = tuple[tuple[tuple[int, bool], ...], ...]
 

@@ -1,7 +1,6 @@
-"""What the backend remembers: unique names, the learning phase, and the numbers in variables.
+"""What the backend remembers: settings, unique names, the learning phase, numbers in variables.
 
-Keras keeps these in each backend file. All of it lives in one object, so `clear_session` forgets
-everything at once.
+Keras keeps these in each backend file. All that `clear_session` forgets lives in one object.
 """
 
 from __future__ import annotations
@@ -11,32 +10,35 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from kerascope.backend.at_once import set_values
-from kerascope.backend.dtypes import as_numbers
-from kerascope.backend.eager import is_eager, value_of
+from kerascope.backend.atomic import LOCKS, set_values
+from kerascope.backend.eager import value_of
 from kerascope.backend.function import function
 from kerascope.backend.graph import (
     Constant,
     Placeholder,
     Tensor,
     Variable,
+    as_numbers,
     as_tensor,
     checked_dtype,
+    is_eager,
     scoped,
 )
-from kerascope.backend.learning_phase import LearningPhase
-from kerascope.backend.locks import LOCKS
+from kerascope.backend.ops.control import switch
 from kerascope.backend.ops.shaping import shape_vector
 from kerascope.backend.ops.sparse import SparsePlaceholder, SparseVariable, is_sparse_matrix
 from kerascope.backend.shapes import Shape, placeholder_shape, reshaped_shape
-from kerascope.errors import ArgumentError, DtypeError
+from kerascope.errors import ArgumentError, DtypeError, PhaseAskedError
 from kerascope.settings import config
+from kerascope.spellings import KEYWORDS, translate
 
 __all__ = [
+    "backend",
     "batch_get_value",
     "batch_set_value",
     "cast_to_floatx",
@@ -51,6 +53,9 @@ __all__ = [
     "get_value",
     "get_variable_shape",
     "image_data_format",
+    "image_dim_ordering",
+    "in_test_phase",
+    "in_train_phase",
     "int_shape",
     "is_keras_tensor",
     "is_placeholder",
@@ -64,6 +69,7 @@ __all__ = [
     "set_epsilon",
     "set_floatx",
     "set_image_data_format",
+    "set_image_dim_ordering",
     "set_learning_phase",
     "set_value",
     "update",
@@ -71,6 +77,26 @@ __all__ = [
     "update_sub",
     "variable",
 ]
+
+
+# --- the learning phase's placeholder -------------------------------------------------------------
+
+
+class LearningPhase(Placeholder):
+    """0 in test and 1 in training, fed at each call."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__((), "float32", "keras_learning_phase", default=0.0)
+        self._uses_learning_phase = True
+
+    def __bool__(self) -> bool:
+        raise PhaseAskedError(
+            "training is a symbol here, neither true nor false: one graph serves training and "
+            "test. Write K.in_train_phase(a, b, training) for `a if training else b`.",
+            subject=self,
+        )
 
 
 # One for the process: models made before a `clear_session` are fed through it afterwards too.
@@ -389,3 +415,108 @@ def update_sub(x: Variable, decrement: Any) -> tuple[Variable, Any]:
 
 
 _state = _State()
+
+
+# --- a choice by the learning phase ---------------------------------------------------------------
+
+
+def in_train_phase(x, alt, training=None):
+    """Return `x` in training and `alt` in test.
+
+    Parameters
+    ----------
+    x, alt : Tensor or callable
+        A callable is called without arguments, and only if it can be chosen.
+    training : Tensor, int or bool, optional
+        The phase; default `K.learning_phase()`.
+
+    Returns
+    -------
+    Tensor
+        With a number as phase the chosen one itself; otherwise a switch between both.
+    """
+    training = learning_phase() if training is None else training
+    if not isinstance(training, Tensor):
+        return _made(x if training else alt)
+    return switch(training, _made(x), _made(alt))
+
+
+def in_test_phase(x, alt, training=None):
+    """Return `x` in test and `alt` in training; arguments as for `in_train_phase`."""
+    return in_train_phase(alt, x, training)
+
+
+def _made(x):
+    return as_tensor(x() if callable(x) else x)
+
+
+# --- what only old scripts say --------------------------------------------------------------------
+
+
+_LAYOUTS = {"tf": "channels_last", "th": "channels_first"}
+
+
+def backend() -> str:
+    """Return what computes: always "numpy"."""
+    return "numpy"
+
+
+def image_dim_ordering() -> str:
+    """Return "tf" or "th": Keras 1's words for the layout that `image_data_format` says.
+
+    Examples
+    --------
+    >>> image_dim_ordering()
+    'tf'
+    """
+    return next(old for old, new in _LAYOUTS.items() if new == config.image_data_format)
+
+
+def set_image_dim_ordering(dim_ordering: str) -> None:
+    """Set the layout of images by Keras 1's words: "tf" (channels last) or "th" (first).
+
+    Raises
+    ------
+    ArgumentError
+        It is neither.
+    """
+    if dim_ordering not in _LAYOUTS:
+        raise ArgumentError(
+            f"K.set_image_dim_ordering: no such layout; expected 'tf' or 'th', "
+            f"got {dim_ordering!r}. K.set_image_data_format takes today's words."
+        )
+    config.image_data_format = _LAYOUTS[dim_ordering]
+
+
+# --- Keras 1's names and keywords of other functions ----------------------------------------------
+
+_NAMES = {
+    "lesser": "less",
+    "lesser_equal": "less_equal",
+    "deconv2d": "conv2d_transpose",
+    "deconv3d": "conv3d_transpose",
+}
+
+
+def enter_old_names(functions: dict[str, Any]) -> None:
+    """Add Keras 1's names to the backend's, and let its functions understand Keras 1's keywords.
+
+    Parameters
+    ----------
+    functions : dict
+        The names of `kerascope.backend`; the table of keywords is that of `spellings`.
+    """
+    for where in KEYWORDS:
+        module, _, name = where.rpartition(".")
+        if module == "K":
+            functions[name] = _with_old_keywords(functions[name], where)
+    for old, new in _NAMES.items():
+        functions[old] = functions[new]
+
+
+def _with_old_keywords(function: Callable[..., Any], where: str) -> Callable[..., Any]:
+    @wraps(function)
+    def translated(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **translate(where, kwargs)) if kwargs else function(*args)
+
+    return translated

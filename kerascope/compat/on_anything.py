@@ -16,8 +16,8 @@ from functools import wraps
 from typing import Any
 
 from kerascope import backend as K
-from kerascope.backend.eager import eager_mode, is_eager, value_of
-from kerascope.backend.graph import Tensor
+from kerascope.backend.eager import eager_mode, value_of
+from kerascope.backend.graph import Tensor, is_eager
 from kerascope.backend.scopes import current_scope
 from kerascope.layers import Lambda
 from kerascope.spellings import habits

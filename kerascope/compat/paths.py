@@ -68,6 +68,10 @@ MOVED: dict[str, str] = {
 # Modules of version 0.1 that its documents and pickles name, and where their names are now. Each
 # answers for one edition more, with a DeprecationWarning.
 MOVED_INSIDE: dict[str, str] = {
+    "backend.phases": "backend.schedule",
+    "backend.program.programs": "backend.program.dispatch",
+    "backend.tensor": "backend.graph",
+    "backend.traversal": "backend.graph",
     "engine.nesting": "engine.arguments",
     "engine.network_config": "engine.network",
     "engine.per_input": "engine.base_layer",

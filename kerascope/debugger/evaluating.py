@@ -10,9 +10,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from kerascope.backend.graph import Constant, Tensor, Variable
+from kerascope.backend.graph import Constant, Tensor, Variable, leaves
 from kerascope.backend.schedule import Schedule, is_needed
-from kerascope.backend.traversal import leaves
 from kerascope.debugger.names import alive, hint_for
 from kerascope.debugger.session import Session
 from kerascope.errors import ArgumentError

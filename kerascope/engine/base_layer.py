@@ -20,10 +20,9 @@ import numpy as np
 
 from kerascope import constraints, initializers, regularizers
 from kerascope.backend import state
-from kerascope.backend.at_once import set_values
-from kerascope.backend.eager import graph_mode, is_eager, value_of
-from kerascope.backend.graph import Tensor, Variable, as_tensor
-from kerascope.backend.locks import LOCKS
+from kerascope.backend.atomic import LOCKS, set_values
+from kerascope.backend.eager import value_of
+from kerascope.backend.graph import Tensor, Variable, as_tensor, graph_mode, is_eager
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.shapes import Shape, as_shape
 from kerascope.backend.state import (

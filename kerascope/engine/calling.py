@@ -24,16 +24,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kerascope.backend import state
-from kerascope.backend.at_once import set_values
-from kerascope.backend.eager import eager_mode, graph_mode, is_eager, value_of
-from kerascope.backend.graph import Apply, Constant, Tensor, Variable, as_tensor
-from kerascope.backend.ops import sizes
+from kerascope.backend.atomic import set_values
+from kerascope.backend.eager import eager_mode, value_of
+from kerascope.backend.graph import (
+    Apply,
+    Constant,
+    Tensor,
+    Variable,
+    as_tensor,
+    graph_mode,
+    is_eager,
+)
+from kerascope.backend.ops import indexing
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.elementwise import identity
-from kerascope.backend.phase import in_train_phase
 from kerascope.backend.scopes import Scope, name_scope
 from kerascope.backend.shapes import Shape, merge_shapes
-from kerascope.backend.state import PHASE, learning_phase, learning_phase_scope
+from kerascope.backend.state import PHASE, in_train_phase, learning_phase, learning_phase_scope
 from kerascope.engine.arguments import (
     accepts,
     by_name,
@@ -304,7 +311,7 @@ def penalize_activity(layer: Layer, inputs: list[Tensor], outputs: list[Tensor])
     with name_scope("activity_regularizer"):
         penalties = [regularizer(y) for y in outputs]
         if habits().penalty_per_sample:
-            samples = [cast(sizes.shape(y)[0], y.dtype) for y in outputs]
+            samples = [cast(indexing.shape(y)[0], y.dtype) for y in outputs]
             penalties = [p / n for p, n in zip(penalties, samples, strict=True)]
         layer.add_loss(penalties, inputs=inputs)
 

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from kerascope import optimizers
-from kerascope.backend.at_once import reset_together
+from kerascope.backend.atomic import LOCKS, reset_together
 from kerascope.backend.function import Function, function
 from kerascope.backend.graph import Placeholder, Tensor, Variable
-from kerascope.backend.locks import LOCKS
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import PHASE, floatx, learning_phase
 from kerascope.callers import warn

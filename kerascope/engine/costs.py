@@ -32,17 +32,15 @@ from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from typing import Any, NamedTuple
 
-from kerascope.backend.graph import Apply, Op, Placeholder, Tensor
+from kerascope.backend.graph import Apply, Op, Placeholder, Tensor, applies_in_order
 from kerascope.backend.ops.convolution import (
     ConvolutionKernelGradient,
     Convolve,
     ConvolveBack,
 )
-from kerascope.backend.ops.einsum import Einsum
-from kerascope.backend.ops.linalg import Contraction, Dot, MatMul
+from kerascope.backend.ops.linalg import Contraction, Dot, Einsum, MatMul
 from kerascope.backend.ops.scan import Scan
 from kerascope.backend.shapes import Shape, product
-from kerascope.backend.traversal import applies_in_order
 from kerascope.engine.node import Node
 from kerascope.errors import KerascopeError
 

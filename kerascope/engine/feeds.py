@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.known_ones import are_known_ones, ones_of
+from kerascope.backend.constants import are_known_ones, ones_of
 from kerascope.backend.ops.random import fresh_seed
 from kerascope.engine.arguments import to_list
 from kerascope.engine.workers import Crew, numbers_of_a_pass

@@ -28,9 +28,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.at_once import reset_together
-from kerascope.backend.eager import graph_mode, is_eager
-from kerascope.backend.graph import Tensor, Variable, as_tensor
+from kerascope.backend.atomic import reset_together
+from kerascope.backend.graph import Tensor, Variable, as_tensor, graph_mode, is_eager
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import batch_get_value, batch_set_value, learning_phase, placeholder
 from kerascope.callers import warn

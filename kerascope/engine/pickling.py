@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope import optimizers
-from kerascope.backend.locks import LOCKS
+from kerascope.backend.atomic import LOCKS
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import is_nameless, serialized, sharing_functions
 from kerascope.errors import ConfigError

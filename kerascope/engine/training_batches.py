@@ -10,8 +10,8 @@ from contextlib import nullcontext
 from types import MappingProxyType
 from typing import Any
 
+from kerascope.backend.atomic import LOCKS
 from kerascope.backend.function import Function
-from kerascope.backend.locks import LOCKS
 from kerascope.callers import warn
 from kerascope.engine.arguments import unpack_singleton
 from kerascope.engine.compiled_network import CompiledNetwork

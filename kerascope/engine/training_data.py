@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope import losses
+from kerascope.backend.constants import are_known_ones, ones_of
 from kerascope.backend.function import Function
 from kerascope.backend.graph import Placeholder, Tensor
-from kerascope.backend.known_ones import are_known_ones, ones_of
 from kerascope.backend.ops.sparse import is_sparse_matrix
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import PHASE, learning_phase

@@ -22,10 +22,9 @@ from weakref import WeakSet
 import numpy as np
 
 from kerascope.backend.function import Function
-from kerascope.backend.graph import Apply, Variable
+from kerascope.backend.graph import Apply, Variable, applies_in_order, leaves
 from kerascope.backend.ops.random import RandomOp
 from kerascope.backend.ops.scan import Scan
-from kerascope.backend.traversal import applies_in_order, leaves
 from kerascope.callbacks import CallbackList, Progbar
 from kerascope.callbacks.averages import RunningMeans
 from kerascope.callers import warn

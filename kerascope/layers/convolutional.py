@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 from kerascope import activations, constraints, initializers, regularizers
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
-from kerascope.backend.ops.convolution_shapes import (
+from kerascope.backend.ops.windows import (
     checked_padding,
     conv_output_length,
     deconv_length,

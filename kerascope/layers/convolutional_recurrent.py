@@ -11,7 +11,7 @@ from typing import Any
 
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
-from kerascope.backend.ops.convolution_shapes import (
+from kerascope.backend.ops.windows import (
     checked_padding,
     conv_output_length,
     sizes_along_axes,

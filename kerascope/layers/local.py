@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 from kerascope import activations, constraints, initializers, regularizers
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
-from kerascope.backend.ops.convolution_shapes import checked_padding, sizes_along_axes
-from kerascope.backend.ops.pooling_windows import pooled_shape
+from kerascope.backend.ops.windows import checked_padding, pooled_shape, sizes_along_axes
 from kerascope.backend.shapes import Shape, product
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec

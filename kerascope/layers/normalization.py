@@ -15,8 +15,7 @@ import numpy as np
 
 from kerascope import backend as K
 from kerascope import constraints, initializers, regularizers
-from kerascope.backend.eager import is_eager
-from kerascope.backend.graph import Placeholder, Tensor, Variable
+from kerascope.backend.graph import Placeholder, Tensor, Variable, is_eager
 from kerascope.backend.ops.reduction import CountOver
 from kerascope.backend.shapes import Shape, broadcast_shapes, normalize_axes, normalize_axis
 from kerascope.callers import warn

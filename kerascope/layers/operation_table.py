@@ -12,9 +12,7 @@ from kerascope.backend.graph import as_tensor
 from kerascope.backend.ops import (
     comparison,
     control,
-    einsum,
     elementwise,
-    error_function,
     joining,
     linalg,
     nn,
@@ -201,7 +199,7 @@ def _one_hot(
 def _gelu(x: Any, approximate: bool = True) -> Any:
     if approximate:
         return 0.5 * x * (1.0 + K.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
-    return 0.5 * x * (1.0 + error_function.erf(x / 1.4142135623730951))
+    return 0.5 * x * (1.0 + elementwise.erf(x / 1.4142135623730951))
 
 
 def _relu6(x: Any) -> Any:
@@ -261,7 +259,7 @@ OPERATIONS: dict[str, tuple[str, Callable[..., Any]]] = {
     "Rsqrt": (_MATH, lambda x: 1 / K.sqrt(x)),
     "Log1p": (_NUMPY, lambda x: elementwise.log1p(x)),
     "Round": (_NUMPY, _round),
-    "Erf": (_MATH, lambda x: error_function.erf(x)),
+    "Erf": (_MATH, lambda x: elementwise.erf(x)),
     "Clip": (_NUMPY, lambda x, x_min, x_max: K.clip(x, x_min, x_max)),
     "ZerosLike": (_NUMPY, lambda x, dtype=None: K.zeros_like(x, dtype)),
     "OnesLike": (_NUMPY, lambda x, dtype=None: K.ones_like(x, dtype)),
@@ -281,7 +279,7 @@ OPERATIONS: dict[str, tuple[str, Callable[..., Any]]] = {
     "Swapaxes": (_NUMPY, _swapaxes),
     "Ravel": (_NUMPY, _of_one("flatten")),
     "Dot": (_NUMPY, _dot),
-    "Einsum": (_NUMPY, lambda *xs, subscripts: einsum.einsum(subscripts, *xs)),
+    "Einsum": (_NUMPY, lambda *xs, subscripts: linalg.einsum(subscripts, *xs)),
     "Tensordot": (_NUMPY, _tensordot),
     "Cast": (_CORE, lambda x, dtype: K.cast(x, dtype)),
     "ConvertToTensor": (

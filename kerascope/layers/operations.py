@@ -13,12 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.eager import graph_mode, is_eager, value_of
-from kerascope.backend.graph import Apply, Constant, Tensor, Variable, as_tensor
+from kerascope.backend.eager import value_of
+from kerascope.backend.graph import (
+    Apply,
+    Constant,
+    Tensor,
+    Variable,
+    applies_in_order,
+    as_tensor,
+    graph_mode,
+    is_eager,
+)
 from kerascope.backend.ops.elementwise import Add
 from kerascope.backend.ops.random import RandomOp
 from kerascope.backend.state import get_uid, learning_phase
-from kerascope.backend.traversal import applies_in_order
 from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer, snake_case
 from kerascope.engine.calling import makers_of_layers

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope import backend as K
-from kerascope.backend.eager import graph_mode
-from kerascope.backend.graph import Tensor, Variable
+from kerascope.backend.graph import Tensor, Variable, graph_mode
 from kerascope.backend.shapes import Shape
 from kerascope.configured import constructor_parameters
 from kerascope.engine.arguments import accepts, to_list, unpack_singleton

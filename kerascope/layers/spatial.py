@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
-from kerascope.backend.ops.convolution_shapes import is_whole, sizes_along_axes
-from kerascope.backend.ops.resizing import INTERPOLATIONS
+from kerascope.backend.ops.image import INTERPOLATIONS
+from kerascope.backend.ops.windows import is_whole, sizes_along_axes
 from kerascope.backend.shapes import Shape
 from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer

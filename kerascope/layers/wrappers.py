@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from kerascope import backend as K
-from kerascope.backend.at_once import reset_together
-from kerascope.backend.eager import graph_mode
-from kerascope.backend.graph import Tensor, Variable
+from kerascope.backend.atomic import reset_together
+from kerascope.backend.graph import Tensor, Variable, graph_mode
 from kerascope.backend.shapes import Shape
 from kerascope.engine.arguments import accepts, to_list, unpack_singleton
 from kerascope.engine.base_layer import Layer

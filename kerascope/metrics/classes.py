@@ -15,10 +15,9 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from kerascope import backend as K
-from kerascope.backend.at_once import set_values
+from kerascope.backend.atomic import LOCKS, set_values
 from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, Variable, as_tensor
-from kerascope.backend.locks import LOCKS
 from kerascope.configured import Configured, constructor_parameters
 from kerascope.errors import ArgumentError, NotYetAttributeError
 from kerascope.limits import current_budget

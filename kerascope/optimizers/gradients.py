@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from kerascope import backend as K
 from kerascope.backend.gradient import blocking_ops
-from kerascope.backend.graph import Tensor, Variable
-from kerascope.backend.traversal import applies_between
+from kerascope.backend.graph import Tensor, Variable, applies_between
 from kerascope.errors import GradientError
 
 

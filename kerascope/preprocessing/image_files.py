@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from kerascope.backend.ops.convolution_shapes import sizes_along_axes
+from kerascope.backend.ops.windows import sizes_along_axes
 from kerascope.errors import ArgumentError, MissingToolError, SpellingWarning, UnavailableError
 from kerascope.registry import did_you_mean
 from kerascope.settings import config

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from kerascope.backend.ops.convolution_shapes import sizes_along_axes
+from kerascope.backend.ops.windows import sizes_along_axes
 from kerascope.callers import warn
 from kerascope.edge import show
 from kerascope.errors import ArgumentError, DataError, UnavailableError

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from kerascope.backend.ops.convolution_shapes import is_whole
 from kerascope.backend.ops.random import fresh_seed
+from kerascope.backend.ops.windows import is_whole
 from kerascope.callers import warn
 from kerascope.errors import ArgumentError, DataError
 from kerascope.preprocessing.image_files import array_to_img, checked_data_format

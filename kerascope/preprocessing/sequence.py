@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from kerascope.backend.ops.convolution_shapes import is_whole
+from kerascope.backend.ops.windows import is_whole
 from kerascope.errors import ArgumentError, DataError
 from kerascope.preprocessing.timeseries import (
     TimeseriesGenerator,

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kerascope.backend.locks import LOCKS
+from kerascope.backend.atomic import LOCKS
 from kerascope.errors import ConfigError, KerascopeError, UnavailableError
 from kerascope.limits import USUAL, Limits
 from kerascope.registry import custom_object_scope, did_you_mean

@@ -19,11 +19,9 @@ from __future__ import annotations
 from typing import Any
 
 from kerascope.backend.function import Function
-from kerascope.backend.graph import Apply, Tensor, Variable
+from kerascope.backend.graph import Apply, Tensor, Variable, applies_in_order
 from kerascope.backend.ops.random import RandomOp
-from kerascope.backend.phases import Phase
-from kerascope.backend.schedule import Step
-from kerascope.backend.traversal import applies_in_order
+from kerascope.backend.schedule import Phase, Step
 from kerascope.engine.node import Node
 from kerascope.engine.node_ids import free_id
 from kerascope.trace.events import Delta, Where

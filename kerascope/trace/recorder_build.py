@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kerascope.backend.graph import Apply, Constant, Tensor
-from kerascope.backend.traversal import applies_in_order
+from kerascope.backend.graph import Apply, Constant, Tensor, applies_in_order
 from kerascope.callers import line_outside_the_package
 from kerascope.engine.calling import LayerBuilt
 from kerascope.engine.graph_map import DepthAssigned, NodeFinished, NodeSkipped, NodeVisited

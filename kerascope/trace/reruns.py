@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.at_once import take_over
+from kerascope.backend.atomic import take_over
 from kerascope.backend.function import Function
 from kerascope.backend.graph import Tensor, Variable
 from kerascope.errors import ArgumentError

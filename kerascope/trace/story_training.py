@@ -17,8 +17,7 @@ import numpy as np
 
 from kerascope.backend.function import Function, Update
 from kerascope.backend.graph import Tensor, Variable
-from kerascope.backend.phases import Phase
-from kerascope.backend.schedule import Step
+from kerascope.backend.schedule import Phase, Step
 from kerascope.engine.arguments import to_list
 from kerascope.engine.training_loop import BatchBegun, BatchEnded, EpochBegun, EpochEnded
 from kerascope.stage import Stage

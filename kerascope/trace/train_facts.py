@@ -11,8 +11,7 @@ from contextvars import Context
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from kerascope.backend.graph import Apply, Tensor, Variable
-from kerascope.backend.traversal import applies_between, applies_in_order
+from kerascope.backend.graph import Apply, Tensor, Variable, applies_between, applies_in_order
 from kerascope.engine.compiling import LossTerm
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.node import Node

@@ -1,6 +1,6 @@
 """Sizes of convolutions under the names of Keras's `utils.conv_utils`.
 
-The arithmetic of lengths stands in `kerascope.backend.ops.convolution_shapes`, where the ops use
+The arithmetic of lengths stands in `kerascope.backend.ops.windows`, where the ops use
 it; this module adds Keras's checks of arguments.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kerascope.backend.ops.convolution_shapes import (
+from kerascope.backend.ops.windows import (
     checked_padding,
     conv_input_length,
     conv_output_length,

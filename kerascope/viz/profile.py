@@ -23,8 +23,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.segment import Segment
 
 from kerascope.backend.function import Function
-from kerascope.backend.program.profiling import measure
-from kerascope.backend.program.profiling_lines import MeasuredLine
+from kerascope.backend.program.profiling import MeasuredLine, measure
 from kerascope.engine.compiled_network import CompiledNetwork
 from kerascope.engine.network import Network
 from kerascope.engine.node_ids import clean

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.program.profiling_lines import PHASES, MeasuredLine
-from kerascope.backend.tensor import Tensor
+from kerascope.backend.graph import Tensor
+from kerascope.backend.program.profiling import PHASES, MeasuredLine
 from kerascope.engine.costs import multiply_adds
 
 NO_LAYER, RETURNED = "(no layer)", "(returned)"

@@ -16,7 +16,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
 from rich.segment import Segment
 
-from kerascope.backend.program.explanation import Explanation
+from kerascope.backend.program.draft import Explanation
 from kerascope.engine.costs import Cost
 from kerascope.engine.summary import Summary, SummaryRow, Total
 from kerascope.errors import ArgumentError

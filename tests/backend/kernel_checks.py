@@ -3,7 +3,7 @@
 import numpy as np
 
 from kerascope.backend.graph import Spec
-from kerascope.backend.ops import convolution_room
+from kerascope.backend.ops import convolution_kernels
 
 
 def dirty(shape, dtype):
@@ -15,7 +15,7 @@ def dirty(shape, dtype):
 
 def spoil_rooms():
     """Fill the room that kernels share with NaN."""
-    for room in convolution_room._rooms.by_purpose.values():
+    for room in convolution_kernels._rooms.by_purpose.values():
         room.fill(255)
 
 

@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 from kerascope import backend as K
 from kerascope import layers, models
 from kerascope.backend.graph import Op, Placeholder, Spec
-from kerascope.backend.ops.scan import Scan, scan
-from kerascope.backend.ops.scan_gradient import Loop, reverse_loop
-from kerascope.backend.ops.scan_program import layout_of, step_specs
-from kerascope.backend.ops.scan_run import run_loop
+from kerascope.backend.ops.scan import Loop, Scan, reverse_loop, scan
+from kerascope.backend.ops.scan_run import layout_of, run_loop, step_specs
+from kerascope.backend.program.dispatch import CALLS_BEFORE
 from kerascope.backend.program.loop import loop_program
-from kerascope.backend.program.programs import CALLS_BEFORE
 from kerascope.stage import observing
 
 STEPS = CALLS_BEFORE + 3

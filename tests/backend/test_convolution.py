@@ -5,7 +5,7 @@ import pytest
 import reference_convolution as reference
 
 from kerascope import backend as K
-from kerascope.backend.ops import convolution_arrays as arrays
+from kerascope.backend.ops import convolution_kernels as arrays
 from kerascope.backend.ops.convolution import ConvolutionKernelGradient, Convolve, ConvolveBack
 from kerascope.backend.ops.convolution_kernels import is_pointwise
 from kerascope.errors import ShapeError

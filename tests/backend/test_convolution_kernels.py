@@ -10,11 +10,9 @@ from holding import holds_for
 from hypothesis import strategies as st
 
 from kerascope.backend.graph import Spec
-from kerascope.backend.ops import convolution_arrays as arrays
+from kerascope.backend.ops import convolution_kernels as arrays
 from kerascope.backend.ops.convolution import ConvolutionKernelGradient, Convolve, ConvolveBack
-from kerascope.backend.ops.convolution_back import grid_sizes, grids
-from kerascope.backend.ops.convolution_kernels import Columns
-from kerascope.backend.ops.convolution_room import shared_room
+from kerascope.backend.ops.convolution_kernels import Columns, grid_sizes, grids, shared_room
 from tests.backend.kernel_checks import check_kernel
 
 PADDINGS = ("valid", "same", "causal", "full")

@@ -3,8 +3,8 @@ import pytest
 
 import kerascope as ks
 from kerascope import backend as K
-from kerascope.backend.eager import eager_mode, graph_mode, is_eager, value_of
-from kerascope.backend.graph import Constant
+from kerascope.backend.eager import eager_mode, value_of
+from kerascope.backend.graph import Constant, graph_mode, is_eager
 from kerascope.errors import DtypeError, GradientError, GraphError, ShapeError
 
 

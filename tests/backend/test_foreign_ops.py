@@ -10,8 +10,8 @@ from kerascope import backend as K
 from kerascope.backend.eager import eager_mode
 from kerascope.backend.graph import Op
 from kerascope.backend.ops import broadcasting, comparison, elementwise, nn, reduction, shaping
+from kerascope.backend.program.emit import copied
 from kerascope.backend.program.foreign import Foreign, trusted
-from kerascope.backend.program.kernels import copied
 
 
 def derived(kind):

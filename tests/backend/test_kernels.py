@@ -13,17 +13,15 @@ from hypothesis import strategies as st
 from kerascope.backend.graph import Op, Spec
 from kerascope.backend.ops import (
     broadcasting,
-    crossentropy,
     elementwise,
-    gathering,
+    indexing,
     joining,
     linalg,
     nn,
     random,
     reduction,
 )
-from kerascope.backend.program.literals import Literals
-from kerascope.backend.program.names import Names
+from kerascope.backend.program.emit import Literals, Names
 from kerascope.errors import DataError
 
 FLOATS = ["float16", "float32", "float64"]
@@ -35,7 +33,7 @@ PLAIN = {  # ops of which a compiled function calls `perform`: nobody runs them 
     "Switch",
     "TruncatedNormal",
 }
-OWNED_ELSEWHERE = ("convolution", "pooling", "local", "padding", "scan", "looping", "unrolling")
+OWNED_ELSEWHERE = ("convolution", "pooling", "scan", "loops")
 SHAPE_OPS = {"CountOver", "FullLike", "Shape"}
 IMPURE = {"PrintTensor", "RandomBinomial", "RandomNormal", "RandomUniform", "TruncatedNormal"}
 
@@ -326,16 +324,16 @@ def test_products_on_any_size(rows, inner, columns, dtype):
 def test_rows_of_a_table(n_rows, places, rest):
     indices = np.array(places, "int32") % n_rows
     table = numbers((n_rows, *rest))
-    assert assert_same(gathering.Gather(), [[table, indices], [table * 2, indices[::-1]]])
+    assert assert_same(indexing.Gather(), [[table, indices], [table * 2, indices[::-1]]])
     x = numbers((len(places), *rest))
-    assert assert_same(gathering.AddRows(), [[x, indices, table], [x * 2, indices[::-1], table]])
+    assert assert_same(indexing.AddRows(), [[x, indices, table], [x * 2, indices[::-1], table]])
 
 
 def test_gradient_rows_are_the_sums_of_a_dense_one_hot():
     indices = np.random.default_rng(0).integers(0, 7, (5, 4))
     x = numbers((5, 4, 3), dtype="float64")
     codes = (indices.reshape(-1, 1) == np.arange(7)).astype("float64")
-    result = gathering.AddRows().perform(x, indices, np.zeros((7, 3)))
+    result = indexing.AddRows().perform(x, indices, np.zeros((7, 3)))
     np.testing.assert_allclose(result, codes.T @ x.reshape(-1, 3), rtol=1e-12, atol=1e-12)
 
 
@@ -345,7 +343,7 @@ def test_picking_along_any_axis(shape, data):
     x = numbers(shape)
     others = (*shape[:axis], *shape[axis + 1 :])
     places = np.random.default_rng(1).integers(0, shape[axis], others)
-    pick, put = crossentropy.Pick(axis), crossentropy.PutPicked(axis)
+    pick, put = nn.Pick(axis), nn.PutPicked(axis)
     assert assert_same(pick, [[x, places], [x, shape[axis] - 1 - places]])
     picked = pick.perform(x, places)
     lifted = np.expand_dims(places, axis)
@@ -357,12 +355,12 @@ def test_picking_along_any_axis(shape, data):
 def test_a_place_that_does_not_exist_is_refused(wrong):
     x, places, row = numbers((3, 4)), np.array([0, 3, wrong]), numbers(3)
     refused = [
-        (gathering.Gather(), [x.T, places], numbers((3, 3))),
-        (crossentropy.Pick(1), [x, places], row),
-        (crossentropy.PutPicked(1), [row, places, x], x),
+        (indexing.Gather(), [x.T, places], numbers((3, 3))),
+        (nn.Pick(1), [x, places], row),
+        (nn.PutPicked(1), [row, places, x], x),
     ]
     for op, arrays, result in refused:
-        message = f"row {wrong};" if isinstance(op, gathering.Gather) else "expected 0 to 3"
+        message = f"row {wrong};" if isinstance(op, indexing.Gather) else "expected 0 to 3"
         with pytest.raises(DataError, match=message):
             op.perform(*arrays)
         with pytest.raises(DataError, match=message):

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from kerascope import backend as K
-from kerascope.backend.ops.linalg import Dot, TensorDot
-from kerascope.backend.ops.long_products import (
+from kerascope.backend.ops.linalg import (
     FEWEST_ROWS,
     MOST_MULTIPLICATIONS,
+    Dot,
+    TensorDot,
     long_product,
     product_of_rows,
     rows_of_a_piece,

@@ -8,7 +8,7 @@ from zoo import ZOO
 
 from kerascope import backend as K
 from kerascope.backend.function import Function
-from kerascope.backend.phases import Phase
+from kerascope.backend.schedule import Phase
 from kerascope.layers import Dense, Input, add
 from kerascope.models import Model
 from kerascope.optimizers import SGD

@@ -6,7 +6,7 @@ from planted_faults import FAULTS, IN_THE_PLAN, SOON, a_buffer_is_free_one_step_
 from random_programs import difference, recipe
 
 from kerascope import backend as K
-from kerascope.backend.program.programs import CALLS_BEFORE
+from kerascope.backend.program.dispatch import CALLS_BEFORE
 
 WITHIN = 1000
 

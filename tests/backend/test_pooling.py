@@ -5,7 +5,7 @@ import pytest
 import reference_pooling as reference
 
 from kerascope import backend as K
-from kerascope.backend.ops.local import Patches
+from kerascope.backend.ops.convolution import Patches
 from kerascope.backend.ops.pooling import AveragePool, MaxPool
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers import Cropping2D, ZeroPadding2D

@@ -7,9 +7,9 @@ from holding import holds_for
 from hypothesis import strategies as st
 
 from kerascope.backend.graph import Spec
-from kerascope.backend.ops import pooling_kernels as kernels
-from kerascope.backend.ops.local import Patches, SumPatches
-from kerascope.backend.ops.padding import Pad
+from kerascope.backend.ops import pooling as kernels
+from kerascope.backend.ops.convolution import Patches, SumPatches
+from kerascope.backend.ops.image import Pad
 from kerascope.backend.ops.pooling import AveragePool, MaxPool, PutAtMaximum, SpreadAverage
 from tests.backend.kernel_checks import check_kernel, dirty
 

@@ -12,17 +12,17 @@ from zoo import ZOO
 
 import kerascope as ks
 from kerascope import backend as K
-from kerascope.backend.program import programs
-from kerascope.backend.program.instrumented import (
+from kerascope.backend.program import dispatch
+from kerascope.backend.program.profiling import (
+    PHASES,
     TRIALS,
     cost_of,
     differences,
+    measure,
     statements_of,
     with_clock,
     without_calls,
 )
-from kerascope.backend.program.profiling import measure
-from kerascope.backend.program.profiling_lines import PHASES
 from kerascope.backend.program.program import Program
 from kerascope.errors import ArgumentError, DataError, ShapeError
 from kerascope.layers import BatchNormalization, Dense, Dropout, Input
@@ -325,6 +325,6 @@ def test_what_cannot_be_measured_says_so(monkeypatch):
     for wrong in (0, -1, 2.5):
         with pytest.raises(ArgumentError, match="repeats is no number of calls"):
             measure(function, [np.ones(2)], repeats=wrong)
-    monkeypatch.setattr(programs, "MOST_STEPS", 0)
+    monkeypatch.setattr(dispatch, "MOST_STEPS", 0)
     with pytest.raises(ArgumentError, match="mine: there is no program to profile"):
         measure(K.function([x], [K.exp(x)], name="mine"), [np.ones(2)])

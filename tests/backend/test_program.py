@@ -12,7 +12,7 @@ import pytest
 from zoo import ZOO
 
 from kerascope import backend as K
-from kerascope.backend.program.programs import CALLS_BEFORE
+from kerascope.backend.program.dispatch import CALLS_BEFORE
 from kerascope.layers import Dense, InputLayer
 from kerascope.models import Sequential
 from kerascope.stage import observing

@@ -10,7 +10,7 @@ from two_roads import CALLS, same_stepped_and_run
 
 from kerascope import backend as K
 from kerascope.backend.graph import Op
-from kerascope.backend.program.programs import CALLS_BEFORE, MOST_PROGRAMS
+from kerascope.backend.program.dispatch import CALLS_BEFORE, MOST_PROGRAMS
 from kerascope.errors import DataError
 from kerascope.layers import Dense
 from kerascope.models import Sequential, model_from_json

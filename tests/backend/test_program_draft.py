@@ -10,12 +10,11 @@ import pytest
 from zoo import ZOO
 
 from kerascope import backend as K
-from kerascope.backend.program.bound import Bound, Line
+from kerascope.backend.program.bound import Bound, Line, Trial, fact_of
 from kerascope.backend.program.draft import Draft
 from kerascope.backend.program.memory import Memory
 from kerascope.backend.program.profiling import made_up_inputs
 from kerascope.backend.program.source import Source
-from kerascope.backend.program.trial import Trial, fact_of
 from kerascope.layers import Dense
 from kerascope.models import Sequential
 

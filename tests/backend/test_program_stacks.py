@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from two_roads import same_stepped_and_run
 
 from kerascope import backend as K
-from kerascope.backend.program import programs
-from kerascope.backend.program.runs import FEWEST, LARGEST, longest_run
+from kerascope.backend.program import dispatch
+from kerascope.backend.program.stacks import FEWEST, LARGEST, longest_run
 from kerascope.layers import Add, BatchNormalization, Dense, Input
 from kerascope.models import Model, Sequential
 from kerascope.optimizers import SGD, Adam, RMSprop
@@ -276,7 +276,7 @@ def test_a_layer_that_is_used_many_times_has_its_bias_stretched_once():
 
 
 def test_a_program_that_cannot_be_written_leaves_the_call_as_it_is(monkeypatch):
-    monkeypatch.setattr(programs, "Trial", lambda *arguments: None)  # so our own code fails
+    monkeypatch.setattr(dispatch, "Trial", lambda *arguments: None)  # so our own code fails
     v = K.variable([1.0])
     function = K.function([], [v * 2], [(v, v + 1)])
     assert function([])[0].tolist() == [2.0]

@@ -14,10 +14,10 @@ from zoo import ZOO
 
 import kerascope as ks
 from kerascope import backend as K
-from kerascope.backend.bits import are_same
 from kerascope.backend.graph import Op
-from kerascope.backend.ops import scan_program
-from kerascope.backend.program import flat_text, kernels, loop_places
+from kerascope.backend.ops import scan_run
+from kerascope.backend.program import emit, flat, loop_plan
+from kerascope.backend.program.checks import are_same
 from kerascope.backend.program.verified import VerifiedProgram
 from kerascope.backend.subnormals import FLUSHED
 from kerascope.errors import ArgumentError, VerificationError
@@ -100,7 +100,7 @@ def test_draws_go_on_as_ever():
 
 
 def test_the_first_step_that_differs_is_named_and_nothing_is_written(monkeypatch):
-    swapped(monkeypatch, kernels)
+    swapped(monkeypatch, emit)
     function, w, tensor = subtracting()
     function([ROWS])  # the first call is stepped
     before = w.get_value()
@@ -116,14 +116,14 @@ def test_the_first_step_that_differs_is_named_and_nothing_is_written(monkeypatch
 
 
 def test_without_it_the_same_fault_goes_unseen(monkeypatch):
-    swapped(monkeypatch, kernels)
+    swapped(monkeypatch, emit)
     function, _, _ = subtracting(verify=False)
     for _ in range(CALLS):
         function([ROWS])
 
 
 def test_a_new_value_that_differs_is_named(monkeypatch):
-    swapped(monkeypatch, flat_text)
+    swapped(monkeypatch, flat)
     x, w = K.placeholder((None, 3)), K.variable(np.full((3, 2), 0.5), name="kernel")
     loss = K.mean(K.square(K.dot(x, w)))
     function = K.function([x], [loss], Adam().get_updates(loss=loss, params=[w]), verify=True)
@@ -205,7 +205,7 @@ def told_of(function, w, array=FOUR):
 
 
 def test_an_op_inside_a_loop_is_named_with_its_step(monkeypatch):
-    swapped(monkeypatch, loop_places)
+    swapped(monkeypatch, loop_plan)
     function, w = folding(lambda a, b: K.tanh(K.exp(a) * (a - b)))
     error = told_of(function, w)
     assert error.step.op.name == "subtract"
@@ -214,13 +214,13 @@ def test_an_op_inside_a_loop_is_named_with_its_step(monkeypatch):
 
 
 def test_a_loop_as_it_stands_has_to_agree_in_every_bit(monkeypatch):
-    right = loop_places.call_of
+    right = loop_plan.call_of
 
     def next_number(ufunc, operands, out):
         text = right(ufunc, operands, out)
         return f"{text}; np.nextafter({out}, np.inf, {out})" if ufunc is np.tanh else text
 
-    monkeypatch.setattr(loop_places, "call_of", next_number)
+    monkeypatch.setattr(loop_plan, "call_of", next_number)
     function, w = folding(lambda a, b: K.tanh(a + b))
     assert told_of(function, w).step.op.name == "tanh"
 
@@ -229,9 +229,9 @@ def test_a_loop_as_it_stands_has_to_agree_in_every_bit(monkeypatch):
 def test_what_a_loop_is_rewritten_to_may_differ_in_its_last_bits(verify, monkeypatch):
     monkeypatch.setenv("KERASCOPE_VERIFY", "01"[verify])
     checks = []
-    right = scan_program.check_loop
+    right = scan_run.check_loop
     monkeypatch.setattr(
-        scan_program, "check_loop", lambda *given: (checks.append(given), right(*given))
+        scan_run, "check_loop", lambda *given: (checks.append(given), right(*given))
     )
     rng = np.random.default_rng(0)
     for kind in (ks.layers.LSTM, ks.layers.GRU, ks.layers.SimpleRNN):
@@ -257,9 +257,9 @@ def test_a_layer_with_a_wrong_sum_over_its_steps_does_not_train(monkeypatch):
 
 
 def test_a_loop_that_fails_where_its_interpreter_does_not_is_told(monkeypatch):
-    right = loop_places.call_of
+    right = loop_plan.call_of
     monkeypatch.setattr(
-        loop_places, "call_of", lambda *given: right(*given).replace("np.tanh", "np.nonsense")
+        loop_plan, "call_of", lambda *given: right(*given).replace("np.tanh", "np.nonsense")
     )
     function, w = folding(lambda a, b: K.tanh(a + b))
     assert "fails where its interpreter does not (AttributeError" in str(told_of(function, w))

@@ -9,7 +9,7 @@ from document_models import close_a_cycle, compiled_example, diamond, example
 
 import kerascope as ks
 from kerascope import backend as K
-from kerascope.backend.traversal import applies_between
+from kerascope.backend.graph import applies_between
 from kerascope.engine.graph_map import NodeVisited, map_graph, map_stage
 from kerascope.layers import Dense, Input, Layer
 from kerascope.models import Model, Network

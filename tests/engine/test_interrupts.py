@@ -17,7 +17,7 @@ from interrupts import (
 )
 
 from kerascope import backend as K
-from kerascope.backend.locks import LOCKS
+from kerascope.backend.atomic import LOCKS
 from kerascope.layers import LSTM, BatchNormalization, Bidirectional, Dense, Dropout, Input
 from kerascope.metrics import Metric
 from kerascope.models import Model, Sequential

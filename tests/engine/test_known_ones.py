@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from small_model import LABELS, ROWS, small_model
 
-from kerascope.backend.known_ones import MOST_ELEMENTS, are_known_ones, ones_of
+from kerascope.backend.constants import MOST_ELEMENTS, are_known_ones, ones_of
 from kerascope.callbacks import Callback, LambdaCallback
 from kerascope.engine.feeds import ArrayFeed
 from kerascope.engine.training_utils import standardize_weights

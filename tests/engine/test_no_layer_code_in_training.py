@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kerascope import Input, K, Model
-from kerascope.backend import traversal
+from kerascope.backend import graph
 from kerascope.engine import calling, graph_map, network
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.training_loop import BatchBegun, EpochEnded
@@ -50,7 +50,7 @@ def count(monkeypatch):
     watch(network, "run_graph")
     watch(network, "run_graph")
     watch(calling, "call_layer")
-    watch(traversal, "applies_in_order")
+    watch(graph, "applies_in_order")
     return counts
 
 

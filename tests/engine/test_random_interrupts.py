@@ -16,7 +16,7 @@ import pytest
 from interrupts import Interrupt, state_of, written_by
 
 from kerascope import backend as K
-from kerascope.backend.locks import LOCKS
+from kerascope.backend.atomic import LOCKS
 from kerascope.layers import LSTM, BatchNormalization, Dense, Dropout
 from kerascope.models import Sequential
 from kerascope.stage import observing

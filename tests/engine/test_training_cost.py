@@ -8,7 +8,7 @@ from effort import calls_of
 
 from kerascope import backend as K
 from kerascope import optimizers
-from kerascope.backend.known_ones import are_known_ones, ones_of
+from kerascope.backend.constants import are_known_ones, ones_of
 from kerascope.callbacks import Callback, LambdaCallback
 from kerascope.engine.feeds import ArrayFeed
 from kerascope.engine.input_layer import Input

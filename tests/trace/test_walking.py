@@ -3,7 +3,7 @@ import pytest
 from zoo import ZOO
 
 import kerascope as ks
-from kerascope.backend.eager import is_eager
+from kerascope.backend.graph import is_eager
 from kerascope.engine.node_ids import call_ids
 from kerascope.errors import DataError, DtypeError, NotBuiltError
 from kerascope.layers import BatchNormalization, Dense, Dropout, Input

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from kerascope.backend.ops.convolution_shapes import sizes_along_axes, zeros_around
+from kerascope.backend.ops.windows import sizes_along_axes, zeros_around
 from kerascope.utils import conv_utils
 from kerascope.utils.conv_utils import (
     conv_input_length,

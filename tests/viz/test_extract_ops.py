@@ -13,9 +13,8 @@ from strategies import build, recipes
 from zoo import ZOO
 
 from kerascope import backend as K
-from kerascope.backend.graph import Constant
+from kerascope.backend.graph import Constant, applies_in_order, leaves
 from kerascope.backend.ops.scan import Scan
-from kerascope.backend.traversal import applies_in_order, leaves
 from kerascope.engine.model import Model
 from kerascope.engine.node_ids import call_ids
 from kerascope.errors import ArgumentError, DtypeError, NotBuiltError

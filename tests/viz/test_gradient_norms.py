@@ -4,8 +4,7 @@ from zoo import ZOO
 
 from kerascope import backend as K
 from kerascope.backend import state
-from kerascope.backend.graph import Variable
-from kerascope.backend.traversal import leaves
+from kerascope.backend.graph import Variable, leaves
 from kerascope.engine.model import Model
 from kerascope.errors import ArgumentError, DataError, DtypeError, NotCompiledError
 from kerascope.layers import Dense, Dropout, Embedding, Flatten, Input

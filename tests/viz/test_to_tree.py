@@ -7,8 +7,8 @@ from strategies import build, recipes
 from zoo import ZOO
 
 from kerascope import backend as K
+from kerascope.backend.graph import applies_in_order
 from kerascope.backend.ops.scan import Scan
-from kerascope.backend.traversal import applies_in_order
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.viz.exports.to_tree import DEEPEST, to_tree
 

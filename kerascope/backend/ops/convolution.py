@@ -9,11 +9,10 @@ same kind, and the gradients of those lead back to the first. Three ops close th
 - `ConvolutionKernelGradient(x, g, sizes)`.
 
 All three have the channels last; "channels_first" is a turn of the axes before and after, which the
-graph shows. The numbers are made in `convolution_kernels.py`, `convolution_back.py` and
-`convolution_channels.py`.
+graph shows. The numbers are made in `convolution_kernels.py`. Theano has the same three as
+`AbstractConv`, `AbstractConv_gradInputs` and `AbstractConv_gradWeights`.
 
-Who calls it: the layers of convolution. Theano has the same three as `AbstractConv`,
-`AbstractConv_gradInputs` and `AbstractConv_gradWeights`.
+After them stand their relatives: depthwise and separable, transposed, and locally connected.
 """
 
 from __future__ import annotations
@@ -22,26 +21,45 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kerascope.backend.graph import Op, parametric
-from kerascope.backend.ops import convolution_arrays as arrays
-from kerascope.backend.ops import convolution_channels as by_channel
+from kerascope.backend.graph import Op, Tensor, as_tensor, parametric
+from kerascope.backend.ops import convolution_kernels as arrays
+from kerascope.backend.ops import convolution_kernels as by_channel
 from kerascope.backend.ops.broadcasting import promoted
-from kerascope.backend.ops.convolution_back import convolve_back_into
-from kerascope.backend.ops.convolution_kernels import convolve_into, kernel_gradient_into
-from kerascope.backend.ops.convolution_shapes import (
+from kerascope.backend.ops.convolution_kernels import (
+    convolve_back_into,
+    convolve_into,
+    kernel_gradient_into,
+)
+from kerascope.backend.ops.elementwise import floating
+from kerascope.backend.ops.indexing import known_values, shape
+from kerascope.backend.ops.linalg import BatchDot
+from kerascope.backend.ops.shaping import permute_dimensions, reshape, shape_vector
+from kerascope.backend.ops.windows import (
     PADDINGS,
     checked_padding,
     conv_output_length,
+    normalize_data_format,
+    places_of_cells,
+    pooled_shape,
     sizes_along_axes,
 )
-from kerascope.backend.ops.elementwise import floating
-from kerascope.backend.ops.normalization import normalize_data_format
-from kerascope.backend.ops.shaping import permute_dimensions
-from kerascope.backend.ops.sizes import known_values, shape
-from kerascope.backend.shapes import merge_shapes
+from kerascope.backend.shapes import merge_shapes, product
 from kerascope.errors import ShapeError
 
-__all__ = ["conv1d", "conv2d", "conv3d"]
+__all__ = [
+    "conv1d",
+    "conv1d_transpose",
+    "conv2d",
+    "conv2d_transpose",
+    "conv3d",
+    "conv3d_transpose",
+    "depthwise_conv1d",
+    "depthwise_conv2d",
+    "local_conv1d",
+    "local_conv2d",
+    "separable_conv1d",
+    "separable_conv2d",
+]
 
 
 @parametric
@@ -394,3 +412,507 @@ def conv3d(
     return convolution(
         "K.conv3d", 3, x, kernel, strides, padding, data_format, dilation_rate, groups
     )
+
+
+# --- depthwise: every channel has filters of its own; separable: then a mix of channels -----------
+#
+# A separable convolution has far fewer weights than a full one: 3 * 3 * c + c * f instead of
+# 3 * 3 * c * f. MobileNet and Xception are built from it.
+
+
+def depthwise(where, axes, x, kernel, strides, padding, data_format, dilation_rate):
+    """Return the convolution of each channel with its own filters, along `axes` axes.
+
+    It is a convolution of as many groups as there are channels.
+    """
+    x, kernel = tensors_for(where, axes, x, kernel)
+    if None in kernel.shape:
+        raise ShapeError(
+            f"{where}: kernel has shape {kernel.shape}; expected known sizes.", subject=kernel
+        )
+    *sizes, channels, multiplier = kernel.shape
+    grouped = reshape(kernel, (*sizes, 1, channels * multiplier))
+    return convolution(
+        where, axes, x, grouped, strides, padding, data_format, dilation_rate, channels
+    )
+
+
+def depthwise_conv1d(
+    x, depthwise_kernel, strides=1, padding="valid", data_format=None, dilation_rate=1
+):
+    """Return the convolution of each channel with filters of its own, along one axis.
+
+    Parameters
+    ----------
+    x : Tensor, shape (batch, steps, channels)
+    depthwise_kernel : Tensor, shape (size, channels, multiplier)
+    strides, padding, data_format, dilation_rate
+        As for `conv1d`.
+
+    Returns
+    -------
+    Tensor, shape (batch, new steps, channels * multiplier)
+    """
+    return depthwise(
+        "K.depthwise_conv1d",
+        1,
+        x,
+        depthwise_kernel,
+        strides,
+        padding,
+        data_format,
+        dilation_rate,
+    )
+
+
+def depthwise_conv2d(
+    x, depthwise_kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)
+):
+    """Return the convolution of each channel with filters of its own.
+
+    Parameters
+    ----------
+    x : Tensor, shape (batch, rows, columns, channels)
+    depthwise_kernel : Tensor, shape (kernel rows, kernel columns, channels, multiplier)
+        `multiplier` filters for each channel.
+    strides, padding, data_format, dilation_rate
+        As for `conv2d`.
+
+    Returns
+    -------
+    Tensor, shape (batch, new rows, new columns, channels * multiplier)
+        Output channel c * multiplier + m comes from input channel c.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> x, kernel = K.placeholder((None, 8, 8, 3)), K.placeholder((3, 3, 3, 2))
+    >>> K.depthwise_conv2d(x, kernel).shape
+    (None, 6, 6, 6)
+    """
+    return depthwise(
+        "K.depthwise_conv2d",
+        2,
+        x,
+        depthwise_kernel,
+        strides,
+        padding,
+        data_format,
+        dilation_rate,
+    )
+
+
+def separable(where, axes, x, kernel, mix, strides, padding, data_format, dilation_rate):
+    """Return a depthwise convolution, then one of size 1 with the kernel `mix`."""
+    x, kernel, mix = tensors_for(where, axes, x, kernel, mix)
+    if any(size not in (1, None) for size in mix.shape[:-2]):
+        raise ShapeError(
+            f"{where}: pointwise_kernel has shape {mix.shape}; expected size 1 along each axis.",
+            subject=mix,
+        )
+    apart = depthwise(where, axes, x, kernel, strides, padding, data_format, dilation_rate)
+    return convolution(where, axes, apart, mix, 1, "valid", data_format, 1)
+
+
+def separable_conv1d(
+    x,
+    depthwise_kernel,
+    pointwise_kernel,
+    strides=1,
+    padding="valid",
+    data_format=None,
+    dilation_rate=1,
+):
+    """Return a depthwise convolution along one axis, whose channels are then mixed.
+
+    Parameters
+    ----------
+    x : Tensor, shape (batch, steps, channels)
+    depthwise_kernel : Tensor, shape (size, channels, multiplier)
+    pointwise_kernel : Tensor, shape (1, channels * multiplier, filters)
+    strides, padding, data_format, dilation_rate
+        As for `conv1d`.
+
+    Returns
+    -------
+    Tensor, shape (batch, new steps, filters)
+    """
+    return separable(
+        "K.separable_conv1d",
+        1,
+        x,
+        depthwise_kernel,
+        pointwise_kernel,
+        strides,
+        padding,
+        data_format,
+        dilation_rate,
+    )
+
+
+def separable_conv2d(
+    x,
+    depthwise_kernel,
+    pointwise_kernel,
+    strides=(1, 1),
+    padding="valid",
+    data_format=None,
+    dilation_rate=(1, 1),
+):
+    """Return a depthwise convolution of images, whose channels are then mixed.
+
+    Parameters
+    ----------
+    x : Tensor, shape (batch, rows, columns, channels)
+    depthwise_kernel : Tensor, shape (kernel rows, kernel columns, channels, multiplier)
+    pointwise_kernel : Tensor, shape (1, 1, channels * multiplier, filters)
+    strides, padding, data_format, dilation_rate
+        As for `conv2d`.
+
+    Returns
+    -------
+    Tensor, shape (batch, new rows, new columns, filters)
+    """
+    return separable(
+        "K.separable_conv2d",
+        2,
+        x,
+        depthwise_kernel,
+        pointwise_kernel,
+        strides,
+        padding,
+        data_format,
+        dilation_rate,
+    )
+
+
+# --- transposed: the way back, from a small image to a large one ----------------------------------
+#
+# It is what the gradient of a convolution by its input computes, taken as a function of its own;
+# "deconvolution" is its older, misleading name. Its kernel is that of the convolution whose way
+# back it is, so the filters come before the input channels: (sizes, filters, channels).
+
+
+def transposed(where, axes, x, kernel, output_shape, strides, padding, data_format, dilation_rate):
+    """Return the transposed convolution of `x` along `axes` axes."""
+    data_format = normalize_data_format(data_format)
+    x, kernel = tensors_for(where, axes, x, kernel)
+    op = ConvolveBack(
+        sizes_along_axes(strides, axes, f"{where}: strides"),
+        checked_padding(padding, where),
+        sizes_along_axes(dilation_rate, axes, f"{where}: dilation_rate"),
+    )
+    sizes = output_sizes(where, x, output_shape, data_format)
+    return channels_back(op(channels_last(x, data_format), kernel, sizes), data_format)
+
+
+def output_sizes(where, x, output_shape, data_format):
+    """Return the shape of the output as a vector, channels at the end; None as batch is that of x.
+
+    Raises
+    ------
+    ShapeError
+        It has another number of sizes than `x`, or one but the batch is None.
+    """
+    if isinstance(output_shape, Tensor):
+        count = output_shape.shape[0] if output_shape.ndim == 1 else None
+        sizes = [output_shape[i] for i in range(count or 0)]
+    else:
+        sizes = list(output_shape)
+    if len(sizes) != x.ndim:
+        raise ShapeError(
+            f"{where}: output_shape is {output_shape}; expected {x.ndim} sizes, as x has.",
+            subject=x,
+        )
+    if any(size is None for size in sizes[1:]):
+        raise ShapeError(
+            f"{where}: output_shape is {tuple(sizes)}; expected numbers or scalar tensors: only "
+            f"the batch may be None.",
+            subject=x,
+        )
+    if sizes[0] is None:
+        sizes[0] = shape(x)[0]
+    if data_format == "channels_first":
+        sizes = [sizes[0], *sizes[2:], sizes[1]]
+    return as_tensor(shape_vector(sizes))
+
+
+def conv1d_transpose(
+    x, kernel, output_shape, strides=1, padding="valid", data_format=None, dilation_rate=1
+):
+    """Return the transposed convolution along one axis.
+
+    Parameters
+    ----------
+    x : Tensor, shape (batch, steps, channels)
+    kernel : Tensor, shape (size, filters, channels)
+    output_shape : tuple of int, None or scalar int Tensor; or int Tensor, shape (3,)
+    strides, padding, data_format, dilation_rate
+        As for `conv1d`.
+
+    Returns
+    -------
+    Tensor, shape `output_shape`
+    """
+    return transposed(
+        "K.conv1d_transpose",
+        1,
+        x,
+        kernel,
+        output_shape,
+        strides,
+        padding,
+        data_format,
+        dilation_rate,
+    )
+
+
+def conv2d_transpose(
+    x,
+    kernel,
+    output_shape,
+    strides=(1, 1),
+    padding="valid",
+    data_format=None,
+    dilation_rate=(1, 1),
+):
+    """Return the transposed convolution of images.
+
+    Parameters
+    ----------
+    x : Tensor, shape (batch, rows, columns, channels)
+    kernel : Tensor, shape (kernel rows, kernel columns, filters, channels)
+    output_shape : tuple of int, None or scalar int Tensor; or int Tensor, shape (4,)
+        Whole shape of the result, in the layout of `data_format`. The batch may be None.
+    strides, padding, data_format, dilation_rate
+        As for `conv2d`: those of the convolution whose way back this is.
+
+    Returns
+    -------
+    Tensor, shape `output_shape`
+
+    Raises
+    ------
+    ShapeError
+        A convolution of an image of shape `output_shape` would not give the shape of `x`.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> x, kernel = K.placeholder((None, 14, 14, 8)), K.placeholder((3, 3, 4, 8))
+    >>> K.conv2d_transpose(x, kernel, (None, 28, 28, 4), strides=(2, 2), padding="same").shape
+    (None, 28, 28, 4)
+    """
+    return transposed(
+        "K.conv2d_transpose",
+        2,
+        x,
+        kernel,
+        output_shape,
+        strides,
+        padding,
+        data_format,
+        dilation_rate,
+    )
+
+
+def conv3d_transpose(
+    x,
+    kernel,
+    output_shape,
+    strides=(1, 1, 1),
+    padding="valid",
+    data_format=None,
+    dilation_rate=(1, 1, 1),
+):
+    """Return the transposed convolution of volumes.
+
+    Parameters
+    ----------
+    x : Tensor, shape (batch, a, b, c, channels)
+    kernel : Tensor, shape (size of a, of b, of c, filters, channels)
+    output_shape : tuple of int, None or scalar int Tensor; or int Tensor, shape (5,)
+    strides, padding, data_format, dilation_rate
+        As for `conv3d`.
+
+    Returns
+    -------
+    Tensor, shape `output_shape`
+    """
+    return transposed(
+        "K.conv3d_transpose",
+        3,
+        x,
+        kernel,
+        output_shape,
+        strides,
+        padding,
+        data_format,
+        dilation_rate,
+    )
+
+
+# --- locally connected: the kernel is another one at each place -----------------------------------
+#
+# Each window of the input is laid out as a row (`Patches`); what is left is for each place a
+# product of two matrices, rows by kernel, which `BatchDot` computes with the places as its batch.
+
+
+@parametric
+class PatchOp(Op):
+    """An op on the windows of images (batch, places..., channels)."""
+
+    kernel_size: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def patches_shape(self, shape):
+        """Return (batch, windows..., cells of a window, channels)."""
+        windows = pooled_shape(shape, self.kernel_size, self.strides, "valid", 1, self.name)
+        return (*windows[:-1], product(self.kernel_size), shape[-1])
+
+    def places(self, shape):
+        """Yield for each cell of a window its number and its places in the input."""
+        found = places_of_cells(shape[1:-1], self.kernel_size, self.strides, "valid", 1)
+        return enumerate(place.cells for place in found)
+
+
+class Patches(PatchOp):
+    """The windows of `x`, each with its cells in one axis, row by row."""
+
+    def infer_shape(self, x):
+        return self.patches_shape(x.shape)
+
+    def perform(self, x):
+        patches = np.empty(self.patches_shape(x.shape), x.dtype)
+        self.compute(patches, x)
+        return patches
+
+    def kernel(self, inputs, outputs):
+        return self.compute
+
+    def compute(self, out, x):
+        """Lay out the windows."""
+        for number, cells in self.places(x.shape):
+            out[..., number, :] = x[cells]
+
+    def grad(self, inputs, outputs, output_grads):
+        return [SumPatches(self.kernel_size, self.strides)(output_grads[0], inputs[0])]
+
+
+class SumPatches(PatchOp):
+    """Windows laid back into zeros with the shape of `like`; where they overlap, they add up."""
+
+    def infer_shape(self, patches, like):
+        return like.shape
+
+    def perform(self, patches, like):
+        total = np.empty(like.shape, patches.dtype)
+        self.compute(total, patches, like)
+        return total
+
+    def kernel(self, inputs, outputs):
+        return self.compute
+
+    def compute(self, out, patches, like):
+        """Add the windows up."""
+        out.fill(0)
+        for number, cells in self.places(like.shape):
+            out[cells] += patches[..., number, :]
+
+    def grad(self, inputs, outputs, output_grads):
+        return [Patches(self.kernel_size, self.strides)(output_grads[0]), None]
+
+
+def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
+    """Return for each window of sequences its product with a kernel of its own.
+
+    Parameters
+    ----------
+    inputs : Tensor, shape (batch, steps, channels) or (batch, channels, steps)
+    kernel : Tensor, shape (windows, kernel_size * channels, filters)
+        The middle axis counts cell by cell, in each the channels; with "channels_first" channel
+        by channel, in each the cells.
+    kernel_size : int or tuple of 1 int
+    strides : int or tuple of 1 int
+    data_format : {"channels_last", "channels_first"}, optional
+
+    Returns
+    -------
+    Tensor, shape (batch, windows, filters) or (batch, filters, windows)
+
+    Raises
+    ------
+    ShapeError
+        The kernel has another number of windows, or of numbers in each, than the input.
+    """
+    sizes = sizes_along_axes(kernel_size, 1, "K.local_conv1d: kernel_size")
+    steps = sizes_along_axes(strides, 1, "K.local_conv1d: strides")
+    return _local("K.local_conv1d", inputs, kernel, sizes, steps, data_format)
+
+
+def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
+    """Return for each window of images its product with a kernel of its own.
+
+    Parameters
+    ----------
+    inputs : Tensor, shape (batch, rows, columns, channels) or (batch, channels, rows, columns)
+    kernel : Tensor, shape (windows, kernel_size[0] * kernel_size[1] * channels, filters)
+        Windows row by row. The middle axis counts cell by cell, in each the channels; with
+        "channels_first" channel by channel, in each the cells.
+    kernel_size, strides : tuple of 2 int
+    output_shape : tuple of 2 int
+        Rows and columns of windows.
+    data_format : {"channels_last", "channels_first"}, optional
+
+    Returns
+    -------
+    Tensor, shape (batch, rows, columns, filters) or (batch, filters, rows, columns)
+
+    Raises
+    ------
+    ShapeError
+        The kernel has another number of windows, or of numbers in each, than the input; or
+        `output_shape` is wrong.
+    """
+    sizes = sizes_along_axes(kernel_size, 2, "K.local_conv2d: kernel_size")
+    steps = sizes_along_axes(strides, 2, "K.local_conv2d: strides")
+    return _local("K.local_conv2d", inputs, kernel, sizes, steps, data_format, output_shape)
+
+
+def _local(where, inputs, kernel, kernel_size, strides, data_format, output_shape=None):
+    inputs, kernel = promoted(inputs, kernel)
+    ndim = len(kernel_size) + 2
+    if inputs.ndim != ndim or kernel.ndim != 3:
+        raise ShapeError(
+            f"{where}: inputs of shape {inputs.shape}, kernel of shape {kernel.shape}; expected "
+            f"{ndim} and 3 axes.",
+            subject=inputs,
+        )
+    channels_first = normalize_data_format(data_format) == "channels_first"
+    if channels_first:
+        inputs = permute_dimensions(inputs, (0, *range(2, ndim), 1))
+    patches = Patches(kernel_size, strides)(inputs)
+    windows = patches.shape[1:-2]
+    filters = kernel.shape[-1]
+    cells = (*range(ndim, ndim - 2, -1),) if channels_first else (ndim - 1, ndim)
+    by_window = permute_dimensions(patches, (*range(1, ndim - 1), 0, *cells))
+    wanted = (product(windows), product(patches.shape[-2:]), filters)
+    given = kernel.shape[:1] if output_shape is None else tuple(output_shape)
+    if merge_shapes(windows, given) is None:
+        raise ShapeError(
+            f"{where}: output_shape is {given}; expected {windows}: the windows of size "
+            f"{kernel_size}, strides {strides}, in inputs of shape {inputs.shape}.",
+            subject=inputs,
+        )
+    if merge_shapes(kernel.shape, wanted) is None:
+        raise ShapeError(
+            f"{where}: kernel of shape {kernel.shape} for {windows} windows; expected {wanted}.",
+            subject=kernel,
+        )
+    rows = reshape(by_window, (kernel.shape[0], -1, kernel.shape[1]))
+    products = BatchDot((2,), (1,))(rows, kernel)
+    output = reshape(products, (*given, -1, filters))
+    places = range(len(given))
+    if channels_first:
+        return permute_dimensions(output, (ndim - 2, ndim - 1, *places))
+    return permute_dimensions(output, (ndim - 2, *places, ndim - 1))

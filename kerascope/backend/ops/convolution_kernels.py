@@ -18,13 +18,242 @@ filters).
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
-from math import prod
+from itertools import pairwise, product
+from math import lcm, prod
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
-from kerascope.backend.ops.convolution_arrays import Frame, Plan, Sizes, blocks, windows
-from kerascope.backend.ops.convolution_room import shared_room
+from kerascope.backend.ops.windows import conv_output_length, zeros_around
+from kerascope.errors import ShapeError
+
+# --- room that the kernels of convolution and pooling share ---------------------------------------
+#
+# A network has a hundred convolutions, and each needs a few megabytes while it computes, none
+# afterwards. So they take turns with the same memory: one piece for each purpose, as large as the
+# largest that was asked for. Whoever takes it finds there what the last one left.
+#
+# Every thread has its own, so two threads may compute at the same time.
+
+
+ALIGNMENT = 64  # bytes: a line of the cache, and what the widest instructions load at once
+
+
+class _Rooms(threading.local):
+    def __init__(self) -> None:
+        self.by_purpose: dict[str, np.ndarray] = {}
+
+
+_rooms = _Rooms()
+
+
+def shared_room(purpose: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Return an array to work in; it holds anything, and the next who asks gets the same memory.
+
+    Parameters
+    ----------
+    purpose : str
+        Who needs several at a time asks for them under different names.
+    shape : tuple of int
+    dtype : numpy.dtype
+
+    Examples
+    --------
+    >>> one = shared_room("example", (2, 3), np.dtype("float32"))
+    >>> other = shared_room("example", (6,), np.dtype("float32"))
+    >>> one.shape, np.shares_memory(one, other)
+    ((2, 3), True)
+    """
+    needed = prod(shape) * dtype.itemsize
+    room = _rooms.by_purpose.get(purpose)
+    if room is None or room.nbytes < needed:
+        raw = np.empty(needed + ALIGNMENT, np.uint8)
+        start = -raw.ctypes.data % ALIGNMENT
+        room = _rooms.by_purpose[purpose] = raw[start : start + needed]
+    return room[:needed].view(dtype).reshape(shape)
+
+
+def zero_around(x: np.ndarray, inside: tuple[slice, ...]) -> None:
+    """Put zeros into `x` wherever it is not `inside`."""
+    for axis, span in enumerate(inside):
+        if span.start:
+            x[(*inside[:axis], slice(0, span.start))] = 0
+        if span.stop is not None and span.stop < x.shape[axis]:
+            x[(*inside[:axis], slice(span.stop, None))] = 0
+
+
+# --- the plan of a convolution, its windows, and its blocks ---------------------------------------
+#
+# A processor adds and multiplies many times faster than main memory delivers numbers. So what a
+# convolution makes on its way is made block by block, small enough for the processor's cache:
+# `blocks` says which images and which rows of them come next.
+
+
+Sizes = tuple[int, ...]
+Blocks = list[tuple[slice, slice]]
+
+BLOCK_BYTES = 1 << 20  # of columns at a time: about the processor's second cache
+LEAST_PLACES = 128  # in a block, if there are so many: with fewer a product of matrices is slow
+
+
+class Plan(NamedTuple):
+    """Where the kernel moves over an input: all that the three sums below have in common.
+
+    Attributes
+    ----------
+    sizes, output_sizes, kernel_sizes : tuple of int
+        Of the axes between batch and channels.
+    strides, dilation : tuple of int
+    zeros : tuple of (int, int)
+        Before and behind, along each axis.
+    """
+
+    sizes: Sizes
+    output_sizes: Sizes
+    kernel_sizes: Sizes
+    strides: Sizes
+    dilation: Sizes
+    zeros: tuple[tuple[int, int], ...]
+
+    @property
+    def padded_sizes(self) -> Sizes:
+        """Sizes of the input with the zeros around it."""
+        return tuple(n + sum(z) for n, z in zip(self.sizes, self.zeros, strict=True))
+
+    def places(self, position: Sizes, rows: slice) -> tuple[slice, ...]:
+        """Return the places of a padded input that meet one position of the kernel.
+
+        Those for the outputs of `rows` along the first axis, and for all along the others.
+        """
+        spans = [(rows.start, rows.stop), *((0, n) for n in self.output_sizes[1:])]
+        starts = [i * d for i, d in zip(position, self.dilation, strict=True)]
+        return tuple(
+            slice(start + first * step, start + (last - 1) * step + 1, step)
+            for start, (first, last), step in zip(starts, spans, self.strides, strict=True)
+        )
+
+    def positions(self) -> Iterator[Sizes]:
+        """Yield each position inside the kernel."""
+        return product(*(range(k) for k in self.kernel_sizes))
+
+
+def plan(sizes: Sizes, kernel_sizes: Sizes, strides: Sizes, padding: str, dilation: Sizes) -> Plan:
+    """Work out where a kernel moves.
+
+    Raises
+    ------
+    ShapeError
+        The kernel is larger than the input, or the input has no places at all.
+    """
+    if min(sizes) < 1:
+        raise ShapeError(
+            f"convolution: an input of sizes {sizes}; expected at least 1 along each axis."
+        )
+    axes = list(zip(sizes, kernel_sizes, strides, dilation, strict=True))
+    output = [conv_output_length(n, k, padding, s, d) or 0 for n, k, s, d in axes]
+    if min(output) < 1:
+        raise ShapeError(
+            f"convolution: a kernel of sizes {kernel_sizes} (dilation {dilation}) is larger than "
+            f"an input of sizes {sizes}. Use a larger input, or padding='same'."
+        )
+    zeros = tuple(zeros_around(n, k, padding, s, d) for n, k, s, d in axes)
+    return Plan(sizes, tuple(output), kernel_sizes, strides, dilation, zeros)
+
+
+def inner_part(plan: Plan) -> tuple[slice, ...]:
+    """Return where the input lies among the zeros."""
+    axes = zip(plan.sizes, plan.zeros, strict=True)
+    return (slice(None), *(slice(before, before + n) for n, (before, _) in axes))
+
+
+def blocks(batch: int, plan: Plan, bytes_per_place: int) -> Iterator[tuple[slice, slice]]:
+    """Yield (images, rows of their output): whole images as long as they fit a block."""
+    rows, places = plan.output_sizes[0], prod(plan.output_sizes[1:])
+    at_a_time = max(BLOCK_BYTES // max(bytes_per_place * places, 1), -(-LEAST_PLACES // places), 1)
+    if at_a_time >= rows:
+        for images in equal_parts(batch, at_a_time // rows):
+            yield images, slice(0, rows)
+        return
+    for image in range(batch):
+        for part in equal_parts(rows, at_a_time):
+            yield slice(image, image + 1), part
+
+
+def equal_parts(length: int, most: int) -> Iterator[slice]:
+    """Yield slices of at most so many, and of about the same length.
+
+    Examples
+    --------
+    >>> list(equal_parts(10, 8))
+    [slice(0, 5, None), slice(5, 10, None)]
+    """
+    count = -(-length // most)
+    ends = [length * number // count for number in range(1, count + 1)] if count else []
+    for start, end in zip([0, *ends], ends, strict=False):
+        yield slice(start, end)
+
+
+def windows(x: np.ndarray, plan: Plan) -> np.ndarray:
+    """Return a padded input as (batch, output sizes, kernel sizes, channels), without copying."""
+    count = len(plan.sizes)
+    axes = range(1, count + 1)
+    covered = [(k - 1) * d + 1 for k, d in zip(plan.kernel_sizes, plan.dilation, strict=True)]
+    view = sliding_window_view(x, covered, tuple(axes))
+    steps = [slice(None, None, step) for step in (*plan.strides, 1, *plan.dilation)]
+    view = view[(slice(None), *steps)]
+    return view.transpose(0, *axes, *range(count + 2, 2 * count + 2), count + 1)
+
+
+class Frame:
+    """Zeros around the inputs of a block, in room that is used again for the next block.
+
+    Parameters
+    ----------
+    blocks : list of (slice, slice)
+        What `blocks` gives.
+    plan : Plan
+    channels : int
+    dtype : numpy.dtype
+    times : int
+        Each channel is repeated so often.
+    """
+
+    def __init__(
+        self, blocks: Blocks, plan: Plan, channels: int, dtype: np.dtype, times: int = 1
+    ) -> None:
+        self.inside, self.times, self.dtype = inner_part(plan), times, dtype
+        self.is_needed = plan.padded_sizes != plan.sizes or times > 1
+        self.shape = (largest(blocks)[0], *plan.padded_sizes, channels * times)
+
+    def around(self, x: np.ndarray) -> np.ndarray:
+        """Return where the images of `x` will be found: in the room, or `x` needs none."""
+        return shared_room("frame", self.shape, self.dtype) if self.is_needed else x
+
+    def place(self, room: np.ndarray, x: np.ndarray, images: slice, rows: slice) -> slice:
+        """Bring the images of a block into the room, and return which images they are there."""
+        if not self.is_needed:
+            return images
+        here = slice(0, images.stop - images.start)
+        if rows.start == 0:
+            framed = room[here]
+            zero_around(framed, self.inside)
+            inner = framed[self.inside]
+            each = inner.reshape(*inner.shape[:-1], -1, self.times)
+            np.copyto(each, x[images][..., np.newaxis])
+        return here
+
+
+def largest(blocks: Blocks) -> tuple[int, int]:
+    """Return the greatest number of images, and that of rows, in a block."""
+    images = max((images.stop - images.start for images, _ in blocks), default=0)
+    return images, max((rows.stop - rows.start for _, rows in blocks), default=0)
+
+
+# --- the convolution, and its gradient by the kernel ----------------------------------------------
+
 
 Routine = Callable[..., None]
 
@@ -159,3 +388,404 @@ def kernel_gradient_into(
                 np.add(total, room, out=total)
 
     return add_up
+
+
+# --- convolutions in which every channel is for itself --------------------------------------------
+#
+# If a group is a single channel there is no sum over channels, so a product of matrices would be
+# all overhead. Products number by number take its place:
+#
+#     out = sum over the positions of the kernel of x[where they lie] * kernel[position]
+#
+# Three numbers are fetched for one product, so memory sets the pace. Blocks are small enough for
+# the processor's cache. And where neighbouring columns of an image are used, their channels lie
+# side by side in memory: a whole row is one piece for NumPy, the kernel's numbers repeated along
+# it, instead of a short piece for each column.
+#
+# The functions are like those of `convolution_kernels.py`. Kernels are (size of each axis, 1,
+# filters), and a channel has filters // groups filters.
+
+
+SHARE = 4  # a block is this part of the usual size: several arrays of its size are used at a time
+
+
+def convolve_channels_into(
+    x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: Plan, groups: int
+) -> Routine:
+    """Return the function (out, x, kernel) that convolves each channel with its own filters."""
+    filters, columns = kernel_shape[-1], plan.output_sizes[-1]
+    parts = list(blocks(x_shape[0], plan, SHARE * dtype.itemsize * filters))
+    frame = Frame(parts, plan, groups, dtype, filters // groups)
+    repeated = columns if plan.strides[-1] == 1 else 1
+    weights_shape = (*plan.kernel_sizes, repeated, filters)
+    count = len(plan.sizes)
+    inside = [*range(count + 1, 2 * count + 1)]  # the axes of the windows: those of the kernel
+    order_out = [*range(count + 1), 2 * count + 1]
+    # The last axis of places goes to the channels, with which it is one piece if it can be.
+    order = [*range(count), *inside, count, 2 * count + 1]
+
+    def convolve(out: np.ndarray, x: np.ndarray, kernel: np.ndarray) -> None:
+        weights = shared_room("weights", weights_shape, dtype)
+        np.copyto(weights, kernel.reshape(*plan.kernel_sizes, 1, filters))
+        source = frame.around(np.ascontiguousarray(x))
+        view = windows(source, plan)
+        for images, rows in parts:
+            part = view[frame.place(source, x, images, rows), rows].transpose(order)
+            row, result = weights[..., : part.shape[-2], :], out[images, rows]
+            if repeated > 1:
+                part, row, result = (_last_as_one(array) for array in (part, row, result))
+                np.einsum(part, order[:-1], row, order[count:-1], order_out[:-1], out=result)
+            else:
+                np.einsum(part, order, row, order[count:], order_out, out=result)
+
+    return convolve
+
+
+def _last_as_one(x: np.ndarray) -> np.ndarray:
+    """Return a view in which the last two axes are one."""
+    return x.reshape(*x.shape[:-2], x.shape[-2] * x.shape[-1])
+
+
+def convolve_channels_back_into(
+    g_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: Plan, groups: int
+) -> Routine:
+    """Return the function (out, g, kernel, sizes) for the gradient by the input.
+
+    At stride 1 that is again a convolution, of `g` with the kernel turned round. Otherwise each
+    number of `g`, times the kernel, is added where it came from.
+    """
+    filters = kernel_shape[-1]
+    if max(plan.strides) == 1 and filters == groups:
+        convolve = convolve_channels_into(g_shape, kernel_shape, dtype, turned_plan(plan), groups)
+        axes = tuple(range(len(plan.sizes)))
+
+        def turn(out: np.ndarray, g: np.ndarray, kernel: np.ndarray, sizes: np.ndarray) -> None:
+            convolve(out, g, np.flip(kernel, axes))
+
+        return turn
+    parts = list(blocks(g_shape[0], plan, SHARE * dtype.itemsize * filters))
+    images_at_once, rows_at_once = largest(parts)
+    room_shape = (images_at_once, rows_at_once, *plan.output_sizes[1:], filters)
+    totals_shape = (images_at_once, *plan.padded_sizes, filters)
+
+    def send_back(out: np.ndarray, g: np.ndarray, kernel: np.ndarray, sizes: np.ndarray) -> None:
+        room = shared_room("product", room_shape, dtype)
+        totals = shared_room("totals", totals_shape, dtype)
+        for images, rows in parts:
+            part = g[images, rows]
+            total, products = totals[: len(part)], room[: len(part), : part.shape[1]]
+            if rows.start == 0:
+                total.fill(0)
+            for position in plan.positions():
+                place = total[(slice(None), *plan.places(position, rows))]
+                np.multiply(part, kernel[position], out=products)
+                np.add(place, products, out=place)
+            if rows.stop == plan.output_sizes[0]:
+                inner = total[inner_part(plan)]
+                by_channel = inner.reshape(*inner.shape[:-1], groups, filters // groups)
+                np.add.reduce(by_channel, axis=-1, out=out[images])
+
+    return send_back
+
+
+def turned_plan(plan: Plan) -> Plan:
+    """Return how the turned kernel moves over the output of a convolution with stride 1."""
+    covered = [(k - 1) * d for k, d in zip(plan.kernel_sizes, plan.dilation, strict=True)]
+    zeros = tuple(
+        (extra - before, extra - behind)
+        for extra, (before, behind) in zip(covered, plan.zeros, strict=True)
+    )
+    return plan._replace(sizes=plan.output_sizes, output_sizes=plan.sizes, zeros=zeros)
+
+
+def channels_kernel_gradient_into(
+    x_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: Plan, groups: int
+) -> Routine:
+    """Return the function (out, x, g, sizes) for the gradient by the kernel."""
+    filters = kernel_shape[-1]
+    parts = list(blocks(x_shape[0], plan, SHARE * dtype.itemsize * filters))
+    frame = Frame(parts, plan, groups, dtype, filters // groups)
+    axes = list(range(len(x_shape)))
+
+    def add_up(out: np.ndarray, x: np.ndarray, g: np.ndarray, sizes: np.ndarray) -> None:
+        total = out.reshape(*plan.kernel_sizes, filters)
+        source, came = frame.around(np.ascontiguousarray(x)), np.ascontiguousarray(g)
+        out.fill(0)
+        for images, rows in parts:
+            image, part = source[frame.place(source, x, images, rows)], came[images, rows]
+            for position in plan.positions():
+                met = image[(slice(None), *plan.places(position, rows))]
+                # Summed in two steps: einsum is fast as long as two axes are left.
+                total[position] += np.einsum(met, axes, part, axes, axes[-2:]).sum(axis=0)
+
+    return add_up
+
+
+# --- what a convolution sends back to its input ---------------------------------------------------
+#
+# Each number of `g`, times the kernel, goes back to where it came from. Seen from one place of the
+# kernel that is a product of two matrices, (places, filters) by (filters, channels), whose rows are
+# added to the input's places, all shifted by the same distance:
+#
+#     total[p + shift] += g[p] @ kernel[place].T      for all p at once
+#
+# If `g` lies on a grid as wide as the input, its rows filled up with zeros, the shift is the same
+# number in every row: the sum is one call on two long pieces of memory, which is how a processor
+# adds fastest. The room for it is made for a few images at a time, small enough for the second
+# cache.
+#
+# With a stride of 2 the places of the kernel fall into classes, even and odd: each meets every
+# second place of the input only, and among those the shift is again the same.
+
+
+FEW_CHANNELS = 16  # below this number a product of matrices is too narrow to be fast
+ENOUGH_CHANNELS = 128  # from this number on it is wide enough with one place of the kernel
+
+
+def convolve_back_into(
+    g_shape: Sizes, kernel_shape: Sizes, dtype: np.dtype, plan: Plan, groups: int
+) -> Routine:
+    """Return the function (out, g, kernel, sizes) for the gradient by the input."""
+    *_, channels, filters = kernel_shape
+    parts = group_slices(groups, channels * groups, filters)
+
+    def pointwise(out: np.ndarray, g: np.ndarray, kernel: np.ndarray, sizes: np.ndarray) -> None:
+        came, matrix, result = as_rows(g), as_rows(kernel), out.reshape(-1, channels * groups)
+        for own, made in parts:
+            np.matmul(came[:, made], matrix[:, made].T, out=result[:, own])
+
+    if is_pointwise(plan):
+        return pointwise
+    way: Any = ShiftedBack if channels >= FEW_CHANNELS else ScatteredBack
+    one_group = way(g_shape[0], plan, channels, filters // groups, dtype)
+
+    def send_back(out: np.ndarray, g: np.ndarray, kernel: np.ndarray, sizes: np.ndarray) -> None:
+        weights = np.ascontiguousarray(kernel)
+        for own, made in parts:
+            one_group(out[..., own], g[..., made], weights[..., made])
+
+    return send_back
+
+
+class Stripe(NamedTuple):
+    """Places of the kernel side by side, which go back together.
+
+    Attributes
+    ----------
+    places : tuple of slice
+        Along each axis of the kernel; one place along all but the last.
+    shift : int
+        From a place of `g` on its grid to the first place that it goes back to.
+    """
+
+    places: tuple[slice, ...]
+    shift: int
+
+
+class Grid(NamedTuple):
+    """The places of the input that meet one class of the kernel's places.
+
+    Attributes
+    ----------
+    residue : tuple of int
+        Along each axis: place i of the grid is place i * stride + residue of the padded input.
+    stripes : list of Stripe
+    run : int
+        How many places of the kernel each stripe has.
+    """
+
+    residue: Sizes
+    stripes: list[Stripe]
+    run: int
+
+
+def grid_sizes(plan: Plan) -> Sizes:
+    """Return the sizes of the grids: those of `g`, and how far the kernel reaches beyond."""
+    axes = zip(plan.output_sizes, plan.kernel_sizes, plan.strides, plan.dilation, strict=True)
+    return tuple(o + (k - 1) * d // s for o, k, s, d in axes)
+
+
+def grids(plan: Plan, channels: int) -> Iterator[Grid]:
+    """Yield the classes of the kernel's places, each with its stripes.
+
+    A stripe is a whole row of the kernel if there are few channels, so that the product gets wide
+    enough; and a single place otherwise.
+
+    Examples
+    --------
+    >>> from kerascope.backend.ops.convolution_kernels import plan
+    >>> [grid] = grids(plan((28, 28), (3, 3), (1, 1), "valid", (1, 1)), channels=32)
+    >>> [stripe.shift for stripe in grid.stripes], grid.run
+    ([0, 28, 56], 3)
+    """
+    sizes = grid_sizes(plan)
+    steps = [prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
+    classes: dict[Sizes, list[tuple[Sizes, int]]] = {}
+    for position in plan.positions():
+        meets = [i * d for i, d in zip(position, plan.dilation, strict=True)]
+        residue = tuple(m % s for m, s in zip(meets, plan.strides, strict=True))
+        shifts = [m // s for m, s in zip(meets, plan.strides, strict=True)]
+        shift = sum(m * step for m, step in zip(shifts, steps, strict=True))
+        classes.setdefault(residue, []).append((position, shift))
+    for residue, places in classes.items():
+        row = [
+            (position, shift) for position, shift in places if position[:-1] == places[0][0][:-1]
+        ]
+        side_by_side = all(b[1] - a[1] == 1 for a, b in pairwise(row))
+        run = len(row) if side_by_side and channels < ENOUGH_CHANNELS else 1
+        apart = row[1][0][-1] - row[0][0][-1] if run > 1 else 1
+        stripes = [
+            Stripe(
+                (
+                    *(slice(i, i + 1) for i in position[:-1]),
+                    slice(position[-1], position[-1] + (run - 1) * apart + 1, apart),
+                ),
+                shift,
+            )
+            for position, shift in places[::run]
+        ]
+        yield Grid(residue, stripes, run)
+
+
+class ShiftedBack:
+    """The way back through grids, for inputs of one shape.
+
+    Parameters
+    ----------
+    batch : int
+    plan : Plan
+    channels, filters : int
+        Of one group.
+    dtype : numpy.dtype
+    """
+
+    def __init__(
+        self, batch: int, plan: Plan, channels: int, filters: int, dtype: np.dtype
+    ) -> None:
+        self.plan, self.channels, self.filters = plan, channels, filters
+        self.grids = list(grids(plan, channels))
+        self.sizes = grid_sizes(plan)
+        self.row = prod(self.sizes[1:])  # places of a grid in one step along the first axis
+        whole = lcm(*(grid.run for grid in self.grids))
+        self.blocks = list(blocks(batch, plan, (channels + filters) * dtype.itemsize))
+        images, rows = largest(self.blocks)
+        self.places = -(-rows * self.row // whole) * whole  # of an image's rows of g, on the grid
+        self.images, self.dtype = images, dtype
+        last = max((part.start for _, part in self.blocks), default=0) * self.row
+        furthest = max(stripe.shift for grid in self.grids for stripe in grid.stripes) + whole
+        self.length = last + self.places + furthest
+        self.covers = self._covers_all()
+
+    def _covers_all(self) -> bool:
+        """Tell whether every place of the input is on some grid."""
+        return len(self.grids) == prod(self.plan.strides) and all(
+            n * s >= p
+            for n, s, p in zip(self.sizes, self.plan.strides, self.plan.padded_sizes, strict=True)
+        )
+
+    def __call__(self, out: np.ndarray, g: np.ndarray, kernel: np.ndarray) -> None:
+        """Compute the gradient by the input into `out`."""
+        matrices = [[self._matrix(kernel, s) for s in grid.stripes] for grid in self.grids]
+        size = (len(self.grids), self.images, self.length * self.channels)
+        totals = shared_room("totals", size, self.dtype)
+        came_room = shared_room("came", (self.images, self.places, self.filters), self.dtype)
+        if not self.covers:
+            out.fill(0)
+        for images, rows in self.blocks:
+            count = images.stop - images.start
+            total, came = totals[:, :count], came_room[:count]
+            if rows.start == 0:
+                total.fill(0)
+            self._lay_out(g[images, rows], came)
+            for grid, part, own in zip(self.grids, total, matrices, strict=True):
+                self._add_up(grid, came, own, part[:, rows.start * self.row * self.channels :])
+            if rows.stop == self.plan.output_sizes[0]:
+                self._hand_out(total, out[images])
+
+    def _matrix(self, kernel: np.ndarray, stripe: Stripe) -> np.ndarray:
+        """Return (filters, places of the stripe * channels)."""
+        return kernel[stripe.places].reshape(-1, self.filters).T
+
+    def _lay_out(self, g: np.ndarray, came: np.ndarray) -> None:
+        """Put rows of g on the grid, with zeros at the end of each row."""
+        count, rows = g.shape[:2]
+        grid = came[:, : rows * self.row].reshape(count, rows, *self.sizes[1:], self.filters)
+        inside = tuple(slice(0, n) for n in g.shape[:-1])
+        zero_around(grid, inside)
+        grid[inside] = g
+        came[:, rows * self.row :] = 0
+
+    def _add_up(
+        self, grid: Grid, came: np.ndarray, matrices: list[np.ndarray], total: np.ndarray
+    ) -> None:
+        """Add the products of every stripe to the total.
+
+        A stripe of 3 places writes 3 places of the total for each place of g. So every third place
+        of g is taken at a time: what those write lies side by side and does not overlap.
+        """
+        count, run, channels = len(came), grid.run, self.channels
+        flat = shared_room("product", (count, self.places * channels), self.dtype)
+        products = flat.reshape(-1, run * channels)
+        by_run = came.reshape(-1, run, self.filters)
+        for stripe, matrix in zip(grid.stripes, matrices, strict=True):
+            for first in range(run):
+                np.matmul(by_run[:, first], matrix, out=products)
+                begin = (stripe.shift + first) * channels
+                place = total[:, begin : begin + self.places * channels]
+                np.add(place, flat, out=place)
+
+    def _hand_out(self, totals: np.ndarray, out: np.ndarray) -> None:
+        """Copy what has been added up to the places of the input."""
+        plan, count = self.plan, len(out)
+        for grid, total in zip(self.grids, totals, strict=True):
+            whole = total[:, : prod(self.sizes) * self.channels]
+            laid = whole.reshape(count, *self.sizes, self.channels)
+            there, here = [slice(None)], [slice(None)]
+            facts = zip(grid.residue, plan.strides, plan.zeros, plan.sizes, self.sizes, strict=True)
+            for residue, step, (before, _), size, places in facts:
+                first = max(-((residue - before) // step), 0)  # the first that is no zero around
+                start = first * step + residue - before
+                number = max(min(places - first, -(-(size - start) // step)), 0)
+                here.append(slice(first, first + number))
+                there.append(slice(start, start + number * step, step) if number else slice(0, 0))
+            out[tuple(there)] = laid[tuple(here)]
+
+
+class ScatteredBack:
+    """The way back for few channels; the arguments as for `ShiftedBack`.
+
+    The product is (numbers of the kernel, places), and the channels lie in front meanwhile: long
+    rows are added faster than many short ones.
+    """
+
+    def __init__(
+        self, batch: int, plan: Plan, channels: int, filters: int, dtype: np.dtype
+    ) -> None:
+        self.plan, self.filters = plan, filters
+        self.numbers = prod(plan.kernel_sizes) * channels
+        self.blocks = list(blocks(batch, plan, self.numbers * dtype.itemsize))
+        images, rows = largest(self.blocks)
+        places = images * rows * prod(plan.output_sizes[1:])
+        self.product_size, self.dtype = self.numbers * places, dtype
+        self.shape = (channels, images, *plan.padded_sizes)
+
+    def __call__(self, out: np.ndarray, g: np.ndarray, kernel: np.ndarray) -> None:
+        """Compute the gradient by the input into `out`."""
+        plan, channels = self.plan, self.shape[0]
+        matrix = as_rows(kernel)
+        product_room = shared_room("product", (self.product_size,), self.dtype)
+        totals = shared_room("totals", self.shape, self.dtype)
+        for images, rows in self.blocks:
+            if rows.start == 0:
+                totals.fill(0)
+            part = as_rows(g[images, rows])
+            shape = (-1, channels, images.stop - images.start, rows.stop - rows.start)
+            products = product_room[: self.numbers * len(part)].reshape(self.numbers, -1)
+            np.matmul(matrix, part.T, out=products)
+            parts = products.reshape(*shape, *plan.output_sizes[1:])
+            total = totals[:, : shape[2]]
+            for number, position in enumerate(plan.positions()):
+                place = total[(slice(None), slice(None), *plan.places(position, rows))]
+                np.add(place, parts[number], out=place)
+            if rows.stop == plan.output_sizes[0]:
+                out[images] = np.moveaxis(total, 0, -1)[inner_part(plan)]

@@ -7,9 +7,11 @@ a `Cast` in the graph.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from kerascope.backend.graph import OPERATORS, Tensor, as_tensor, is_float, parametric
+from kerascope.backend.graph import OPERATORS, Op, Tensor, as_tensor, is_float, parametric
 from kerascope.backend.ops.broadcasting import Elementwise, cast, promoted, unbroadcast
 from kerascope.backend.ops.comparison import greater_equal, less_equal, logical_and
 from kerascope.backend.ops.templates import COPY, full
@@ -19,6 +21,7 @@ __all__ = [
     "abs",
     "clip",
     "cos",
+    "erf",
     "exp",
     "identity",
     "log",
@@ -391,3 +394,39 @@ def stop_gradient(variables):
 OPERATORS.update(
     add=add, sub=subtract, mul=multiply, truediv=divide, pow=pow, neg=negative, abs=abs
 )
+
+
+# --- the error function, which the exact `gelu` needs ---------------------------------------------
+
+
+_erf_of_number = np.frompyfunc(math.erf, 1, 1)  # NumPy has no erf; that of Python is exact
+
+
+class Erf(Op):
+    """The error function of each element."""
+
+    def infer_shape(self, x):
+        return x.shape
+
+    def perform(self, x):
+        return np.asarray(_erf_of_number(x)).astype(x.dtype)
+
+    def grad(self, inputs, outputs, output_grads):
+        return [output_grads[0] * (2 / math.sqrt(math.pi)) * exp(-square(inputs[0]))]
+
+
+def erf(x):
+    """Return the error function of each element.
+
+    Notes
+    -----
+    erf(x) = 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x. A normal number with mean 0
+    and variance 1 lies below x with probability (1 + erf(x / sqrt(2))) / 2.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> float(K.eval(K.erf(K.constant(0.0))))
+    0.0
+    """
+    return Erf()(floating(x))

@@ -6,8 +6,7 @@ import numpy as np
 
 from kerascope.backend.graph import OPERATORS, Op, Tensor, as_tensor, parametric
 from kerascope.backend.ops.broadcasting import promoted, zeros_like
-from kerascope.backend.ops.indexing import GetItem, Span
-from kerascope.backend.ops.sizes import known_values
+from kerascope.backend.ops.indexing import GetItem, Span, known_values
 from kerascope.backend.ops.templates import reduction
 from kerascope.backend.shapes import concatenated_shape, merge_shapes, normalize_axis
 from kerascope.errors import ArgumentError, ShapeError

@@ -1,25 +1,106 @@
-"""Products of matrices and of tensors: sums over a pair of axes.
+"""Products of matrices and of tensors: sums over pairs of axes.
 
 `TensorDot` and `BatchDot` sum over any pairs of axes; the derivative of such a contraction is a
-contraction again.
+contraction again. `Einsum` names the axes by letters: "ij,jk->ik" is the product of two matrices. A
+letter that stands in several operands says that these axes run together, and a letter that is
+missing in the result is summed over. The derivative of such a sum is such a sum again, with the
+letters of the result in the place of the operand's. `Attention` layers are written with it, since
+their tensors have up to five axes.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import ClassVar
 
 import numpy as np
 
-from kerascope.backend.graph import OPERATORS, Op, parametric
-from kerascope.backend.ops.broadcasting import promoted, unbroadcast
-from kerascope.backend.ops.long_products import long_product, product_of_rows, rows_of_a_piece
-from kerascope.backend.ops.shaping import Transpose, transpose
+from kerascope.backend.graph import FIRST_INPUT, OPERATORS, Op, parametric
+from kerascope.backend.ops.broadcasting import ones_like, promoted, unbroadcast
+from kerascope.backend.ops.reduction import sum
+from kerascope.backend.ops.shaping import Transpose, expand_dims, transpose
 from kerascope.backend.ops.templates import turned
-from kerascope.backend.shapes import broadcast_shapes, merge_shapes
-from kerascope.errors import ShapeError
+from kerascope.backend.shapes import broadcast_shapes, merge_shapes, normalize_axis
+from kerascope.errors import ArgumentError, ShapeError
+from kerascope.spellings import habits
 
-__all__ = ["dot"]
+__all__ = ["batch_dot", "dot", "einsum"]
+
+
+# --- matrices of many rows and few columns, multiplied piece by piece -----------------------------
+#
+# A recurrent layer multiplies the inputs of all samples and times by one small matrix, and the
+# gradient of this matrix is a product of two such long ones. The BLAS lays the numbers of a product
+# out anew before it multiplies them, unless there are few: below a million multiplications OpenBLAS
+# takes them as they lie. For a long matrix the pieces together take two thirds of the time of the
+# whole.
+#
+# Both ways of running a function come here, so both give the same bits.
+
+
+MOST_MULTIPLICATIONS = 900_000  # of a piece; with some distance to that million
+FEWEST_ROWS = 128  # of a piece; shorter ones do not pay
+
+
+def rows_of_a_piece(rows: int, columns: int, others: int) -> int:
+    """Return how many rows make a piece; all, if the matrix is not long enough to be cut.
+
+    Parameters
+    ----------
+    rows, columns : int
+        Of the long matrix.
+    others : int
+        How many columns the other matrix has.
+
+    Examples
+    --------
+    >>> rows_of_a_piece(1600, 16, 128), rows_of_a_piece(100, 16, 128)
+    (400, 100)
+    """
+    each = columns * others
+    pieces = -(-rows * each // MOST_MULTIPLICATIONS)
+    length = -(-rows // max(pieces, 1))
+    return length if length >= FEWEST_ROWS else max(rows, 1)
+
+
+def long_product(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+    """Compute `x` · `y` into `out`, for a long `x`.
+
+    Examples
+    --------
+    >>> x, y, out = np.ones((2000, 8)), np.ones((8, 100)), np.empty((2000, 100))
+    >>> long_product(x, y, out)
+    >>> bool((out == 8).all())
+    True
+    """
+    n = rows_of_a_piece(len(x), x.shape[1], y.shape[1])
+    if n >= len(x):
+        np.dot(x, y, out)
+        return
+    for start in range(0, len(x), n):
+        np.dot(x[start : start + n], y, out[start : start + n])
+
+
+def product_of_rows(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+    """Compute `x.T` · `y` into `out`, for long `x` and `y`: the sum over all rows.
+
+    Examples
+    --------
+    >>> x, y, out = np.ones((2000, 8)), np.ones((2000, 100)), np.empty((8, 100))
+    >>> product_of_rows(x, y, out)
+    >>> bool((out == 2000).all())
+    True
+    """
+    n = rows_of_a_piece(len(x), x.shape[1], y.shape[1])
+    np.dot(x[:n].T, y[:n], out)
+    addend = np.empty_like(out) if n < len(x) else out
+    for start in range(n, len(x), n):
+        np.dot(x[start : start + n].T, y[start : start + n], addend)
+        np.add(out, addend, out)
+
+
+# --- contractions ---------------------------------------------------------------------------------
 
 
 def _check_inner(where, x, y, x_size, y_size):
@@ -256,3 +337,258 @@ def matmul(x, y):
 
 
 OPERATORS.update(matmul=matmul)
+
+
+# --- sums of products whose axes are named by letters ---------------------------------------------
+
+
+@parametric
+class Einsum(Op):
+    """The sum over the letters of `operands` that `result` lacks of the product of the inputs.
+
+    No letter stands twice in one operand.
+    """
+
+    operands: tuple[str, ...]
+    result: str
+
+    def infer_shape(self, *inputs):
+        sizes: dict[str, int | None] = {}
+        for letters, x in zip(self.operands, inputs, strict=True):
+            for letter, size in zip(letters, x.shape, strict=True):
+                known = merge_shapes((sizes.get(letter),), (size,))
+                if known is None:
+                    raise ShapeError(
+                        f"einsum '{self.subscripts}': axis {letter!r} has size {sizes[letter]} and "
+                        f"size {size} in shapes {', '.join(str(y.shape) for y in inputs)}; "
+                        f"expected equal sizes.",
+                        subject=x,
+                    )
+                (sizes[letter],) = known
+        return tuple(sizes[letter] for letter in self.result)
+
+    @property
+    def subscripts(self):
+        """The whole as NumPy writes it: "ij,jk->ik"."""
+        return f"{','.join(self.operands)}->{self.result}"
+
+    def may_share(self, inputs, outputs):
+        """NumPy only turns the axes of a single operand of which nothing is summed."""
+        is_turned = len(inputs) == 1 and set(self.operands[0]) == set(self.result)
+        return FIRST_INPUT if is_turned else ()
+
+    def perform(self, *inputs):
+        if len(inputs) == 2:
+            (first, second), (x, y) = self.operands, inputs
+            return _product_of_two(first, second, self.result, x, y)
+        return np.asarray(np.einsum(self.subscripts, *inputs, optimize="greedy"))
+
+    def kernel(self, inputs, outputs):
+        if len(inputs) != 2:
+            return None
+        x_letters, y_letters = self.operands
+        batch, rows, inner, columns = _groups(x_letters, y_letters, self.result)
+        if [*batch, *rows, *columns] != list(self.result):
+            return None  # an axis is summed over alone, or the product must be transposed
+        sizes = dict(zip(x_letters + y_letters, inputs[0].shape + inputs[1].shape, strict=True))
+
+        def as_matrices(text, letters, groups):
+            pattern = [letters.index(a) for group in groups for a in group]
+            sides = [math.prod(sizes[a] for a in group) for group in groups]
+            return turned(text, [sizes[a] for a in letters], pattern, sides)
+
+        left = as_matrices("{0}", x_letters, (batch, rows, inner))
+        right = as_matrices("{1}", y_letters, (batch, inner, columns))
+        out = as_matrices("{out}", self.result, (batch, rows, columns))
+        return f"np.matmul({left}, {right}, {out})"
+
+    def grad(self, inputs, outputs, output_grads):
+        return [self._gradient_of(i, inputs, output_grads[0]) for i in range(len(inputs))]
+
+    def _gradient_of(self, i, inputs, output_grad):
+        letters = self.operands[i]
+        others = [(self.operands[j], x) for j, x in enumerate(inputs) if j != i]
+        factors = [(self.result, output_grad), *others]
+        if set(letters) - set("".join(names for names, _ in factors)):
+            # A letter that only this operand has was summed over: the gradient is the same all
+            # along its axis.
+            factors.append((letters, ones_like(inputs[i])))
+        names, tensors = zip(*factors, strict=True)
+        return Einsum(names, letters)(*tensors)
+
+
+def _groups(x_letters, y_letters, result):
+    """Return the letters of a product of two: batch, rows, inner and columns."""
+    batch = [a for a in x_letters if a in y_letters and a in result]
+    inner = [a for a in x_letters if a in y_letters and a not in result]
+    rows = [a for a in x_letters if a not in y_letters]
+    columns = [a for a in y_letters if a not in x_letters]
+    return batch, rows, inner, columns
+
+
+def _product_of_two(x_letters, y_letters, result, x, y):
+    """Return an einsum of two operands as one product of matrices for each entry of the batch.
+
+    NumPy's own road would be a plain loop wherever both operands have a batch.
+    """
+    x_letters, x = _without_lonely_axes(x_letters, y_letters + result, x)
+    y_letters, y = _without_lonely_axes(y_letters, x_letters + result, y)
+    batch, rows, inner, columns = _groups(x_letters, y_letters, result)
+    sizes = {**dict(zip(x_letters, x.shape, strict=True)),
+             **dict(zip(y_letters, y.shape, strict=True))}  # fmt: skip
+
+    def as_matrices(letters, array, groups):
+        order = [letters.index(a) for group in groups for a in group]
+        sides = [math.prod(sizes[a] for a in group) for group in groups]
+        return array.transpose(order).reshape(sides)
+
+    left = as_matrices(x_letters, x, (batch, rows, inner))
+    right = as_matrices(y_letters, y, (batch, inner, columns))
+    made = [*batch, *rows, *columns]
+    product = np.matmul(left, right).reshape([sizes[a] for a in made])
+    return product.transpose([made.index(a) for a in result])
+
+
+def _without_lonely_axes(letters, others, x):
+    """Return an operand summed over the axes that stand nowhere else."""
+    lonely = tuple(axis for axis, letter in enumerate(letters) if letter not in others)
+    kept = "".join(letter for letter in letters if letter in others)
+    return kept, x.sum(axis=lonely) if lonely else x
+
+
+def einsum(subscripts, *operands):
+    """Return a sum of products, the axes of which are named by letters.
+
+    Parameters
+    ----------
+    subscripts : str
+        The letters of each operand, and after the arrow those of the result: "ij,jk->ik". No letter
+        twice in one operand, no ellipsis.
+    *operands : Tensor
+        As many as the subscripts name, each with as many axes as it has letters.
+
+    Returns
+    -------
+    Tensor
+        result[free letters] = sum over the other letters of the product of the operands.
+
+    Raises
+    ------
+    ArgumentError
+        The subscripts are not of this form.
+    ShapeError
+        An operand has another number of axes, or axes of one letter have different sizes.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> x, kernel = K.placeholder((None, 7, 16)), K.zeros((16, 2, 8))
+    >>> K.einsum("btd,dhk->bthk", x, kernel).shape
+    (None, 7, 2, 8)
+    """
+    before, arrow, result = subscripts.replace(" ", "").partition("->")
+    names = tuple(before.split(","))
+    tensors = promoted(*operands)
+    _check_letters(subscripts, names, arrow, result, len(tensors))
+    for letters, x in zip(names, tensors, strict=True):
+        if len(letters) != x.ndim:
+            raise ShapeError(
+                f"K.einsum: operand {letters!r} of {subscripts!r} has shape {x.shape}; expected "
+                f"{len(letters)} axes.",
+                subject=x,
+            )
+    return Einsum(names, result)(*tensors)
+
+
+def _check_letters(subscripts, names, arrow, result, number):
+    def refuse(what):
+        raise ArgumentError(
+            f"K.einsum: subscripts {subscripts!r}: {what}. Write them as 'ij,jk->ik'."
+        )
+
+    if not arrow:
+        refuse("expected an arrow and the letters of the result")
+    if len(names) != number:
+        refuse(f"expected one group of letters for each of the {number} operands")
+    for letters in (*names, result):
+        if letters and not letters.isalpha():
+            refuse(f"{letters!r} has something else than letters")
+        twice = [letter for letter, count in Counter(letters).items() if count > 1]
+        if twice:
+            refuse(f"letter {twice[0]!r} stands twice in {letters!r}")
+    for letter in result:
+        if letter not in "".join(names):
+            refuse(f"letter {letter!r} of the result stands in no operand")
+
+
+# --- for each sample a product, in the sense of Keras 2.2 or of Keras 3 ---------------------------
+
+
+def batch_dot(x, y, axes=None):
+    """Return for each sample the product of `x` and `y` along one axis of each.
+
+    Parameters
+    ----------
+    x, y : Tensor, shape (batch, ...)
+        At least two axes.
+    axes : int or pair of int, optional
+        Axis of `x` and axis of `y`, neither of them the batch. By default the last of `x` and the
+        last but one of `y` (its last, if it has two).
+
+    Returns
+    -------
+    Tensor, shape (batch, rest of x, rest of y)
+        (batch, 1) where nothing is left.
+
+    Notes
+    -----
+    Where Keras changed its mind the dialect decides. In "1.2" and "2.2", as in Keras 2.2.4 on
+    TensorFlow, all axes but the last two count samples when `y` has at least four, `x` as many or
+    one less, and the sum is over one of the last two: shapes (b, 10, n) and (b, 10, n, 16) give
+    (b, 10, 16). In "3" they give (b, 10, 10, 16). `axes=0` of two matrices is there the sum over
+    the samples, of shape (n, 1); in "3" it is refused.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> x, y = K.placeholder((None, 20)), K.placeholder((None, 30, 20))
+    >>> K.batch_dot(x, y, axes=(1, 2)).shape
+    (None, 30)
+    """
+    x, y = promoted(x, y)
+    if x.ndim < 2 or y.ndim < 2:
+        raise ShapeError(
+            f"K.batch_dot: shapes {x.shape} and {y.shape}; expected at least 2 axes each."
+        )
+    if axes is None:
+        axes = (x.ndim - 1, max(y.ndim - 2, 1))
+    pair = (axes, axes) if isinstance(axes, (int, np.integer)) else tuple(axes)
+    if len(pair) != 2:
+        raise ArgumentError(f"K.batch_dot: axes {axes!r}; expected an int or a pair of ints.")
+    x_axis = normalize_axis(pair[0], x.ndim, "K.batch_dot")
+    y_axis = normalize_axis(pair[1], y.ndim, "K.batch_dot")
+    is_outer = habits().batch_dot_is_outer
+    if x_axis == y_axis == 0 and x.ndim == y.ndim == 2 and not is_outer:
+        return expand_dims(sum(x * y, axis=0), 1)
+    if 0 in (x_axis, y_axis):
+        raise ArgumentError(
+            f"K.batch_dot: axes {axes!r}; expected axes other than 0, which counts the samples."
+        )
+    if not is_outer and _are_matrices(x, y, x_axis, y_axis):
+        return _products_of_matrices(x, y, x_axis, y_axis)
+    product = BatchDot((x_axis,), (y_axis,))(x, y)
+    return expand_dims(product, 1) if product.ndim == 1 else product
+
+
+def _are_matrices(x, y, x_axis, y_axis):
+    last = y.ndim - 1
+    return 3 <= last <= x.ndim <= y.ndim and min(x_axis, y_axis) >= last - 1
+
+
+def _products_of_matrices(x, y, x_axis, y_axis):
+    """Return the sums over one of the last two axes; all axes before them count samples."""
+    samples = "".join(chr(ord("b") + axis) for axis in range(y.ndim - 2))
+    x_rest = "" if x.ndim < y.ndim else "X"
+    left = f"{x_rest}a" if x_axis == x.ndim - 1 else f"a{x_rest}"
+    right = "aY" if y_axis == y.ndim - 2 else "Ya"
+    return einsum(f"{samples}{left},{samples}{right}->{samples}{x_rest}Y", x, y)

@@ -1,27 +1,43 @@
-"""Activation functions: what turns a layer's sums into its outputs."""
+"""What layers and losses are made of: activations, normalisation, crossentropies."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from kerascope.backend.graph import parametric
-from kerascope.backend.ops.broadcasting import Elementwise
+from kerascope.backend.graph import Op, as_tensor, parametric
+from kerascope.backend.ops.broadcasting import Elementwise, cast
 from kerascope.backend.ops.comparison import greater
 from kerascope.backend.ops.control import Where
-from kerascope.backend.ops.elementwise import abs, clip, exp, floating, square
-from kerascope.backend.ops.reduction import room_for_reduced, sum
+from kerascope.backend.ops.elementwise import abs, clip, exp, floating, log, maximum, sqrt, square
+from kerascope.backend.ops.indexing import are_places
+from kerascope.backend.ops.reduction import mean, room_for_reduced, sum
+from kerascope.backend.ops.shaping import ExpandDims, Squeeze, permute_dimensions
 from kerascope.backend.ops.templates import full, number
-from kerascope.backend.shapes import normalize_axis
+from kerascope.backend.ops.windows import normalize_data_format
+from kerascope.backend.shapes import merge_shapes, normalize_axes, normalize_axis, reduced_shape
+from kerascope.errors import DataError, ShapeError
+from kerascope.settings import config
 
 __all__ = [
+    "batch_normalization",
+    "bias_add",
+    "binary_crossentropy",
+    "categorical_crossentropy",
     "elu",
     "hard_sigmoid",
+    "l2_normalize",
     "log_softmax",
+    "moving_average_update",
+    "normalize_batch_in_training",
+    "normalize_data_format",
     "relu",
     "sigmoid",
     "softmax",
     "softplus",
     "softsign",
+    "sparse_categorical_crossentropy",
     "tanh",
 ]
 
@@ -349,3 +365,300 @@ def log_softmax(x, axis=-1):
     """Return log(softmax(x, axis)), also where the softmax itself would round to 0."""
     x = floating(x)
     return LogSoftmax(normalize_axis(axis, x.ndim, "K.log_softmax"))(x)
+
+
+# --- shifting and scaling: biases, batch normalisation, running means -----------------------------
+
+
+def l2_normalize(x, axis=None):
+    """Return `x` divided by its length along `axis`: the root of the sum of its squares."""
+    x = floating(x)
+    least = np.maximum(1e-12, np.finfo(x.dtype).tiny)
+    return x / sqrt(maximum(sum(square(x), axis, keepdims=True), least))
+
+
+def bias_add(x, bias, data_format=None):
+    """Return `x` plus a bias for each channel.
+
+    Parameters
+    ----------
+    x : Tensor, shape (batch, ..., channels) or (batch, channels, ...)
+    bias : Tensor, shape (channels,) or (..., channels)
+        One number for each channel, or for each place and channel.
+    data_format : {"channels_last", "channels_first"}, optional
+        Where the channels of `x` lie.
+    """
+    data_format = normalize_data_format(data_format)
+    x, bias = as_tensor(x), as_tensor(bias)
+    if bias.ndim not in (1, x.ndim - 1):
+        raise ShapeError(
+            f"K.bias_add: bias of shape {bias.shape} for x of shape {x.shape}; expected 1 or "
+            f"{x.ndim - 1} axes.",
+            subject=bias,
+        )
+    if data_format == "channels_last" or x.ndim < 3:
+        return x + bias
+    if bias.ndim == 1:
+        return x + ExpandDims(tuple(range(1, x.ndim - 1)))(bias)
+    return x + permute_dimensions(bias, (bias.ndim - 1, *range(bias.ndim - 1)))
+
+
+def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
+    """Return `x` shifted and scaled by given statistics.
+
+    Parameters
+    ----------
+    x : Tensor
+    mean, var : Tensor
+        One number for each feature, or anything that broadcasts against `x`.
+    beta, gamma : Tensor or None
+        Offset and scale afterwards.
+    axis : int
+        Where the features lie.
+    epsilon : float
+        Keeps the division finite.
+
+    Notes
+    -----
+    gamma (x - mean) / sqrt(var + epsilon) + beta
+    """
+    x = floating(x)
+    axis = normalize_axis(axis, x.ndim, "K.batch_normalization")
+    mean, var, beta, gamma = (_along(axis, x, v) for v in (mean, var, beta, gamma))
+    scale = 1 / sqrt(var + epsilon) if gamma is None else gamma / sqrt(var + epsilon)
+    y = (x - mean) * scale
+    return y if beta is None else y + beta
+
+
+def _along(axis, x, values):
+    """Return a vector of one number for each feature so that it lies along `axis` of `x`."""
+    if values is None:
+        return None
+    values = as_tensor(values, like=x)
+    if values.ndim != 1 or axis == x.ndim - 1:
+        return values
+    return ExpandDims(tuple(range(1, x.ndim - axis)))(values)
+
+
+def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
+    """Return `x` normalised by its own mean and variance, and these two.
+
+    Parameters
+    ----------
+    x : Tensor
+    gamma, beta : Tensor or None
+        Scale and offset, of the shape that is left of `x` without `reduction_axes`.
+    reduction_axes : list of int
+        Axes over which mean and variance are taken.
+    epsilon : float
+
+    Returns
+    -------
+    tuple of Tensor
+        Normalised x, mean, variance.
+    """
+    x = floating(x)
+    axes = normalize_axes(reduction_axes, x.ndim, "K.normalize_batch_in_training")
+    center = mean(x, axes, keepdims=True)
+    distance = x - center
+    spread = mean(square(distance), axes, keepdims=True)
+    y = distance * (1 / sqrt(spread + epsilon))
+    if gamma is not None:
+        y = y * ExpandDims(axes)(gamma)
+    if beta is not None:
+        y = y + ExpandDims(axes)(beta)
+    return y, Squeeze(axes)(center), Squeeze(axes)(spread)
+
+
+def moving_average_update(variable, value, momentum):
+    """Return the pair (variable, new value) that moves a running mean towards `value`.
+
+    Notes
+    -----
+    new = momentum * old + (1 - momentum) * value
+    """
+    return variable, variable * momentum + value * (1.0 - momentum)
+
+
+# --- crossentropies: how far predicted probabilities are from what was wanted ---------------------
+
+
+def _probabilities(output):
+    """Return probabilities kept so far from 0 and 1 that their logarithms are finite."""
+    # float16 holds no number between 1 - 5e-4 and 1: a smaller margin would vanish.
+    margin = np.maximum(config.epsilon, np.finfo(output.dtype).epsneg)
+    return clip(output, margin, 1 - margin)
+
+
+def binary_crossentropy(target, output, from_logits=False):
+    """Return the crossentropy of yes-or-no predictions, element by element.
+
+    Parameters
+    ----------
+    target : Tensor
+        1 for yes, 0 for no.
+    output : Tensor, same shape
+        Probabilities, or with `from_logits` what a sigmoid would turn into them.
+    from_logits : bool
+
+    Notes
+    -----
+    -t log(p) - (1 - t) log(1 - p), with p kept in [epsilon, 1 - epsilon].
+    """
+    output = floating(output)
+    target = cast(as_tensor(target, like=output), output.dtype)
+    if from_logits:
+        return maximum(output, 0.0) - output * target + softplus(-abs(output))
+    p = _probabilities(output)
+    return -(target * log(p) + (1 - target) * log(1 - p))
+
+
+def categorical_crossentropy(target, output, from_logits=False, axis=-1):
+    """Return the crossentropy of predicted distributions: one number for each.
+
+    Parameters
+    ----------
+    target : Tensor, shape (..., classes)
+        Distributions, most often one-hot.
+    output : Tensor, same shape
+        Probabilities (they are divided by their sum), or with `from_logits` what a softmax would
+        turn into them. from_logits : bool
+    axis : int
+        Where the classes lie.
+
+    Returns
+    -------
+    Tensor, shape of `output` without `axis`
+
+    Notes
+    -----
+    -sum_k t_k log(p_k), with p kept in [epsilon, 1 - epsilon].
+    """
+    output = floating(output)
+    target = cast(as_tensor(target, like=output), output.dtype)
+    if from_logits:
+        return -sum(target * log_softmax(output, axis), axis)
+    p = _probabilities(output / sum(output, axis, keepdims=True))
+    return -sum(target * log(p), axis)
+
+
+@parametric
+class Pick(Op):
+    """The one element of each row along `axis` of `x` that `places` names."""
+
+    axis: int
+    may_refuse = True
+
+    def infer_shape(self, x, places):
+        shape = merge_shapes(reduced_shape(x.shape, (self.axis,), keepdims=False), places.shape)
+        if shape is None:
+            raise ShapeError(
+                f"pick: class numbers of shape {places.shape} for predictions of shape {x.shape}; "
+                f"expected one for each row along axis {self.axis}.",
+                subject=places,
+            )
+        return shape
+
+    def perform(self, x, places):
+        _check_classes(places, x.shape[self.axis])
+        first, step = _put_along(x.shape, self.axis)
+        return np.take(x, first + places * step)
+
+    def kernel(self, inputs, outputs):
+        x, places = inputs
+        n_classes = x.shape[self.axis]
+        first, step = _put_along(x.shape, self.axis)
+        chosen = np.empty(places.shape, "int64")
+
+        def compute(out, x, places):
+            _check_classes(places, n_classes)
+            np.multiply(places, step, chosen)
+            np.add(first, chosen, chosen)
+            x.take(chosen, None, out, "clip")
+
+        return None if first.shape != places.shape else compute
+
+    def grad(self, inputs, outputs, output_grads):
+        return [PutPicked(self.axis)(output_grads[0], inputs[1], inputs[0]), None]
+
+
+def _check_classes(places, n_classes):
+    if not are_places(places, n_classes):
+        raise DataError(
+            f"sparse_categorical_crossentropy: class numbers from {places.min()} to "
+            f"{places.max()}; expected 0 to {n_classes - 1}."
+        )
+
+
+def _put_along(shape, axis):
+    """Return where, in all numbers of an array, each row along `axis` starts, and its step."""
+    step = math.prod(shape[axis + 1 :])
+    others = (*shape[:axis], *shape[axis + 1 :])
+    row = np.arange(math.prod(others)).reshape(others)
+    return row + row // max(step, 1) * (shape[axis] - 1) * step, step
+
+
+@parametric
+class PutPicked(Op):
+    """Zeros with the shape of `like`; in each row along `axis` an element of `x` at its place."""
+
+    axis: int
+    may_refuse = True
+
+    def infer_shape(self, x, places, like):
+        return like.shape
+
+    def perform(self, x, places, like):
+        _check_classes(places, like.shape[self.axis])
+        first, step = _put_along(like.shape, self.axis)
+        whole = np.zeros(like.shape, x.dtype)
+        whole.put(first + places * step, x)
+        return whole
+
+    def kernel(self, inputs, outputs):
+        _, places, like = inputs
+        n_classes = like.shape[self.axis]
+        first, step = _put_along(like.shape, self.axis)
+        chosen = np.empty(places.shape, "int64")
+
+        def compute(out, x, places, like):
+            _check_classes(places, n_classes)
+            np.multiply(places, step, chosen)
+            np.add(first, chosen, chosen)
+            out.fill(0)
+            out.put(chosen, x)
+
+        return None if first.shape != places.shape else compute
+
+    def grad(self, inputs, outputs, output_grads):
+        return [Pick(self.axis)(output_grads[0], inputs[1]), None, None]
+
+
+def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
+    """Return `categorical_crossentropy` where the targets are class numbers.
+
+    Parameters
+    ----------
+    target : Tensor, shape of `output` without `axis`, or with size 1 there
+        Class numbers, ints or whole floats.
+    output : Tensor, shape (..., classes)
+        Probabilities (kept in [epsilon, 1 - epsilon], then divided by their sum), or logits.
+    from_logits : bool
+    axis : int
+
+    Returns
+    -------
+    Tensor, shape of `output` without `axis`
+
+    Raises
+    ------
+    DataError
+        At run time: a class number is not among the classes.
+    """
+    output = floating(output)
+    axis = normalize_axis(axis, output.ndim, "K.sparse_categorical_crossentropy")
+    target = cast(target, "int64")
+    if target.ndim == output.ndim:
+        target = Squeeze((axis,))(target)
+    logits = output if from_logits else log(_probabilities(output))
+    return -Pick(axis)(log_softmax(logits, axis), target)

@@ -2,25 +2,303 @@
 
 Maxima and sums can be taken axis by axis: the maximum of a window is that of the maxima of its
 rows. That is how `MaxPool` and `AveragePool` compute. The gradient of a mean goes to all cells of
-the window in equal parts, that of a maximum to the first cell that holds it.
-
-Where the windows lie is worked out in `pooling_windows.py`; the numbers are made in
-`pooling_kernels.py`.
+the window in equal parts, that of a maximum to the first cell that holds it. Where the windows lie
+is worked out in `windows.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from kerascope.backend.graph import Op, parametric
-from kerascope.backend.ops import pooling_kernels as kernels
-from kerascope.backend.ops.convolution_shapes import checked_padding, sizes_along_axes
+from kerascope.backend.ops.convolution_kernels import BLOCK_BYTES, equal_parts, shared_room
 from kerascope.backend.ops.elementwise import floating
-from kerascope.backend.ops.normalization import normalize_data_format
-from kerascope.backend.ops.pooling_windows import pooled_shape
+from kerascope.backend.ops.windows import (
+    Place,
+    checked_padding,
+    normalize_data_format,
+    places_along,
+    places_of_cells,
+    pooled_shape,
+    sizes_along_axes,
+)
 from kerascope.errors import ArgumentError, ShapeError
 
 __all__ = ["pool1d", "pool2d", "pool3d"]
+
+
+# --- the numbers of pooling and of its gradients, into memory that is given -----------------------
+#
+# Pooling does little with each number, so its time is that of fetching them. A few images are done
+# from beginning to end before the next ones come: what the first pass leaves in the processor's
+# second cache, the second pass finds there.
+#
+# As in `convolution_kernels.py`, a function that ends in `_into` looks at the shapes and returns a
+# function of (out, *inputs). The op calls it at once (`perform`), a compiled function keeps it
+# (`kernel`).
+
+
+Shape = tuple[int, ...]
+Routine = Callable[..., None]
+
+
+class Windows(NamedTuple):
+    """The windows of a pooling; the attributes as for `pooling.WindowOp`."""
+
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    padding: str
+    axis: int
+
+    def lengths(self, shape: Shape) -> Shape:
+        """Return the lengths of the axes that are pooled."""
+        return shape[self.axis : self.axis + len(self.sizes)]
+
+    def along(self, shape: Shape) -> Iterator[tuple[int, list[Place]]]:
+        """Yield each axis that is pooled, and the places of cell 0, 1, ... along it."""
+        facts = zip(self.lengths(shape), self.sizes, self.strides, strict=True)
+        for axis, (length, size, stride) in enumerate(facts, start=self.axis):
+            yield axis, places_along(length, size, stride, self.padding)
+
+    def places(self, shape: Shape) -> list[Place]:
+        """Return the places of each cell, row by row, in an input of this shape."""
+        lengths = self.lengths(shape)
+        return list(places_of_cells(lengths, self.sizes, self.strides, self.padding, self.axis))
+
+    def pooled(self, shape: Shape) -> Shape:
+        """Return the shape with the windows counted instead of the cells."""
+        found = pooled_shape(shape, self.sizes, self.strides, self.padding, self.axis, "pooling")
+        return tuple(int(n or 0) for n in found)
+
+    def are_apart(self) -> bool:
+        """Tell whether no cell lies in two windows."""
+        return all(size <= step for size, step in zip(self.sizes, self.strides, strict=True))
+
+    def cover_all(self, shape: Shape) -> bool:
+        """Tell whether each cell of an input of this shape lies in a window."""
+        return all(
+            len({i for p in places for i in range(p.cells.start, p.cells.stop, p.cells.step)})
+            == shape[axis]
+            for axis, places in self.along(shape)
+        )
+
+
+def image_blocks(shape: Shape, itemsize: int) -> list[slice]:
+    """Return which images to do together: so many that they fit into a block."""
+    per_image = max(1, prod(shape[1:]) * itemsize)
+    return list(equal_parts(shape[0], max(1, BLOCK_BYTES // per_image)))
+
+
+def longest(blocks: Iterable[slice]) -> int:
+    """Return the number of images of the largest block."""
+    return max((block.stop - block.start for block in blocks), default=0)
+
+
+# --- folding --------------------------------------------------------------------------------------
+
+
+class Fold(NamedTuple):
+    """How the windows along one axis become one number each.
+
+    Attributes
+    ----------
+    first : tuple of slice
+        The places of a cell that every window has.
+    others : list of Place
+        Those of the other cells; slices of all axes up to this one.
+    shape : tuple of int
+        Of the result, without the batch.
+    """
+
+    first: tuple[slice, ...]
+    others: list[Place]
+    shape: Shape
+
+
+def folds_of(windows: Windows, shape: Shape) -> list[Fold]:
+    """Return the steps that fold inputs of this shape, axis by axis."""
+    found, pooled = [], windows.pooled(shape)
+    for axis, places in windows.along(shape):
+        before = (slice(None),) * axis
+        full = max(
+            places,
+            key=lambda place: place.windows.stop - place.windows.start,
+            default=Place(slice(0, 0), slice(0, 0)),
+        )
+        others = [
+            Place((*before, place.cells), (*before, place.windows))
+            for place in places
+            if place is not full
+        ]
+        found.append(
+            Fold((*before, full.cells), others, (*pooled[1 : axis + 1], *shape[axis + 1 :]))
+        )
+    return found
+
+
+def fold(function: np.ufunc, x: np.ndarray, step: Fold, out: np.ndarray) -> None:
+    """Fold the windows of `x` along one axis by a function of two arrays: cell after cell."""
+    others = iter(step.others)
+    second = next(others, None)
+    if second is not None and out[second.windows].shape == out.shape:
+        function(x[step.first], x[second.cells], out=out)
+    else:
+        np.copyto(out, x[step.first])
+        others = iter(step.others)
+    for place in others:
+        part = out[place.windows]
+        function(part, x[place.cells], out=part)
+
+
+def fold_into(function: np.ufunc, shape: Shape, dtype: np.dtype, windows: Windows) -> Routine:
+    """Return the function (out, x) that brings each window down to one number."""
+    steps = folds_of(windows, shape)
+    blocks = image_blocks(shape, dtype.itemsize)
+    shapes = [(longest(blocks), *step.shape) for step in steps[:-1]]
+
+    def fold_all(out: np.ndarray, x: np.ndarray) -> None:
+        rooms = [shared_room(f"fold {n}", shape, dtype) for n, shape in enumerate(shapes)]
+        for images in blocks:
+            part = x[images]
+            results = [room[: len(part)] for room in rooms]
+            for step, result in zip(steps, [*results, out[images]], strict=True):
+                fold(function, part, step, result)
+                part = result
+
+    return fold_all
+
+
+def average_into(shape: Shape, dtype: np.dtype, windows: Windows) -> Routine:
+    """Return the function (out, x) for the mean of each window.
+
+    float16 is summed as float32: sums would soon be too large for it.
+    """
+    summed_in = np.result_type(dtype, np.float32)
+    counts = cell_counts(windows, shape, summed_in)
+    add_up = fold_into(np.add, shape, summed_in, windows)
+    if summed_in == dtype:
+
+        def average(out: np.ndarray, x: np.ndarray) -> None:
+            add_up(out, x)
+            np.divide(out, counts, out=out)
+
+        return average
+
+    pooled = windows.pooled(shape)
+
+    def average_wide(out: np.ndarray, x: np.ndarray) -> None:
+        wide = shared_room("wide", shape, summed_in)
+        total = shared_room("wide total", pooled, summed_in)
+        np.copyto(wide, x)
+        add_up(total, wide)
+        np.divide(total, counts, out=total)
+        np.copyto(out, total, casting="unsafe")
+
+    return average_wide
+
+
+def cell_counts(windows: Windows, shape: Shape, dtype: Any) -> np.ndarray:
+    """Return how many cells of an input of this shape each window covers; a scalar if all alike."""
+    after = len(shape) - windows.axis - len(windows.sizes)
+    ones = np.ones((*(1,) * windows.axis, *windows.lengths(shape), *(1,) * after), dtype)
+    counts = np.empty(windows.pooled(ones.shape), dtype)
+    fold_into(np.add, ones.shape, ones.dtype, windows)(counts, ones)
+    alike = counts.size > 0 and bool((counts == counts.flat[0]).all())
+    return np.asarray(counts.flat[0]) if alike else counts
+
+
+# --- the ways back --------------------------------------------------------------------------------
+
+
+def hits(
+    x: np.ndarray, y: np.ndarray, places: Sequence[Place], rooms: np.ndarray
+) -> Iterator[tuple[Place, np.ndarray]]:
+    """Yield each cell's place, and in which windows it is the first that equals `y`.
+
+    Parameters
+    ----------
+    x, y : numpy.ndarray
+        What was pooled, and the maxima.
+    places : list of Place
+    rooms : numpy.ndarray of bool, shape (2, *y.shape)
+        The hits of one cell overwrite those of the last.
+    """
+    waiting, room = rooms  # waiting: windows whose maximum has not come yet
+    waiting.fill(True)
+    for place in places:
+        still = waiting[place.windows]
+        hit = room[tuple(slice(0, n) for n in still.shape)]
+        np.equal(x[place.cells], y[place.windows], out=hit)
+        np.logical_and(hit, still, out=hit)
+        np.logical_xor(still, hit, out=still)
+        yield place, hit
+
+
+def put_at_maximum_into(shape: Shape, dtype: np.dtype, windows: Windows) -> Routine:
+    """Return the function (out, g, x, y): each number of `g` at the first maximum of its window.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of `x` and `out`.
+    dtype : numpy.dtype
+        Of `g` and `out`.
+    """
+    places, pooled = windows.places(shape), windows.pooled(shape)
+    apart, covered = windows.are_apart(), windows.cover_all(shape)
+    blocks = image_blocks(shape, dtype.itemsize)
+    block = (longest(blocks), *pooled[1:])
+
+    def put(out: np.ndarray, g: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+        rooms = shared_room("hits", (2, *block), np.dtype(bool))
+        product_room = shared_room("product", block, dtype)
+        if not (apart and covered):
+            out.fill(0)
+        for images in blocks:
+            own = rooms[:, : images.stop - images.start]
+            came, result = g[images], out[images]
+            for place, hit in hits(x[images], y[images], places, own):
+                target = result[place.cells]
+                if apart:  # no cell lies in two windows: nothing to add up
+                    np.multiply(came[place.windows], hit, out=target)
+                else:
+                    product = product_room[tuple(slice(0, n) for n in hit.shape)]
+                    np.multiply(came[place.windows], hit, out=product)
+                    np.add(target, product, out=target)
+
+    return put
+
+
+def spread_average_into(shape: Shape, dtype: np.dtype, windows: Windows) -> Routine:
+    """Return the function (out, g, like): each number of `g` in equal parts on its window."""
+    places, pooled = windows.places(shape), windows.pooled(shape)
+    apart, covered = windows.are_apart(), windows.cover_all(shape)
+    counts = cell_counts(windows, shape, dtype)
+    blocks = image_blocks(shape, dtype.itemsize)
+    block = (longest(blocks), *pooled[1:])
+
+    def spread(out: np.ndarray, g: np.ndarray, like: np.ndarray) -> None:
+        room = shared_room("product", block, dtype)
+        if not (apart and covered):
+            out.fill(0)
+        for images in blocks:
+            parts, result = room[: images.stop - images.start], out[images]
+            np.divide(g[images], counts, out=parts)
+            for place in places:
+                target = result[place.cells]
+                if apart:
+                    np.copyto(target, parts[place.windows])
+                else:
+                    np.add(target, parts[place.windows], out=target)
+
+    return spread
+
+
+# --- the ops --------------------------------------------------------------------------------------
 
 
 @parametric
@@ -39,7 +317,7 @@ class WindowOp(Op):
     @property
     def windows(self):
         """Where the windows lie."""
-        return kernels.Windows(self.pool_size, self.strides, self.padding, self.axis)
+        return Windows(self.pool_size, self.strides, self.padding, self.axis)
 
 
 # --- maxima ---------------------------------------------------------------------------------------
@@ -53,12 +331,12 @@ class MaxPool(WindowOp):
 
     def perform(self, x):
         y = np.empty(self.pooled_shape(x.shape), x.dtype)
-        kernels.fold_into(np.maximum, x.shape, x.dtype, self.windows)(y, x)
+        fold_into(np.maximum, x.shape, x.dtype, self.windows)(y, x)
         return y
 
     def kernel(self, inputs, outputs):
         shape, dtype = inputs[0]
-        return kernels.fold_into(np.maximum, shape, dtype, self.windows)
+        return fold_into(np.maximum, shape, dtype, self.windows)
 
     def grad(self, inputs, outputs, output_grads):
         place = PutAtMaximum(self.pool_size, self.strides, self.padding, self.axis)
@@ -73,12 +351,12 @@ class PutAtMaximum(WindowOp):
 
     def perform(self, g, x, y):
         result = np.empty(x.shape, g.dtype)
-        kernels.put_at_maximum_into(x.shape, g.dtype, self.windows)(result, g, x, y)
+        put_at_maximum_into(x.shape, g.dtype, self.windows)(result, g, x, y)
         return result
 
     def kernel(self, inputs, outputs):
         shape, dtype = outputs[0]
-        return kernels.put_at_maximum_into(shape, dtype, self.windows)
+        return put_at_maximum_into(shape, dtype, self.windows)
 
     def grad(self, inputs, outputs, output_grads):
         take = TakeAtMaximum(self.pool_size, self.strides, self.padding, self.axis)
@@ -94,7 +372,7 @@ class TakeAtMaximum(WindowOp):
     def perform(self, g, x, y):
         result = np.zeros(y.shape, g.dtype)
         places, rooms = self.windows.places(x.shape), np.empty((2, *y.shape), bool)
-        for (cells, windows), hit in kernels.hits(x, y, places, rooms):
+        for (cells, windows), hit in hits(x, y, places, rooms):
             result[windows] += g[cells] * hit
         return result
 
@@ -114,12 +392,12 @@ class AveragePool(WindowOp):
 
     def perform(self, x):
         y = np.empty(self.pooled_shape(x.shape), x.dtype)
-        kernels.average_into(x.shape, x.dtype, self.windows)(y, x)
+        average_into(x.shape, x.dtype, self.windows)(y, x)
         return y
 
     def kernel(self, inputs, outputs):
         shape, dtype = inputs[0]
-        return kernels.average_into(shape, dtype, self.windows)
+        return average_into(shape, dtype, self.windows)
 
     def grad(self, inputs, outputs, output_grads):
         spread = SpreadAverage(self.pool_size, self.strides, self.padding, self.axis)
@@ -134,12 +412,12 @@ class SpreadAverage(WindowOp):
 
     def perform(self, g, like):
         result = np.empty(like.shape, g.dtype)
-        kernels.spread_average_into(like.shape, g.dtype, self.windows)(result, g, like)
+        spread_average_into(like.shape, g.dtype, self.windows)(result, g, like)
         return result
 
     def kernel(self, inputs, outputs):
         shape, dtype = outputs[0]
-        return kernels.spread_average_into(shape, dtype, self.windows)
+        return spread_average_into(shape, dtype, self.windows)
 
     def grad(self, inputs, outputs, output_grads):
         pool = AveragePool(self.pool_size, self.strides, self.padding, self.axis)

@@ -32,9 +32,9 @@ from kerascope.backend.graph import (
     scoped,
 )
 from kerascope.backend.ops.elementwise import Add
+from kerascope.backend.ops.indexing import known_values
+from kerascope.backend.ops.indexing import shape as shape_of
 from kerascope.backend.ops.shaping import shape_vector
-from kerascope.backend.ops.sizes import known_values
-from kerascope.backend.ops.sizes import shape as shape_of
 from kerascope.errors import ArgumentError, DtypeError, ShapeError
 from kerascope.settings import config
 

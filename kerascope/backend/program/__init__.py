@@ -3,17 +3,20 @@
 A function that nobody watches, and that is called again and again with arrays of the same shapes,
 is written down as a Python function: one NumPy call for each op, into memory that is planned once.
 
-- `trial.py` performs the schedule once and notes the shape of every array;
+- `dispatch.py` has a function's programs, one for each set of shapes that comes again, and steps
+  through the schedule meanwhile; `program.py` runs one of them;
+- `bound.py` notes the shape of every array in one plain run; with `rules.py` it leaves out what
+  these shapes make needless;
 - `foreign.py` says what is taken for granted of an op that is not ours;
-- `bound.py` and `rules.py` leave out what these shapes make needless;
-- `kernels.py` says how each op that is left is written;
-- `flat.py` lays the weights of an optimizer one after the other, to update them together;
-- `stacks.py` finds what many equal layers do alike, to do it in one call; `stretched.py` their
-  biases; `order.py` moves what memory gains by;
-- `memory.py` plans the arrays: what dies makes room for what comes; `checked.py` checks the plan;
-- `source.py` writes the text, `draft.py` brings all this together, and `program.py` runs it;
-- `verified.py` compares a program with its steps, at each call, for who asks for it;
-- `loop.py` and its neighbours do all that once more for what is inside of a loop.
+- `plan.py` says what is left to do: `flat.py` lays the weights of an optimizer one after the other,
+  to update them together; `stacks.py` finds what many equal layers do alike, to do it in one call;
+- `memory.py` plans the arrays, what dies makes room for what comes, and checks the plan;
+- `source.py` writes the text, with what `emit.py` says of each line and `commit.py` of the end,
+  where new values are written; `draft.py` brings all this together;
+- `verified.py` compares a program with its steps, at each call, for who asks for it; `checks.py`
+  is what it shares with the checks of loops;
+- `loop.py`, `loop_plan.py` and `loop_calls.py` do all that once more for what is inside of a loop;
+- `profiling.py` measures a program line by line.
 
 What it computes is the same, bit for bit, as what stepping through the schedule computes.
 

@@ -1,15 +1,18 @@
-"""A draft: all that is known of a program while it is being written."""
+"""A draft: all that is known of a program while it is written; `function.explain()` shows it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Any, NamedTuple
 
-from kerascope.backend.program.checked import check_plan
-from kerascope.backend.program.flat_text import FlatText, Homes, settled
-from kerascope.backend.program.memory import Memory
+from kerascope.backend.program.emit import Kind
+from kerascope.backend.program.flat import FlatText, Homes, settled
+from kerascope.backend.program.memory import Memory, check_plan, places_for_stacks, runs_of
 from kerascope.backend.program.plan import Plan
 from kerascope.backend.program.source import Source
-from kerascope.backend.program.stack_places import places_for_stacks, runs_of
+from kerascope.edge import renderer
 
 
 class Draft:
@@ -76,3 +79,133 @@ def _slots_read_at_the_end(plan: Plan, flats: Sequence[FlatText]) -> list[int]:
         *plan.scalars_of_groups,
         *plan.conditions_at_the_end,
     ]
+
+
+# --- what became of every step of a function ------------------------------------------------------
+
+
+COLUMNS = ("line", "step", "result", "written as", "memory")
+
+
+class Row(NamedTuple):
+    """One step.
+
+    Attributes
+    ----------
+    line : int or None
+        Of the source, from 1; None if the step is not written there.
+    step : str
+        The op's call in the graph: "multiply(x, y) -> dense_1/multiply".
+    result : str
+        Type and shape of the array.
+    written_as : str
+        The text in the source, or which rule made it needless.
+    memory : str
+        Where the result lies.
+    """
+
+    line: int | None
+    step: str
+    result: str
+    written_as: str
+    memory: str
+
+
+class Explanation:
+    """The table of a program; it shows itself printed, in a terminal and in a notebook.
+
+    Attributes
+    ----------
+    name : str
+        Of the function.
+    shapes : list of tuple of int
+        Of the inputs for which the program was made.
+    rows : list of Row
+        In the order of the schedule.
+    n_bytes : int
+        How much memory the program has planned.
+    """
+
+    def __init__(self, draft: Draft) -> None:
+        bound = draft.plan.bound
+        self.name = draft.name
+        n_inputs = len(bound.schedule.inputs)
+        self.shapes = [bound.facts[slot].spec.shape for slot in range(n_inputs)]
+        self.n_bytes = draft.n_bytes
+        known = {row_of[0]: row_of[1] for row_of in _rows(draft)}
+        self.rows: list[Row] = [known[id(step)] for step in bound.schedule.steps]
+
+    @property
+    def title(self) -> str:
+        """One line above the table."""
+        written = sum(row.line is not None for row in self.rows)
+        return (
+            f"{self.name}{self.shapes}: {written} of {len(self.rows)} steps are written, "
+            f"{self.n_bytes:,} bytes planned"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {self.title}>"
+
+    def __str__(self) -> str:
+        rows = [COLUMNS, *(tuple(map(_cell, row)) for row in self.rows)]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS))]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        return "\n".join([self.title, *lines])
+
+    def __rich__(self) -> Any:
+        return renderer("explanation", str)(self)
+
+    def _repr_html_(self) -> str:
+        def line(tag: str, cells: Sequence[str]) -> str:
+            return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+        body = "".join(line("td", tuple(map(_cell, row))) for row in self.rows)
+        return f"<p>{escape(self.title)}</p><table>{line('th', COLUMNS)}{body}</table>"
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _rows(draft: Draft) -> Iterator[tuple[int, Row]]:
+    plan, text = draft.plan, draft.source.text.splitlines()
+    bound = plan.bound
+    for position, (line, writing) in enumerate(zip(bound.lines, plan.writings, strict=True)):
+        slot = line.outputs[0]
+        number = draft.source.line_numbers.get(position)
+        if writing.kind is Kind.CALL:
+            memory = _place(draft, slot)
+        elif number is None:
+            memory = "a view, made once"
+        else:
+            memory = writing.kind.value
+        written = text[number - 1].strip() if number is not None else writing.kind.value
+        yield id(line.step), Row(number, repr(line.step), _result(draft, slot), written, memory)
+    for step, rule in bound.taken_out:
+        result = _result(draft, step.outputs[0])
+        yield id(step), Row(None, repr(step), result, f"({rule})", "")
+    for number, group in zip(draft.source.group_lines, plan.groups, strict=True):
+        weights = f"with {len(group.parts)} weights, in blocks"
+        for part in group.parts:
+            for line in part.lines:
+                result = _result(draft, line.outputs[0])
+                yield id(line.step), Row(number, repr(line.step), result, weights, "one flat array")
+
+
+def _place(draft: Draft, slot: int) -> str:
+    before = draft.memory.origin.get(slot)
+    if slot in draft.memory.places:
+        return "beside the others of its kind"
+    return "its own" if before is None else f"that of {draft.source.names[before]}"
+
+
+def _result(draft: Draft, slot: int) -> str:
+    fact = draft.plan.bound.noted.get(slot)
+    if fact is None:
+        return ""
+    short = re.sub(r"^(f|i|u|b)\w*?(\d*)$", r"\1\2", fact.spec.dtype.name)
+    return f"{short}{list(fact.spec.shape)}".replace(" ", "")

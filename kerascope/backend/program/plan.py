@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kerascope.backend.graph import Variable
-from kerascope.backend.program.bound import Bound, Line
+from kerascope.backend.program.bound import Bound, Facts, Line
+from kerascope.backend.program.emit import Kind, Writing, writing_of
 from kerascope.backend.program.flat import Group, find_groups
-from kerascope.backend.program.kernels import Kind, Writing, writing_of
 from kerascope.backend.program.rules import rules_named
-from kerascope.backend.program.stacks import RULE, find_stacks
-from kerascope.backend.program.stretched import stretch_rows
-from kerascope.backend.program.trial import Facts
+from kerascope.backend.program.stacks import RULE, find_stacks, stretch_rows
 from kerascope.backend.schedule import Guards, Schedule
 
 

@@ -10,7 +10,9 @@ Nothing is printed here; `viz.profile` makes tables and pictures of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import ast
+import itertools
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
@@ -20,17 +22,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kerascope.backend.at_once import set_values
-from kerascope.backend.graph import Variable
-from kerascope.backend.locks import LOCKS
-from kerascope.backend.program.instrumented import (
-    Clock,
-    cost_of,
-    differences,
-    with_clock,
-    without_calls,
-)
-from kerascope.backend.program.profiling_lines import MeasuredLine, lines_of
+from kerascope.backend.atomic import LOCKS, set_values
+from kerascope.backend.graph import Op, Spec, Variable
+from kerascope.backend.program.bound import Line
+from kerascope.backend.program.draft import Draft
+from kerascope.backend.program.emit import Kind
+from kerascope.backend.program.flat import SCOPE, Group
 from kerascope.backend.program.program import Program
 from kerascope.backend.program.source import Source
 from kerascope.backend.subnormals import flushed
@@ -38,6 +35,373 @@ from kerascope.errors import ArgumentError
 
 if TYPE_CHECKING:
     from kerascope.backend.function import Function
+
+__all__ = ["Measured", "MeasuredLine", "made_up_inputs", "measure"]
+
+
+# --- a text with a clock between its statements, and one in which no call does anything -----------
+#
+# The text of a program is straight-line Python. So it can be measured statement by statement: a
+# copy reads a clock before the first one and after each, keeps the readings in local variables, and
+# returns them in place of the outputs. What the program writes at once is measured statement by
+# statement too: those of `new_values` stand in the place of `write()`. A second copy looks up
+# everything that the first one does, but calls nothing: what it takes is what Python takes to go
+# from line to line.
+
+
+Clock = Callable[[], int]  # in nanoseconds
+
+CLOCK = "__clock"  # no name in a program begins so: they are made of the names of tensors
+READING = "__reading_"
+NOTHING = "__nothing"
+TRIALS = 200  # consecutive readings from which the clock's own cost is found
+
+# Takes any arguments, does next to nothing, and is written in C, as what it stands for.
+nothing = "".format
+
+
+def statements_of(source: Source) -> list[ast.stmt]:
+    """Return the statements of a program but for its `return`."""
+    *body, _ = _function(source.text).body
+    if ast.unparse(body[-1]) != "write()":
+        return body
+    return [*body[:-1], *_function(source.text, "new_values").body]
+
+
+def with_clock(source: Source, clock: Clock) -> Callable[..., tuple[int, ...]]:
+    """Return the program as a function that returns the clock's readings: one more than statements.
+
+    Parameters
+    ----------
+    source : Source
+    clock : callable
+        Returns nanoseconds.
+    """
+    function = _function(source.text)
+    function.body = _with_readings(statements_of(source))
+    return _compiled(function, {**source.scope, CLOCK: clock})
+
+
+def cost_of(clock: Clock) -> float:
+    """Return what one reading of a clock costs, in nanoseconds: the median of some trials.
+
+    Examples
+    --------
+    >>> from itertools import count
+    >>> cost_of(count(0, 5).__next__)
+    5.0
+    """
+    function = _function("def trial(): pass")
+    function.body = _with_readings([ast.Pass() for _ in range(TRIALS)])
+    readings = _compiled(function, {CLOCK: clock})()
+    return float(median(differences(readings)))
+
+
+def differences(readings: Sequence[int]) -> list[int]:
+    """Return what passed between each reading and the next.
+
+    Examples
+    --------
+    >>> differences([3, 5, 9])
+    [2, 4]
+    """
+    return [after - before for before, after in itertools.pairwise(readings)]
+
+
+def without_calls(source: Source) -> Callable[..., Any]:
+    """Return the program as a function that looks up all names and calls nothing."""
+    function = _function(source.text)
+    idle = _Idle(source.scope)
+    function.body = [idle.visit(statement) for statement in statements_of(source)]
+    return _compiled(function, {**source.scope, NOTHING: nothing})
+
+
+class _Idle(ast.NodeTransformer):
+    """Hands the function itself, and its arguments, to what does nothing with them.
+
+    Of a method or attribute of what was not computed (`x.reshape(2, 3)`, `x.T`), `x` stands for it.
+    """
+
+    def __init__(self, scope: Container[str]) -> None:
+        self.scope = scope
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self.generic_visit(node)
+        target = node.targets[0]
+        # What does nothing returns one thing: it is given to each of several names.
+        targets = target.elts if isinstance(target, ast.Tuple) else node.targets
+        return ast.Assign(list(targets), node.value)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        root: ast.expr = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        is_known = isinstance(root, ast.Name) and root.id in self.scope
+        return node if is_known else self.visit(root)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        return ast.Call(ast.Name(NOTHING, ast.Load()), [node.func, *node.args], node.keywords)
+
+
+def _function(text: str, name: str | None = None) -> ast.FunctionDef:
+    """Return a function of a text: that of a name, or the first."""
+    functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    return next(node for node in functions if name in (None, node.name))
+
+
+def _with_readings(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """Return the statements with a reading around each, and all readings at the end."""
+    names = [f"{READING}{number}" for number in range(len(statements) + 1)]
+    read = [
+        ast.Assign([ast.Name(name, ast.Store())], ast.Call(ast.Name(CLOCK, ast.Load()), [], []))
+        for name in names
+    ]
+    body: list[ast.stmt] = [read[0]]
+    for statement, after in zip(statements, read[1:], strict=True):
+        body += [statement, after]
+    listed: list[ast.expr] = [ast.Name(name, ast.Load()) for name in names]
+    return [*body, ast.Return(ast.Tuple(listed, ast.Load()))]
+
+
+def _compiled(function: ast.FunctionDef, scope: dict[str, Any]) -> Callable[..., Any]:
+    tree = ast.fix_missing_locations(ast.Module([function], []))
+    exec(compile(tree, f"<kerascope {function.name}, measured>", "exec"), scope)
+    compiled: Callable[..., Any] = scope[function.name]
+    return compiled
+
+
+# --- what each line stands for: its op, its layer, its phase and its memory -----------------------
+#
+# A statement of the text is an op, the loop that updates many weights at once, a new value that is
+# written into its variable, or what is returned. Together they are the whole call, so the times of
+# all phases, of all layers and of all ops have one sum.
+
+
+PHASES = ("forward", "loss", "metrics", "backward", "update", "return")
+OPTIMIZER = "optimizer"  # whose ops belong to no layer
+
+
+@dataclass(frozen=True)
+class MeasuredLine:
+    """One op, and what it costs in each call.
+
+    Attributes
+    ----------
+    op : str
+        `dot`; or `update` (a weight's share of a loop over many weights), `commit` (a new value is
+        written into its variable), `copy`, `return`.
+    name : str
+        Of what is computed: `dense_1/dot`.
+    phase : str
+        One of `PHASES`.
+    scope, layer : str
+        The scope as the op has it, and the layer that it tells of; "" for none.
+    seconds : float
+    line : int
+        Number of the line in the program's text, from 1.
+    inputs, outputs : tuple of Spec
+        Shapes and types, as far as they are known.
+    n_bytes : int
+        Of the results.
+    memory : str
+        Where they lie: "own", "again: dense_1/dot" (where that lay before), "beside its kind" (in
+        the flat array of all gradients), "each call" (allocated anew), "view", "in place"; or "".
+    definition : Op or None
+    """
+
+    op: str
+    name: str
+    phase: str
+    scope: str
+    layer: str
+    seconds: float
+    line: int
+    inputs: tuple[Spec, ...] = ()
+    outputs: tuple[Spec, ...] = ()
+    n_bytes: int = 0
+    memory: str = ""
+    definition: Op | None = None
+
+    @property
+    def traffic(self) -> int:
+        """Bytes that are read and written; a view touches none."""
+        if self.memory == "view":
+            return 0
+        return sum(spec.n_bytes for spec in (*self.inputs, *self.outputs))
+
+
+def layer_of(scope: str) -> str:
+    """Return the layer that a scope tells of.
+
+    Examples
+    --------
+    >>> layer_of("gradients/encoder/dense_1"), layer_of("update/dense_1/kernel")
+    ('encoder/dense_1', 'dense_1')
+    >>> layer_of("dense_2_loss"), layer_of("dense_1/weight_regularizer")
+    ('dense_2_loss', 'dense_1')
+    """
+    parts = scope.split("/")
+    if parts[0] == "update":
+        return "/".join(parts[1:-1])
+    while parts and parts[0] in ("gradients", "clip"):
+        parts.pop(0)
+    if len(parts) > 1 and parts[-1] in ("weight_regularizer", "activity_regularizer", "step"):
+        parts.pop()
+    return "/".join(parts)
+
+
+def lines_of(draft: Draft, seconds: Sequence[float]) -> Iterator[MeasuredLine]:
+    """Yield what each statement of a program stands for, with its time.
+
+    Parameters
+    ----------
+    draft : Draft
+        Of the program.
+    seconds : list of float
+        Of each statement of its text.
+    """
+    yield from _Reading(draft).lines(seconds)
+
+
+class _Reading:
+    """Reads the text of a program together with its plan."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.source = draft.source
+        self.bound = draft.plan.bound
+        self.positions: dict[int, list[int]] = {}  # several where a stack is one line of the text
+        for at, number in self.source.line_numbers.items():
+            self.positions.setdefault(number, []).append(at)
+        self.tensors = {slot: x.name for x, slot in self.bound.schedule.slots.items()}
+        known = [*self.bound.facts, *self.tensors, *draft.plan.slot_of.values()]
+        names = self.source.names
+        self.slots = {names[slot]: slot for slot in known if slot in names}
+        self.variables = {slot: v for v, slot in draft.plan.slot_of.items()}
+        steps = self.bound.schedule.steps
+        self.has_optimizer = any(step.apply.scope.name.startswith(SCOPE) for step in steps)
+
+    def lines(self, seconds: Sequence[float]) -> Iterator[MeasuredLine]:
+        """Yield all lines."""
+        groups = dict(zip(self.source.group_lines, self.draft.plan.groups, strict=True))
+        for statement, time in zip(statements_of(self.source), seconds, strict=True):
+            positions = self._positions(statement)
+            if positions:
+                for position in positions:
+                    yield self._of_op(position, time / len(positions))
+            elif statement.lineno in groups:
+                yield from self._of_group(groups[statement.lineno], statement, time)
+            else:
+                yield self._of_end(statement, time)
+
+    def _positions(self, statement: ast.stmt) -> list[int]:
+        numbers = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+        found = [self.positions[number] for number in numbers if number in self.positions]
+        return found[0] if found else []
+
+    def _layer(self, scope: str, phase: str) -> str:
+        layer = layer_of(scope)
+        return OPTIMIZER if not layer and phase == "update" and self.has_optimizer else layer
+
+    # --- ops --------------------------------------------------------------------------------------
+
+    def _of_op(self, position: int, time: float) -> MeasuredLine:
+        line = self.bound.lines[position]
+        scope = line.step.apply.scope.name
+        phase = line.step.phase.word
+        outputs = self._specs(line.outputs)
+        is_view = self._kind(position) is Kind.VIEW
+        return MeasuredLine(
+            op=line.op.name,
+            name=line.step.apply.name,
+            phase=phase,
+            scope=scope,
+            layer=self._layer(scope, phase),
+            seconds=time,
+            line=self.source.line_numbers[position],
+            inputs=self._specs(line.inputs),
+            outputs=outputs,
+            n_bytes=0 if is_view else sum(spec.n_bytes for spec in outputs),
+            memory=self._memory(position, line),
+            definition=line.op,
+        )
+
+    def _kind(self, position: int) -> Kind:
+        return self.draft.plan.writings[position].kind
+
+    def _specs(self, slots: Sequence[int]) -> tuple[Spec, ...]:
+        facts = [self.bound.facts.get(slot) or self.bound.noted.get(slot) for slot in slots]
+        return tuple(fact.spec for fact in facts if fact is not None)
+
+    def _memory(self, position: int, line: Line) -> str:
+        kind = self._kind(position)
+        if kind is not Kind.CALL:
+            return "view" if kind is Kind.VIEW else "each call"
+        memory = self.draft.memory
+        if line.outputs[0] in memory.places:
+            return "beside its kind"
+        origin = memory.origin.get(line.outputs[0])
+        if origin is None:
+            return "own"
+        return f"again: {self.tensors.get(origin, '?')}"
+
+    # --- the end ----------------------------------------------------------------------------------
+
+    def _of_group(self, group: Group, loop: ast.stmt, time: float) -> Iterator[MeasuredLine]:
+        """Yield each weight's share of a loop: by its size, since numbers all cost the same."""
+        sizes = [self._specs(part.roles[:1])[0] for part in group.parts]
+        total = sum(spec.n_bytes for spec in sizes) or 1
+        for part, spec in zip(group.parts, sizes, strict=True):
+            scope = part.lines[0].step.apply.scope.name
+            written = [self._specs([part.roles[role]])[0] for role in part.targets.values()]
+            yield MeasuredLine(
+                op="update",
+                name=scope,
+                phase="update",
+                scope=scope,
+                layer=self._layer(scope, "update"),
+                seconds=time * spec.n_bytes / total,
+                line=loop.lineno,
+                inputs=self._specs(part.roles),
+                outputs=tuple(written),
+                memory="in place",
+            )
+
+    def _of_end(self, statement: ast.stmt, time: float) -> MeasuredLine:
+        """Return what a statement is that no op has: an output, a new value, a copy."""
+        words = [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
+        slots = [self.slots[word] for word in words if word in self.slots]
+        if isinstance(statement, ast.Assign) and "outputs" in words:
+            specs = self._specs(self.draft.plan.outputs)
+            size = sum(spec.n_bytes for spec in specs)
+            return MeasuredLine(
+                "return", "return", "return", "", "", time, statement.lineno,
+                specs, specs, size, "each call",
+            )  # fmt: skip
+        written = next((self.variables[slot] for slot in slots if slot in self.variables), None)
+        if written is not None:
+            return self._of_commit(written, statement, time)
+        maker = self.bound.makers.get(slots[-1]) if slots else None
+        scope = maker.step.apply.scope.name if maker is not None else ""
+        specs = self._specs(slots[-1:])
+        return MeasuredLine(
+            "copy", self.tensors.get(slots[-1], "") if slots else "", "update", scope,
+            self._layer(scope, "update"), time, statement.lineno, specs, specs,
+        )  # fmt: skip
+
+    def _of_commit(self, variable: Variable, statement: ast.stmt, time: float) -> MeasuredLine:
+        scope = f"{SCOPE}{variable.name}"
+        spec = Spec(variable.room.shape, variable.room.dtype)
+        layer = self._layer(scope, "update")
+        return MeasuredLine(
+            "commit", variable.name, "update", scope, layer, time, statement.lineno,
+            (spec,), (spec,), memory="in place",
+        )  # fmt: skip
+
+
+# --- measuring ------------------------------------------------------------------------------------
+
 
 FEWEST, MOST = 5, 1000  # calls, if nobody says how many
 NANO = 1e-9
@@ -301,6 +665,3 @@ class _Times:
         if self._idle is None or not self._idles:
             return None
         return min(max(median(self._idles) - self._cost, 0) * NANO, self.whole())
-
-
-__all__ = ["Measured", "MeasuredLine", "made_up_inputs", "measure"]

@@ -8,17 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.at_once import BOUND
+from kerascope.backend.atomic import BOUND, LOCKS
 from kerascope.backend.graph import Variable
-from kerascope.backend.locks import LOCKS
+from kerascope.backend.program.bound import Trial
+from kerascope.backend.program.commit import Writing, noted
 from kerascope.backend.program.draft import Draft
-from kerascope.backend.program.flat_text import Homes
+from kerascope.backend.program.emit import hide, show
+from kerascope.backend.program.flat import Homes
 from kerascope.backend.program.foreign import is_own, is_pure
 from kerascope.backend.program.loop import LoopProgram
-from kerascope.backend.program.new_values import Writing, noted
 from kerascope.backend.program.plan import Plan
-from kerascope.backend.program.shown import hide, show
-from kerascope.backend.program.trial import Trial
 from kerascope.backend.schedule import Schedule
 from kerascope.backend.subnormals import flushed
 

@@ -26,9 +26,8 @@ from kerascope.backend.ops.elementwise import (
 from kerascope.backend.ops.nn import Relu, ReluSlope
 from kerascope.backend.ops.reduction import Mean
 from kerascope.backend.ops.shaping import Reshape, ReshapeLike, Transpose
-from kerascope.backend.program.bound import Bound, Line, Rule
+from kerascope.backend.program.bound import Bound, Line, Rule, stand_in
 from kerascope.backend.program.foreign import is_own, is_pure
-from kerascope.backend.program.trial import stand_in
 
 # A constant this large is rather computed than kept; ops on a uniform one need one number of it.
 MOST_ELEMENTS = 1 << 20

@@ -11,17 +11,13 @@ import numpy as np
 
 from kerascope.backend.graph import Spec, Tensor
 from kerascope.backend.ops.broadcasting import Stretch
-from kerascope.backend.phases import Phase, phase_of_scope
 from kerascope.backend.program.bound import Bound, Line
-from kerascope.backend.program.flat_text import FlatText
-from kerascope.backend.program.kernels import Kind, Writing
-from kerascope.backend.program.literals import Literals, is_better_full
-from kerascope.backend.program.memory import Memory, aligned
-from kerascope.backend.program.names import Names
-from kerascope.backend.program.new_values import fill
+from kerascope.backend.program.commit import fill
+from kerascope.backend.program.emit import Kind, Literals, Names, Writing, aligned, is_better_full
+from kerascope.backend.program.flat import FlatText
+from kerascope.backend.program.memory import Memory, Run
 from kerascope.backend.program.plan import Commit, Plan
-from kerascope.backend.program.stack_places import Run
-from kerascope.backend.schedule import Guards
+from kerascope.backend.schedule import Guards, Phase, phase_of_scope
 
 INDENT = "    "
 

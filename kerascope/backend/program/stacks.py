@@ -7,28 +7,185 @@ BLAS as `np.dot` multiplies each, and where every element is rounded exactly it 
 beside which others it lies. So no bit changes. On small arrays a call costs more than its
 arithmetic: the gradients of two hundred equal layers take a third of the time.
 
-Here the stacks are found; `stack_places.py` lets their arrays lie at equal distances.
+Here the stacks are found; `memory.py` lets their arrays lie at equal distances.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kerascope.backend.graph import Spec
 from kerascope.backend.ops.broadcasting import Stretch, Sum, is_sum_of_rows
 from kerascope.backend.ops.linalg import Dot
-from kerascope.backend.program.bound import Bound, Line
-from kerascope.backend.program.flat import EXACT
-from kerascope.backend.program.kernels import Kind, Writing, writing_of
-from kerascope.backend.program.order import (
-    origin,
-    positions_of_makers,
-    positions_of_readers,
-    ready_at,
-    reordered,
-)
-from kerascope.backend.program.runs import FEWEST, LARGEST
+from kerascope.backend.program.bound import Bound, Fact, Line
+from kerascope.backend.program.emit import Kind, Writing, writing_of
+from kerascope.backend.program.flat import EXACT, Group, starts_of
+
+# --- when equal lines are worth one call: how many, how small, how regular ------------------------
+
+
+FEWEST = 8  # lines
+LARGEST = 1 << 14  # numbers in an array; with more a call costs little beside its arithmetic
+
+
+def longest_run(gaps: Iterable[Any]) -> tuple[int, int]:
+    """Return start and length of the longest run of things with equal gaps between them.
+
+    Examples
+    --------
+    >>> longest_run([5, 2, 2, 2, None, None, None, None])  # None: there is no such gap
+    (1, 4)
+    >>> longest_run([])
+    (0, 0)
+    """
+    best, start = (0, 0), 0
+    for gap, equal in itertools.groupby(gaps):
+        count = len(list(equal))
+        if gap is not None and count + 1 > best[1]:
+            best = start, count + 1
+        start += count
+    return best
+
+
+# --- biases of many equal layers, stretched at once to what they are added to ---------------------
+#
+# To add a row to each row of a small matrix costs NumPy three times what it costs to add a matrix.
+# So where many layers do it, all their biases are stretched before the first of them, by one copy.
+
+
+def stretch_rows(bound: Bound, groups: Sequence[Group]) -> None:
+    """Let lines read stretched rows where a stack of copies can make them.
+
+    Parameters
+    ----------
+    bound : Bound
+    groups : list of Group
+        Weights that lie one after the other: only of these the copies can be one call.
+    """
+    starts = {v: (at, start) for at, v, start in _starts(groups)}
+    variables = dict(bound.schedule.variables)
+    alike: dict[Any, dict[int, list[tuple[Line, int]]]] = {}  # by what is alike, then by start
+    for line in bound.lines:
+        for position, slot in enumerate(line.inputs):
+            variable = variables.get(slot)
+            if variable in starts and _adds_rows(bound, line, slot):
+                room, start = starts[variable]
+                key = room, bound.spec(slot), bound.spec(line.outputs[0])
+                alike.setdefault(key, {}).setdefault(start, []).append((line, position))
+    copies = []
+    for readers_of in alike.values():
+        begins = list(readers_of)
+        first, count = longest_run([after - one for one, after in itertools.pairwise(begins)])
+        if count >= FEWEST:
+            copies += [_stretched(bound, readers_of[x]) for x in begins[first : first + count]]
+    bound.lines = [*copies, *bound.lines]
+
+
+def _starts(groups: Sequence[Group]) -> Iterator[tuple[Any, Any, int]]:
+    """Yield for each weight in which array it lies, itself, and at which number it begins."""
+    for number, group in enumerate(groups):
+        for role, several in group.variables.items():
+            *starts, _ = starts_of([v.room.shape for v in several], group.dtype)
+            for v, start in zip(several, starts, strict=True):
+                yield (number, role), v, start
+
+
+def _adds_rows(bound: Bound, line: Line, slot: int) -> bool:
+    """Tell whether a line computes with a row and each row of a small matrix."""
+    row, whole = bound.spec(slot), bound.spec(line.outputs[0])
+    if row is None or whole is None or line.op.ufunc not in EXACT or line.guards:
+        return False
+    is_row = len(whole.shape) == 2 and row.shape == whole.shape[1:] and row.dtype == whole.dtype
+    return is_row and whole.shape[0] > 1 and whole.size <= LARGEST
+
+
+def _stretched(bound: Bound, readers: Sequence[tuple[Line, int]]) -> Line:
+    """Return the line that stretches an operand of lines, which read it from now on.
+
+    It has the step of the first one, so a table of all steps has no row for it.
+    """
+    line, position = readers[0]
+    whole = bound.facts[line.outputs[0]].spec
+    slot = bound.new_slot()
+    copy = Line(line.step, [line.inputs[position]], ())
+    copy.op, copy.outputs = Stretch(whole.shape[0]), (slot,)
+    size = whole.dtype.itemsize
+    bound.facts[slot] = Fact(whole, (whole.shape[1] * size, size))
+    bound.makers[slot] = copy
+    for reader, place in readers:
+        reader.inputs[place] = slot
+    return copy
+
+
+# --- where lines stand, from where on they can, and new orders ------------------------------------
+
+
+def positions_of_makers(bound: Bound) -> dict[int, int]:
+    """Return for each slot that a line makes the position of this line."""
+    return {slot: position for position, line in enumerate(bound.lines) for slot in line.outputs}
+
+
+def positions_of_readers(bound: Bound) -> dict[int, int]:
+    """Return for each slot whose memory a line reads the position of the first such line.
+
+    Conditions are read too. A line that makes a view does not read.
+    """
+    found: dict[int, int] = {}
+    for position, line in enumerate(bound.lines):
+        read = [] if _is_plain_view(line) else list(line.inputs)
+        read.extend(slot for conjunction in line.guards for slot, _ in conjunction)
+        for slot in read:
+            found.setdefault(origin(bound, slot), position)
+    return found
+
+
+def ready_at(bound: Bound, line: Line, made_at: Mapping[int, int]) -> int:
+    """Return the position after which the inputs of a line are there; -1 if before all lines.
+
+    A view of what is fed is there where its line stands, any other where its array is made.
+    """
+    sources = ((slot, origin(bound, slot)) for slot in line.inputs)
+    return max((made_at.get(x, made_at.get(slot, -1)) for slot, x in sources), default=-1)
+
+
+def origin(bound: Bound, slot: int) -> int:
+    """Return the slot whose memory a slot shows: itself, or that of which it is a view."""
+    while True:
+        maker = bound.makers.get(slot)
+        if maker is None or not _is_plain_view(maker):
+            return slot
+        slot = maker.inputs[0]
+
+
+def _is_plain_view(line: Line) -> bool:
+    return line.op.is_view and len(line.inputs) == 1 and not line.guards
+
+
+def reordered(bound: Bound, made_at: Mapping[int, int], moved: Mapping[int, int]) -> list[Line]:
+    """Return the lines in a new order, in which some have moved, and views are where they can be.
+
+    Parameters
+    ----------
+    bound : Bound
+    made_at : dict of int to int
+        The position of the line that makes a slot.
+    moved : dict of int to int
+        From a line's position to its new one.
+    """
+
+    def place(position: int) -> tuple[int, int, int]:
+        line = bound.lines[position]
+        if _is_plain_view(line):
+            return made_at.get(origin(bound, line.inputs[0]), position), 1, position
+        return moved.get(position, position), 0, position
+
+    return [bound.lines[position] for position in sorted(range(len(bound.lines)), key=place)]
+
+
+# --- stacks ---------------------------------------------------------------------------------------
+
 
 RULE = "stack_equal"
 

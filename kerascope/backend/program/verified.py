@@ -5,7 +5,7 @@ Where they differ the first step that does is named, and every variable keeps wh
 not a number has no bits of its own: any NaN is like any other. The first call with arrays of some
 shapes is stepped alone; any other takes more than twice the time, and ops that do more than
 compute, such as `print_tensor`, do it twice. Both roads take the same written loops, so at every
-call each loop is checked by itself besides: see `ops/scan_checked.py`.
+call each loop is checked by itself besides: see `ops/scan_run.py`.
 """
 
 from __future__ import annotations
@@ -16,16 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.at_once import set_values
-from kerascope.backend.bits import are_same, differing
+from kerascope.backend.atomic import LOCKS, set_values
 from kerascope.backend.graph import Variable
-from kerascope.backend.locks import LOCKS
-from kerascope.backend.loop_checks import checked_loops
-from kerascope.backend.outside import own_failure
 from kerascope.backend.program.bound import Line
+from kerascope.backend.program.checks import are_same, checked_loops, differing, own_failure
+from kerascope.backend.program.commit import Disturbed
 from kerascope.backend.program.draft import Draft
 from kerascope.backend.program.foreign import is_own, is_pure
-from kerascope.backend.program.new_values import Disturbed
 from kerascope.backend.program.program import Program
 from kerascope.backend.schedule import Reading, Schedule, is_needed
 from kerascope.errors import VerificationError

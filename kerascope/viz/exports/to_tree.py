@@ -14,10 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kerascope.backend.function import Function
-from kerascope.backend.graph import Apply, Tensor
+from kerascope.backend.graph import Apply, Tensor, applies_in_order
 from kerascope.backend.ops.scan import Scan
 from kerascope.backend.ops.scan_graph import InnerGraph
-from kerascope.backend.traversal import applies_in_order
 from kerascope.engine.arguments import to_list
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, DtypeError

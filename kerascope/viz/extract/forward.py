@@ -14,8 +14,15 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, Variable
-from kerascope.backend.traversal import applies_between, applies_in_order
+from kerascope.backend.graph import (
+    Apply,
+    Constant,
+    Placeholder,
+    Tensor,
+    Variable,
+    applies_between,
+    applies_in_order,
+)
 from kerascope.configured import plain
 from kerascope.engine.network import Network
 from kerascope.engine.node_ids import CallInModel, calls_in, clean, free_id

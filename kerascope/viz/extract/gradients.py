@@ -26,15 +26,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.at_once import set_values
+from kerascope.backend.atomic import set_values
 from kerascope.backend.function import function
 from kerascope.backend.gradient import Branches, Swept, gradient_stage
-from kerascope.backend.graph import Apply, Tensor, as_tensor, is_float
+from kerascope.backend.graph import Apply, Tensor, applies_between, as_tensor, is_float
 from kerascope.backend.ops.broadcasting import zeros_like
 from kerascope.backend.ops.control import Switch
 from kerascope.backend.scopes import name_scope, root_scope
 from kerascope.backend.state import PHASE
-from kerascope.backend.traversal import applies_between
 from kerascope.engine.node_ids import clean, free_id
 from kerascope.errors import DataError, DtypeError
 from kerascope.trace.records import counted

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.eager import graph_mode
-from kerascope.backend.graph import Tensor
+from kerascope.backend.graph import Tensor, graph_mode
 from kerascope.backend.shapes import Shape
 from kerascope.backend.state import placeholder
 from kerascope.engine.base_layer import Layer

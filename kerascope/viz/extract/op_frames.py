@@ -18,8 +18,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kerascope.backend.graph import Apply, Tensor
-from kerascope.backend.traversal import applies_in_order
+from kerascope.backend.graph import Apply, Tensor, applies_in_order
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.engine.node import Node

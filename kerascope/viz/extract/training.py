@@ -17,8 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from kerascope.backend.graph import Tensor, Variable, as_tensor
-from kerascope.backend.traversal import leaves
+from kerascope.backend.graph import Tensor, Variable, as_tensor, leaves
 from kerascope.engine.node_ids import clean
 from kerascope.optimizers import ParameterUpdate
 from kerascope.stage import Mark, Stage, observing

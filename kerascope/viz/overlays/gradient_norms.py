@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kerascope.backend.at_once import set_values
+from kerascope.backend.atomic import set_values
 from kerascope.backend.function import Function
 from kerascope.backend.gradient import gradients
 from kerascope.backend.graph import Tensor, is_float

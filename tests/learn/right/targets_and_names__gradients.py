@@ -1,4 +1,4 @@
-from kerascope.backend.traversal import leaves
+from kerascope.backend.graph import leaves
 
 targets_of_one, targets_of_half = ["spam_target"], ["spam_target"]
 targets_of_two = targets_of_one + ["cost_target"]

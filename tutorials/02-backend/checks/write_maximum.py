@@ -3,7 +3,7 @@
 import numpy as np
 
 from kerascope import backend as K
-from kerascope.backend.traversal import applies_in_order
+from kerascope.backend.graph import applies_in_order
 from kerascope.learn import Text, check
 
 X = np.array([[1.0, -2.0, 3.0], [0.5, 5.0, -6.0]])

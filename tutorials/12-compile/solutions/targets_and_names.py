@@ -1,4 +1,4 @@
-from kerascope.backend.traversal import applies_between
+from kerascope.backend.graph import applies_between
 
 targets_of_one = ["spam_target"]
 names_of_one = ["loss", "acc"]

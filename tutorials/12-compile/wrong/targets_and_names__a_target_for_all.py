@@ -4,7 +4,7 @@ en: expected targets_of_half to be ['spam_target'], yours is ['spam_target', 'co
 zh: targets_of_half 应为 ['spam_target']，你的是 ['spam_target', 'cost_target']：cost 没有损失，用不着标签
 """
 
-from kerascope.backend.traversal import applies_between
+from kerascope.backend.graph import applies_between
 
 targets_of_one = ["spam_target"]
 names_of_one = ["loss", "acc"]

@@ -4,7 +4,7 @@ en: expected targets_of_one to be ['spam_target'], yours is ['spam']: a target i
 zh: targets_of_one 应为 ['spam_target']，你的是 ['spam']：目标以其输出命名
 """
 
-from kerascope.backend.traversal import applies_between
+from kerascope.backend.graph import applies_between
 
 targets_of_one = ["spam"]
 names_of_one = ["loss", "acc"]

@@ -4,7 +4,7 @@ en: expected names_of_two to be ['loss', 'spam_loss', 'cost_loss', 'spam_acc'], 
 zh: names_of_two 应为 ['loss', 'spam_loss', 'cost_loss', 'spam_acc']，你的是 ['loss', 'spam_acc']：先是总损失，再是每个输出的损失，最后是评价
 """
 
-from kerascope.backend.traversal import applies_between
+from kerascope.backend.graph import applies_between
 
 targets_of_one = ["spam_target"]
 names_of_one = ["loss", "acc"]

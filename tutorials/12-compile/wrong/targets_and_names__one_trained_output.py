@@ -4,7 +4,7 @@ en: expected names_of_half to be ['loss', 'spam_loss'], yours is ['loss']: the m
 zh: names_of_half 应为 ['loss', 'spam_loss']，你的是 ['loss']：模型仍有两个输出
 """
 
-from kerascope.backend.traversal import applies_between
+from kerascope.backend.graph import applies_between
 
 targets_of_one = ["spam_target"]
 names_of_one = ["loss", "acc"]

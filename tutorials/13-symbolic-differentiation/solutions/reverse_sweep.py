@@ -1,6 +1,6 @@
 from keras import backend as K
 
-from kerascope.backend.traversal import applies_in_order
+from kerascope.backend.graph import applies_in_order
 
 
 def gradients(loss, wrt):

@@ -6,7 +6,7 @@ zh: d loss / d x（其中 x ** 2 用了三次）应为 -1.48551，你的是 12
 
 from keras import backend as K
 
-from kerascope.backend.traversal import applies_in_order
+from kerascope.backend.graph import applies_in_order
 
 
 def gradients(loss, wrt):

@@ -6,7 +6,7 @@ zh: gradients(...) 中途出错（第 20 行）：DtypeError: tensor: None, of t
 
 from keras import backend as K
 
-from kerascope.backend.traversal import applies_in_order
+from kerascope.backend.graph import applies_in_order
 
 
 def gradients(loss, wrt):

@@ -6,7 +6,7 @@ zh: gradients(loss, wrt) 应是列表，你的是 张量 'multiply'：请把它�
 
 from keras import backend as K
 
-from kerascope.backend.traversal import applies_in_order
+from kerascope.backend.graph import applies_in_order
 
 
 def gradients(loss, wrt):

@@ -6,7 +6,7 @@ zh: 依次被询问梯度的运算：第 2 个应为 'square'，你的没有
 
 from keras import backend as K
 
-from kerascope.backend.traversal import applies_in_order
+from kerascope.backend.graph import applies_in_order
 
 
 def gradients(loss, wrt):

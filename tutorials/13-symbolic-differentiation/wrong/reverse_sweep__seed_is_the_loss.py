@@ -4,7 +4,7 @@ en: expected d loss / d x to be -5.65356, yours is -4.39889
 zh: d loss / d x 应为 -5.65356，你的是 -4.39889
 """
 
-from kerascope.backend.traversal import applies_in_order
+from kerascope.backend.graph import applies_in_order
 
 
 def gradients(loss, wrt):

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from kerascope.backend.tensor import Placeholder
+from kerascope.backend.graph import Placeholder
 from kerascope.settings import config
 
 MOST_ELEMENTS = 4096  # of known ones: with more, a function has other work than looking at them

@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.at_once import BOUND, Call, at_once, is_missing, still_bound
+from kerascope.backend.atomic import BOUND, LOCKS, Call, at_once, is_missing, still_bound
 from kerascope.backend.graph import Variable
-from kerascope.backend.locks import LOCKS
 from kerascope.errors import ShapeError
 
 Rooms = Sequence[tuple[Variable, np.ndarray]]

@@ -9,16 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from kerascope.backend.atomic import LOCKS, WITHOUT_WAITING, Owned
+from kerascope.backend.constants import are_known_ones, are_mostly_ones
 from kerascope.backend.graph import Variable
-from kerascope.backend.known_ones import are_known_ones, are_mostly_ones
-from kerascope.backend.locks import LOCKS, WITHOUT_WAITING, Owned
-from kerascope.backend.loop_checks import checked_loops
-from kerascope.backend.outside import own_failure
-from kerascope.backend.program.bound import conditions_of
-from kerascope.backend.program.flat_text import Homes
-from kerascope.backend.program.new_values import Disturbed
+from kerascope.backend.program.bound import Facts, Trial, conditions_of
+from kerascope.backend.program.checks import checked_loops, own_failure
+from kerascope.backend.program.commit import Disturbed
+from kerascope.backend.program.flat import Homes
 from kerascope.backend.program.program import Program
-from kerascope.backend.program.trial import Facts, Trial
 from kerascope.backend.program.verified import VerifiedProgram
 from kerascope.backend.schedule import Reading, Schedule
 from kerascope.errors import VerificationError

@@ -1,7 +1,8 @@
-"""Errors that come from outside: what the handler of a signal raises, or another thread.
+"""What every check of a fast road asks: what is equal, are loops checked, whose error is this.
 
-Where a fast road falls back to a slow one after an error, it must not swallow such an error, which
-is meant for somebody else: the time that an alarm gave is up.
+Where a fast road falls back to a slow one after an error, it must not swallow an error that comes
+from outside, which is meant for somebody else: what the handler of a signal raises, because the
+time that an alarm gave is up, or another thread.
 
 Where an error was raised tells most of them apart. What a program calls is ours, NumPy's or
 Python's own, and below that only what an op of somebody else's computes. A handler stands anywhere
@@ -14,13 +15,18 @@ from __future__ import annotations
 import os
 import signal
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from types import CodeType, FrameType
+from typing import Any
 
 import numpy as np
 
 from kerascope.backend.graph import Op
+
+# --- errors that come from outside ----------------------------------------------------------------
 
 
 def _folder(path: str) -> str:
@@ -106,3 +112,49 @@ def _end_of(error: Exception) -> object:
     for frame, line in traceback.walk_tb(error.__traceback__):
         last = frame.f_code, line
     return last
+
+
+# --- whether loops are checked as they are performed: see `ops/scan_run.py` -----------------------
+
+
+ARE_CHECKED: ContextVar[bool] = ContextVar("loops_are_checked", default=False)
+
+
+@contextmanager
+def checked_loops(are_checked: bool = True) -> Iterator[None]:
+    """Check every loop that is performed inside the `with` block, or none."""
+    token = ARE_CHECKED.set(are_checked)
+    try:
+        yield
+    finally:
+        ARE_CHECKED.reset(token)
+
+
+# --- when two arrays are the same -----------------------------------------------------------------
+
+
+def are_same(one: Any, other: Any) -> bool:
+    """Tell whether two arrays have the same type, shape and bits; one NaN is like another.
+
+    Examples
+    --------
+    >>> are_same(np.array([0.0, np.nan]), np.array([0.0, -np.nan])), are_same(0.0, -0.0)
+    (True, False)
+    """
+    x, y = np.asarray(one), np.asarray(other)
+    return x.dtype == y.dtype and x.shape == y.shape and not differing(x, y).any()
+
+
+def differing(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Tell of each number, in a row, whether it differs; types and shapes are the same.
+
+    Examples
+    --------
+    >>> differing(np.array([[1.0, 2.0]]), np.array([[1.0, 3.0]]))
+    array([False,  True])
+    """
+    x, y = x.reshape(-1), y.reshape(-1)
+    if x.dtype.kind != "f":
+        return np.asarray(x != y)
+    whole = f"u{x.itemsize}"  # while a function computes, 1e-45 equals 0
+    return np.asarray((x.view(whole) != y.view(whole)) & ~(np.isnan(x) & np.isnan(y)))

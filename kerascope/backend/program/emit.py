@@ -1,0 +1,360 @@
+"""How each line is written: a NumPy call into given memory, a view, or a call of `perform`.
+
+After that what its text is made of: names of arrays, which are those of the tensors, and numbers;
+and where debuggers and tracebacks look for the text.
+"""
+
+from __future__ import annotations
+
+import keyword
+import linecache
+import math
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope.backend.graph import Op, Spec
+from kerascope.backend.ops.broadcasting import Elementwise
+from kerascope.backend.ops.shaping import Transpose
+from kerascope.backend.program.bound import Bound, Line, is_dense, is_in_order
+from kerascope.backend.program.foreign import is_own
+
+# --- how a line is written ------------------------------------------------------------------------
+
+
+class Kind(Enum):
+    """Where the result of a line lies."""
+
+    CALL = "computed into planned memory"
+    VIEW = "a view of its first input"
+    PERFORM = "returned by the op"
+
+
+class Writing(NamedTuple):
+    """How a line is written.
+
+    Attributes
+    ----------
+    kind : Kind
+    text : str
+        A template with {0}, {1}, ... for the inputs and {out}.
+    kernel : callable or None
+        What the name `kernel` in the text stands for.
+    can_overwrite : bool
+        Whether the result may lie where an input of the same shape lies.
+    """
+
+    kind: Kind
+    text: str
+    kernel: Callable[..., object] | None = None
+    can_overwrite: bool = False
+
+
+def writing_of(bound: Bound, line: Line) -> Writing:
+    """Return how a line is to be written."""
+    listed = ", ".join(f"{{{i}}}" for i in range(len(line.inputs)))
+    perform = line.op.perform if is_own(line.op) else _on_copies(line.op)
+    plain = Writing(Kind.PERFORM, f"{{kernel}}({listed})", perform)
+    facts = [bound.facts.get(slot) for slot in line.outputs]
+    if line.op.is_view:
+        return plain._replace(kind=Kind.VIEW, text=_text_of_view(line.op) or plain.text)
+    if any(slot not in bound.facts for slot in line.inputs) or not all(facts):
+        return plain
+    known = [fact for fact in facts if fact is not None]
+    if any(fact.shares or not is_dense(fact) for fact in known):
+        return plain
+    if line.op.ufunc is not None:
+        return Writing(Kind.CALL, call_of(line.op.ufunc, listed, "{out}"), can_overwrite=True)
+    if not all(map(is_in_order, known)):
+        return plain
+    inputs: list[Spec] = [bound.facts[slot].spec for slot in line.inputs]
+    kernel = line.op.kernel(inputs, [fact.spec for fact in known])
+    if kernel is None:
+        return plain
+    if isinstance(kernel, str):
+        return Writing(Kind.CALL, kernel, can_overwrite=_reads_once(line.op, kernel))
+    return Writing(Kind.CALL, f"{{kernel}}({{out}}, {listed})", kernel)
+
+
+def _reads_once(op: Op, text: str) -> bool:
+    """Tell whether a kernel reads its only input once, element by element, in its first call."""
+    return isinstance(op, Elementwise) and text.count("{0}") == 1 and "{1}" not in text
+
+
+def _text_of_view(op: Op) -> str | None:
+    if not isinstance(op, Transpose):
+        return None
+    is_reversed = op.pattern[::-1] == tuple(range(len(op.pattern)))
+    return "{0}.T" if is_reversed else f"{{0}}.transpose({op.pattern})"
+
+
+def _on_copies(op: Op) -> Callable[..., object]:
+    """Return the `perform` of a foreign op, which may keep its arrays; ours are used again."""
+
+    def perform(*arrays: Any) -> Any:
+        return op.perform(*map(copied, arrays))
+
+    return perform
+
+
+def copied(array: Any) -> Any:
+    """Return a copy that lies in memory as the array does, for NumPy rounds by that too.
+
+    Examples
+    --------
+    >>> copied(np.arange(3.0)[::-1]).strides
+    (-8,)
+    """
+    if array is None:  # the input that a lazy op does not use
+        return None
+    copy = np.array(array)
+    if not copy.size or copy.strides == np.asarray(array).strides:
+        return copy
+    reaches = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
+    first, last = sum(min(x, 0) for x in reaches), sum(max(x, 0) for x in reaches)
+    room = np.empty(last - first + array.itemsize, np.uint8)
+    copy = np.ndarray(array.shape, array.dtype, room.data, -first, array.strides)
+    np.copyto(copy, array)
+    return copy
+
+
+def call_of(ufunc: np.ufunc, operands: str, out: str) -> str:
+    """Return the text of a call that computes into `out`.
+
+    Examples
+    --------
+    >>> call_of(np.add, "x, y", "z"), call_of(np.maximum, "x, y", "z")
+    ('np.add(x, y, z)', 'np.maximum(x, y, out=z)')
+    """
+    # NumPy wants the result of these two to be named: some took a third operand for it.
+    word = "out=" if ufunc in (np.maximum, np.minimum) else ""
+    return f"np.{ufunc.__name__}({operands}, {word}{out})"
+
+
+ALIGNMENT = 64  # bytes; NumPy's vector loops are fastest on whole cache lines
+
+
+def aligned(n_bytes: int) -> np.ndarray:
+    """Return that many bytes from the beginning of a cache line on.
+
+    Examples
+    --------
+    >>> block = aligned(100)
+    >>> block.nbytes, block.ctypes.data % ALIGNMENT
+    (100, 0)
+    """
+    room = np.zeros(n_bytes + ALIGNMENT, np.uint8)
+    skipped = -room.ctypes.data % ALIGNMENT
+    return room[skipped : skipped + n_bytes]
+
+
+# --- names of arrays ------------------------------------------------------------------------------
+
+
+TAKEN = ("np", "given", "fill", "write", "new_values", "outputs", "__debug__")
+
+
+class Names:
+    """Gives every slot one name, and each name once.
+
+    Parameters
+    ----------
+    taken : iterable of str
+        Names that mean something else.
+
+    Examples
+    --------
+    >>> names = Names()
+    >>> names.add(3, "dense_1/dot"), names.add(4, "dense_1/dot"), names.add(5, "2x")
+    ('dense_1_dot', 'dense_1_dot_2', '_2x')
+    """
+
+    def __init__(self, taken: Iterable[str] = TAKEN) -> None:
+        self._of_slots: dict[int, str] = {}
+        self._taken = set(taken)
+        self._counts: dict[str, int] = {}
+
+    def __getitem__(self, slot: int) -> str:
+        return self._of_slots[slot]
+
+    def __contains__(self, slot: int) -> bool:
+        return slot in self._of_slots
+
+    def add(self, slot: int, wanted: str) -> str:
+        """Name a slot, if it has no name yet."""
+        if slot not in self._of_slots:
+            self._of_slots[slot] = self.free(wanted)
+        return self._of_slots[slot]
+
+    def set(self, slot: int, name: str) -> None:
+        """Let a slot have a name that stands for the same array already."""
+        self._of_slots[slot] = name
+
+    def free(self, wanted: str) -> str:
+        """Return a name like the one wanted that nothing has yet."""
+        base = re.sub(r"\W", "_", unicodedata.normalize("NFKC", wanted)) or "x"
+        if base[0].isdigit() or keyword.iskeyword(base):
+            base = f"_{base}"
+        if not base.isidentifier():
+            base = re.sub(r"\W", "_", base, flags=re.ASCII)
+        name, number = base, self._counts.get(base, 1)
+        while name in self._taken:
+            number += 1
+            name = f"{base}_{number}"
+        self._counts[base] = number
+        self._taken.add(name)
+        return sys.intern(name)  # the compiled text has this very string too
+
+
+# --- numbers, as arrays that are made once --------------------------------------------------------
+#
+# NumPy has to make an array of every number that it is given, and to find out its type, at each
+# call again. So a kernel's text says "{number:0.5}" for a number of the result's type, "{ones:32}"
+# for a vector of 32 ones, and "{full:0.5}" for a number that may as well be an array of the
+# result's shape; in the program a name stands there.
+
+
+FEWEST_FULL, MOST_FULL = 1 << 8, 1 << 15  # fewer gain nothing, more would be too much memory
+
+
+def is_better_full(ufunc: np.ufunc | None, size: int) -> bool:
+    """Tell whether an array of one number is a better operand than the number.
+
+    Of two arrays, maximum and minimum take half the time that they take of an array and a number.
+
+    Parameters
+    ----------
+    ufunc : np.ufunc or None
+    size : int
+        How many numbers the result has.
+    """
+    return ufunc in (np.maximum, np.minimum) and FEWEST_FULL <= size <= MOST_FULL
+
+
+class _Place:
+    """What `format` asks for the name of one array."""
+
+    def __init__(
+        self, literals: Literals, kind: str, dtype: np.dtype, shape: tuple[int, ...]
+    ) -> None:
+        self._literals = literals
+        self._kind = kind
+        self._dtype = dtype
+        self._shape = shape
+
+    def __format__(self, text: str) -> str:
+        return self._literals.name(self._kind, text, self._dtype, self._shape)
+
+
+class Literals:
+    """Names the arrays of a program's numbers.
+
+    Parameters
+    ----------
+    names : Names
+    scope : dict
+        What the names of the program stand for; filled.
+
+    Examples
+    --------
+    >>> scope = {}
+    >>> literals = Literals(Names(), scope)
+    >>> "np.maximum(x, {number:0.5}, out=x)".format(**literals.words(np.dtype("float32")))
+    'np.maximum(x, c_0_5, out=x)'
+    >>> scope
+    {'c_0_5': array(0.5, dtype=float32)}
+    """
+
+    def __init__(self, names: Names, scope: dict[str, Any]) -> None:
+        self._names = names
+        self._scope = scope
+        self._known: dict[Any, str] = {}
+
+    def words(self, dtype: np.dtype, shape: tuple[int, ...] = ()) -> dict[str, Any]:
+        """Return what stands for `number`, `full` and `ones` in a text, by its result."""
+        return {kind: _Place(self, kind, dtype, shape) for kind in ("number", "full", "ones")}
+
+    def name(self, kind: str, text: str, dtype: np.dtype, shape: tuple[int, ...] = ()) -> str:
+        """Return the name of what a text asks for."""
+        if kind == "ones":
+            return self.name_of(np.ones(int(text), dtype), f"ones_{text}", (text, dtype))
+        number = np.array(float(text), dtype)
+        if kind == "full" and is_better_full(np.maximum, math.prod(shape)):
+            return self.name_of_full(number, shape)
+        return self.name_of(number)
+
+    def name_of_full(self, number: np.ndarray, shape: tuple[int, ...]) -> str:
+        """Return the name of an array that is filled with a number."""
+        wanted = "_".join([number_name(number), "x".join(map(str, shape))])
+        key = ("full", number.tobytes(), number.dtype, shape)
+        if key in self._known:
+            return self._known[key]
+        array = aligned(number.itemsize * math.prod(shape)).view(number.dtype).reshape(shape)
+        array[...] = number
+        return self.name_of(array, wanted, key)
+
+    def name_of(self, array: np.ndarray, wanted: str | None = None, key: Any = None) -> str:
+        """Return the name of an array that never changes; equal small ones have one name."""
+        if key is None:
+            is_small = array.nbytes <= 64
+            key = (array.dtype, array.shape, array.tobytes()) if is_small else id(array)
+        if key not in self._known:
+            name = self._known[key] = self._names.free(wanted or number_name(array))
+            self._scope[name] = array
+        return self._known[key]
+
+
+def number_name(array: np.ndarray) -> str:
+    """Return a name for a constant: `c_0_5` for 0.5.
+
+    Examples
+    --------
+    >>> number_name(np.array(-0.5)), number_name(np.zeros((2, 3))), number_name(np.array(1e-7))
+    ('c_minus_0_5', 'c_2x3', 'c_1e_minus_7')
+    """
+    if array.ndim:
+        return "c_" + "x".join(map(str, array.shape))
+    text = str(array.item()) if array.dtype.kind != "f" else _shortest(array)
+    return "c_" + text.replace("+", "").replace("-", "minus_").replace(".", "_")
+
+
+def _shortest(array: np.ndarray) -> str:
+    """Return the fewest digits that tell a number of its type from all others."""
+    size = abs(float(array))
+    if size == 0 or 1e-4 <= size < 1e6:
+        return np.format_float_positional(array.flat[0], trim="-")
+    text = np.format_float_scientific(array.flat[0], trim="-", exp_digits=1)
+    digits, _, power = text.partition("e")
+    return f"{digits}e_{power}" if power else digits
+
+
+# --- texts for debuggers and tracebacks: `linecache` ----------------------------------------------
+#
+# An entry without a time of change is never compared with a disk.
+
+
+_gone: list[str] = []
+
+
+def show(file: str, text: str, lines: Sequence[str]) -> None:
+    """Show the lines of a program, and forget those of programs that are gone."""
+    while _gone:
+        linecache.cache.pop(_gone.pop(), None)
+    shown: Any = lines  # a list is expected, but whatever has lines will do
+    linecache.cache[file] = (len(text), None, shown, file)
+
+
+def hide(file: str) -> None:
+    """Show nothing of a program any more.
+
+    Garbage is collected at any moment, also while somebody goes through linecache's entries, as
+    `linecache.checkcache()` does. So the entry itself stays, empty, until another is shown.
+    """
+    if file in linecache.cache:
+        linecache.cache[file] = (0, None, [], file)
+        _gone.append(file)
