@@ -22,18 +22,15 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kerascope.backend.graph import Tensor, as_tensor
+from kerascope.backend.shapes import Shape
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.spellings import translate
-
-if TYPE_CHECKING:
-    from kerascope.engine.base_layer import Layer
-
 
 # --- a tensor or a list of them; names of arguments -----------------------------------------------
 
@@ -48,6 +45,12 @@ def to_list(x: Any) -> list[Any]:
 def unpack_singleton(items: list[Any]) -> Any:
     """Return the only element of a list of one, else the list."""
     return items[0] if len(items) == 1 else items
+
+
+def listed_shapes(shape: Any) -> list[Shape]:
+    """Return a shape, or a list of shapes, as a list of shapes."""
+    several = bool(shape) and isinstance(shape[0], (list, tuple))
+    return list(shape) if several else [shape]
 
 
 def distinct_names(names: Iterable[str]) -> list[str]:
@@ -121,40 +124,6 @@ class InputPlace:
     def get_config(self) -> dict[str, Any]:
         """Return the index, ready for JSON."""
         return {"index": self.index}
-
-
-def by_name(layer: Layer, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call after its inputs by the names that `layer.call` gives them.
-
-    Raises
-    ------
-    ArgumentError
-        There are too many, or one is given by place and by name.
-    """
-    if not args:
-        return kwargs
-    names = _names_after_inputs(layer)
-    if len(args) > len(names):
-        takes = f"its inputs and {', '.join(names)}" if names else "its inputs alone"
-        raise ArgumentError(
-            f"{layer.label}: was called with {len(args) + 1} arguments by place; its call takes "
-            f"{takes}. Several input tensors are one list: layer([a, b]).",
-            subject=layer,
-        )
-    given = dict(zip(names, args, strict=False))
-    for name in given:
-        if name in kwargs:
-            raise ArgumentError(
-                f"{layer.label}: {name!r} is given by place and by name. Leave one out.",
-                subject=layer,
-            )
-    return {**given, **kwargs}
-
-
-def _names_after_inputs(layer: Layer) -> list[str]:
-    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = inspect.signature(layer.call).parameters.values()
-    return [p.name for p in parameters if p.kind in by_place][1:]
 
 
 def with_constants(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -247,23 +216,22 @@ def _holds_tensors(value: Any) -> bool:
 
 
 def masks_by_name(
-    layer: Layer, arguments: dict[str, Any], masks: Sequence[Tensor | None]
+    call: Callable[..., Any], arguments: dict[str, Any], masks: Sequence[Tensor | None]
 ) -> dict[str, Any]:
     """Return what `call` is told of masks: `mask` of the inputs, `value_mask` of an input `value`.
 
     Parameters
     ----------
-    layer : Layer
+    call : callable
+        That of the layer.
     arguments : dict
         With places for the tensors.
     masks : list of (Tensor or None)
         Of every input tensor of the call. A mask that the caller gives himself is not replaced.
     """
-    if not layer._is_told_masks:
-        return {}
     own = list(masks[: len(masks) - number_of_places(arguments)])
     candidates: dict[str, Any] = {"mask": own[0] if len(own) == 1 else own}
-    first_name = next(iter(inspect.signature(layer.call).parameters), "inputs")
+    first_name = next(iter(inspect.signature(call).parameters), "inputs")
     candidates[f"{first_name}_mask"] = candidates["mask"]
     for name, value in arguments.items():
         if isinstance(value, InputPlace):
@@ -271,7 +239,7 @@ def masks_by_name(
     return {
         name: mask
         for name, mask in candidates.items()
-        if accepts(layer.call, name) and name not in arguments and _is_given(mask)
+        if accepts(call, name) and name not in arguments and _is_given(mask)
     }
 
 

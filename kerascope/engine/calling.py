@@ -16,6 +16,7 @@ becomes an entry of the layer graph. Lesson: chapters 6 and 17.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
@@ -43,8 +44,8 @@ from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import PHASE, in_train_phase, learning_phase, learning_phase_scope
 from kerascope.engine.arguments import (
     accepts,
-    by_name,
     filled,
+    listed_shapes,
     masks_by_name,
     number_of_places,
     shapes_by_name,
@@ -53,7 +54,6 @@ from kerascope.engine.arguments import (
     unpack_singleton,
     with_constants,
 )
-from kerascope.engine.input_spec import check_inputs
 from kerascope.engine.node import Node, NodeCreated, remember_call
 from kerascope.errors import ArgumentError, DtypeError, PhaseAskedError, ShapeError
 from kerascope.limits import PARTS_OF_A_CALL, current_budget
@@ -102,7 +102,7 @@ class Call(NamedTuple):
 def call_layer(layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a layer in the mode that its inputs ask for."""
     tensors = to_list(_with_tensors(layer, inputs))
-    arguments = with_constants(by_name(layer, args, kwargs))
+    arguments = with_constants(_by_name(layer, args, kwargs))
     enter_operations([*tensors, *taken_out(arguments, 0, lambda tensor: True)[0]])
     further, places = taken_out(arguments, len(tensors), _has_history)
     if any(_has_history(x) for x in [*tensors, *further]):
@@ -118,6 +118,40 @@ def call_layer(layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[st
     if is_numbers and not is_eager() and not is_inside_call():
         return Stage("eager_call", _call_eagerly(layer, call), layer).run()
     return _call_inside(layer, call)
+
+
+def _by_name(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call after its inputs by the names that `layer.call` gives them.
+
+    Raises
+    ------
+    ArgumentError
+        There are too many, or one is given by place and by name.
+    """
+    if not args:
+        return kwargs
+    names = _names_after_inputs(layer)
+    if len(args) > len(names):
+        takes = f"its inputs and {', '.join(names)}" if names else "its inputs alone"
+        raise ArgumentError(
+            f"{layer.label}: was called with {len(args) + 1} arguments by place; its call takes "
+            f"{takes}. Several input tensors are one list: layer([a, b]).",
+            subject=layer,
+        )
+    given = dict(zip(names, args, strict=False))
+    for name in given:
+        if name in kwargs:
+            raise ArgumentError(
+                f"{layer.label}: {name!r} is given by place and by name. Leave one out.",
+                subject=layer,
+            )
+    return {**given, **kwargs}
+
+
+def _names_after_inputs(layer: Layer) -> list[str]:
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(layer.call).parameters.values()
+    return [p.name for p in parameters if p.kind in by_place][1:]
 
 
 def _has_history(tensor: Tensor) -> bool:
@@ -172,7 +206,7 @@ def _call_symbolically(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
 
 def _build(layer: Layer, call: Call) -> None:
     """Make the layer's weights if it has none yet."""
-    check_inputs(layer, to_list(call.inputs))
+    layer.assert_input_compatibility(call.inputs)
     if layer.built:
         return
     further_shapes = shapes_by_name(layer.build, call.filled_arguments)
@@ -182,7 +216,7 @@ def _build(layer: Layer, call: Call) -> None:
     if layer._initial_weights is not None:
         layer.set_weights(layer._initial_weights)
         layer._initial_weights = None
-    check_inputs(layer, to_list(call.inputs))
+    layer.assert_input_compatibility(call.inputs)
 
 
 def run_body(
@@ -203,10 +237,11 @@ def run_body(
     if budget is not None:
         budget.take_parts(PARTS_OF_A_CALL, f"at a call of a layer {type(layer).__name__}")
     own_masks = masks[: len(to_list(call.inputs))]
-    masks_of_call = masks_by_name(layer, call.arguments, masks)
+    told = layer._is_told_masks
+    masks_of_call = masks_by_name(layer.call, call.arguments, masks) if told else {}
     kwargs, phase = phase_of(layer, {**masks_of_call, **call.filled_arguments})
     if again:
-        check_inputs(layer, to_list(call.inputs))
+        layer.assert_input_compatibility(call.inputs)
     with layer._scope(), phase, inside_call(layer, call.tensors):
         if may_ask(kwargs):
             outputs = _as_outputs(layer, call_in_its_phases(layer, call.inputs, kwargs))
@@ -289,9 +324,7 @@ def _refine_shapes(layer: Layer, call: Call, outputs: list[Tensor]) -> None:
     declared = layer._declared_output_shape(input_shape, call.filled_arguments)
     if declared is None:
         return
-    several = bool(declared) and isinstance(declared[0], (tuple, list))
-    shapes = list(declared) if several else [declared]
-    for output, shape in zip(outputs, shapes, strict=False):
+    for output, shape in zip(outputs, listed_shapes(declared), strict=False):
         merged = merge_shapes(output.shape, tuple(shape))
         if merged is None:
             raise ShapeError(

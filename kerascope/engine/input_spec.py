@@ -7,15 +7,10 @@ inside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
 
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape, as_shape
-from kerascope.errors import ArgumentError, ShapeError
-
-if TYPE_CHECKING:
-    from kerascope.engine.base_layer import Layer
 
 
 class InputSpec:
@@ -53,68 +48,30 @@ class InputSpec:
         stated = [f"{name}={value!r}" for name, value in vars(self).items() if value]
         return f"InputSpec({', '.join(stated)})"
 
+    def misfit(self, tensor: Tensor) -> str | None:
+        """Return in which way a tensor is not as expected, and a remedy; None if it fits."""
+        expected = self._expected_rank(tensor.ndim)
+        if expected is not None:
+            wanted = self.ndim or self.max_ndim or self.min_ndim or 0
+            remedy = "Flatten() it first." if tensor.ndim > wanted else "Reshape() it first."
+            return f"has {tensor.ndim} axes {tensor.shape}; expected {expected}. {remedy}"
+        for axis, size in {**dict(enumerate(self.shape or ())), **self.axes}.items():
+            came = tensor.shape[axis]
+            if size is not None and came is not None and came != size:
+                return (
+                    f"has size {came} on axis {axis} of {tensor.shape}; expected {size}, as when "
+                    "the layer was built. Use another layer for another size."
+                )
+        if self.dtype is not None and tensor.dtype != self.dtype:
+            return f"is of type {tensor.dtype}; expected {self.dtype}. K.cast() it first."
+        return None
 
-def check_inputs(layer: Layer, inputs: Sequence[Any]) -> None:
-    """Hold the inputs of a call against the layer's `input_spec`.
-
-    Raises
-    ------
-    ShapeError
-        One does not fit.
-    ArgumentError
-        The layer expects another number of inputs.
-    """
-    if not layer.input_spec:
-        return
-    specs = layer.input_spec if isinstance(layer.input_spec, (list, tuple)) else [layer.input_spec]
-    if len(specs) != len(inputs):
-        raise ArgumentError(
-            f"{layer.label}: {len(inputs)} inputs came; expected {len(specs)}.", subject=layer
-        )
-    for index, (tensor, spec) in enumerate(zip(inputs, specs, strict=True)):
-        if spec is not None:
-            which = "input" if len(specs) == 1 else f"input {index}"
-            _check_rank(layer, which, tensor, spec)
-            _check_sizes(layer, which, tensor, spec)
-            _check_dtype(layer, which, tensor, spec)
-
-
-def _check_rank(layer: Layer, which: str, tensor: Tensor, spec: InputSpec) -> None:
-    expected = None
-    if spec.ndim is not None and tensor.ndim != spec.ndim:
-        expected = str(spec.ndim)
-    elif spec.max_ndim is not None and tensor.ndim > spec.max_ndim:
-        expected = f"at most {spec.max_ndim}"
-    elif spec.min_ndim is not None and tensor.ndim < spec.min_ndim:
-        expected = f"at least {spec.min_ndim}"
-    if expected is None:
-        return
-    wanted = spec.ndim or spec.max_ndim or spec.min_ndim or 0
-    remedy = "Flatten() it first." if tensor.ndim > wanted else "Reshape() it first."
-    raise ShapeError(
-        f"{layer.label}: {which} has {tensor.ndim} axes {tensor.shape}; expected {expected}. "
-        f"{remedy}",
-        subject=layer,
-    )
-
-
-def _check_sizes(layer: Layer, which: str, tensor: Tensor, spec: InputSpec) -> None:
-    wanted = dict(enumerate(spec.shape)) if spec.shape is not None else {}
-    for axis, size in {**wanted, **spec.axes}.items():
-        came = tensor.shape[axis]
-        if size is not None and came is not None and came != size:
-            raise ShapeError(
-                f"{layer.label}: {which} has size {came} on axis {axis} of {tensor.shape}; "
-                f"expected {size}, as when the layer was built. Use another layer for another "
-                "size.",
-                subject=layer,
-            )
-
-
-def _check_dtype(layer: Layer, which: str, tensor: Tensor, spec: InputSpec) -> None:
-    if spec.dtype is not None and tensor.dtype != spec.dtype:
-        raise ShapeError(
-            f"{layer.label}: {which} is of type {tensor.dtype}; expected {spec.dtype}. K.cast() it "
-            "first.",
-            subject=layer,
-        )
+    def _expected_rank(self, ndim: int) -> str | None:
+        """Return what number of axes is expected in place of this one; None if it fits."""
+        if self.ndim is not None and ndim != self.ndim:
+            return str(self.ndim)
+        if self.max_ndim is not None and ndim > self.max_ndim:
+            return f"at most {self.max_ndim}"
+        if self.min_ndim is not None and ndim < self.min_ndim:
+            return f"at least {self.min_ndim}"
+        return None

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,11 +26,7 @@ from kerascope.configured import constructor_parameters, plain
 from kerascope.errors import ConfigError, DtypeError
 from kerascope.not_yet import words_for
 from kerascope.registry import Registry
-from kerascope.spellings import ATTRIBUTES, translate
-
-if TYPE_CHECKING:
-    from kerascope.engine.base_layer import Layer
-
+from kerascope.spellings import translate
 
 _HOME = "kerascope.layers"
 
@@ -107,14 +103,6 @@ class OldName:
         return vars(instance)[self.new]
 
 
-class OldNames:
-    """Mixin that gives a class every attribute of `spellings.ATTRIBUTES` under its old name."""
-
-
-for _old, _new in ATTRIBUTES.items():
-    setattr(OldNames, _old, OldName(_new))
-
-
 # --- configurations, derived from the constructor -------------------------------------------------
 
 
@@ -153,40 +141,6 @@ def constructor_defaults(cls: type) -> MappingProxyType[str, Any]:
 def constructor_keywords(cls: type) -> frozenset[str]:
     """Return every keyword that the constructors of a class and its bases name."""
     return frozenset(name for base in cls.__mro__ for name in constructor_parameters(base))
-
-
-def derived_config(layer: Layer, *, overridden: bool = False) -> dict[str, Any]:
-    """Return the constructor's arguments as they stand now, ready for JSON.
-
-    Parameters
-    ----------
-    layer : Layer
-    overridden : bool
-        The class writes a `get_config` of its own, which will see to what cannot be written here.
-
-    Raises
-    ------
-    ConfigError
-        An argument is stored nowhere, or its value cannot be written.
-    """
-    config = {}
-    for name in constructor_parameters(type(layer)):
-        if name in ("name", "trainable", "dtype"):
-            continue
-        if not hasattr(layer, name) and name not in layer._arguments:
-            raise ConfigError(
-                f"{layer.label}: get_config cannot find the constructor's argument {name!r}; "
-                f"expected an attribute of that name. Store it (self.{name} = {name}) or write "
-                "get_config.",
-                subject=layer,
-            )
-        value = getattr(layer, name) if hasattr(layer, name) else layer._arguments[name]
-        try:
-            config[name] = serialized(value, f"{layer.label}: argument {name!r}")
-        except ConfigError:
-            if not overridden:
-                raise
-    return config
 
 
 def serialized(value: Any, where: str) -> Any:

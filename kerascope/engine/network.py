@@ -34,7 +34,13 @@ from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import batch_get_value, batch_set_value, learning_phase, placeholder
 from kerascope.callers import warn
 from kerascope.engine import saving
-from kerascope.engine.arguments import distinct_names, restored_places, to_list, unpack_singleton
+from kerascope.engine.arguments import (
+    distinct_names,
+    listed_shapes,
+    restored_places,
+    to_list,
+    unpack_singleton,
+)
 from kerascope.engine.base_layer import Layer, PerInput
 from kerascope.engine.calling import Call, Undoing, enter_operations, run_body, tried_out
 from kerascope.engine.graph_map import GraphMap, map_graph
@@ -693,8 +699,7 @@ class Network(NetworkFiles):
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the shapes of the outputs for inputs of these shapes."""
         self._require_graph("compute_output_shape")
-        several = bool(input_shape) and isinstance(input_shape[0], (list, tuple))
-        shapes = input_shape if several else [input_shape]
+        shapes = listed_shapes(input_shape)
         with graph_mode(), tried_out(self):
             inputs: list[Tensor] = [
                 placeholder(shape, dtype=x.dtype)

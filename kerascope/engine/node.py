@@ -166,6 +166,11 @@ class Node:
         return [history.tensor_index if history else None for history in self.histories]
 
     @property
+    def traced_inputs(self) -> list[Tensor]:
+        """The input tensors that a layer made; an InputLayer's node has none."""
+        return [] if self.is_input else [x for x in self.input_tensors if x._keras_history]
+
+    @property
     def parent_nodes(self) -> list[Node]:
         """The calls that made the input tensors."""
         return [history.node for history in self.histories if history]
@@ -197,6 +202,27 @@ class NodeCreated(NamedTuple):
     """A layer was called on symbolic tensors and a Node records it."""
 
     layer: Layer
+    node: Node
+
+
+class NodeVisited(NamedTuple):
+    """The walk reaches a node; `depth` is its depth so far, None where that is found later."""
+
+    tensor: Tensor
+    node: Node
+    depth: int | None
+
+
+class NodeSkipped(NamedTuple):
+    """The walk meets a node that is finished already."""
+
+    tensor: Tensor
+    node: Node
+
+
+class NodeFinished(NamedTuple):
+    """All that a node needs has been visited."""
+
     node: Node
 
 

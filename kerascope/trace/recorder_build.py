@@ -274,8 +274,7 @@ class WalkRecorder(StageRecorder):
 
     def started(self) -> None:
         """Begin with nothing found."""
-        graph_map = self.stage.names["graph_map"]
-        self._is_old = graph_map.flavour == "1"
+        self._is_old = "seen_nodes" in self.stage.names  # Keras 1's walk leaves marks
         containers: dict[str, Any] = {
             "seen_nodes": [],
             "nodes_in_decreasing_depth": [],
@@ -304,7 +303,7 @@ class WalkRecorder(StageRecorder):
         elif isinstance(event, NodeSkipped):
             self.tell("map.skip", node.name, *now, made_at=made_at)
         elif isinstance(event, NodeFinished):
-            ordered = names["graph_map"].nodes_in_decreasing_depth
+            ordered = names["nodes_in_decreasing_depth"]
             if len(ordered) > self._finished:
                 self._finished = len(ordered)
                 place = Delta("nodes_in_decreasing_depth", len(ordered) - 1, describer.ref(node))
@@ -320,12 +319,12 @@ class WalkRecorder(StageRecorder):
         )  # fmt: skip
 
     def _visited(self, node: Node, names: dict[str, Any]) -> list[Delta]:
-        graph_map, layer = names["graph_map"], node.outbound_layer
-        found = [Delta("layer_indices", layer.name, graph_map.layer_indices[layer])]
+        layer = node.outbound_layer
+        found = [Delta("layer_indices", layer.name, names["layer_indices"][layer])]
         if not self._is_old:
             return [*found, Delta("nodes_in_progress", node.name, True)]
-        found.append(Delta("nodes_depths", node.name, graph_map.nodes_depths[node]))
-        found.append(Delta("layers_depths", layer.name, graph_map.layers_depths[layer]))
+        found.append(Delta("nodes_depths", node.name, names["nodes_depths"][node]))
+        found.append(Delta("layers_depths", layer.name, names["layers_depths"][layer]))
         mark = f"{node.name}-{names['depth']}"
         if mark not in self._seen:
             found.append(Delta("seen_nodes", len(self._seen), mark))
@@ -349,9 +348,9 @@ class DepthRecorder(StageRecorder):
     def started(self) -> None:
         """Begin with what the walk found."""
         snapshot = self.recorder.describer.snapshot
-        graph_map = self.stage.names["graph_map"]
         ordered = name_is(
-            "nodes_in_decreasing_depth", snapshot(graph_map.nodes_in_decreasing_depth)
+            "nodes_in_decreasing_depth",
+            snapshot(self.stage.names["graph_map"].nodes_in_decreasing_depth),
         )
         empty = (name_is("nodes_depths", {}), name_is("layers_depths", {}))
         self.begin("depth_sort", "depth_sort", ordered, *empty)

@@ -64,11 +64,11 @@ class Watcher:
             for name in names:
                 if name in live:
                     found[name] = self.of(name, live[name], snapshot, keys)
-            if stage.name == "build_map" and "graph_map" in live:
+            if stage.name == "build_map" and "layer_indices" in live:
                 for name in OF_THE_MAP + (
-                    ["nodes_depths", "layers_depths"] if live["graph_map"].flavour == "1" else []
+                    ["nodes_depths", "layers_depths"] if "seen_nodes" in live else []
                 ):
-                    found[name] = snapshot(getattr(live["graph_map"], name))
+                    found[name] = snapshot(live[name])
         self.seen.append((event.t, stage.name, found))
 
     def of(self, name, value, snapshot, keys):

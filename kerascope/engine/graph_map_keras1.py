@@ -1,0 +1,74 @@
+"""Keras 1's algorithm for the map of a graph, kept for study: `map_graph(..., flavour="1")`.
+
+It finds depths while it walks, remembers `seen_nodes` as marks "id-depth", walks the same node once
+for every depth at which it meets it, and finds no cycles (a depth is no protection against them: on
+a cycle it only grows). Lesson: chapter 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from kerascope.backend.graph import Tensor
+from kerascope.engine.node import Node, NodeFinished, NodeSkipped, NodeVisited
+
+if TYPE_CHECKING:
+    from kerascope.engine.base_layer import Layer
+
+
+def make_node_marker(node: Node, depth: int) -> str:
+    """Return the mark that Keras 1 leaves: "id-depth"."""
+    return f"{id(node)}-{depth}"
+
+
+def build_map_of_graph(
+    outputs: Iterable[Tensor], seen_nodes: dict[str, None]
+) -> Generator[Any, Any, dict[str, Any]]:
+    """Walk from the outputs and leave a mark at each visit; return the other facts of a `GraphMap`.
+
+    A node, and a layer, is as deep as it was ever met.
+    """
+    nodes_in_decreasing_depth: list[Node] = []
+    finished_nodes: set[Node] = set()
+    nodes_depths: dict[Node, int] = {}
+    layers_depths: dict[Layer, int] = {}
+    layer_indices: dict[Layer, int] = {}
+    visits = 0
+    for output in outputs:
+        layer, node_index, _ = output._keras_history
+        seen_from_output: set[str] = set()
+        stack: list[tuple[Node, int, Iterator[Tensor]]] = []
+        arrivals = [(output, layer.inbound_nodes[node_index], 0)]
+        while arrivals or stack:
+            if arrivals:
+                tensor, node, depth = arrivals.pop()
+                mark = make_node_marker(node, depth)
+                seen_from_output.add(mark)
+                seen_nodes[mark] = None
+                visits += 1
+                nodes_depths[node] = max(depth, nodes_depths.get(node, 0))
+                current_depth = max(depth, layers_depths.get(node.outbound_layer, 0))
+                layers_depths[node.outbound_layer] = current_depth
+                layer_indices.setdefault(node.outbound_layer, len(layer_indices))
+                stack.append((node, current_depth, iter(node.traced_inputs)))
+                yield NodeVisited(tensor, node, depth)
+            node, current_depth, inputs = stack[-1]
+            x = next(inputs, None)
+            if x is None:
+                stack.pop()
+                if node not in finished_nodes:
+                    finished_nodes.add(node)
+                    nodes_in_decreasing_depth.append(node)
+                yield NodeFinished(node)
+            elif make_node_marker(x._keras_history.node, current_depth + 1) in seen_from_output:
+                yield NodeSkipped(x, x._keras_history.node)
+            else:
+                arrivals.append((x, x._keras_history.node, current_depth + 1))
+    return {
+        "nodes_in_decreasing_depth": nodes_in_decreasing_depth,
+        "nodes_depths": nodes_depths,
+        "layers_depths": layers_depths,
+        "layer_indices": layer_indices,
+        "visits": visits,
+    }
