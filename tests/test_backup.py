@@ -27,8 +27,13 @@ from backup_scenarios import SCENARIOS, acting_at, run
 from kerascope import backend as K
 from kerascope import callbacks as cb
 from kerascope.callbacks import backup_folder
-from kerascope.callbacks.backup_folder import BackupFolder, read_state, write_state
-from kerascope.callbacks.plain_data import as_plain, from_plain
+from kerascope.callbacks.backup_folder import (
+    BackupFolder,
+    as_plain,
+    from_plain,
+    read_state,
+    write_state,
+)
 from kerascope.errors import (
     ArgumentError,
     ConfigError,

@@ -16,7 +16,7 @@ import pytest
 from kerascope import callbacks as cb
 from kerascope import edge
 from kerascope.backend import state as K
-from kerascope.callbacks.event_file import crc32c, masked_crc
+from kerascope.callbacks.tensorboard import crc32c, masked_crc
 from kerascope.errors import (
     ArgumentError,
     DtypeError,

@@ -9,12 +9,15 @@ what lets a killed run go on. `registry` knows them by name; `get("EarlyStopping
 from kerascope.callbacks.backup import BackupAndRestore
 from kerascope.callbacks.base import Callback, LambdaCallback, get, registry
 from kerascope.callbacks.callback_list import CallbackList, checked_callbacks
-from kerascope.callbacks.checkpoint import ModelCheckpoint
-from kerascope.callbacks.learning_rate import LearningRateScheduler, ReduceLROnPlateau
+from kerascope.callbacks.monitor import (
+    EarlyStopping,
+    LearningRateScheduler,
+    ModelCheckpoint,
+    ReduceLROnPlateau,
+    TerminateOnNaN,
+)
 from kerascope.callbacks.progress import Progbar, ProgbarLogger, Progress, progress_lines
-from kerascope.callbacks.recording import BaseLogger, CSVLogger, History
-from kerascope.callbacks.remote import RemoteMonitor
-from kerascope.callbacks.stopping import EarlyStopping, TerminateOnNaN
+from kerascope.callbacks.recording import BaseLogger, CSVLogger, History, RemoteMonitor
 from kerascope.callbacks.tensorboard import TensorBoard
 from kerascope.not_yet import answer_missing_names
 

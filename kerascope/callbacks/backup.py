@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kerascope.callbacks.backup_arguments import check_folder_name, checked_frequency
-from kerascope.callbacks.backup_differences import difference, shortened
-from kerascope.callbacks.backup_folder import BackupFolder, Found, reading
-from kerascope.callbacks.base import Callback, Logs, registry
-from kerascope.callbacks.frozen_weights import FrozenWeights
-from kerascope.callbacks.kept_feeds import KeptFeeds
-from kerascope.callbacks.kept_state import KeptState
-from kerascope.callbacks.monitor import say
-from kerascope.callbacks.plain_data import (
+from kerascope.backend.graph import Variable
+from kerascope.callbacks.backup_folder import (
+    BackupFolder,
+    Found,
+    reading,
     set_state_of_global_generators,
     state_of_global_generators,
 )
+from kerascope.callbacks.base import Callback, Logs, registry
+from kerascope.callbacks.kept_state import KeptFeeds, KeptState, checksum, keeps_state
+from kerascope.callbacks.monitor import say
 from kerascope.callers import warn
 from kerascope.errors import ArgumentError, ConfigError, DataError
 
 _SET_BY_FIT = ("model", "params", "validation_data")
 _ALWAYS_THERE = ("BaseLogger", "ProgbarLogger", "History")
+
 _NEEDED = (
     *(
         "fit",
@@ -399,3 +402,157 @@ def _kept_callbacks(callbacks: list[Any]) -> dict[str, KeptState]:
         name = f"{label} {counts[label]}"
         kept[name] = KeptState(callback, f"the callback {label}", _SET_BY_FIT)
     return kept
+
+
+# --- weights that a run only reads ----------------------------------------------------------------
+# If they change, somebody else trains them.
+
+
+class FrozenWeights:
+    """Looks at weights from backup to backup, and says once that they changed.
+
+    In a GAN a callback trains the discriminator, whose weights the model of `fit` has in it and
+    leaves as they are. They are in the backup, the optimizer of the discriminator is not. Of a
+    model that shares no weight with that of `fit`, nothing is.
+
+    Parameters
+    ----------
+    weights : list of Variable
+    steps_of_others : callable
+        Returns how many steps every other model was trained.
+    callbacks : iterable of KeptState
+        If one that a user wrote tells its state, nothing is said: its writer thought of it.
+    """
+
+    def __init__(
+        self,
+        weights: list[Variable],
+        steps_of_others: Callable[[], dict[Any, int]],
+        callbacks: Iterable[KeptState],
+    ) -> None:
+        self._is_over = any(map(_is_told_by_its_writer, callbacks))
+        self._weights = weights
+        self._steps_of_others = steps_of_others
+        self._sums: list[Any] = []
+        self._steps: WeakKeyDictionary[Any, int] | None = None  # there is no first look before
+
+    def look(self) -> None:
+        """Compare the weights with those of the last time.
+
+        Warns
+        -----
+        KerascopeWarning
+            They changed, or another model was trained; the first time only.
+        """
+        if self._is_over:
+            return
+        before, self._sums = self._sums, [checksum(w.get_value()) for w in self._weights]
+        pairs = zip(self._weights, before, self._sums, strict=False)  # there is no first `before`
+        changed = [weight for weight, was, now in pairs if was != now]
+        steps, self._steps = self._steps, WeakKeyDictionary(self._steps_of_others())
+        if changed:
+            self._warn(
+                f"{changed[0].name!r}, which this training only reads, was changed while it ran. "
+                "If another model is trained in a callback, its optimizer is not in the backup: a "
+                "run that goes on begins with a new one, and ends with other numbers. Give that "
+                "callback get_state(), which returns what is missing (optimizer.get_weights()), "
+                "and set_state(state)."
+            )
+            return
+        if steps is None:
+            return
+        trained = [model.name for model, n in self._steps.items() if n != steps.get(model, 0)]
+        if trained:
+            self._warn(
+                f"the model {sorted(trained)[0]!r} was trained while this training ran, and is not "
+                "in its backup: a run that goes on begins with a new one. If a callback trains it "
+                "on and on, give that callback get_state(), which returns what is missing "
+                "(get_weights() of the model and of its optimizer), and set_state(state)."
+            )
+
+    def _warn(self, what: str) -> None:
+        self._is_over = True
+        warn(f"BackupAndRestore: {what}")
+
+
+def _is_told_by_its_writer(kept: KeptState) -> bool:
+    is_ours = type(kept.subject).__module__.startswith("kerascope.")
+    return not is_ours and keeps_state(kept.subject)
+
+
+# --- what it is given, checked --------------------------------------------------------------------
+
+
+def check_folder_name(backup_dir: Any) -> str:
+    """Return the path of the folder as a text.
+
+    Raises
+    ------
+    ArgumentError
+        It is no path, empty, a file, or no name that a folder can have.
+    """
+    if backup_dir is None or backup_dir == "":
+        raise ArgumentError("BackupAndRestore: backup_dir is empty; expected the path of a folder.")
+    name = os.fspath(backup_dir) if isinstance(backup_dir, (str, os.PathLike)) else None
+    if not isinstance(name, str):
+        raise ArgumentError(
+            f"BackupAndRestore: backup_dir is {backup_dir!r}, a {type(backup_dir).__name__}; "
+            "expected the path of a folder as a text or a Path."
+        )
+    try:
+        is_file = stat.S_ISREG(os.stat(name).st_mode)
+    except FileNotFoundError:
+        is_file = False
+    except (OSError, ValueError) as error:
+        if isinstance(error, (NotADirectoryError, PermissionError)):
+            return name  # `fit` says it, when it makes the folder
+        raise ArgumentError(
+            f"BackupAndRestore: backup_dir {shortened(name)} is no name of a folder "
+            f"({getattr(error, 'strerror', None) or error}); expected one that can be made."
+        ) from error
+    if is_file:
+        raise ArgumentError(
+            f"BackupAndRestore: backup_dir {name!r} is a file; expected the path of a folder."
+        )
+    return name
+
+
+def checked_frequency(save_freq: Any) -> str | int:
+    """Return "epoch" or a number of batches.
+
+    Raises
+    ------
+    ArgumentError
+        It is neither.
+    """
+    is_whole = isinstance(save_freq, (int, np.integer)) and not isinstance(save_freq, bool)
+    if isinstance(save_freq, str) and save_freq == "epoch":
+        return save_freq
+    if is_whole and save_freq >= 1:
+        return int(save_freq)
+    raise ArgumentError(
+        f"BackupAndRestore: save_freq is {save_freq!r}; expected 'epoch' or a number of batches."
+    )
+
+
+# --- what differs between two runs, in words ------------------------------------------------------
+
+
+def difference(name: str, there: Any, here: Any) -> str:
+    """Say in words what differs between a fact of the backup and the same fact of this run."""
+    if isinstance(there, dict) and isinstance(here, dict):
+        for key in here:
+            if there.get(key) != here[key]:
+                return difference(f"{name}: {key}", there.get(key), here[key])
+    if isinstance(there, list) and isinstance(here, list):
+        for number, (first, second) in enumerate(zip(there, here, strict=False)):
+            if first != second:
+                return difference(f"{name}[{number}]", first, second)
+        return f"{name}: {len(there)} there, {len(here)} here"
+    return f"{name}: {shortened(there)} there, {shortened(here)} here"
+
+
+def shortened(value: Any) -> str:
+    """Return a value in at most 80 characters."""
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from kerascope.callbacks.averages import RunningMeans
 from kerascope.callbacks.base import HOOKS, Callback, Logs, is_callback, missing_hooks
 from kerascope.callbacks.progress import ProgbarLogger
-from kerascope.callbacks.recording import BaseLogger, History
+from kerascope.callbacks.recording import BaseLogger, History, RunningMeans
 from kerascope.errors import DtypeError
 
 OLD_PARAMETERS = {"epochs": "nb_epoch", "samples": "nb_sample"}

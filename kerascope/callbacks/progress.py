@@ -16,8 +16,8 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from kerascope import edge
-from kerascope.callbacks.averages import RunningMeans
 from kerascope.callbacks.base import Callback, Logs, registry
+from kerascope.callbacks.recording import RunningMeans
 from kerascope.errors import ArgumentError
 from kerascope.printable import printable
 

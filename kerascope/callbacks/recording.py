@@ -1,23 +1,103 @@
-"""Callbacks that keep the figures of a run: averages of an epoch, the history, a CSV file."""
+"""Callbacks that keep the figures of a run: averages of an epoch, history, CSV file, server."""
 
 from __future__ import annotations
 
 import csv
+import json
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kerascope.callbacks.averages import RunningMeans
 from kerascope.callbacks.base import Callback, Logs, registry
 from kerascope.errors import ArgumentError, KerascopeWarning
 from kerascope.files import replacing
 from kerascope.printable import printable
 
-NOT_AVAILABLE = "NA"
+# --- means over an epoch that grow batch by batch -------------------------------------------------
+
+
+class RunningMeans:
+    r"""Weighted means of named quantities; of a stateful metric, its last value.
+
+    Parameters
+    ----------
+    stateful_metrics : iterable of str, optional
+        Metrics that average for themselves.
+
+    Notes
+    -----
+    After values :math:`v_i` with weights :math:`w_i` the mean is
+    :math:`\sum_i w_i v_i / \sum_i w_i`; the weight of a batch is its number of samples.
+
+    Examples
+    --------
+    >>> means = RunningMeans()
+    >>> means.add("loss", 1.0, weight=3)
+    >>> means.add("loss", 5.0, weight=1)
+    >>> means.result("loss")
+    2.0
+    """
+
+    def __init__(self, stateful_metrics: Iterable[str] | None = None) -> None:
+        self.stateful_metrics = frozenset(stateful_metrics or ())
+        self._totals: dict[str, Any] = {}
+        self._weights: dict[str, float] = {}
+
+    def restart(self) -> None:
+        """Forget all values."""
+        self._totals.clear()
+        self._weights.clear()
+
+    def add(self, name: str, value: Any, weight: float) -> None:
+        """Take one more value into account."""
+        if name in self.stateful_metrics:
+            self._totals[name], self._weights[name] = as_number(value), 1
+            return
+        number = float(value) if isinstance(value, np.floating) else as_number(value)
+        self._totals[name] = self._totals.get(name, 0.0) + number * weight
+        self._weights[name] = self._weights.get(name, 0) + weight
+
+    def add_all(self, names: Iterable[str], values: Iterable[Any], weight: float) -> None:
+        """Take one more value of each quantity into account."""
+        for name, value in zip(names, values, strict=True):
+            self.add(name, value, weight)
+
+    def result(self, name: str) -> Any:
+        """Return the mean of one quantity so far.
+
+        Raises
+        ------
+        KeyError
+            There was no value yet.
+        """
+        return self._totals[name] / max(self._weights[name], 1)
+
+    def get_state(self) -> dict[str, Any]:
+        """Return all that is remembered: sums and weights."""
+        return {"totals": dict(self._totals), "weights": dict(self._weights)}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Remember what `get_state` returned."""
+        self._totals, self._weights = dict(state["totals"]), dict(state["weights"])
+
+    def results(self) -> dict[str, Any]:
+        """Return all means, in the order in which the names first came."""
+        return {name: self.result(name) for name in self._totals}
+
+
+def as_number(value: Any) -> Any:
+    """Return a scalar as a Python float, anything with axes as a float64 array.
+
+    Sums of float32 scalars would lose digits over a long epoch.
+    """
+    if isinstance(value, (float, int, np.number)):
+        return float(value)
+    array = np.asarray(value, dtype=np.float64)
+    return float(array) if array.ndim == 0 else array
 
 
 @registry.register
@@ -86,6 +166,9 @@ class BaseLogger(Callback):
         self._means.set_state(state)
 
 
+# --- the history ----------------------------------------------------------------------------------
+
+
 @registry.register
 class History(Callback):
     """Keeps the logs of every epoch; `fit` returns one.
@@ -121,6 +204,11 @@ class History(Callback):
         self.epoch.append(epoch)
         for name, value in (logs or {}).items():
             self.history.setdefault(name, []).append(value)
+
+
+# --- a CSV file -----------------------------------------------------------------------------------
+
+NOT_AVAILABLE = "NA"
 
 
 @registry.register
@@ -220,3 +308,84 @@ def _csv_value(value: Any) -> str:
     if isinstance(value, str) or np.ndim(value) == 0:
         return str(value)
     return "[" + ", ".join(str(item) for item in np.asarray(value).tolist()) + "]"
+
+
+# --- a server -------------------------------------------------------------------------------------
+
+TIMEOUT_SECONDS = 10
+
+
+@registry.register
+class RemoteMonitor(Callback):
+    """Sends the figures of each epoch to a server, by an HTTP POST.
+
+    Parameters
+    ----------
+    root : str
+        Address of the server.
+    path : str
+        Where on it; the figures are sent to `root + path`.
+    field : str
+        Name of the form's field that has the figures as JSON; not used with `send_as_json`.
+    headers : dict, optional
+        Further HTTP headers.
+    send_as_json : bool
+        Send the JSON itself instead of a form.
+
+    Notes
+    -----
+    Training goes on if nobody answers.
+
+    Warns
+    -----
+    KerascopeWarning
+        The figures could not be sent.
+    """
+
+    def __init__(
+        self,
+        root: str = "http://localhost:9000",
+        path: str = "/publish/epoch/end/",
+        field: str = "data",
+        headers: Mapping[str, str] | None = None,
+        send_as_json: bool = False,
+    ) -> None:
+        self.root = root
+        self.path = path
+        self.field = field
+        self.headers = headers
+        self.send_as_json = send_as_json
+
+    def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
+        """Send the figures of one epoch."""
+        problem = self._send(json.dumps({"epoch": epoch, **(logs or {})}, default=_plain))
+        if problem is not None:
+            warnings.warn(
+                f"RemoteMonitor: the figures of epoch {epoch + 1} could not be sent to "
+                f"{self.root + self.path}: {problem}. Training goes on.",
+                KerascopeWarning,
+                stacklevel=2,
+            )
+
+    def _send(self, text: str) -> Exception | None:
+        """Send a text; return what went wrong."""
+        # Imported here because the modules of HTTP take long and few runs need them.
+        from http.client import HTTPException
+        from urllib.parse import urlencode
+        from urllib.request import Request, urlopen
+
+        body, kind = text, "application/json"
+        if not self.send_as_json:
+            body, kind = urlencode({self.field: text}), "application/x-www-form-urlencoded"
+        headers = {"Content-Type": kind, **(self.headers or {})}
+        try:
+            request = Request(self.root + self.path, data=body.encode(), headers=headers)
+            with urlopen(request, timeout=TIMEOUT_SECONDS):
+                return None
+        except (OSError, ValueError, HTTPException) as error:
+            return error
+
+
+def _plain(value: Any) -> Any:
+    """Return a figure of NumPy as what JSON can hold, anything else as text."""
+    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else str(value)

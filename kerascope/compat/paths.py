@@ -72,11 +72,17 @@ MOVED_INSIDE: dict[str, str] = {
     "backend.program.programs": "backend.program.dispatch",
     "backend.tensor": "backend.graph",
     "backend.traversal": "backend.graph",
+    "callbacks.stopping": "callbacks.monitor",
     "engine.nesting": "engine.arguments",
     "engine.network_config": "engine.network",
     "engine.per_input": "engine.base_layer",
     "engine.running": "engine.network",
+    "initializers.fixed": "initializers.classes",
+    "initializers.scaling": "initializers.classes",
     "layers.merging": "layers.merge",
+    "metrics.named": "metrics.classes",
+    "optimizers.accumulating": "optimizers.update_rules",
+    "optimizers.sgd": "optimizers.update_rules",
 }
 
 

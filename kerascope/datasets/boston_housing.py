@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerascope.datasets.local_files import find_file, read_npz
-from kerascope.datasets.shuffling import checked_test_split, shuffled
+from kerascope.datasets.local_files import checked_test_split, find_file, read_npz, shuffled
 
 ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/boston_housing.npz"
 SHA256 = "f553886a1f8d56431e820c5b82552d9d95cfcb96d1e678153f8839538947dff5"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kerascope.datasets.cifar import in_image_data_format, load_batch
+from kerascope.datasets.local_files import in_image_data_format, load_batch
 from kerascope.utils.data_utils import get_file
 
 ORIGIN = "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz"

@@ -10,9 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.datasets.local_files import find_file, read_npz, read_word_index
-from kerascope.datasets.shuffling import shuffled
-from kerascope.datasets.word_lists import WordChoice, choose_words, with_old_spelling
+from kerascope.datasets.local_files import (
+    WordChoice,
+    choose_words,
+    find_file,
+    read_npz,
+    read_word_index,
+    shuffled,
+    with_old_spelling,
+)
 
 ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/imdb.npz"
 SHA256 = "69664113be75683a8fe16e3ed0ab59fda8886cb3cd7ada244f7d9544e4676b9f"
@@ -40,7 +46,7 @@ def load_data(
     path : str
         An absolute path to the file, or its name in the cache (`~/.keras/datasets`).
     num_words, skip_top, maxlen, start_char, oov_char, index_from
-        Which words and texts are kept: see `kerascope.datasets.word_lists.WordChoice`.
+        Which words and texts are kept: see `kerascope.datasets.local_files.WordChoice`.
     seed : int
         Seed of the shuffle.
     **old_spellings

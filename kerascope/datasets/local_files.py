@@ -13,13 +13,16 @@ import pickle
 import struct
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from kerascope.errors import DataError, UnavailableError
+from kerascope.errors import ArgumentError, DataError, UnavailableError
+from kerascope.settings import config
+from kerascope.spellings import translate
 from kerascope.utils.data_utils import cache_folder, get_file
 
 DIGITS_HINT = "kerascope.datasets.digits needs no file."
@@ -29,9 +32,6 @@ _UNREADABLE = (
     *(MemoryError, RuntimeError),
     *(pickle.UnpicklingError, zipfile.BadZipFile, zlib.error, struct.error),
 )
-
-
-# --- where the file is ----------------------------------------------------------------------------
 
 
 def find_file(where: str, path: str | Path, origin: str, file_hash: str) -> Path:
@@ -70,9 +70,6 @@ def unreadable(where: str, path: Path, expected: str, got: object) -> DataError:
         f"{where}: {path} cannot be read; expected {expected}, got: {got}. "
         f"Delete it and fetch it again. {DIGITS_HINT}"
     )
-
-
-# --- arrays ---------------------------------------------------------------------------------------
 
 
 def read_npz(where: str, path: Path, names: Sequence[str]) -> list[np.ndarray]:
@@ -160,15 +157,14 @@ def _words(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-# --- pickles --------------------------------------------------------------------------------------
-
-
 def _encode(text: str, encoding: str) -> bytes:
     """Stand in for `_codecs.encode`, with which old pickles write bytes."""
     if encoding != "latin1":
         raise pickle.UnpicklingError(f"bytes written in the encoding {encoding!r}")
     return text.encode("latin1")
 
+
+# --- pickled dictionaries -------------------------------------------------------------------------
 
 _ARRAY_FUNCTIONS = {
     "_reconstruct": np.empty(0).__reduce__()[0],
@@ -177,6 +173,7 @@ _ARRAY_FUNCTIONS = {
     "dtype": np.dtype,
     "_frombuffer": np.empty(0).__reduce_ex__(5)[0],
 }
+
 _ARRAY_MODULES = {
     "numpy",
     *(
@@ -222,3 +219,182 @@ def _expect_dict(content: Any) -> dict[bytes, Any]:
     if isinstance(content, dict):
         return {key.encode() if isinstance(key, str) else key: content[key] for key in content}
     raise TypeError(f"a {type(content).__name__}")
+
+
+# --- CIFAR: one batch file is a pickled dictionary of pixels and labels ---------------------------
+
+
+def load_batch(where: str, path: Path, label_key: str = "labels") -> tuple[np.ndarray, np.ndarray]:
+    """Return the images and labels of one batch file.
+
+    Parameters
+    ----------
+    where : str
+        Who asks, for the message.
+    path : Path
+        The file.
+    label_key : {"labels", "fine_labels", "coarse_labels"}
+        Which labels.
+
+    Returns
+    -------
+    images : ndarray, shape (n, 3, 32, 32), uint8
+        Red, green and blue planes, as the file holds them.
+    labels : ndarray, shape (n, 1), uint8
+
+    Raises
+    ------
+    DataError
+        If the file is missing from its folder, or cannot be read.
+    """
+    batch = read_pickled_dict(where, path)
+    try:
+        images = np.asarray(batch[b"data"], np.uint8).reshape(-1, 3, 32, 32)
+        labels = np.asarray(batch[label_key.encode()], np.uint8).reshape(len(images), 1)
+    except (KeyError, ValueError, TypeError, OverflowError) as error:
+        expected = f"images of 3x32x32 bytes under 'data' and as many '{label_key}'"
+        raise unreadable(where, path, expected, f"{type(error).__name__}: {error}") from error
+    return images, labels
+
+
+def in_image_data_format(images: np.ndarray) -> np.ndarray:
+    """Move the colours to the last axis if `config.image_data_format` says so."""
+    if config.image_data_format == "channels_last":
+        return images.transpose(0, 2, 3, 1)
+    return images
+
+
+# --- samples in the order that Keras's seeds give -------------------------------------------------
+
+
+def shuffled(
+    random_state: np.random.RandomState, x: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return samples and labels in one random order.
+
+    Parameters
+    ----------
+    random_state : numpy.random.RandomState
+        Its frozen stream gives the order that Keras gets from NumPy's global generator, which
+        stays untouched here.
+    x, y : ndarray, shape (samples, ...)
+        Samples and labels.
+
+    Returns
+    -------
+    x, y : ndarray, shape (samples, ...)
+        Both in the same new order.
+
+    Examples
+    --------
+    >>> shuffled(np.random.RandomState(113), np.arange(4), np.array(list("abcd")))
+    (array([3, 2, 0, 1]), array(['d', 'c', 'a', 'b'], dtype='<U1'))
+    """
+    order = random_state.permutation(len(x))
+    return x[order], y[order]
+
+
+def checked_test_split(where: str, test_split: float) -> float:
+    """Return `test_split` if it is from 0 to less than 1, else raise ArgumentError."""
+    if 0 <= test_split < 1:
+        return test_split
+    raise ArgumentError(
+        f"{where}: test_split is no share; expected 0 to less than 1, got {test_split!r}."
+    )
+
+
+# --- texts as lists of word numbers ---------------------------------------------------------------
+# What IMDB and Reuters do with them before a model sees them.
+
+
+@dataclass(frozen=True)
+class WordChoice:
+    """Which words of a text are kept, and which numbers mark the others.
+
+    Attributes
+    ----------
+    num_words : int or None
+        Keep words with a smaller number; None keeps all.
+    skip_top : int
+        Leave out the words with the smallest numbers, the most frequent ones.
+    maxlen : int or None
+        Keep only texts that are shorter, start mark included; None keeps all.
+    start_char : int or None
+        Number put in front of each text.
+    oov_char : int or None
+        Number put in place of a word that is left out; None drops the word.
+    index_from : int or None
+        Added to each word's number, to leave room for the marks.
+
+    Examples
+    --------
+    >>> WordChoice(num_words=8).apply_to([1, 4, 9])
+    [1, 4, 7, 2]
+    """
+
+    num_words: int | None = None
+    skip_top: int = 0
+    maxlen: int | None = None
+    start_char: int | None = 1
+    oov_char: int | None = 2
+    index_from: int | None = 3
+
+    def apply_to(self, words: Iterable[int]) -> list[int]:
+        """Return one text after shifting, marking and leaving out."""
+        start = [] if self.start_char is None else [self.start_char]
+        shifted = start + [int(word) + (self.index_from or 0) for word in words]
+        if self.oov_char is None:
+            return [word for word in shifted if self._keeps(word)]
+        return [word if self._keeps(word) else self.oov_char for word in shifted]
+
+    def _keeps(self, word: int) -> bool:
+        return word >= self.skip_top and (self.num_words is None or word < self.num_words)
+
+    def is_short_enough(self, words: Iterable[int]) -> bool:
+        """Tell whether a text with its start mark is shorter than `maxlen`."""
+        start = 0 if self.start_char is None else 1
+        return self.maxlen is None or len(list(words)) + start < self.maxlen
+
+
+def choose_words(
+    where: str, texts: np.ndarray, labels: np.ndarray, choice: WordChoice
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the texts that are short enough, with the chosen words, and their labels.
+
+    Parameters
+    ----------
+    where : str
+        Who asks, for the message.
+    texts : ndarray, shape (samples,), of lists of int
+    labels : ndarray, shape (samples,)
+    choice : WordChoice
+
+    Returns
+    -------
+    texts : ndarray, shape (kept,), of lists of int
+    labels : ndarray, shape (kept,)
+
+    Raises
+    ------
+    DataError
+        If every text is too long.
+    """
+    kept = [number for number, text in enumerate(texts) if choice.is_short_enough(text)]
+    if len(texts) and not kept:
+        raise DataError(
+            f"{where}: no text is shorter than maxlen; expected at least one, "
+            f"got none below {choice.maxlen}. Give a larger maxlen."
+        )
+    chosen = np.empty(len(kept), dtype=object)  # np.array would make a table of equal lengths
+    for place, number in enumerate(kept):
+        chosen[place] = choice.apply_to(texts[number])
+    return chosen, labels[kept]
+
+
+def with_old_spelling(where: str, num_words: int | None, old_words: dict[str, Any]) -> int | None:
+    """Return `num_words`, which Keras 1 calls `nb_words`; refuse any other keyword."""
+    translated = translate(where, old_words)
+    unknown = sorted(translated.keys() - {"num_words"})
+    if unknown:
+        raise ArgumentError(f"{where}: unknown argument {unknown[0]!r}; see its docstring.")
+    return translated.get("num_words", num_words)

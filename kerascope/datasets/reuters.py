@@ -10,9 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.datasets.local_files import find_file, read_npz, read_word_index
-from kerascope.datasets.shuffling import checked_test_split, shuffled
-from kerascope.datasets.word_lists import WordChoice, choose_words, with_old_spelling
+from kerascope.datasets.local_files import (
+    WordChoice,
+    checked_test_split,
+    choose_words,
+    find_file,
+    read_npz,
+    read_word_index,
+    shuffled,
+    with_old_spelling,
+)
 
 ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/reuters.npz"
 SHA256 = "d6586e694ee56d7a4e65172e12b3e987c03096cb01eab99753921ef915959916"
@@ -41,7 +48,7 @@ def load_data(
     path : str
         An absolute path to the file, or its name in the cache (`~/.keras/datasets`).
     num_words, skip_top, maxlen, start_char, oov_char, index_from
-        Which words and texts are kept: see `kerascope.datasets.word_lists.WordChoice`.
+        Which words and texts are kept: see `kerascope.datasets.local_files.WordChoice`.
     test_split : float, from 0 to less than 1
         Share of the texts that becomes the test set.
     seed : int

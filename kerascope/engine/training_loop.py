@@ -26,7 +26,7 @@ from kerascope.backend.graph import Apply, Variable, applies_in_order, leaves
 from kerascope.backend.ops.random import RandomOp
 from kerascope.backend.ops.scan import Scan
 from kerascope.callbacks import CallbackList, Progbar
-from kerascope.callbacks.averages import RunningMeans
+from kerascope.callbacks.recording import RunningMeans
 from kerascope.callers import warn
 from kerascope.configured import plain
 from kerascope.engine.arguments import to_list, unpack_singleton

@@ -21,16 +21,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from kerascope.initializers.fixed import Constant, Identity, Initializer, Ones, Zeros
-from kerascope.initializers.random import Orthogonal, RandomNormal, RandomUniform, TruncatedNormal
-from kerascope.initializers.scaling import (
+from kerascope.initializers.classes import (
+    Constant,
     GlorotNormal,
     GlorotUniform,
     HeNormal,
     HeUniform,
+    Identity,
+    Initializer,
     LecunNormal,
     LecunUniform,
+    Ones,
+    Orthogonal,
+    RandomNormal,
+    RandomUniform,
+    TruncatedNormal,
     VarianceScaling,
+    Zeros,
     compute_fans,
 )
 from kerascope.registry import Registry

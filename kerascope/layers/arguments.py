@@ -1,4 +1,4 @@
-"""Checks of the numbers that layers are made with: each returns the number or raises."""
+"""The arguments that layers are made with: checks of numbers, and how they reach the base class."""
 
 from __future__ import annotations
 
@@ -70,3 +70,27 @@ def number(value: Any, where: str, least: float | None = None) -> float:
         wanted = "a number" if least is None else f"a number >= {least}"
         raise ArgumentError(f"{where}: expected {wanted}, got {value!r}.")
     return result
+
+
+def by_name(arguments: dict[str, Any], *own: str) -> dict[str, Any]:
+    """Return a constructor's `locals()` as keywords for the constructor of its base.
+
+    So a signature is written out once, where users and their editors look for it.
+
+    Parameters
+    ----------
+    arguments : dict
+        `locals()`, before anything is assigned.
+    *own : str
+        What the class stores itself.
+
+    Examples
+    --------
+    >>> def constructor(self, units, activation="tanh", **kwargs):
+    ...     return by_name(locals(), "units")
+    >>> constructor(None, 32, name="encoder")
+    {'activation': 'tanh', 'name': 'encoder'}
+    """
+    left_out = ("self", "__class__", "kwargs", *own)
+    passed = {name: value for name, value in arguments.items() if name not in left_out}
+    return {**passed, **arguments["kwargs"]}

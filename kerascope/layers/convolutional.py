@@ -31,7 +31,7 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.engine.layer_type import layer_registry
 from kerascope.errors import ArgumentError, ShapeError
-from kerascope.layers.arguments import positive_int
+from kerascope.layers.arguments import by_name, positive_int
 from kerascope.layers.pooling import (
     AveragePooling1D,
     AveragePooling2D,
@@ -111,7 +111,8 @@ class _Sliding(Layer, metaclass=KernelType):
     """A kernel that moves along `kernel_axes` axes, then a bias and an activation.
 
     A subclass makes its kernels in `make_kernels(channels)`, uses them in `convolve(inputs)`, and
-    says how many channels come out in `output_channels(channels)`.
+    says how many channels come out in `output_channels(channels)`. Each class below has the
+    signature that users see, and hands all of it on by name; each base takes what it stores.
     """
 
     kernel_axes: ClassVar[int]
@@ -119,6 +120,7 @@ class _Sliding(Layer, metaclass=KernelType):
 
     def __init__(
         self,
+        *,
         kernel_size: Any,
         strides: Any,
         padding: str,
@@ -254,38 +256,15 @@ class _Convolution(_Sliding):
 
     def __init__(
         self,
+        *,
         filters: int,
-        kernel_size: Any,
-        strides: Any,
-        padding: str,
-        data_format: str | None,
-        dilation_rate: Any,
-        activation: Any,
-        use_bias: bool,
         kernel_initializer: Any,
-        bias_initializer: Any,
         kernel_regularizer: Any,
-        bias_regularizer: Any,
-        activity_regularizer: Any,
         kernel_constraint: Any,
-        bias_constraint: Any,
         groups: int = 1,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            kernel_size,
-            strides,
-            padding,
-            data_format,
-            dilation_rate,
-            activation,
-            use_bias,
-            bias_initializer,
-            bias_regularizer,
-            bias_constraint,
-            activity_regularizer=activity_regularizer,
-            **kwargs,
-        )
+        super().__init__(**kwargs)
         self.filters = positive_int(filters, f"{self.label}: filters")
         self.groups = positive_int(groups, f"{self.label}: groups")
         self.kernel_initializer = initializers.get(kernel_initializer)
@@ -408,25 +387,7 @@ class Conv1D(_Convolution):
         groups: int = 1,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            filters,
-            kernel_size,
-            strides,
-            padding,
-            data_format,
-            dilation_rate,
-            activation,
-            use_bias,
-            kernel_initializer,
-            bias_initializer,
-            kernel_regularizer,
-            bias_regularizer,
-            activity_regularizer,
-            kernel_constraint,
-            bias_constraint,
-            groups,
-            **kwargs,
-        )
+        super().__init__(**by_name(locals()))
 
 
 class Conv2D(_Convolution):
@@ -502,25 +463,7 @@ class Conv2D(_Convolution):
         groups: int = 1,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            filters,
-            kernel_size,
-            strides,
-            padding,
-            data_format,
-            dilation_rate,
-            activation,
-            use_bias,
-            kernel_initializer,
-            bias_initializer,
-            kernel_regularizer,
-            bias_regularizer,
-            activity_regularizer,
-            kernel_constraint,
-            bias_constraint,
-            groups,
-            **kwargs,
-        )
+        super().__init__(**by_name(locals()))
 
 
 class Conv3D(_Convolution):
@@ -564,25 +507,7 @@ class Conv3D(_Convolution):
         groups: int = 1,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            filters,
-            kernel_size,
-            strides,
-            padding,
-            data_format,
-            dilation_rate,
-            activation,
-            use_bias,
-            kernel_initializer,
-            bias_initializer,
-            kernel_regularizer,
-            bias_regularizer,
-            activity_regularizer,
-            kernel_constraint,
-            bias_constraint,
-            groups,
-            **kwargs,
-        )
+        super().__init__(**by_name(locals()))
 
 
 # --- transposed convolutions ----------------------------------------------------------------------
@@ -596,8 +521,8 @@ class _Transposed(_Convolution):
 
     paddings: ClassVar[tuple[str, ...]] = ("valid", "same")
 
-    def __init__(self, *args: Any, output_padding: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, *, output_padding: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         if self.groups != 1:
             raise ArgumentError(
                 f"{self.label}: groups {self.groups}; expected 1: a transposed convolution has no "
@@ -724,25 +649,7 @@ class Conv1DTranspose(_Transposed):
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            filters,
-            kernel_size,
-            strides,
-            padding,
-            data_format,
-            dilation_rate,
-            activation,
-            use_bias,
-            kernel_initializer,
-            bias_initializer,
-            kernel_regularizer,
-            bias_regularizer,
-            activity_regularizer,
-            kernel_constraint,
-            bias_constraint,
-            output_padding=output_padding,
-            **kwargs,
-        )
+        super().__init__(**by_name(locals()))
 
 
 class Conv2DTranspose(_Transposed):
@@ -800,25 +707,7 @@ class Conv2DTranspose(_Transposed):
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            filters,
-            kernel_size,
-            strides,
-            padding,
-            data_format,
-            dilation_rate,
-            activation,
-            use_bias,
-            kernel_initializer,
-            bias_initializer,
-            kernel_regularizer,
-            bias_regularizer,
-            activity_regularizer,
-            kernel_constraint,
-            bias_constraint,
-            output_padding=output_padding,
-            **kwargs,
-        )
+        super().__init__(**by_name(locals()))
 
 
 class Conv3DTranspose(_Transposed):
@@ -865,25 +754,7 @@ class Conv3DTranspose(_Transposed):
         dilation_rate: Any = (1, 1, 1),
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            filters,
-            kernel_size,
-            strides,
-            padding,
-            data_format,
-            dilation_rate,
-            activation,
-            use_bias,
-            kernel_initializer,
-            bias_initializer,
-            kernel_regularizer,
-            bias_regularizer,
-            activity_regularizer,
-            kernel_constraint,
-            bias_constraint,
-            output_padding=output_padding,
-            **kwargs,
-        )
+        super().__init__(**by_name(locals()))
 
 
 # --- each channel by itself -----------------------------------------------------------------------
@@ -896,14 +767,14 @@ class _Depthwise(_Sliding):
 
     def __init__(
         self,
-        *args: Any,
+        *,
         depth_multiplier: int,
         depthwise_initializer: Any,
         depthwise_regularizer: Any,
         depthwise_constraint: Any,
         **kwargs: Any,
     ) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(**kwargs)
         self.depth_multiplier = positive_int(depth_multiplier, f"{self.label}: depth_multiplier")
         self.depthwise_initializer = initializers.get(depthwise_initializer)
         self.depthwise_regularizer = regularizers.get(depthwise_regularizer)
@@ -977,24 +848,7 @@ class DepthwiseConv1D(_Depthwise):
         dilation_rate: Any = 1,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            kernel_size,
-            strides,
-            padding,
-            data_format,
-            dilation_rate,
-            activation,
-            use_bias,
-            bias_initializer,
-            bias_regularizer,
-            bias_constraint,
-            depth_multiplier=depth_multiplier,
-            depthwise_initializer=depthwise_initializer,
-            depthwise_regularizer=depthwise_regularizer,
-            depthwise_constraint=depthwise_constraint,
-            activity_regularizer=activity_regularizer,
-            **kwargs,
-        )
+        super().__init__(**by_name(locals()))
 
 
 class DepthwiseConv2D(_Depthwise):
@@ -1052,24 +906,7 @@ class DepthwiseConv2D(_Depthwise):
         dilation_rate: Any = (1, 1),
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            kernel_size,
-            strides,
-            padding,
-            data_format,
-            dilation_rate,
-            activation,
-            use_bias,
-            bias_initializer,
-            bias_regularizer,
-            bias_constraint,
-            depth_multiplier=depth_multiplier,
-            depthwise_initializer=depthwise_initializer,
-            depthwise_regularizer=depthwise_regularizer,
-            depthwise_constraint=depthwise_constraint,
-            activity_regularizer=activity_regularizer,
-            **kwargs,
-        )
+        super().__init__(**by_name(locals()))
 
 
 # --- each channel by itself, then a mix of the channels -------------------------------------------
@@ -1081,14 +918,14 @@ class _Separable(_Depthwise):
 
     def __init__(
         self,
+        *,
         filters: int,
-        *args: Any,
         pointwise_initializer: Any,
         pointwise_regularizer: Any,
         pointwise_constraint: Any,
         **kwargs: Any,
     ) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(**kwargs)
         self.filters = positive_int(filters, f"{self.label}: filters")
         self.pointwise_initializer = initializers.get(pointwise_initializer)
         self.pointwise_regularizer = regularizers.get(pointwise_regularizer)
@@ -1174,28 +1011,7 @@ class SeparableConv1D(_Separable):
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            filters,
-            kernel_size,
-            strides,
-            padding,
-            data_format,
-            dilation_rate,
-            activation,
-            use_bias,
-            bias_initializer,
-            bias_regularizer,
-            bias_constraint,
-            depth_multiplier=depth_multiplier,
-            depthwise_initializer=depthwise_initializer,
-            depthwise_regularizer=depthwise_regularizer,
-            depthwise_constraint=depthwise_constraint,
-            pointwise_initializer=pointwise_initializer,
-            pointwise_regularizer=pointwise_regularizer,
-            pointwise_constraint=pointwise_constraint,
-            activity_regularizer=activity_regularizer,
-            **kwargs,
-        )
+        super().__init__(**by_name(locals()))
 
 
 class SeparableConv2D(_Separable):
@@ -1259,28 +1075,7 @@ class SeparableConv2D(_Separable):
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            filters,
-            kernel_size,
-            strides,
-            padding,
-            data_format,
-            dilation_rate,
-            activation,
-            use_bias,
-            bias_initializer,
-            bias_regularizer,
-            bias_constraint,
-            depth_multiplier=depth_multiplier,
-            depthwise_initializer=depthwise_initializer,
-            depthwise_regularizer=depthwise_regularizer,
-            depthwise_constraint=depthwise_constraint,
-            pointwise_initializer=pointwise_initializer,
-            pointwise_regularizer=pointwise_regularizer,
-            pointwise_constraint=pointwise_constraint,
-            activity_regularizer=activity_regularizer,
-            **kwargs,
-        )
+        super().__init__(**by_name(locals()))
 
 
 # --- names of Keras 1 -----------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from kerascope.backend.ops.windows import (
 )
 from kerascope.backend.shapes import Shape, Size
 from kerascope.errors import ShapeError
-from kerascope.layers.arguments import positive_int
+from kerascope.layers.arguments import by_name, positive_int
 from kerascope.layers.recurrent import RNN, LayerOfCell
 from kerascope.layers.recurrent_cells import (
     NO_MASKS,
@@ -33,6 +33,8 @@ from kerascope.layers.spatial import KernelType
 from kerascope.spellings import default_by_dialect
 
 __all__ = ["ConvLSTM2D", "ConvLSTM2DCell", "ConvRNN2D"]
+
+_OF_THE_KERNEL = ("kernel_size", "strides", "padding", "data_format", "dilation_rate")
 
 
 class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
@@ -93,25 +95,7 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
         **kwargs: Any,
     ) -> None:
         self.filters = positive_int(filters, f"{type(self).__name__}: filters")
-        super().__init__(
-            filters,
-            activation=activation,
-            recurrent_activation=recurrent_activation,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            recurrent_initializer=recurrent_initializer,
-            bias_initializer=bias_initializer,
-            unit_forget_bias=unit_forget_bias,
-            kernel_regularizer=kernel_regularizer,
-            recurrent_regularizer=recurrent_regularizer,
-            bias_regularizer=bias_regularizer,
-            kernel_constraint=kernel_constraint,
-            recurrent_constraint=recurrent_constraint,
-            bias_constraint=bias_constraint,
-            dropout=dropout,
-            recurrent_dropout=recurrent_dropout,
-            **kwargs,
-        )
+        super().__init__(units=filters, **by_name(locals(), "filters", *_OF_THE_KERNEL))
         self.kernel_size = sizes_along_axes(kernel_size, 2, f"{self.label}: kernel_size")
         self.strides = sizes_along_axes(strides, 2, f"{self.label}: strides")
         self.padding = checked_padding(padding, self.label, ("valid", "same"))
@@ -225,19 +209,6 @@ class ConvRNN2D(RNN):
 
     axes = ("batch", "time", "rows", "columns", "channels")
 
-    def __init__(
-        self,
-        cell: Any,
-        return_sequences: bool = False,
-        return_state: bool = False,
-        go_backwards: bool = False,
-        stateful: bool = False,
-        unroll: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        loop = (return_sequences, return_state, go_backwards, stateful, unroll)
-        super().__init__(cell, *loop, **kwargs)
-
     def get_initial_state(self, inputs: Tensor) -> list[Tensor]:
         """Return zeros for each state, of the shape that the images have after the convolution."""
         zeros = self.cell.zero_state(inputs[:, 0])
@@ -306,6 +277,7 @@ class ConvLSTM2D(LayerOfCell, ConvRNN2D, metaclass=KernelType):
     (None, 10, 32, 32, 4)
     """
 
+    _cell_class = ConvLSTM2DCell
     kernel_axes = 2
 
     @default_by_dialect
@@ -338,33 +310,7 @@ class ConvLSTM2D(LayerOfCell, ConvRNN2D, metaclass=KernelType):
         recurrent_dropout: float = 0.0,
         **kwargs: Any,
     ) -> None:
-        cell = ConvLSTM2DCell(
-            filters,
-            kernel_size,
-            strides=strides,
-            padding=padding,
-            data_format=data_format,
-            dilation_rate=dilation_rate,
-            activation=activation,
-            recurrent_activation=recurrent_activation,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            recurrent_initializer=recurrent_initializer,
-            bias_initializer=bias_initializer,
-            unit_forget_bias=unit_forget_bias,
-            kernel_regularizer=kernel_regularizer,
-            recurrent_regularizer=recurrent_regularizer,
-            bias_regularizer=bias_regularizer,
-            kernel_constraint=kernel_constraint,
-            recurrent_constraint=recurrent_constraint,
-            bias_constraint=bias_constraint,
-            dropout=dropout,
-            recurrent_dropout=recurrent_dropout,
-            **self.cell_keywords(kwargs),
-        )
-        kwargs.update(go_backwards=go_backwards, stateful=stateful)
-        kwargs.update(activity_regularizer=activity_regularizer)
-        super().__init__(cell, return_sequences, **kwargs)
+        super().__init__(**by_name(locals()))
 
     def get_config(self) -> dict[str, Any]:
         """Return what the constructor needs to make this layer again, ready for JSON."""

@@ -16,7 +16,7 @@ from kerascope.backend.shapes import Shape, product
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.errors import ShapeError
-from kerascope.layers.arguments import positive_int
+from kerascope.layers.arguments import by_name, positive_int
 from kerascope.layers.spatial import KernelType, check_spatial_axes
 
 __all__ = ["LocallyConnected1D", "LocallyConnected2D"]
@@ -248,23 +248,7 @@ class LocallyConnected2D(_LocallyConnected):
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            filters,
-            kernel_size,
-            strides,
-            padding,
-            data_format,
-            activation,
-            use_bias,
-            kernel_initializer,
-            bias_initializer,
-            kernel_regularizer,
-            bias_regularizer,
-            activity_regularizer,
-            kernel_constraint,
-            bias_constraint,
-            **kwargs,
-        )
+        super().__init__(**by_name(locals()))
 
     def _products(self, inputs: Tensor) -> Tensor:
         windows = self._windows(K.int_shape(inputs))

@@ -10,7 +10,7 @@ Lesson: the chapter on text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from kerascope.engine.arguments import accepts, to_list, unpack_singleton
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import layer_registry
 from kerascope.errors import ArgumentError, ShapeError
+from kerascope.layers.arguments import by_name
 from kerascope.layers.inner_layers import build_inside
 from kerascope.layers.recurrent_cells import (
     GatedCell,
@@ -448,13 +449,18 @@ class RNN(Layer):
 class LayerOfCell(RNN):
     """Base of SimpleRNN, GRU and LSTM: an RNN that makes its own cell and speaks for it.
 
-    The arguments and weights of the cell are attributes of the layer too: `lstm.units`.
+    A subclass has the arguments of its `_cell_class` and those of `RNN`. The arguments and weights
+    of the cell are attributes of the layer too: `lstm.units`.
     """
 
     _is_part = True
+    _cell_class: ClassVar[type[GatedCell]]
 
-    def __init__(self, cell: Layer, *loop: Any, **kwargs: Any) -> None:
-        super().__init__(cell, *loop, **kwargs)
+    def __init__(self, **arguments: Any) -> None:
+        names = constructor_parameters(self._cell_class)
+        of_cell = {name: arguments.pop(name) for name in names if name in arguments}
+        cell = self._cell_class(**of_cell, **self.cell_keywords(arguments))
+        super().__init__(cell, **arguments)
         cell.name = self.name  # so its weights are called lstm_1/kernel
 
     def __getattr__(self, name: str) -> Any:
@@ -515,6 +521,8 @@ class SimpleRNN(LayerOfCell):
     [[[1.0], [3.0], [6.0]]]
     """
 
+    _cell_class = SimpleRNNCell
+
     def __init__(
         self,
         units: int,
@@ -540,25 +548,7 @@ class SimpleRNN(LayerOfCell):
         **kwargs: Any,
     ) -> None:
         kwargs.pop("implementation", None)  # Keras 1 has it for all recurrent layers
-        cell = SimpleRNNCell(
-            units,
-            activation=activation,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            recurrent_initializer=recurrent_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            recurrent_regularizer=recurrent_regularizer,
-            bias_regularizer=bias_regularizer,
-            kernel_constraint=kernel_constraint,
-            recurrent_constraint=recurrent_constraint,
-            bias_constraint=bias_constraint,
-            dropout=dropout,
-            recurrent_dropout=recurrent_dropout,
-            **self.cell_keywords(kwargs),
-        )
-        loop = (return_sequences, return_state, go_backwards, stateful, unroll)
-        super().__init__(cell, *loop, activity_regularizer=activity_regularizer, **kwargs)
+        super().__init__(**by_name(locals()))
 
 
 class LSTM(LayerOfCell):
@@ -610,6 +600,8 @@ class LSTM(LayerOfCell):
     [('kernel', (8, 128)), ('recurrent_kernel', (32, 128)), ('bias', (128,))]
     """
 
+    _cell_class = LSTMCell
+
     @default_by_dialect
     def __init__(
         self,
@@ -638,28 +630,7 @@ class LSTM(LayerOfCell):
         unroll: bool = False,
         **kwargs: Any,
     ) -> None:
-        cell = LSTMCell(
-            units,
-            activation=activation,
-            recurrent_activation=recurrent_activation,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            recurrent_initializer=recurrent_initializer,
-            bias_initializer=bias_initializer,
-            unit_forget_bias=unit_forget_bias,
-            kernel_regularizer=kernel_regularizer,
-            recurrent_regularizer=recurrent_regularizer,
-            bias_regularizer=bias_regularizer,
-            kernel_constraint=kernel_constraint,
-            recurrent_constraint=recurrent_constraint,
-            bias_constraint=bias_constraint,
-            dropout=dropout,
-            recurrent_dropout=recurrent_dropout,
-            implementation=implementation,
-            **self.cell_keywords(kwargs),
-        )
-        loop = (return_sequences, return_state, go_backwards, stateful, unroll)
-        super().__init__(cell, *loop, activity_regularizer=activity_regularizer, **kwargs)
+        super().__init__(**by_name(locals()))
 
 
 class GRU(LayerOfCell):
@@ -711,6 +682,8 @@ class GRU(LayerOfCell):
     [('kernel', (8, 12)), ('recurrent_kernel', (4, 12)), ('bias', (2, 12))]
     """
 
+    _cell_class = GRUCell
+
     @default_by_dialect
     def __init__(
         self,
@@ -739,28 +712,7 @@ class GRU(LayerOfCell):
         reset_after: bool = False,
         **kwargs: Any,
     ) -> None:
-        cell = GRUCell(
-            units,
-            activation=activation,
-            recurrent_activation=recurrent_activation,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            recurrent_initializer=recurrent_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            recurrent_regularizer=recurrent_regularizer,
-            bias_regularizer=bias_regularizer,
-            kernel_constraint=kernel_constraint,
-            recurrent_constraint=recurrent_constraint,
-            bias_constraint=bias_constraint,
-            dropout=dropout,
-            recurrent_dropout=recurrent_dropout,
-            implementation=implementation,
-            reset_after=reset_after,
-            **self.cell_keywords(kwargs),
-        )
-        loop = (return_sequences, return_state, go_backwards, stateful, unroll)
-        super().__init__(cell, *loop, activity_regularizer=activity_regularizer, **kwargs)
+        super().__init__(**by_name(locals()))
 
 
 # --- what recurrent layers and their wrappers are called on ---------------------------------------

@@ -25,7 +25,7 @@ from kerascope.engine.arguments import accepts, to_list
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import layer_registry
 from kerascope.errors import ArgumentError, ShapeError
-from kerascope.layers.arguments import positive_int, share
+from kerascope.layers.arguments import by_name, positive_int, share
 from kerascope.layers.inner_layers import build_inside
 from kerascope.registry import custom_object_scope
 from kerascope.spellings import default_by_dialect
@@ -111,8 +111,8 @@ class GatedCell(OneStep):
 
     _is_part = True
     gates = 1
-    implementation = 1
-    recurrent_activation: Any = None  # of the gates, if there are several
+    implementation: int
+    recurrent_activation: Any  # of the gates, if there are several
     bias: Any = None
     channel_axis = -1  # where the numbers of the units lie in inputs and states
 
@@ -133,11 +133,14 @@ class GatedCell(OneStep):
         bias_constraint: Any,
         dropout: float,
         recurrent_dropout: float,
+        recurrent_activation: Any = None,
+        implementation: int = 1,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.units = positive_int(units, f"{self.label}: units")
         self.activation = activations.get(activation)
+        self.recurrent_activation = activations.get(recurrent_activation)
         self.use_bias = bool(use_bias)
         self.kernel_initializer = initializers.get(kernel_initializer)
         self.recurrent_initializer = initializers.get(recurrent_initializer)
@@ -150,6 +153,7 @@ class GatedCell(OneStep):
         self.bias_constraint = constraints.get(bias_constraint)
         self.dropout = share(dropout, f"{self.label}: dropout")
         self.recurrent_dropout = share(recurrent_dropout, f"{self.label}: recurrent_dropout")
+        self.implementation = implementation or 1
         self.state_size: Any = self.units
 
     def build(self, input_shape: Any) -> None:
@@ -359,23 +363,7 @@ class SimpleRNNCell(GatedCell):
         recurrent_dropout: float = 0.0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            units,
-            activation=activation,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            recurrent_initializer=recurrent_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            recurrent_regularizer=recurrent_regularizer,
-            bias_regularizer=bias_regularizer,
-            kernel_constraint=kernel_constraint,
-            recurrent_constraint=recurrent_constraint,
-            bias_constraint=bias_constraint,
-            dropout=dropout,
-            recurrent_dropout=recurrent_dropout,
-            **kwargs,
-        )
+        super().__init__(**by_name(locals()))
 
     def step(
         self, projected: Tensor, states: list[Tensor], masks: DropoutMasks = NO_MASKS
@@ -451,26 +439,8 @@ class LSTMCell(GatedCell):
         implementation: int = 1,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            units,
-            activation=activation,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            recurrent_initializer=recurrent_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            recurrent_regularizer=recurrent_regularizer,
-            bias_regularizer=bias_regularizer,
-            kernel_constraint=kernel_constraint,
-            recurrent_constraint=recurrent_constraint,
-            bias_constraint=bias_constraint,
-            dropout=dropout,
-            recurrent_dropout=recurrent_dropout,
-            **kwargs,
-        )
-        self.recurrent_activation = activations.get(recurrent_activation)
+        super().__init__(**by_name(locals(), "unit_forget_bias"))
         self.unit_forget_bias = bool(unit_forget_bias)
-        self.implementation = implementation or 1
         self.state_size = (self.units, self.units)
 
     def first_bias(self, shape: Shape, dtype: str | None = None) -> Any:
@@ -560,25 +530,7 @@ class GRUCell(GatedCell):
         reset_after: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            units,
-            activation=activation,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            recurrent_initializer=recurrent_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            recurrent_regularizer=recurrent_regularizer,
-            bias_regularizer=bias_regularizer,
-            kernel_constraint=kernel_constraint,
-            recurrent_constraint=recurrent_constraint,
-            bias_constraint=bias_constraint,
-            dropout=dropout,
-            recurrent_dropout=recurrent_dropout,
-            **kwargs,
-        )
-        self.recurrent_activation = activations.get(recurrent_activation)
-        self.implementation = implementation or 1
+        super().__init__(**by_name(locals(), "reset_after"))
         self.reset_after = bool(reset_after)
 
     @property

@@ -13,26 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kerascope.losses.classes import Loss, plain_function
-from kerascope.losses.functions import (
-    ALIASES,
-    binary_crossentropy,
-    categorical_crossentropy,
-    categorical_hinge,
-    cosine_proximity,
-    hinge,
-    kullback_leibler_divergence,
-    logcosh,
-    mean_absolute_error,
-    mean_absolute_percentage_error,
-    mean_squared_error,
-    mean_squared_logarithmic_error,
-    poisson,
-    registry,
-    sparse_categorical_crossentropy,
-    squared_hinge,
-)
-from kerascope.losses.named import (
+from kerascope.losses.classes import (
     BinaryCrossentropy,
     BinaryFocalCrossentropy,
     CategoricalCrossentropy,
@@ -43,6 +24,7 @@ from kerascope.losses.named import (
     Huber,
     KLDivergence,
     LogCosh,
+    Loss,
     MeanAbsoluteError,
     MeanAbsolutePercentageError,
     MeanSquaredError,
@@ -50,11 +32,28 @@ from kerascope.losses.named import (
     Poisson,
     SparseCategoricalCrossentropy,
     SquaredHinge,
+    plain_function,
 )
-from kerascope.losses.newer import (
+from kerascope.losses.functions import (
+    ALIASES,
+    binary_crossentropy,
     binary_focal_crossentropy,
+    categorical_crossentropy,
     categorical_focal_crossentropy,
+    categorical_hinge,
+    cosine_proximity,
+    hinge,
     huber,
+    kullback_leibler_divergence,
+    logcosh,
+    mean_absolute_error,
+    mean_absolute_percentage_error,
+    mean_squared_error,
+    mean_squared_logarithmic_error,
+    poisson,
+    registry,
+    sparse_categorical_crossentropy,
+    squared_hinge,
 )
 
 __all__ = [

@@ -2,7 +2,8 @@
 
 An object does two things that a function does not: it has arguments, which a configuration keeps,
 and it reduces the numbers of the samples itself, as its `reduction` says. `model.compile` takes
-either.
+either. `Loss` is the base; those of Keras 3 follow under their names: each is a function and its
+arguments.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from kerascope import backend as K
 from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.configured import Configured, constructor_parameters
 from kerascope.errors import ArgumentError
+from kerascope.losses import functions
 from kerascope.losses.functions import registry, sparse_categorical_crossentropy
 
 _REDUCTIONS = (
@@ -141,16 +143,7 @@ class Loss(Configured):
         return config
 
 
-def snake_case(name: str) -> str:
-    """Return the name of a class as that of a function.
-
-    Examples
-    --------
-    >>> snake_case("MeanSquaredError"), snake_case("KLDivergence")
-    ('mean_squared_error', 'kl_divergence')
-    """
-    words = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
-    return re.sub(r"([a-z])([A-Z])", r"\1_\2", words).lower()
+# --- weights and masks ----------------------------------------------------------------------------
 
 
 def of_equal_rank(y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
@@ -199,6 +192,21 @@ def _spread(weights: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
     return weights * K.ones_like(scores), scores
 
 
+# --- objects and the functions that they stand for ------------------------------------------------
+
+
+def snake_case(name: str) -> str:
+    """Return the name of a class as that of a function.
+
+    Examples
+    --------
+    >>> snake_case("MeanSquaredError"), snake_case("KLDivergence")
+    ('mean_squared_error', 'kl_divergence')
+    """
+    words = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", words).lower()
+
+
 def plain_function(loss: Any) -> Any:
     """Return the function that a loss object stands for, as far as there is one, else the loss.
 
@@ -221,3 +229,241 @@ def wants_targets_like_predictions(loss: Any) -> bool:
     function = plain_function(loss)
     is_ours = getattr(function, "__module__", "").startswith("kerascope.losses.")
     return is_ours and function is not sparse_categorical_crossentropy
+
+
+# --- the losses of Keras 3 ------------------------------------------------------------------------
+# Each takes also `reduction`, `name` and `dtype`: see `Loss`.
+
+_MEAN = "sum_over_batch_size"
+
+
+class _LossOfKeras3(Loss):
+    """A function without arguments of its own, with the order of arguments that Keras 3 has."""
+
+    def __init__(
+        self, reduction: str | None = _MEAN, name: str | None = None, dtype: str | None = None
+    ) -> None:
+        super().__init__(name, reduction, dtype)
+
+
+@registry.register
+class MeanSquaredError(_LossOfKeras3):
+    """mean (p - y)^2, as an object."""
+
+    function = functions.mean_squared_error
+
+
+@registry.register
+class MeanAbsoluteError(_LossOfKeras3):
+    """mean |p - y|, as an object."""
+
+    function = functions.mean_absolute_error
+
+
+@registry.register
+class MeanAbsolutePercentageError(_LossOfKeras3):
+    """100 * mean |p - y| / |y|, as an object."""
+
+    function = functions.mean_absolute_percentage_error
+
+
+@registry.register
+class MeanSquaredLogarithmicError(_LossOfKeras3):
+    """mean (log(1 + p) - log(1 + y))^2, as an object."""
+
+    function = functions.mean_squared_logarithmic_error
+
+
+@registry.register
+class LogCosh(_LossOfKeras3):
+    """mean log(cosh(p - y)), as an object."""
+
+    function = functions.logcosh
+
+
+@registry.register
+class Hinge(_LossOfKeras3):
+    """mean max(1 - y p, 0); targets 0 and 1 count as -1 and 1, as an object."""
+
+    function = functions.hinge_of_bits
+
+
+@registry.register
+class SquaredHinge(_LossOfKeras3):
+    """mean max(1 - y p, 0)^2; targets 0 and 1 count as -1 and 1."""
+
+    function = functions.squared_hinge_of_bits
+
+
+@registry.register
+class CategoricalHinge(_LossOfKeras3):
+    """max(1 + greatest p of a wrong class - p of the right one, 0), as an object."""
+
+    function = functions.categorical_hinge
+
+
+@registry.register
+class KLDivergence(_LossOfKeras3):
+    """sum y log(y / p), as an object."""
+
+    function = functions.kullback_leibler_divergence
+
+
+@registry.register
+class Poisson(_LossOfKeras3):
+    """mean p - y log(p), as an object."""
+
+    function = functions.poisson
+
+
+@registry.register
+class Huber(Loss):
+    """`huber` with its `delta`."""
+
+    function = functions.huber
+
+    def __init__(
+        self,
+        delta: float = 1.0,
+        reduction: str | None = _MEAN,
+        name: str | None = None,
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(name, reduction, dtype)
+        self.delta = delta
+
+
+@registry.register
+class CosineSimilarity(Loss):
+    """Minus the cosine of the angle between y and p."""
+
+    function = functions.cosine_similarity_along
+
+    def __init__(
+        self,
+        axis: int = -1,
+        reduction: str | None = _MEAN,
+        name: str | None = None,
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(name, reduction, dtype)
+        self.axis = axis
+
+
+@registry.register
+class BinaryCrossentropy(Loss):
+    """Binary crossentropy, of logits too."""
+
+    function = functions.binary_crossentropy_with_options
+
+    def __init__(
+        self,
+        from_logits: bool = False,
+        label_smoothing: float = 0.0,
+        axis: int = -1,
+        reduction: str | None = _MEAN,
+        name: str | None = None,
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(name, reduction, dtype)
+        self.from_logits = from_logits
+        self.label_smoothing = label_smoothing
+        self.axis = axis
+
+
+@registry.register
+class CategoricalCrossentropy(Loss):
+    """Crossentropy of one-hot targets, of logits too."""
+
+    function = functions.categorical_crossentropy_with_options
+
+    def __init__(
+        self,
+        from_logits: bool = False,
+        label_smoothing: float = 0.0,
+        axis: int = -1,
+        reduction: str | None = _MEAN,
+        name: str | None = None,
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(name, reduction, dtype)
+        self.from_logits = from_logits
+        self.label_smoothing = label_smoothing
+        self.axis = axis
+
+
+@registry.register
+class SparseCategoricalCrossentropy(Loss):
+    """Crossentropy of class numbers, of logits too; those of `ignore_class` are no samples."""
+
+    function = functions.sparse_categorical_crossentropy_with_options
+
+    def __init__(
+        self,
+        from_logits: bool = False,
+        ignore_class: int | None = None,
+        reduction: str | None = _MEAN,
+        axis: int = -1,
+        name: str | None = None,
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(name, reduction, dtype)
+        self.from_logits = from_logits
+        self.ignore_class = ignore_class
+        self.axis = axis
+
+    def counted(self, y_true: Tensor, y_pred: Tensor) -> Tensor | None:
+        """Return where the class is not `ignore_class`: the mean is over those."""
+        return functions.counted_classes(y_true, y_pred, self.ignore_class, self.axis)
+
+
+@registry.register
+class BinaryFocalCrossentropy(Loss):
+    """`binary_focal_crossentropy` with its arguments."""
+
+    function = functions.binary_focal_crossentropy
+
+    def __init__(
+        self,
+        apply_class_balancing: bool = False,
+        alpha: float = 0.25,
+        gamma: float = 2.0,
+        from_logits: bool = False,
+        label_smoothing: float = 0.0,
+        axis: int = -1,
+        reduction: str | None = _MEAN,
+        name: str | None = None,
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(name, reduction, dtype)
+        self.apply_class_balancing = apply_class_balancing
+        self.alpha = alpha
+        self.gamma = gamma
+        self.from_logits = from_logits
+        self.label_smoothing = label_smoothing
+        self.axis = axis
+
+
+@registry.register
+class CategoricalFocalCrossentropy(Loss):
+    """`categorical_focal_crossentropy` with its arguments."""
+
+    function = functions.categorical_focal_crossentropy
+
+    def __init__(
+        self,
+        alpha: Any = 0.25,
+        gamma: float = 2.0,
+        from_logits: bool = False,
+        label_smoothing: float = 0.0,
+        axis: int = -1,
+        reduction: str | None = _MEAN,
+        name: str | None = None,
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(name, reduction, dtype)
+        self.alpha = alpha
+        self.gamma = gamma
+        self.from_logits = from_logits
+        self.label_smoothing = label_smoothing
+        self.axis = axis

@@ -15,25 +15,28 @@ from __future__ import annotations
 from typing import Any
 
 from kerascope.metrics.classes import (
+    Accuracy,
+    BinaryAccuracy,
+    BinaryCrossentropy,
+    CategoricalAccuracy,
+    CategoricalCrossentropy,
+    CategoricalHinge,
+    CosineSimilarity,
+    Hinge,
+    KLDivergence,
+    LogCoshError,
+    MeanAbsoluteError,
+    MeanAbsolutePercentageError,
     MeanMetric,
+    MeanSquaredError,
+    MeanSquaredLogarithmicError,
     Metric,
-)
-from kerascope.metrics.collected import (
-    F1Score,
-    FBetaScore,
-    Mean,
-    MeanIoU,
-    RootMeanSquaredError,
-    Sum,
-)
-from kerascope.metrics.counting import (
-    AUC,
-    FalseNegatives,
-    FalsePositives,
-    Precision,
-    Recall,
-    TrueNegatives,
-    TruePositives,
+    Poisson,
+    SparseCategoricalAccuracy,
+    SparseCategoricalCrossentropy,
+    SparseTopKCategoricalAccuracy,
+    SquaredHinge,
+    TopKCategoricalAccuracy,
 )
 from kerascope.metrics.functions import (
     binary_accuracy,
@@ -60,27 +63,20 @@ from kerascope.metrics.functions import (
     squared_hinge,
     top_k_categorical_accuracy,
 )
-from kerascope.metrics.named import (
-    Accuracy,
-    BinaryAccuracy,
-    BinaryCrossentropy,
-    CategoricalAccuracy,
-    CategoricalCrossentropy,
-    CategoricalHinge,
-    CosineSimilarity,
-    Hinge,
-    KLDivergence,
-    LogCoshError,
-    MeanAbsoluteError,
-    MeanAbsolutePercentageError,
-    MeanSquaredError,
-    MeanSquaredLogarithmicError,
-    Poisson,
-    SparseCategoricalAccuracy,
-    SparseCategoricalCrossentropy,
-    SparseTopKCategoricalAccuracy,
-    SquaredHinge,
-    TopKCategoricalAccuracy,
+from kerascope.metrics.stateful import (
+    AUC,
+    F1Score,
+    FalseNegatives,
+    FalsePositives,
+    FBetaScore,
+    Mean,
+    MeanIoU,
+    Precision,
+    Recall,
+    RootMeanSquaredError,
+    Sum,
+    TrueNegatives,
+    TruePositives,
 )
 
 __all__ = [

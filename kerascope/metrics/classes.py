@@ -1,10 +1,11 @@
 """Metrics as objects: with arguments, and with a state that grows from batch to batch.
 
 Two kinds. A `MeanMetric` is a function and its arguments; in `model.compile` it works like the
-function, and the means over an epoch are taken as for any function. Others, such as the share of
-found positives in all (`Recall`), are no mean of numbers of batches: they keep sums in variables.
-Their call gives the result *after* the batch and, in `updates`, the pairs (variable, new value),
-which the train function and the test function write. Training resets them before each epoch.
+function, and the means over an epoch are taken as for any function. The others (`stateful.py`),
+such as the share of found positives in all (`Recall`), are no mean of numbers of batches: they keep
+sums in variables. Their call gives the result *after* the batch and, in `updates`, the pairs
+(variable, new value), which the train function and the test function write. Training resets them
+before each epoch.
 """
 
 from __future__ import annotations
@@ -15,13 +16,17 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from kerascope import backend as K
-from kerascope.backend.atomic import LOCKS, set_values
+from kerascope import losses
+from kerascope.backend.at_once import set_values
 from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, Variable, as_tensor
 from kerascope.configured import Configured, constructor_parameters
 from kerascope.errors import ArgumentError, NotYetAttributeError
 from kerascope.limits import current_budget
+from kerascope.losses import functions as loss_functions
 from kerascope.losses.classes import of_equal_rank, quotient, snake_case
+from kerascope.metrics import functions
+from kerascope.metrics.functions import registry
 
 HOW = (
     "A metric of your own writes here, in the place of Keras 3's add_weight, update_state and "
@@ -245,3 +250,250 @@ def weights_like(x: Tensor, weights: Tensor | None) -> Tensor:
     while weights.ndim < x.ndim:
         weights = K.expand_dims(weights, -1)
     return K.cast(weights, x.dtype) * ones
+
+
+# --- the means of Keras 3 -------------------------------------------------------------------------
+# Each takes also `name`, the key in the logs, and `dtype`: see `Metric`.
+
+
+def _accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    return K.mean(K.cast(K.equal(y_true, y_pred), K.floatx()), axis=-1)
+
+
+def _binary_accuracy(y_true: Tensor, y_pred: Tensor, threshold: float) -> Tensor:
+    decided = K.cast(K.greater(y_pred, threshold), K.floatx())
+    return K.mean(K.cast(K.equal(y_true, decided), K.floatx()), axis=-1)
+
+
+def _sparse_top_k(y_true: Tensor, y_pred: Tensor, k: int, from_sorted_ids: bool) -> Tensor:
+    if from_sorted_ids:
+        raise ArgumentError(
+            "SparseTopKCategoricalAccuracy: from_sorted_ids=True does not exist here; give scores."
+        )
+    return functions.sparse_top_k_categorical_accuracy(y_true, y_pred, k)
+
+
+def _cosine_similarity(y_true: Tensor, y_pred: Tensor, axis: int) -> Tensor:
+    return -loss_functions.cosine_similarity_along(y_true, y_pred, axis)
+
+
+@registry.register
+class Accuracy(MeanMetric):
+    """Share of predictions that equal their targets."""
+
+    function = _accuracy
+
+
+@registry.register
+class BinaryAccuracy(MeanMetric):
+    """Share of probabilities on the right side of `threshold`."""
+
+    function = _binary_accuracy
+
+    def __init__(
+        self,
+        name: str | None = None,
+        dtype: str | None = None,
+        threshold: float = 0.5,
+    ) -> None:
+        super().__init__(name, dtype)
+        self.threshold = threshold
+
+
+@registry.register
+class CategoricalAccuracy(MeanMetric):
+    """`categorical_accuracy` as an object."""
+
+    function = functions.categorical_accuracy
+
+
+@registry.register
+class SparseCategoricalAccuracy(MeanMetric):
+    """`sparse_categorical_accuracy` as an object."""
+
+    function = functions.sparse_categorical_accuracy
+
+
+@registry.register
+class TopKCategoricalAccuracy(MeanMetric):
+    """Share of samples whose class is among the `k` greatest predictions."""
+
+    function = functions.top_k_categorical_accuracy
+
+    def __init__(
+        self,
+        name: str | None = None,
+        dtype: str | None = None,
+        k: int = 5,
+    ) -> None:
+        super().__init__(name, dtype)
+        self.k = k
+
+
+@registry.register
+class SparseTopKCategoricalAccuracy(MeanMetric):
+    """`TopKCategoricalAccuracy` for class numbers."""
+
+    function = _sparse_top_k
+
+    def __init__(
+        self,
+        name: str | None = None,
+        dtype: str | None = None,
+        k: int = 5,
+        from_sorted_ids: bool = False,
+    ) -> None:
+        super().__init__(name, dtype)
+        self.k = k
+        self.from_sorted_ids = from_sorted_ids
+
+
+@registry.register
+class MeanSquaredError(MeanMetric):
+    """`mean_squared_error` as an object."""
+
+    function = losses.mean_squared_error
+
+
+@registry.register
+class MeanAbsoluteError(MeanMetric):
+    """`mean_absolute_error` as an object."""
+
+    function = losses.mean_absolute_error
+
+
+@registry.register
+class MeanAbsolutePercentageError(MeanMetric):
+    """`mean_absolute_percentage_error` as an object."""
+
+    function = losses.mean_absolute_percentage_error
+
+
+@registry.register
+class MeanSquaredLogarithmicError(MeanMetric):
+    """`mean_squared_logarithmic_error` as an object."""
+
+    function = losses.mean_squared_logarithmic_error
+
+
+@registry.register
+class CategoricalHinge(MeanMetric):
+    """`categorical_hinge` as an object."""
+
+    function = losses.categorical_hinge
+
+
+@registry.register
+class Hinge(MeanMetric):
+    """`hinge_of_bits` as an object."""
+
+    function = loss_functions.hinge_of_bits
+
+
+@registry.register
+class SquaredHinge(MeanMetric):
+    """`squared_hinge_of_bits` as an object."""
+
+    function = loss_functions.squared_hinge_of_bits
+
+
+@registry.register
+class KLDivergence(MeanMetric):
+    """`kullback_leibler_divergence` as an object."""
+
+    function = losses.kullback_leibler_divergence
+
+
+@registry.register
+class Poisson(MeanMetric):
+    """`poisson` as an object."""
+
+    function = losses.poisson
+
+
+@registry.alias("log_cosh_error")
+class LogCoshError(MeanMetric):
+    """`logcosh` as an object."""
+
+    function = losses.logcosh
+
+    def __init__(
+        self,
+        name: str = "logcosh",
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(name, dtype)
+
+
+@registry.alias("cosine_similarity")
+class CosineSimilarity(MeanMetric):
+    """Cosine of the angle between targets and predictions: 1 if they point the same way."""
+
+    function = _cosine_similarity
+
+    def __init__(
+        self,
+        name: str | None = None,
+        dtype: str | None = None,
+        axis: int = -1,
+    ) -> None:
+        super().__init__(name, dtype)
+        self.axis = axis
+
+
+@registry.alias("bce", "BCE")
+class BinaryCrossentropy(MeanMetric):
+    """`binary_crossentropy` as an object."""
+
+    function = loss_functions.binary_crossentropy_with_options
+
+    def __init__(
+        self,
+        name: str | None = None,
+        dtype: str | None = None,
+        from_logits: bool = False,
+        label_smoothing: float = 0,
+    ) -> None:
+        super().__init__(name, dtype)
+        self.from_logits = from_logits
+        self.label_smoothing = label_smoothing
+
+
+@registry.register
+class CategoricalCrossentropy(MeanMetric):
+    """`categorical_crossentropy` as an object."""
+
+    function = loss_functions.categorical_crossentropy_with_options
+
+    def __init__(
+        self,
+        name: str | None = None,
+        dtype: str | None = None,
+        from_logits: bool = False,
+        label_smoothing: float = 0,
+        axis: int = -1,
+    ) -> None:
+        super().__init__(name, dtype)
+        self.from_logits = from_logits
+        self.label_smoothing = label_smoothing
+        self.axis = axis
+
+
+@registry.register
+class SparseCategoricalCrossentropy(MeanMetric):
+    """`sparse_categorical_crossentropy` as an object."""
+
+    function = loss_functions.sparse_categorical_crossentropy_with_options
+
+    def __init__(
+        self,
+        name: str | None = None,
+        dtype: str | None = None,
+        from_logits: bool = False,
+        ignore_class: int | None = None,
+        axis: int = -1,
+    ) -> None:
+        super().__init__(name, dtype)
+        self.from_logits = from_logits
+        self.ignore_class = ignore_class
+        self.axis = axis

@@ -11,12 +11,20 @@ from typing import Any
 
 from kerascope.not_yet import answer_missing_names
 from kerascope.optimizers import schedules
-from kerascope.optimizers.accumulating import Adadelta, Adagrad, RMSprop
-from kerascope.optimizers.adaptive import Adam, Adamax, Nadam
-from kerascope.optimizers.base import Optimizer, ParameterUpdate
-from kerascope.optimizers.gradients import clip_norm
-from kerascope.optimizers.newer import AdamW, Ftrl, Lamb, Lion
-from kerascope.optimizers.sgd import SGD
+from kerascope.optimizers.base import Optimizer, ParameterUpdate, clip_norm
+from kerascope.optimizers.update_rules import (
+    SGD,
+    Adadelta,
+    Adagrad,
+    Adam,
+    Adamax,
+    AdamW,
+    Ftrl,
+    Lamb,
+    Lion,
+    Nadam,
+    RMSprop,
+)
 from kerascope.registry import Registry
 
 __all__ = [

@@ -1,12 +1,8 @@
 """What all optimizers share: hyperparameters, gradients, slots, and the stage of the updates.
 
-The model calls `get_updates(loss, params)` once, when it builds its train function. Nothing is
-computed then: the result is a list of pairs (variable, new value), the second of which is a tensor
-that says how the new value follows from the gradient. `K.function` computes and writes them at each
-step. The model itself adds the pair (iterations, iterations + 1) at the end.
-
-Each optimizer is one generator, `_updates`, that reads like the formula in its paper. Keras keeps
-all this in `optimizers.py`.
+Read `Optimizer` first: `get_updates` is the story. `DecayingOptimizer` has a learning rate: a
+number, a number that falls, or a schedule; and weight decay. Then come the gradients on their way
+into an optimizer, and the arguments of Keras 3 that may be given as off.
 """
 
 from __future__ import annotations
@@ -14,18 +10,19 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from kerascope import backend as K
-from kerascope.backend.gradient import backpropagate
+from kerascope.backend.gradient import backpropagate, blocking_ops
 from kerascope.backend.graph import Tensor, Variable, as_tensor
+from kerascope.backend.traversal import applies_between
 from kerascope.callers import warn
 from kerascope.configured import Configured, constructor_parameters, plain
-from kerascope.errors import ArgumentError
-from kerascope.optimizers.gradients import all_present, clipped
-from kerascope.optimizers.options import without_neutral
+from kerascope.errors import ArgumentError, GradientError, RefusedError
+from kerascope.optimizers import schedules
+from kerascope.optimizers.schedules import LearningRateSchedule
 from kerascope.registry import did_you_mean
 from kerascope.spellings import default_by_dialect, habits, translate
 from kerascope.stage import Stage
@@ -389,3 +386,196 @@ def _in_order(loss: Any, params: Any, constraints: Any) -> tuple[Tensor, list[Va
             f"got {loss!r}, {params!r}."
         )
     return loss, list(params), dict(constraints or {})
+
+
+# --- a learning rate ------------------------------------------------------------------------------
+
+
+class DecayingOptimizer(Optimizer):
+    """An optimizer with a learning rate `lr` that falls with time as `decay` says.
+
+    Notes
+    -----
+    lr at step t (counted from 0) is lr / (1 + decay * t). A `LearningRateSchedule` in the place of
+    the number says itself how it changes; the variable `lr` then holds its first value.
+    """
+
+    def __init__(self, lr: Any, decay: float, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.schedule = _schedule_of(lr)
+        if self.schedule is not None:
+            lr = K.eval(self.schedule(K.constant(0)))
+            self.lr: Variable = _FollowedRate(lr, self.schedule)
+        else:
+            self.lr = self._hyperparameter("lr", lr)
+        self.decay = self._hyperparameter("decay", decay)
+        self.initial_decay = plain(self.decay)
+
+    def _fixed(self) -> list[str]:
+        """Return what cannot change in the updates: `decay` too, if there was none."""
+        return [*super()._fixed(), *([] if self.initial_decay > 0 else ["decay"])]
+
+    def _rate(self) -> Tensor:
+        """Return the learning rate of this step; without `decay` it has nothing to do with time."""
+        if self.schedule is not None:
+            return self.schedule(K.cast(self.iterations, K.floatx()))
+        self.initial_decay = plain(self.decay)
+        if not self.initial_decay > 0:
+            return self.lr
+        return self.lr * (1.0 / (1.0 + self.decay * K.cast(self.iterations, K.dtype(self.decay))))
+
+    def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
+        """Return what happens to each new value: the share of the old one goes, then constraints.
+
+        A rule that writes `constrained(constraints, p, new_p)` gets both.
+        """
+        if not self.weight_decay:
+            return constraints
+        share = self._rate() * self.weight_decay
+
+        def decayed(p: Variable) -> Callable[[Tensor], Tensor]:
+            constraint = constraints.get(p, lambda new_p: new_p)
+            return lambda new_p: constraint(new_p - p * share)
+
+        return {p: decayed(p) for p in params}
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the hyperparameters as plain numbers, a schedule by its class and arguments."""
+        config = super().get_config()
+        if self.schedule is not None:
+            config["lr"] = {
+                "class_name": type(self.schedule).__name__, "config": self.schedule.get_config()
+            }  # fmt: skip
+        return config
+
+
+class _FollowedRate(Variable):
+    """The variable `lr` of an optimizer with a schedule: nobody reads it, so nobody may set it."""
+
+    __slots__ = ("schedule",)
+
+    def __init__(self, value: Any, schedule: LearningRateSchedule) -> None:
+        super().__init__(value, name="lr")
+        self.schedule = schedule
+
+    def _checked(self, value: Any) -> NoReturn:
+        """Refuse every value.
+
+        Raises
+        ------
+        ArgumentError
+            Always.
+        """
+        raise ArgumentError(
+            f"optimizer: its learning rate follows {self.schedule}, so it cannot be set to "
+            f"{value!r}. Make the optimizer with a number to change it by hand or by a callback."
+        )
+
+
+def _schedule_of(lr: Any) -> LearningRateSchedule | None:
+    """Return a schedule that was given in the place of the learning rate, or its configuration."""
+    if isinstance(lr, dict):
+        return schedules.deserialize(lr)
+    return lr if isinstance(lr, LearningRateSchedule) else None
+
+
+# --- gradients: none is missing, and clipping -----------------------------------------------------
+
+
+def all_present(
+    loss: Tensor, params: Sequence[Variable], grads: Sequence[Tensor | None]
+) -> list[Tensor]:
+    """Return the gradients; if one is None, raise a GradientError that says why."""
+    present = []
+    for p, g in zip(params, grads, strict=True):
+        if g is None:
+            raise _no_gradient(loss, p)
+        present.append(g)
+    return present
+
+
+def _no_gradient(loss: Tensor, p: Variable) -> GradientError:
+    """Return the error for a parameter without gradient; it says what stands in the way."""
+    blocks = blocking_ops(loss, p)
+    if blocks:
+        listed = ", ".join(f"'{apply.name}' = {apply!r}" for apply in blocks)
+        reason = f"It stops at {listed}. Use an op that has a derivative."
+    elif applies_between([p], [loss]):
+        reason = "It enters an op only as an argument for which there is no derivative."
+    else:
+        reason = (
+            "The loss does not depend on it. Use it in the loss, or freeze it (trainable=False)."
+        )
+    return GradientError(
+        f"get_gradients: parameter '{p.name}' gets no gradient from the loss '{loss.name}'. "
+        f"An operation has `None` for gradient. {reason}",
+        subject=blocks[0] if blocks else p,
+    )
+
+
+def clipped(
+    grads: Sequence[Tensor], clipnorm: float | None, clipvalue: float | None
+) -> list[Tensor]:
+    """Return gradients whose common norm is at most `clipnorm`, then each cut at `clipvalue`."""
+    grads = list(grads)
+    if clipnorm and grads:
+        squares = [K.sum(K.square(g)) for g in grads]
+        norm = K.sqrt(functools.reduce(lambda total, square: total + square, squares))
+        grads = [clip_norm(g, clipnorm, norm) for g in grads]
+    if clipvalue:
+        grads = [K.clip(g, -clipvalue, clipvalue) for g in grads]
+    return grads
+
+
+def clip_norm(g: Tensor, c: float, n: Tensor) -> Tensor:
+    """Return `g` times `c / n` if the norm `n` is greater than `c`, else `g`; 0 means no bound.
+
+    Examples
+    --------
+    >>> K.eval(clip_norm(K.constant([3.0, 4.0]), 1.0, K.constant(5.0))).round(2).tolist()
+    [0.6..., 0.8...]
+    """
+    return g * (c / K.maximum(n, c)) if c > 0 else g
+
+
+# --- arguments of Keras 3 for features that are not here ------------------------------------------
+
+# The values that turn each of them off.
+_OFF: dict[str, tuple[Any, ...]] = {
+    "use_ema": (False, None),
+    "ema_momentum": (0.99, None),
+    "ema_overwrite_frequency": (None,),
+    "loss_scale_factor": (None,),
+    "gradient_accumulation_steps": (None, 1),
+    "jit_compile": (True, False, "auto", None),
+    "centered": (False,),
+}
+
+
+def without_neutral(where: str, own: Sequence[str], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments without those of features that are off.
+
+    Parameters
+    ----------
+    where : str
+        The optimizer.
+    own : sequence of str
+        Arguments that it has itself.
+    kwargs : dict
+
+    Raises
+    ------
+    RefusedError
+        A feature is on.
+
+    Examples
+    --------
+    >>> without_neutral("Adam", [], {"use_ema": False, "clipnorm": 1.0})
+    {'clipnorm': 1.0}
+    """
+    for name, off in _OFF.items():
+        if name in kwargs and name not in own and kwargs[name] not in off:
+            raise RefusedError(
+                f"{where}: {name}={kwargs[name]!r} of Keras 3 does not exist here. Leave it out."
+            )
+    return {name: value for name, value in kwargs.items() if name in own or name not in _OFF}

@@ -1,24 +1,43 @@
 """Images as arrays: reading, changing them at random, making batches of them.
 
-Keras keeps all of this in `keras.preprocessing.image`. Here it stands in several files: `warping`
-moves the pixels, `image_transforms` draws the moves, `image_files` knows PIL, `image_iterators` and
-`image_folders` make batches, `image_generator` and `image_statistics` are `ImageDataGenerator`.
+Keras keeps all of this in `keras.preprocessing.image`. This file has `ImageDataGenerator`: endless
+variations of images, and the standardizing of their values. `image_files` knows PIL,
+`image_transforms` draws the moves and moves the pixels, `image_iterators` makes batches.
 """
 
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from kerascope.callers import warn
+from kerascope.errors import ArgumentError, DataError
 from kerascope.preprocessing.image_files import (
     array_to_img,
+    checked_data_format,
     img_to_array,
     list_pictures,
     load_img,
     save_img,
 )
-from kerascope.preprocessing.image_folders import DataFrameIterator, DirectoryIterator
-from kerascope.preprocessing.image_generator import ImageDataGenerator
-from kerascope.preprocessing.image_iterators import Iterator, NumpyArrayIterator
+from kerascope.preprocessing.image_iterators import (
+    DataFrameIterator,
+    DirectoryIterator,
+    Iterator,
+    NumpyArrayIterator,
+    make_folder_for_pictures,
+    warn_of_channels,
+)
 from kerascope.preprocessing.image_transforms import (
+    apply_affine_transform,
     apply_brightness_shift,
     apply_channel_shift,
+    check_fill_mode,
     flip_axis,
+    pair,
     random_brightness,
     random_channel_shift,
     random_rotation,
@@ -26,7 +45,7 @@ from kerascope.preprocessing.image_transforms import (
     random_shift,
     random_zoom,
 )
-from kerascope.preprocessing.warping import apply_affine_transform
+from kerascope.settings import config
 
 __all__ = [
     "DataFrameIterator",
@@ -50,3 +69,514 @@ __all__ = [
     "random_zoom",
     "save_img",
 ]
+
+
+class ImageDataGenerator:
+    """Makes batches of images that are changed at random and standardized.
+
+    Parameters
+    ----------
+    featurewise_center, featurewise_std_normalization : bool
+        Take the mean of all images off, divide by their deviation; `fit` measures them.
+    samplewise_center, samplewise_std_normalization : bool
+        The same with each image's own mean and deviation.
+    zca_whitening : bool
+        Make the pixels uncorrelated; `fit` measures how.
+    zca_epsilon : float
+        Keeps that finite.
+    rotation_range : float
+        Greatest angle in degrees.
+    width_shift_range, height_shift_range : float, int or 1-D array_like
+        Greatest shift: less than 1 is a share of the size, a whole number so many pixels, a list
+        the shifts to choose from.
+    brightness_range : (float, float), optional
+        Least and greatest factor, for pixels from 0 to 255.
+    shear_range : float
+        Greatest angle in degrees.
+    zoom_range : float or (float, float)
+        From 1 - zoom_range to 1 + zoom_range, or least and greatest factor.
+    channel_shift_range : float
+        Greatest number that is added to all pixels.
+    fill_mode : {"nearest", "constant", "reflect", "wrap"}
+        What comes from outside of the image; see `apply_affine_transform`.
+    cval : float
+        See `fill_mode`.
+    horizontal_flip, vertical_flip : bool
+        Mirror every other image.
+    rescale : float, optional
+        Multiply all values by this.
+    preprocessing_function : callable, optional
+        Called with each changed image, before it is rescaled.
+    data_format : {"channels_last", "channels_first"}, optional
+    validation_split : float
+        Share of the data that `subset="validation"` gets.
+    dtype : dtype, optional
+
+    Attributes
+    ----------
+    mean, std : ndarray or None
+        Of each channel, over all images; `fit` sets them.
+    principal_components : ndarray or None
+        The matrix that makes pixels uncorrelated; `fit` sets it.
+
+    Raises
+    ------
+    ArgumentError
+        An argument makes no sense.
+
+    Examples
+    --------
+    >>> images = ImageDataGenerator(horizontal_flip=True, rescale=1 / 255)
+    >>> batches = images.flow(np.ones((10, 8, 8, 3)), np.arange(10), batch_size=4, seed=1)
+    >>> x, y = batches[0]
+    >>> x.shape, y.shape, len(batches)
+    ((4, 8, 8, 3), (4,), 3)
+    """
+
+    featurewise_center: bool
+    featurewise_std_normalization: bool
+    samplewise_center: bool
+    samplewise_std_normalization: bool
+    zca_whitening: bool
+    zca_epsilon: float
+    rescale: float | None
+    preprocessing_function: Any
+    data_format: str
+    dtype: np.dtype
+
+    def __init__(
+        self,
+        featurewise_center: bool = False,
+        samplewise_center: bool = False,
+        featurewise_std_normalization: bool = False,
+        samplewise_std_normalization: bool = False,
+        zca_whitening: bool = False,
+        zca_epsilon: float = 1e-6,
+        rotation_range: float = 0,
+        width_shift_range: Any = 0.0,
+        height_shift_range: Any = 0.0,
+        brightness_range: Any = None,
+        shear_range: float = 0.0,
+        zoom_range: Any = 0.0,
+        channel_shift_range: float = 0.0,
+        fill_mode: str = "nearest",
+        cval: float = 0.0,
+        horizontal_flip: bool = False,
+        vertical_flip: bool = False,
+        rescale: float | None = None,
+        preprocessing_function: Any = None,
+        data_format: str | None = None,
+        validation_split: float = 0.0,
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        check_fill_mode(fill_mode, "ImageDataGenerator")
+        if validation_split and not 0 < validation_split < 1:
+            raise ArgumentError(
+                f"ImageDataGenerator: validation_split is {validation_split}; expected a share "
+                "between 0 and 1."
+            )
+        if brightness_range is not None:
+            pair(brightness_range, "ImageDataGenerator: brightness_range")
+        self.featurewise_center = featurewise_center
+        self.samplewise_center = samplewise_center
+        self.featurewise_std_normalization = featurewise_std_normalization
+        self.samplewise_std_normalization = samplewise_std_normalization
+        self.zca_whitening = zca_whitening
+        self.zca_epsilon = zca_epsilon
+        self.rotation_range = rotation_range
+        self.width_shift_range = width_shift_range
+        self.height_shift_range = height_shift_range
+        self.brightness_range = brightness_range
+        self.shear_range = shear_range
+        self.zoom_range = _zoom_factors(zoom_range)
+        self.channel_shift_range = channel_shift_range
+        self.fill_mode = fill_mode
+        self.cval = cval
+        self.horizontal_flip = horizontal_flip
+        self.vertical_flip = vertical_flip
+        self.rescale = rescale
+        self.preprocessing_function = preprocessing_function
+        self.data_format = checked_data_format(data_format, "ImageDataGenerator")
+        self.dtype = np.dtype(config.floatx if dtype is None else dtype)
+        self.validation_split = validation_split
+        self.mean: Any = None
+        self.std: Any = None
+        self.principal_components: Any = None
+        self._settle_contradictions()
+
+    def _settle_contradictions(self) -> None:
+        """Switch on what another argument needs, and say so."""
+        for needing, needed in (
+            ("zca_whitening", "featurewise_center"),
+            ("featurewise_std_normalization", "featurewise_center"),
+            ("samplewise_std_normalization", "samplewise_center"),
+        ):
+            if getattr(self, needing) and not getattr(self, needed):
+                setattr(self, needed, True)
+                warn(f"ImageDataGenerator: {needing} needs {needed}=True, which is set now.")
+        if self.zca_whitening and self.featurewise_std_normalization:
+            self.featurewise_std_normalization = False
+            warn("ImageDataGenerator: zca_whitening replaces featurewise_std_normalization.")
+
+    # --- batches ----------------------------------------------------------------------------------
+
+    def flow(
+        self,
+        x: Any,
+        y: Any = None,
+        batch_size: int = 32,
+        shuffle: bool = True,
+        sample_weight: Any = None,
+        seed: int | None = None,
+        save_to_dir: str | os.PathLike[str] | None = None,
+        save_prefix: str = "",
+        save_format: str = "png",
+        subset: str | None = None,
+    ) -> NumpyArrayIterator:
+        """Return batches of the images in an array; see `NumpyArrayIterator`."""
+        make_folder_for_pictures(save_to_dir)
+        return NumpyArrayIterator(
+            x,
+            y,
+            self,
+            batch_size=batch_size,
+            shuffle=shuffle,
+            sample_weight=sample_weight,
+            seed=seed,
+            data_format=self.data_format,
+            save_to_dir=save_to_dir,
+            save_prefix=save_prefix,
+            save_format=save_format,
+            subset=subset,
+            dtype=self.dtype,
+        )
+
+    def flow_from_directory(
+        self,
+        directory: str | os.PathLike[str],
+        target_size: tuple[int, int] = (256, 256),
+        color_mode: str = "rgb",
+        classes: list[str] | None = None,
+        class_mode: str | None = "categorical",
+        batch_size: int = 32,
+        shuffle: bool = True,
+        seed: int | None = None,
+        save_to_dir: str | os.PathLike[str] | None = None,
+        save_prefix: str = "",
+        save_format: str = "png",
+        follow_links: bool = False,
+        subset: str | None = None,
+        interpolation: str = "nearest",
+    ) -> DirectoryIterator:
+        """Return batches of the images in a folder, which has a folder for each class.
+
+        Parameters
+        ----------
+        directory : path
+        target_size : (int, int)
+            Height and width that all images are brought to.
+        color_mode : {"rgb", "rgba", "grayscale"}
+        classes : list of str, optional
+            The folders, in the order of their numbers. Default: all, sorted.
+        class_mode : {"categorical", "binary", "sparse", "input", None}
+            Targets: one-hot rows, 0.0 and 1.0, numbers, the images themselves, or none.
+        batch_size, shuffle, seed, subset
+            See `NumpyArrayIterator`.
+        save_to_dir, save_prefix, save_format
+            Write each image that was made to a file in this folder.
+        follow_links : bool
+            Follow links to folders.
+        interpolation : str
+            See `load_img`.
+        """
+        make_folder_for_pictures(save_to_dir)
+        return DirectoryIterator(
+            directory,
+            self,
+            target_size=target_size,
+            color_mode=color_mode,
+            classes=classes,
+            class_mode=class_mode,
+            batch_size=batch_size,
+            shuffle=shuffle,
+            seed=seed,
+            data_format=self.data_format,
+            save_to_dir=save_to_dir,
+            save_prefix=save_prefix,
+            save_format=save_format,
+            follow_links=follow_links,
+            subset=subset,
+            interpolation=interpolation,
+            dtype=self.dtype,
+        )
+
+    def flow_from_dataframe(
+        self,
+        dataframe: Any,
+        directory: str | os.PathLike[str],
+        x_col: str = "filename",
+        y_col: Any = "class",
+        has_ext: bool = True,
+        target_size: tuple[int, int] = (256, 256),
+        color_mode: str = "rgb",
+        classes: list[Any] | None = None,
+        class_mode: str | None = "categorical",
+        batch_size: int = 32,
+        shuffle: bool = True,
+        seed: int | None = None,
+        save_to_dir: str | os.PathLike[str] | None = None,
+        save_prefix: str = "",
+        save_format: str = "png",
+        subset: str | None = None,
+        interpolation: str = "nearest",
+    ) -> DataFrameIterator:
+        """Return batches of the images that a table names.
+
+        Parameters
+        ----------
+        dataframe : DataFrame, or dict of str to list
+        directory : path
+            The folder in which the files are; rows whose file is not there are left out.
+        x_col : str
+            Column with the names of the files.
+        y_col : str or list of str
+            Column with the targets; several only for `class_mode="other"`.
+        has_ext : bool
+            Whether the names have their endings.
+        class_mode : {"categorical", "binary", "sparse", "input", "other", None}
+            As for `flow_from_directory`; "other" takes the columns' numbers as they are.
+        target_size, color_mode, classes, batch_size, shuffle, seed, subset, interpolation
+            As for `flow_from_directory`.
+        save_to_dir, save_prefix, save_format
+            Write each image that was made to a file in this folder.
+        """
+        make_folder_for_pictures(save_to_dir)
+        return DataFrameIterator(
+            dataframe,
+            directory,
+            self,
+            x_col=x_col,
+            y_col=y_col,
+            has_ext=has_ext,
+            target_size=target_size,
+            color_mode=color_mode,
+            classes=classes,
+            class_mode=class_mode,
+            batch_size=batch_size,
+            shuffle=shuffle,
+            seed=seed,
+            data_format=self.data_format,
+            save_to_dir=save_to_dir,
+            save_prefix=save_prefix,
+            save_format=save_format,
+            subset=subset,
+            interpolation=interpolation,
+            dtype=self.dtype,
+        )
+
+    # --- random changes ---------------------------------------------------------------------------
+
+    def get_random_transform(
+        self, img_shape: tuple[int, ...], seed: int | None = None
+    ) -> dict[str, Any]:
+        """Draw the changes for one image.
+
+        Parameters
+        ----------
+        img_shape : tuple of int
+        seed : int, optional
+            Makes them repeatable; by default they come from NumPy's global generator.
+
+        Returns
+        -------
+        dict
+            "theta", "tx", "ty", "shear", "zx", "zy", "flip_horizontal", "flip_vertical",
+            "channel_shift_intensity", "brightness": what `apply_transform` takes.
+        """
+        rng: Any = np.random if seed is None else np.random.RandomState(seed)
+        theta = rng.uniform(-self.rotation_range, self.rotation_range) if self.rotation_range else 0
+        tx = _shift(rng, self.height_shift_range, img_shape[self.row_axis - 1])
+        ty = _shift(rng, self.width_shift_range, img_shape[self.col_axis - 1])
+        shear = rng.uniform(-self.shear_range, self.shear_range) if self.shear_range else 0
+        low, high = self.zoom_range
+        zx, zy = (1, 1) if low == high == 1 else rng.uniform(low, high, 2)
+        flip_horizontal = bool((rng.random_sample() < 0.5) * self.horizontal_flip)
+        flip_vertical = bool((rng.random_sample() < 0.5) * self.vertical_flip)
+        reach = self.channel_shift_range
+        channel_shift = rng.uniform(-reach, reach) if reach else None
+        brightness = None if self.brightness_range is None else rng.uniform(*self.brightness_range)
+        return {
+            "theta": theta,
+            "tx": tx,
+            "ty": ty,
+            "shear": shear,
+            "zx": zx,
+            "zy": zy,
+            "flip_horizontal": flip_horizontal,
+            "flip_vertical": flip_vertical,
+            "channel_shift_intensity": channel_shift,
+            "brightness": brightness,
+        }
+
+    def apply_transform(self, x: np.ndarray, transform_parameters: dict[str, Any]) -> np.ndarray:
+        """Return an image, 3 axes, with the changes that `get_random_transform` drew.
+
+        Missing ones change nothing, so `apply_transform(x, {"theta": 40})` only turns.
+        """
+        given = transform_parameters.get
+        rows, columns, channels = self.row_axis - 1, self.col_axis - 1, self.channel_axis - 1
+        theta, tx, ty, shear = (given(name, 0) for name in ("theta", "tx", "ty", "shear"))
+        zx, zy = given("zx", 1), given("zy", 1)
+        axes, fill = (rows, columns, channels), (self.fill_mode, self.cval)
+        image = apply_affine_transform(x, theta, tx, ty, shear, zx, zy, *axes, *fill)
+        channel_shift, brightness = given("channel_shift_intensity"), given("brightness")
+        if channel_shift is not None:
+            image = apply_channel_shift(image, channel_shift, channels)
+        if given("flip_horizontal"):
+            image = flip_axis(image, columns)
+        if given("flip_vertical"):
+            image = flip_axis(image, rows)
+        if brightness is not None:
+            image = apply_brightness_shift(image, brightness)
+        return image
+
+    def random_transform(self, x: np.ndarray, seed: int | None = None) -> np.ndarray:
+        """Return an image, 3 axes, changed at random."""
+        if np.ndim(x) != 3:
+            raise DataError(f"random_transform: x has shape {np.shape(x)}; expected 3 axes.")
+        return self.apply_transform(x, self.get_random_transform(x.shape, seed))
+
+    # --- measuring and standardizing --------------------------------------------------------------
+
+    @property
+    def channel_axis(self) -> int:
+        """The axis of the channels in a batch."""
+        return 1 if self.data_format == "channels_first" else 3
+
+    @property
+    def row_axis(self) -> int:
+        """The axis of the rows in a batch."""
+        return 2 if self.data_format == "channels_first" else 1
+
+    @property
+    def col_axis(self) -> int:
+        """The axis of the columns in a batch."""
+        return self.row_axis + 1
+
+    def fit(self, x: Any, augment: bool = False, rounds: int = 1, seed: int | None = None) -> None:
+        """Measure images: mean, deviation, and what ZCA needs, as far as they are asked for.
+
+        Parameters
+        ----------
+        x : array_like, 4 axes
+            The images.
+        augment : bool
+            Measure images that were changed at random.
+        rounds : int
+            With `augment`, how often each image is taken.
+        seed : int, optional
+            Makes the changes repeatable.
+
+        Raises
+        ------
+        DataError
+            `x` has not 4 axes, or holds no image.
+        """
+        images = np.array(x, dtype=self.dtype)
+        if images.ndim != 4:
+            raise DataError(
+                f"ImageDataGenerator: fit: x has shape {images.shape}; expected 4 axes: samples, "
+                "rows, columns and channels."
+            )
+        if not len(images):
+            raise DataError("ImageDataGenerator: fit: x is empty; expected at least one image.")
+        warn_of_channels(images.shape, self.data_format, "ImageDataGenerator: fit")
+        if augment:
+            images = self._changed(images, rounds, seed)
+        axes = (0, self.row_axis, self.col_axis)
+        if self.featurewise_center:
+            self.mean = images.mean(axis=axes, keepdims=True)[0]
+            images = images - self.mean
+        if self.featurewise_std_normalization:
+            self.std = images.std(axis=axes, keepdims=True)[0]
+            images = images / (self.std + config.epsilon)
+        if self.zca_whitening:
+            self.principal_components = _whitening(images, self.zca_epsilon)
+
+    def _changed(self, images: np.ndarray, rounds: int, seed: int | None) -> np.ndarray:
+        rng: Any = np.random if seed is None else np.random.RandomState(seed)
+        return np.array(
+            [
+                self.random_transform(image, int(rng.randint(2**31 - 1)))
+                for _ in range(rounds)
+                for image in images
+            ],
+            dtype=self.dtype,
+        )
+
+    def standardize(self, x: Any) -> np.ndarray:
+        """Return an image, or a batch, with the changes of value that were asked for.
+
+        In this order: the preprocessing function, `rescale`, the image's own mean and deviation,
+        those of all images, ZCA. `x` stays as it is.
+
+        Warns
+        -----
+        KerascopeWarning
+            `fit` did not measure yet what is needed; that step is left out.
+        """
+        image = x if self.preprocessing_function is None else self.preprocessing_function(x)
+        if self.rescale:
+            image = image * self.rescale
+        if self.samplewise_center:
+            image = image - np.mean(image, keepdims=True)
+        if self.samplewise_std_normalization:
+            image = image / (np.std(image, keepdims=True) + 1e-6)
+        if self.featurewise_center and self._is_measured("mean", "featurewise_center"):
+            image = image - self.mean
+        if self.featurewise_std_normalization and self._is_measured(
+            "std", "featurewise_std_normalization"
+        ):
+            image = image / (self.std + config.epsilon)
+        if self.zca_whitening and self._is_measured("principal_components", "zca_whitening"):
+            flat = image.reshape(-1, self.principal_components.shape[0])
+            image = (flat @ self.principal_components).reshape(image.shape)
+        return np.asarray(image)
+
+    def _is_measured(self, attribute: str, wish: str) -> bool:
+        if getattr(self, attribute) is not None:
+            return True
+        warn(
+            f"ImageDataGenerator: {wish} is asked for, but nothing was measured; it is left out. "
+            "Call fit(images) first."
+        )
+        return False
+
+
+def _zoom_factors(zoom_range: Any) -> tuple[float, float]:
+    if np.ndim(zoom_range) == 0:
+        return 1 - zoom_range, 1 + zoom_range
+    return pair(zoom_range, "ImageDataGenerator: zoom_range")
+
+
+def _shift(rng: Any, reach: Any, size: int) -> float:
+    """Draw a shift in pixels."""
+    if not np.any(reach):
+        return 0
+    if isinstance(reach, (float, np.floating)):
+        shift = rng.uniform(-reach, reach)
+    else:  # a number of pixels stands for all below it, a list for itself
+        shift = rng.choice(reach) * rng.choice([-1, 1])
+    return float(shift * size if np.max(np.abs(reach)) < 1 else shift)
+
+
+def _whitening(images: np.ndarray, epsilon: float) -> np.ndarray:
+    r"""Return the symmetric matrix that makes the pixels of images uncorrelated.
+
+    With the covariance :math:`\Sigma = U S U^T` it is
+    :math:`U (S + \epsilon)^{-1/2} U^T`.
+    """
+    flat = images.reshape(len(images), -1)
+    covariance = flat.T @ flat / len(flat)
+    vectors, values, _ = np.linalg.svd(covariance)
+    return (vectors / np.sqrt(values + epsilon)) @ vectors.T

@@ -36,8 +36,7 @@ from kerascope.utils.layer_utils import (
     get_source_inputs,
     print_summary,
 )
-from kerascope.utils.np_utils import normalize, to_categorical
-from kerascope.utils.seeding import set_random_seed
+from kerascope.utils.np_utils import normalize, set_random_seed, to_categorical
 from kerascope.utils.vis_utils import model_to_dot, plot_model
 
 __all__ = [

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
+import tarfile
+import tempfile
+import zipfile
+import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from kerascope.edge import show
@@ -25,7 +30,6 @@ from kerascope.engine.workers import (
 )
 from kerascope.errors import ArgumentError, DataError, UnavailableError
 from kerascope.files import replacing
-from kerascope.utils.archives import extract_archive
 
 __all__ = [
     "GeneratorEnqueuer",
@@ -42,31 +46,12 @@ __all__ = [
     "validate_file",
 ]
 
+
+# --- files that are fetched once and checked ------------------------------------------------------
+
 TIMEOUT_SECONDS = 30
 CHUNK_SIZE = 65535
 _HEX_LENGTHS = {"md5": 32, "sha256": 64}
-
-
-# --- files ----------------------------------------------------------------------------------------
-
-
-def cache_folder(cache_subdir: str = "datasets", cache_dir: str | Path | None = None) -> Path:
-    """Return the folder where fetched files are kept.
-
-    Parameters
-    ----------
-    cache_subdir : str
-        Folder inside the cache; an absolute path stands for itself.
-    cache_dir : path, optional
-        The cache. Default: the environment variable KERAS_HOME, or `~/.keras`.
-
-    Returns
-    -------
-    Path
-        The folder, which need not exist.
-    """
-    home = cache_dir or os.environ.get("KERAS_HOME") or Path.home() / ".keras"
-    return Path(home).expanduser() / cache_subdir
 
 
 def get_file(
@@ -102,7 +87,7 @@ def get_file(
     extract : bool
         Unpack the file beside itself, if it is an archive; each time, as Keras does.
     archive_format : {"auto", "tar", "zip"} or a list of them
-        See `kerascope.utils.archives.extract_archive`.
+        See `kerascope.utils.data_utils.extract_archive`.
 
     Returns
     -------
@@ -135,6 +120,25 @@ def get_file(
     elif extract:
         extract_archive(path, folder, archive_format)
     return str(target)
+
+
+def cache_folder(cache_subdir: str = "datasets", cache_dir: str | Path | None = None) -> Path:
+    """Return the folder where fetched files are kept.
+
+    Parameters
+    ----------
+    cache_subdir : str
+        Folder inside the cache; an absolute path stands for itself.
+    cache_dir : path, optional
+        The cache. Default: the environment variable KERAS_HOME, or `~/.keras`.
+
+    Returns
+    -------
+    Path
+        The folder, which need not exist.
+    """
+    home = cache_dir or os.environ.get("KERAS_HOME") or Path.home() / ".keras"
+    return Path(home).expanduser() / cache_subdir
 
 
 def validate_file(
@@ -239,7 +243,117 @@ def _unavailable(origin: str, path: Path, problem: str) -> UnavailableError:
     )
 
 
-# --- batches --------------------------------------------------------------------------------------
+# --- archives, unpacked without trusting them -----------------------------------------------------
+
+FORMATS = ("tar", "zip")
+_BROKEN = (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, OSError)
+
+
+def extract_archive(
+    file_path: str | Path, folder: str | Path = ".", archive_format: str | Iterable[str] = "auto"
+) -> bool:
+    """Unpack an archive into a folder; all of it, or nothing.
+
+    Parameters
+    ----------
+    file_path : path
+        The archive; tar files may be packed with gzip, bzip2 or xz.
+    folder : path
+        Where its files go. Files and folders of the same names are replaced.
+    archive_format : {"auto", "tar", "zip"} or a list of them
+        What to try; "auto" tries both.
+
+    Returns
+    -------
+    bool
+        False if the file is no archive of such a format; then nothing was done.
+
+    Raises
+    ------
+    DataError
+        If the archive is broken, or holds a path that leads out of the folder.
+
+    Notes
+    -----
+    Links and device files are left out: data sets need none, and they could point anywhere.
+    """
+    file_path, folder = Path(file_path), Path(folder)
+    for name in _formats(archive_format):
+        if name == "tar" and tarfile.is_tarfile(file_path):
+            _unpack(file_path, folder, _copy_tar)
+            return True
+        if name == "zip" and zipfile.is_zipfile(file_path):
+            _unpack(file_path, folder, _copy_zip)
+            return True
+    return False
+
+
+def _formats(archive_format: str | Iterable[str]) -> list[str]:
+    names = [archive_format] if isinstance(archive_format, str) else list(archive_format)
+    if names == ["auto"]:
+        return list(FORMATS)
+    unknown = [name for name in names if name not in FORMATS]
+    if unknown:
+        raise ArgumentError(
+            f"extract_archive: unknown archive_format; expected 'auto', 'tar' or 'zip', "
+            f"got {unknown[0]!r}."
+        )
+    return names
+
+
+def _unpack(file_path: Path, folder: Path, copy: Callable[[Path, Path], None]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".unpacking-") as scratch:
+        try:
+            copy(file_path, Path(scratch))
+        except _BROKEN as error:
+            raise DataError(
+                f"extract_archive: {file_path} cannot be unpacked; expected a whole archive, "
+                f"got: {error}. Delete it and fetch it again."
+            ) from error
+        for entry in sorted(Path(scratch).iterdir()):
+            _replace(entry, folder / entry.name)
+
+
+def _replace(entry: Path, place: Path) -> None:
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(place)
+    entry.replace(place)
+
+
+def _copy_tar(file_path: Path, scratch: Path) -> None:
+    with tarfile.open(file_path) as archive:
+        for member in archive:
+            content = archive.extractfile(member) if member.isfile() else None
+            if content is not None:
+                _write(content, _inside(scratch, member.name, file_path))
+
+
+def _copy_zip(file_path: Path, scratch: Path) -> None:
+    with zipfile.ZipFile(file_path) as archive:
+        for member in archive.infolist():
+            if not member.is_dir():
+                with archive.open(member) as content:
+                    _write(content, _inside(scratch, member.filename, file_path))
+
+
+def _inside(scratch: Path, name: str, file_path: Path) -> Path:
+    path = PurePosixPath(name.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or ":" in name:
+        raise DataError(
+            f"extract_archive: {file_path} holds a path that leads out of its folder; expected a "
+            f"relative path, got {name!r}. Do not use this archive."
+        )
+    return scratch / path
+
+
+def _write(content: IO[bytes], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as target:
+        shutil.copyfileobj(content, target)
+
+
+# --- sequences of batches -------------------------------------------------------------------------
 
 
 class Sequence(ABC):

@@ -1,11 +1,8 @@
-"""Two helpers on arrays that Keras scripts call before training: one-hot labels and unit vectors.
-
-Keras calls them `keras.utils.to_categorical` and `keras.utils.normalize`. They work on NumPy
-arrays, not on tensors.
-"""
+"""What scripts call before training: one-hot labels, unit vectors, a seed for random numbers."""
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
@@ -110,3 +107,24 @@ def normalize(x: ArrayLike, axis: int = -1, order: Any = 2) -> np.ndarray:
     vectors = np.asarray(x)
     lengths = np.linalg.norm(vectors, ord=order, axis=axis, keepdims=True)
     return vectors / np.where(lengths == 0, 1, lengths)
+
+
+def set_random_seed(seed: int) -> None:
+    """Seed Python's and NumPy's random numbers, and with them all of kerascope.
+
+    Parameters
+    ----------
+    seed : int
+        0 or more.
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> set_random_seed(7)
+    >>> first = K.eval(K.random_normal((3,)))
+    >>> set_random_seed(7)
+    >>> bool((first == K.eval(K.random_normal((3,)))).all())
+    True
+    """
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002 (what scripts seed, and what the backend draws from)

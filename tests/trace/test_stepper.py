@@ -16,7 +16,7 @@ from kerascope.trace.events import GRAINS
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.stepper import RANKS, LiveDriver, Reason, Stepper, replay
 from kerascope.trace.tape_store import Tape
-from kerascope.utils.seeding import set_random_seed
+from kerascope.utils.np_utils import set_random_seed
 
 COMMANDS = {
     "s": Stepper.step,

@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from kerascope.errors import ArgumentError, DataError
-from kerascope.utils.archives import extract_archive
+from kerascope.utils.data_utils import extract_archive
 
 FILES = {"set/a.txt": b"first", "set/deep/b.txt": b"second" * 100}
 

@@ -1,0 +1,803 @@
+"""The optimizers: each says how a weight's new value follows from its gradient.
+
+SGD first, whose step is the gradient, with momentum as an option. Those that accumulate divide the
+step by the size of past gradients; Adam and its kin take a moving mean of the gradient besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor, Variable
+from kerascope.errors import ArgumentError
+from kerascope.optimizers.base import (
+    Constraints,
+    DecayingOptimizer,
+    Pair,
+    ParameterUpdate,
+    Updates,
+    accepts_spellings,
+    constrained,
+    naming,
+)
+
+
+class SGD(DecayingOptimizer):
+    """Go down the gradient; with momentum, keep part of the last step's velocity.
+
+    Parameters
+    ----------
+    lr : float
+        Learning rate (`learning_rate=` is accepted too).
+    momentum : float
+        Share of the velocity that is kept.
+    decay : float
+        Fall of the learning rate: lr / (1 + decay * t).
+    nesterov : bool
+        Whether to look one step of the velocity ahead.
+    clipnorm, clipvalue : float, optional
+        See `Optimizer`.
+
+    Notes
+    -----
+    v = momentum * m - lr * g;  p becomes p + v, with Nesterov p + momentum * v - lr * g.
+    Slots: `m`, the velocity.
+
+    References
+    ----------
+    1. Sutskever, Martens, Dahl, Hinton: On the Importance of Initialization and Momentum in Deep
+       Learning, ICML 2013.
+
+    Examples
+    --------
+    >>> p = K.variable(3.0)
+    >>> f = K.function([], [], updates=SGD(lr=0.1).get_updates(K.square(p), [p]))
+    >>> f([]), round(float(K.get_value(p)), 6)
+    ([], 2.4)
+    """
+
+    @accepts_spellings
+    def __init__(
+        self,
+        lr: float = 0.01,
+        momentum: float = 0.0,
+        decay: float = 0.0,
+        nesterov: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(lr, decay, **kwargs)
+        self.momentum = self._hyperparameter("momentum", momentum)
+        self.nesterov = bool(nesterov)
+
+    def _updates(
+        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
+    ) -> Updates:
+        grads = yield self.gradients_stage(loss, params)
+        lr = self._rate()
+        moments = self._make_slots("momentum", params)
+        updates: list[Pair] = []
+        for p, g, m in zip(params, grads, moments, strict=True):
+            with naming(p):
+                v = self.momentum * m - lr * g
+                new_p = p + (self.momentum * v - lr * g if self.nesterov else v)
+                new_p = constrained(constraints, p, new_p)
+            pairs = (K.update(m, v), K.update(p, new_p))
+            updates.extend(pairs)
+            yield ParameterUpdate(p, g, pairs)
+        return self._keep(moments, updates)
+
+
+# --- a weight's step is divided by the size of its past gradients ---------------------------------
+
+
+class RMSprop(DecayingOptimizer):
+    """Divide the gradient by a moving root mean square of itself.
+
+    Parameters
+    ----------
+    lr : float
+        Learning rate (`learning_rate=` is accepted too).
+    rho : float
+        Share of the old mean square that is kept.
+    epsilon : float, optional
+        Keeps the division finite. Default `K.epsilon()`.
+    decay : float
+        Fall of the learning rate: lr / (1 + decay * t).
+    momentum : float
+        Share of the last step that is done again.
+    centered : bool
+        Whether the square of the mean gradient is taken off the mean square: divided is then by the
+        standard deviation of the gradient.
+    clipnorm, clipvalue : float, optional
+        See `Optimizer`.
+
+    Notes
+    -----
+    a = rho * a + (1 - rho) * g^2;  p = p - lr * g / (sqrt(a) + epsilon).
+    Slots: `a`, the accumulator. With flavour "3" (see `Optimizer`) epsilon is under the root.
+    With `momentum`, m = momentum * m + lr * g / ... is a slot too, and p = p - m. With `centered`,
+    b = rho * b + (1 - rho) * g is one, and a - b^2 stands in the place of a.
+
+    References
+    ----------
+    1. Tieleman, Hinton: Lecture 6.5 of Neural Networks for Machine Learning, 2012.
+    """
+
+    _depends_on_flavour = True
+
+    @accepts_spellings
+    def __init__(
+        self,
+        lr: float = 0.001,
+        rho: float = 0.9,
+        epsilon: float | None = None,
+        decay: float = 0.0,
+        momentum: float = 0.0,
+        centered: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(lr, decay, **kwargs)
+        self.rho = self._hyperparameter("rho", rho)
+        self.epsilon = K.epsilon() if epsilon is None else epsilon
+        self.momentum = momentum
+        self.centered = centered
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments; what is off is left out, as Keras 2 knows it not."""
+        config = super().get_config()
+        return {k: v for k, v in config.items() if v or k not in ("momentum", "centered")}
+
+    def _updates(
+        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
+    ) -> Updates:
+        grads = yield self.gradients_stage(loss, params)
+        lr = self._rate()
+        accumulators = self._make_slots("accumulator", params)
+        momenta = self._make_slots("momentum", params) if self.momentum else []
+        averages = self._make_slots("average_gradient", params) if self.centered else []
+        updates: list[Pair] = []
+        for i, (p, g, a) in enumerate(zip(params, grads, accumulators, strict=True)):
+            with naming(p):
+                new_a = spread = self.rho * a + (1.0 - self.rho) * K.square(g)
+                pairs = [K.update(a, new_a)]
+                if averages:
+                    mean = self.rho * averages[i] + (1.0 - self.rho) * g
+                    pairs.append(K.update(averages[i], mean))
+                    spread = new_a - K.square(mean)
+                step = lr * g / self._root(spread)
+                if momenta:
+                    step = self.momentum * momenta[i] + step
+                    pairs.append(K.update(momenta[i], step))
+                new_p = constrained(constraints, p, p - step)
+            pairs.append(K.update(p, new_p))
+            updates.extend(pairs)
+            yield ParameterUpdate(p, g, tuple(pairs))
+        return self._keep([*accumulators, *momenta, *averages], updates)
+
+
+class Adagrad(DecayingOptimizer):
+    """Divide the gradient by the root of the sum of all its squares so far.
+
+    Parameters
+    ----------
+    lr : float
+        Learning rate (`learning_rate=` is accepted too). In dialect "3" the default is 0.001.
+    epsilon : float, optional
+        Keeps the division finite. Default `K.epsilon()`.
+    decay : float
+        Fall of the learning rate: lr / (1 + decay * t).
+    initial_accumulator_value : float
+        Where the sums of squares begin. In dialect "3" the default is 0.1.
+    clipnorm, clipvalue : float, optional
+        See `Optimizer`.
+
+    Notes
+    -----
+    a = a + g^2;  p = p - lr * g / (sqrt(a) + epsilon).
+    Slots: `a`, the accumulator. With flavour "3" (see `Optimizer`) epsilon is under the root.
+
+    References
+    ----------
+    1. Duchi, Hazan, Singer: Adaptive Subgradient Methods for Online Learning and Stochastic
+       Optimization, JMLR 2011.
+    """
+
+    _depends_on_flavour = True
+
+    @accepts_spellings
+    def __init__(
+        self,
+        lr: float = 0.01,
+        epsilon: float | None = None,
+        decay: float = 0.0,
+        initial_accumulator_value: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(lr, decay, **kwargs)
+        self.epsilon = K.epsilon() if epsilon is None else epsilon
+        self.initial_accumulator_value = initial_accumulator_value
+
+    def _updates(
+        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
+    ) -> Updates:
+        grads = yield self.gradients_stage(loss, params)
+        lr = self._rate()
+        accumulators = self._make_slots("accumulator", params, self.initial_accumulator_value)
+        updates: list[Pair] = []
+        for p, g, a in zip(params, grads, accumulators, strict=True):
+            with naming(p):
+                new_a = a + K.square(g)
+                new_p = p - lr * g / self._root(new_a)
+                new_p = constrained(constraints, p, new_p)
+            pairs = (K.update(a, new_a), K.update(p, new_p))
+            updates.extend(pairs)
+            yield ParameterUpdate(p, g, pairs)
+        return self._keep(accumulators, updates)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the hyperparameters as plain numbers; Keras 2 knows no first value but 0."""
+        config = super().get_config()
+        if "flavour" not in config and not self.initial_accumulator_value:
+            config.pop("initial_accumulator_value", None)
+        return config
+
+
+class Adadelta(DecayingOptimizer):
+    """Scale the gradient by the size of past steps over the size of past gradients.
+
+    Parameters
+    ----------
+    lr : float
+        Learning rate (`learning_rate=` is accepted too); the paper has none, which is 1. In dialect
+        "3" the default is 0.001.
+    rho : float
+        Share of the old mean squares that is kept.
+    epsilon : float, optional
+        Keeps the division finite, and the first steps alive. Default `K.epsilon()`.
+    decay : float
+        Fall of the learning rate: lr / (1 + decay * t).
+    clipnorm, clipvalue : float, optional
+        See `Optimizer`.
+
+    Notes
+    -----
+    a = rho * a + (1 - rho) * g^2;  step = g * sqrt(d + epsilon) / sqrt(a + epsilon);  p = p - lr *
+    step;
+    d = rho * d + (1 - rho) * step^2.
+    Slots: `a` of all parameters, the accumulators, then `d` of all parameters, the delta
+    accumulators.
+
+    References
+    ----------
+    1. Zeiler: ADADELTA, an Adaptive Learning Rate Method, 2012.
+    """
+
+    @accepts_spellings
+    def __init__(
+        self,
+        lr: float = 1.0,
+        rho: float = 0.95,
+        epsilon: float | None = None,
+        decay: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(lr, decay, **kwargs)
+        self.rho = self._hyperparameter("rho", rho)
+        self.epsilon = K.epsilon() if epsilon is None else epsilon
+
+    def _updates(
+        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
+    ) -> Updates:
+        grads = yield self.gradients_stage(loss, params)
+        lr = self._rate()
+        accumulators = self._make_slots("accumulator", params)
+        deltas = self._make_slots("delta_accumulator", params)
+        updates: list[Pair] = []
+        for p, g, a, d in zip(params, grads, accumulators, deltas, strict=True):
+            with naming(p):
+                new_a = self.rho * a + (1.0 - self.rho) * K.square(g)
+                step = g * K.sqrt(d + self.epsilon) / K.sqrt(new_a + self.epsilon)
+                new_p = constrained(constraints, p, p - lr * step)
+                new_d = self.rho * d + (1.0 - self.rho) * K.square(step)
+            pairs = (K.update(a, new_a), K.update(p, new_p), K.update(d, new_d))
+            updates.extend(pairs)
+            yield ParameterUpdate(p, g, pairs)
+        return self._keep([*accumulators, *deltas], updates)
+
+
+# --- a moving mean of the gradient, divided by a moving size of it --------------------------------
+# Both start at 0, which is corrected for by powers of their decay rates.
+
+
+class Adam(DecayingOptimizer):
+    """Mean of the gradient over the root of its mean square.
+
+    Parameters
+    ----------
+    lr : float
+        Learning rate (`learning_rate=` is accepted too).
+    beta_1, beta_2 : float
+        Share of the old mean, and of the old mean square, that is kept.
+    epsilon : float, optional
+        Keeps the division finite. Default `K.epsilon()`.
+    decay : float
+        Fall of the learning rate: lr / (1 + decay * t).
+    amsgrad : bool
+        Whether to divide by the greatest mean square so far instead of the last one.
+    clipnorm, clipvalue : float, optional
+        See `Optimizer`.
+
+    Notes
+    -----
+    At step t, counted from 1: m = beta_1 * m + (1 - beta_1) * g;  v = beta_2 * v + (1 - beta_2) *
+    g^2;
+    lr_t = lr * sqrt(1 - beta_2^t) / (1 - beta_1^t);  p = p - lr_t * m / (sqrt(v) + epsilon).
+    Slots: `m` of all parameters, then `v`, then with amsgrad the greatest `v`.
+
+    References
+    ----------
+    1. Kingma, Ba: Adam, a Method for Stochastic Optimization, ICLR 2015.
+    2. Reddi, Kale, Kumar: On the Convergence of Adam and Beyond, ICLR 2018.
+    """
+
+    @accepts_spellings
+    def __init__(
+        self,
+        lr: float = 0.001,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float | None = None,
+        decay: float = 0.0,
+        amsgrad: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(lr, decay, **kwargs)
+        self.beta_1 = self._hyperparameter("beta_1", beta_1)
+        self.beta_2 = self._hyperparameter("beta_2", beta_2)
+        self.epsilon = K.epsilon() if epsilon is None else epsilon
+        self.amsgrad = bool(amsgrad)
+
+    def _updates(
+        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
+    ) -> Updates:
+        grads = yield self.gradients_stage(loss, params)
+        lr, t = self._rate(), self._time()
+        lr_t = lr * (K.sqrt(1.0 - K.pow(self.beta_2, t)) / (1.0 - K.pow(self.beta_1, t)))
+        means = self._make_slots("m", params)
+        squares = self._make_slots("v", params)
+        greatest = self._make_slots("v_max", params) if self.amsgrad else []
+        updates: list[Pair] = []
+        for i, (p, g, m, v) in enumerate(zip(params, grads, means, squares, strict=True)):
+            with naming(p):
+                new_m = self.beta_1 * m + (1.0 - self.beta_1) * g
+                new_v = self.beta_2 * v + (1.0 - self.beta_2) * K.square(g)
+                size = K.maximum(greatest[i], new_v) if self.amsgrad else new_v
+                new_p = p - lr_t * new_m / (K.sqrt(size) + self.epsilon)
+                new_p = constrained(constraints, p, new_p)
+            pairs = [K.update(m, new_m), K.update(v, new_v), K.update(p, new_p)]
+            if self.amsgrad:
+                pairs.insert(2, K.update(greatest[i], size))
+            updates.extend(pairs)
+            yield ParameterUpdate(p, g, tuple(pairs))
+        return self._keep([*means, *squares, *greatest], updates)
+
+    def set_weights(self, weights: Sequence[Any]) -> None:
+        """Set the numbers in `weights`.
+
+        Keras 2 stores third slots, which it does not use, even without amsgrad; they are left out.
+        """
+        per_parameter = (len(self.weights) - 1) // 2
+        if not self.amsgrad and len(weights) == 1 + 3 * per_parameter:
+            weights = list(weights)[: len(self.weights)]
+        super().set_weights(weights)
+
+
+class Adamax(DecayingOptimizer):
+    """Adam with the greatest recent gradient in place of the root mean square.
+
+    Parameters
+    ----------
+    lr : float
+        Learning rate (`learning_rate=` is accepted too). In dialect "3" the default is 0.001.
+    beta_1, beta_2 : float
+        Share of the old mean, and of the old size, that is kept.
+    epsilon : float, optional
+        Keeps the division finite. Default `K.epsilon()`.
+    decay : float
+        Fall of the learning rate: lr / (1 + decay * t).
+    clipnorm, clipvalue : float, optional
+        See `Optimizer`.
+
+    Notes
+    -----
+    At step t, counted from 1: m = beta_1 * m + (1 - beta_1) * g;  u = max(beta_2 * u, |g|);
+    p = p - lr / (1 - beta_1^t) * m / (u + epsilon).
+    Slots: `m` of all parameters, then `u`.
+
+    References
+    ----------
+    1. Kingma, Ba: Adam, a Method for Stochastic Optimization, ICLR 2015, section 7.
+    """
+
+    @accepts_spellings
+    def __init__(
+        self,
+        lr: float = 0.002,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float | None = None,
+        decay: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(lr, decay, **kwargs)
+        self.beta_1 = self._hyperparameter("beta_1", beta_1)
+        self.beta_2 = self._hyperparameter("beta_2", beta_2)
+        self.epsilon = K.epsilon() if epsilon is None else epsilon
+
+    def _updates(
+        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
+    ) -> Updates:
+        grads = yield self.gradients_stage(loss, params)
+        lr, t = self._rate(), self._time()
+        lr_t = lr / (1.0 - K.pow(self.beta_1, t))
+        means = self._make_slots("m", params)
+        sizes = self._make_slots("u", params)
+        updates: list[Pair] = []
+        for p, g, m, u in zip(params, grads, means, sizes, strict=True):
+            with naming(p):
+                new_m = self.beta_1 * m + (1.0 - self.beta_1) * g
+                new_u = K.maximum(self.beta_2 * u, K.abs(g))
+                new_p = p - lr_t * new_m / (new_u + self.epsilon)
+                new_p = constrained(constraints, p, new_p)
+            pairs = (K.update(m, new_m), K.update(u, new_u), K.update(p, new_p))
+            updates.extend(pairs)
+            yield ParameterUpdate(p, g, pairs)
+        return self._keep([*means, *sizes], updates)
+
+
+class Nadam(DecayingOptimizer):
+    """Adam with Nesterov's momentum, which is warmed up over the first steps.
+
+    Parameters
+    ----------
+    lr : float
+        Learning rate (`learning_rate=` is accepted too). In dialect "3" the default is 0.001.
+    beta_1, beta_2 : float
+        Share of the old mean, and of the old mean square, that is kept.
+    epsilon : float, optional
+        Keeps the division finite. Default `K.epsilon()`.
+    schedule_decay : float
+        How fast the momentum reaches beta_1. In dialect "3" the default is 1.
+    clipnorm, clipvalue : float, optional
+        See `Optimizer`.
+
+    Notes
+    -----
+    At step t, counted from 1: mu_t = beta_1 * (1 - 0.96^(t * schedule_decay) / 2), and s is the
+    product of all mu so far;
+    m = beta_1 * m + (1 - beta_1) * g;  v = beta_2 * v + (1 - beta_2) * g^2;
+    mean = (1 - mu_t) * g / (1 - s) + mu_(t+1) * m / (1 - s * mu_(t+1));
+    p = p - lr * mean / (sqrt(v / (1 - beta_2^t)) + epsilon).
+    Slots: `s`, which starts at 1, then `m` of all parameters, then `v`. In Keras 3 schedule_decay
+    is 1.
+
+    References
+    ----------
+    1. Dozat: Incorporating Nesterov Momentum into Adam, 2015.
+    """
+
+    @accepts_spellings
+    def __init__(
+        self,
+        lr: float = 0.002,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float | None = None,
+        schedule_decay: float = 0.004,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(lr, 0.0, **kwargs)
+        self.beta_1 = self._hyperparameter("beta_1", beta_1)
+        self.beta_2 = self._hyperparameter("beta_2", beta_2)
+        self.epsilon = K.epsilon() if epsilon is None else epsilon
+        self.schedule_decay = schedule_decay
+
+    def _updates(
+        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
+    ) -> Updates:
+        grads = yield self.gradients_stage(loss, params)
+        lr, t = self._rate(), self._time()
+        mu, next_mu = self._momentum_at(t), self._momentum_at(t + 1)
+        s = K.variable(1.0, name="momentum_schedule")
+        new_s = s * mu
+        means = self._make_slots("m", params)
+        squares = self._make_slots("v", params)
+        updates: list[Pair] = [K.update(s, new_s)]
+        for p, g, m, v in zip(params, grads, means, squares, strict=True):
+            with naming(p):
+                new_m = self.beta_1 * m + (1.0 - self.beta_1) * g
+                new_v = self.beta_2 * v + (1.0 - self.beta_2) * K.square(g)
+                mean = (1.0 - mu) * g / (1.0 - new_s) + next_mu * new_m / (1.0 - new_s * next_mu)
+                size = K.sqrt(new_v / (1.0 - K.pow(self.beta_2, t)))
+                new_p = constrained(constraints, p, p - lr * mean / (size + self.epsilon))
+            pairs = (K.update(m, new_m), K.update(v, new_v), K.update(p, new_p))
+            updates.extend(pairs)
+            yield ParameterUpdate(p, g, pairs)
+        return self._keep([s, *means, *squares], updates)
+
+    def _momentum_at(self, t: Tensor) -> Tensor:
+        return self.beta_1 * (1.0 - 0.5 * K.pow(0.96, t * self.schedule_decay))
+
+
+# --- those that came after Keras 2 ----------------------------------------------------------------
+
+
+class AdamW(Adam):
+    """Adam whose weight decay stands apart from the gradient.
+
+    Parameters
+    ----------
+    lr : float
+        Learning rate (`learning_rate=` is accepted too).
+    weight_decay : float
+        Share of each parameter that is taken away at a step, times the learning rate.
+    beta_1, beta_2, epsilon, amsgrad, decay
+        As for `Adam`.
+    clipnorm, clipvalue : float, optional
+        See `Optimizer`.
+
+    Notes
+    -----
+    p becomes p - lr * weight_decay * p - Adam's step. A penalty on the weights (`l2`) would enter
+    the gradient, and Adam would divide it by the gradient's size.
+
+    References
+    ----------
+    1. Loshchilov, Hutter: Decoupled Weight Decay Regularization, ICLR 2019.
+    """
+
+    @accepts_spellings
+    def __init__(
+        self,
+        lr: float = 0.001,
+        weight_decay: float = 0.004,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float | None = None,
+        amsgrad: bool = False,
+        decay: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            lr, beta_1, beta_2, epsilon, decay, amsgrad, weight_decay=weight_decay, **kwargs
+        )
+
+
+class Lamb(DecayingOptimizer):
+    """Adam whose step is, for each parameter, as long as the parameter itself times the rate.
+
+    Parameters
+    ----------
+    lr : float
+        Learning rate (`learning_rate=` is accepted too).
+    beta_1, beta_2 : float
+        Shares of the old mean gradient, and of the old mean square, that are kept.
+    epsilon : float, optional
+        Keeps the division finite. Default `K.epsilon()`.
+    decay : float
+        Fall of the learning rate: lr / (1 + decay * t).
+    weight_decay, clipnorm, clipvalue : float, optional
+        See `Optimizer`.
+
+    Notes
+    -----
+    With Adam's m and v, each divided by what it still lacks of its full size,
+    u = m / (sqrt(v) + epsilon) and p = p - lr * |p| / |u| * u, where |.| is the length of the whole
+    parameter; where one of the lengths is 0, their quotient counts as 1. Slots: `m` and `v`.
+
+    References
+    ----------
+    1. You et al.: Large Batch Optimization for Deep Learning: Training BERT in 76 Minutes, 2019.
+    """
+
+    @accepts_spellings
+    def __init__(
+        self,
+        lr: float = 0.001,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float | None = None,
+        decay: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(lr, decay, **kwargs)
+        self.beta_1 = self._hyperparameter("beta_1", beta_1)
+        self.beta_2 = self._hyperparameter("beta_2", beta_2)
+        self.epsilon = K.epsilon() if epsilon is None else epsilon
+
+    def _updates(
+        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
+    ) -> Updates:
+        grads = yield self.gradients_stage(loss, params)
+        lr, t = self._rate(), self._time()
+        ms, vs = self._make_slots("m", params), self._make_slots("v", params)
+        updates: list[Pair] = []
+        for p, g, m, v in zip(params, grads, ms, vs, strict=True):
+            with naming(p):
+                new_m = self.beta_1 * m + (1.0 - self.beta_1) * g
+                new_v = self.beta_2 * v + (1.0 - self.beta_2) * K.square(g)
+                whole_m = new_m / (1.0 - K.pow(self.beta_1, t))
+                whole_v = new_v / (1.0 - K.pow(self.beta_2, t))
+                step = whole_m / (K.sqrt(whole_v) + self.epsilon)
+                decayed = p * (1.0 - lr * self.weight_decay) if self.weight_decay else p
+                new_p = constrained(constraints, p, p - lr * _ratio(decayed, step) * step)
+            pairs = (K.update(m, new_m), K.update(v, new_v), K.update(p, new_p))
+            updates.extend(pairs)
+            yield ParameterUpdate(p, g, pairs)
+        return self._keep([slot for both in zip(ms, vs, strict=True) for slot in both], updates)
+
+
+def _ratio(p: Tensor, step: Tensor) -> Tensor:
+    """Return how much longer a parameter is than its step; 1 if one of them has no length."""
+    length, of_step = (K.sqrt(K.sum(K.square(x))) for x in (p, step))
+    has_none = K.equal(K.minimum(length, of_step), 0.0)
+    return K.switch(has_none, K.ones_like(length), length / K.maximum(of_step, 1e-30))
+
+
+class Lion(DecayingOptimizer):
+    """Step by the sign of a moving mean of the gradient: every number moves equally far.
+
+    Parameters
+    ----------
+    lr : float
+        Learning rate (`learning_rate=` is accepted too).
+    beta_1 : float
+        Share of the old mean in what the sign is taken of.
+    beta_2 : float
+        Share of the old mean that is kept.
+    decay : float
+        Fall of the learning rate: lr / (1 + decay * t).
+    weight_decay, clipnorm, clipvalue : float, optional
+        See `Optimizer`.
+
+    Notes
+    -----
+    p = p - lr * sign(beta_1 * m + (1 - beta_1) * g);  m = beta_2 * m + (1 - beta_2) * g.
+    Slots: `m`, the momentum.
+
+    References
+    ----------
+    1. Chen et al.: Symbolic Discovery of Optimization Algorithms, 2023.
+    """
+
+    @accepts_spellings
+    def __init__(
+        self,
+        lr: float = 0.001,
+        beta_1: float = 0.9,
+        beta_2: float = 0.99,
+        decay: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(lr, decay, **kwargs)
+        self.beta_1 = self._hyperparameter("beta_1", beta_1)
+        self.beta_2 = self._hyperparameter("beta_2", beta_2)
+
+    def _updates(
+        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
+    ) -> Updates:
+        grads = yield self.gradients_stage(loss, params)
+        lr = self._rate()
+        moments = self._make_slots("momentum", params)
+        updates: list[Pair] = []
+        for p, g, m in zip(params, grads, moments, strict=True):
+            with naming(p):
+                direction = K.sign(self.beta_1 * m + (1.0 - self.beta_1) * g)
+                new_p = constrained(constraints, p, p - lr * direction)
+                new_m = self.beta_2 * m + (1.0 - self.beta_2) * g
+            pairs = (K.update(m, new_m), K.update(p, new_p))
+            updates.extend(pairs)
+            yield ParameterUpdate(p, g, pairs)
+        return self._keep(moments, updates)
+
+
+class Ftrl(DecayingOptimizer):
+    """Follow the regularised leader: made for many features of which few matter.
+
+    Parameters
+    ----------
+    lr : float
+        Learning rate (`learning_rate=` is accepted too).
+    learning_rate_power : float
+        How the rate falls with the sum of squares; at most 0.
+    initial_accumulator_value : float
+        Where the sums of squares begin.
+    l1_regularization_strength, l2_regularization_strength : float
+        Penalties; the first makes small parameters exactly 0.
+    l2_shrinkage_regularization_strength : float
+        A penalty that only the gradient feels.
+    beta : float
+        Added to the root of the sum of squares.
+    decay : float
+        Fall of the learning rate: lr / (1 + decay * t).
+    weight_decay, clipnorm, clipvalue : float, optional
+        See `Optimizer`.
+
+    Raises
+    ------
+    ArgumentError
+        A strength is negative, or the power positive.
+
+    Notes
+    -----
+    n' = n + g^2;  z' = z + g + 2 * shrinkage * p - (n'^-power - n^-power) / lr * p;
+    p = -(z' - clip(z', -l1, l1)) / (n'^-power / lr + 2 * (l2 + beta / (2 * lr))).
+    Slots: `n` and `z` of each parameter.
+
+    References
+    ----------
+    1. McMahan et al.: Ad Click Prediction, a View from the Trenches, KDD 2013.
+    """
+
+    @accepts_spellings
+    def __init__(
+        self,
+        lr: float = 0.001,
+        learning_rate_power: float = -0.5,
+        initial_accumulator_value: float = 0.1,
+        l1_regularization_strength: float = 0.0,
+        l2_regularization_strength: float = 0.0,
+        l2_shrinkage_regularization_strength: float = 0.0,
+        beta: float = 0.0,
+        decay: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(lr, decay, **kwargs)
+        if learning_rate_power > 0:
+            raise ArgumentError(
+                f"Ftrl: learning_rate_power is {learning_rate_power!r}; expected at most 0."
+            )
+        self.learning_rate_power = learning_rate_power
+        self.initial_accumulator_value = self._strength(initial_accumulator_value)
+        self.l1_regularization_strength = self._strength(l1_regularization_strength)
+        self.l2_regularization_strength = self._strength(l2_regularization_strength)
+        self.l2_shrinkage_regularization_strength = self._strength(
+            l2_shrinkage_regularization_strength
+        )
+        self.beta = self._strength(beta)
+
+    def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
+        """Return the constraints: a new value does not begin at the old one, `_updates` decays."""
+        return constraints
+
+    def _strength(self, value: float) -> float:
+        if not value >= 0:
+            raise ArgumentError(f"Ftrl: expected numbers >= 0, got {value!r}.")
+        return value
+
+    def _updates(
+        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
+    ) -> Updates:
+        grads = yield self.gradients_stage(loss, params)
+        lr, power = self._rate(), -self.learning_rate_power
+        squares = self._make_slots("accumulator", params, self.initial_accumulator_value)
+        linears = self._make_slots("linear", params)
+        l1, l2 = self.l1_regularization_strength, self.l2_regularization_strength
+        updates: list[Pair] = []
+        for p, g, n, z in zip(params, grads, squares, linears, strict=True):
+            with naming(p):
+                start = p * (1.0 - lr * self.weight_decay) if self.weight_decay else p
+                shrunk = g + 2.0 * self.l2_shrinkage_regularization_strength * start
+                new_n = n + K.square(g)
+                change = (K.pow(new_n, power) - K.pow(n, power)) / lr
+                new_z = z + shrunk - change * start
+                steepness = K.pow(new_n, power) / lr + 2.0 * (l2 + self.beta / (2.0 * lr))
+                new_p = (K.clip(new_z, -l1, l1) - new_z) / steepness
+                new_p = constrained(constraints, p, new_p)
+            pairs = (K.update(n, new_n), K.update(z, new_z), K.update(p, new_p))
+            updates.extend(pairs)
+            yield ParameterUpdate(p, g, pairs)
+        slots = [slot for pair in zip(squares, linears, strict=True) for slot in pair]
+        return self._keep(slots, updates)
