@@ -17,7 +17,7 @@ import numpy as np
 
 from kerascope import backend as K
 from kerascope import losses
-from kerascope.backend.at_once import set_values
+from kerascope.backend.atomic import LOCKS, set_values
 from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, Variable, as_tensor
 from kerascope.configured import Configured, constructor_parameters

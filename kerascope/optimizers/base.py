@@ -16,8 +16,7 @@ import numpy as np
 
 from kerascope import backend as K
 from kerascope.backend.gradient import backpropagate, blocking_ops
-from kerascope.backend.graph import Tensor, Variable, as_tensor
-from kerascope.backend.traversal import applies_between
+from kerascope.backend.graph import Tensor, Variable, applies_between, as_tensor
 from kerascope.callers import warn
 from kerascope.configured import Configured, constructor_parameters, plain
 from kerascope.errors import ArgumentError, GradientError, RefusedError

@@ -15,9 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike
 
-from kerascope.backend.ops.convolution_shapes import is_whole, sizes_along_axes
 from kerascope.backend.ops.random import fresh_seed
-from kerascope.backend.ops.windows import is_whole
+from kerascope.backend.ops.windows import is_whole, sizes_along_axes
 from kerascope.callers import warn
 from kerascope.edge import show
 from kerascope.errors import ArgumentError, DataError, UnavailableError

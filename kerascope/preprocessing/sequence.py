@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from kerascope.backend.ops.convolution_shapes import is_whole
+from kerascope.backend.ops.windows import is_whole
 from kerascope.errors import ArgumentError, ConfigError, DataError
 from kerascope.utils.data_utils import Sequence
 
