@@ -18,11 +18,21 @@ from kerascope.registry import did_you_mean
 from kerascope.trace.events import END, Event
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.records import listed
-from kerascope.trace.reruns import Call, call_at, fitted, name_of, override, rerun, slot_of
 from kerascope.trace.stepper import EventSource, Recording
 from kerascope.trace.tape_memory import LEAST_FOR_EVENTS
 from kerascope.trace.tape_store import Tape, difference
-from kerascope.trace.timelines import Override, Timeline, TimelineDifference
+from kerascope.trace.timelines import (
+    Call,
+    Override,
+    Timeline,
+    TimelineDifference,
+    call_at,
+    fitted,
+    name_of,
+    override,
+    rerun,
+    slot_of,
+)
 
 SETTINGS = ("grain", "history")
 UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}

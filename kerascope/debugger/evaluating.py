@@ -18,10 +18,10 @@ from kerascope.errors import ArgumentError
 from kerascope.trace.breakpoints import names_of_event
 from kerascope.trace.events import BEGIN, FORGOTTEN
 from kerascope.trace.history import value_of_event
-from kerascope.trace.reruns import recalled
 from kerascope.trace.snapshots import TensorRef
 from kerascope.trace.statistics import Statistics
 from kerascope.trace.tape_memory import told_of
+from kerascope.trace.timelines import recalled
 
 
 class _Exit:

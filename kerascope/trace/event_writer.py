@@ -34,9 +34,9 @@ from kerascope.trace.events import (
     new_event,
 )
 from kerascope.trace.observers import ProgramObserver, StageObserver
-from kerascope.trace.recorder_memory import Memory
 from kerascope.trace.tape_names import OF_THE_END
 from kerascope.trace.tape_store import HISTORY, Tape
+from kerascope.trace.train_facts import Memory
 
 UNKNOWN = {BEGIN: "phase", INSTANT: "detail"}  # grains of what a stage of the user's own tells
 _RANKS = {grain: rank for rank, grain in enumerate(GRAINS)}
@@ -230,6 +230,9 @@ class StageRecorder(StageObserver):
     ----------
     builds : bool
         Whether the stage belongs to the building of models.
+    memory : Memory
+    ref : callable
+        Describes a tensor, node or layer.
     level_of_spans : int
         Number of spans that were open when the stage started.
     """
@@ -239,6 +242,8 @@ class StageRecorder(StageObserver):
     def __init__(self, recorder: EventWriter, stage: Stage) -> None:
         super().__init__(stage, recorder.observers)
         self.recorder = recorder
+        self.memory = recorder.memory
+        self.ref = recorder.describer.ref
         self.level_of_spans = len(recorder.spans)
 
     def first_made_at(self) -> tuple[str, int] | None:
@@ -262,32 +267,38 @@ class StageRecorder(StageObserver):
     def function_returned(self, function: Function) -> None:
         """Hear that a function that was called inside has returned."""
 
-    # --- for the observers ------------------------------------------------------------------------
+    # --- telling: `depth=2` is what a name is now, a `Delta` what a container holds ---------------
 
-    def begin(self, kind: str, name: str, *deltas: Delta, made_at: Any = None) -> None:
+    def begin(
+        self, kind: str, name: str, /, *deltas: Delta, made_at: Any = None, **names: Any
+    ) -> None:
         """Begin a span at the line where the stage is paused."""
-        self.recorder.begin(kind, name, self.recorder.where(self.stage, made_at), deltas)
+        where = self.recorder.where(self.stage, made_at)
+        self.recorder.begin(kind, name, where, (*named(**names), *deltas))
 
-    def end(self, *deltas: Delta) -> None:
+    def end(self, **names: Any) -> None:
         """End the innermost span."""
-        self.recorder.end(deltas)
+        self.recorder.end(named(**names))
 
-    def tell(self, kind: str, name: str, *deltas: Delta, made_at: Any = None) -> None:
+    def tell(
+        self, kind: str, name: str, /, *deltas: Delta, made_at: Any = None, **names: Any
+    ) -> None:
         """Tell an instant at the line where the stage is paused."""
-        self.recorder.tell(kind, name, self.recorder.where(self.stage, made_at), deltas)
+        where = self.recorder.where(self.stage, made_at)
+        self.recorder.tell(kind, name, where, (*named(**names), *deltas))
 
-    def end_all(self, *deltas: Delta) -> None:
-        """End all spans of this observer; the deltas belong to the outermost."""
+    def end_all(self, **names: Any) -> None:
+        """End all spans of this observer; the names belong to the outermost."""
         recorder = self.recorder
         while len(recorder.spans) > self.level_of_spans + 1:
             recorder.end()
         if len(recorder.spans) > self.level_of_spans:
-            recorder.end(deltas)
+            recorder.end(named(**names))
 
 
-def name_is(name: str, value: Any) -> Delta:
-    """Return the delta that a name is something now."""
-    return new_delta((name, None, value))
+def named(**names: Any) -> tuple[Delta, ...]:
+    """Return the deltas that tell what names are now."""
+    return tuple([new_delta((name, None, value)) for name, value in names.items()])
 
 
 # --- where ----------------------------------------------------------------------------------------

@@ -25,8 +25,7 @@ from kerascope.backend.schedule import Phase, Step
 from kerascope.engine.node import Node
 from kerascope.engine.node_ids import free_id
 from kerascope.trace.events import Delta, Where
-from kerascope.trace.recorder_memory import Memory, keys_by_node
-from kerascope.trace.train_facts import TrainFacts
+from kerascope.trace.train_facts import Memory, TrainFacts, keys_by_node
 
 
 class Group:

@@ -49,7 +49,6 @@ from kerascope.stage import Stage
 from kerascope.trace.event_writer import (
     EventWriter,
     StageRecorder,
-    name_is,
     place_in_script,
     place_of_failure,
 )
@@ -187,37 +186,37 @@ class FitRecorder(StageRecorder):
     def started(self) -> None:
         """Begin."""
         model = self.stage.subject
-        self.recorder.memory.know(model)
+        self.memory.know(model)
         self._has_begun = False
-        self.begin("fit", model.name, name_is("model", self.recorder.describer.ref(model)))
+        self.begin("fit", model.name, model=self.ref(model))
         self.batch: int | None = None
 
     def event(self, event: Any) -> None:
         """Tell of an epoch or a batch."""
-        memory = self.recorder.memory
+        memory = self.memory
         if isinstance(event, EpochBegun):
             hooks = ["on_epoch_begin"] if self._has_begun else ["on_train_begin", "on_epoch_begin"]
             self._has_begun = True
-            self.begin("epoch", f"epoch {event.epoch}", name_is("epoch", event.epoch))
+            self.begin("epoch", f"epoch {event.epoch}", epoch=event.epoch)
             self._begin_callbacks(*hooks)
             self.end()
         elif isinstance(event, BatchBegun):
             self.batch = event.batch_index
-            deltas = [name_is("batch_index", event.batch_index), name_is("size", event.size)]
+            names: dict[str, Any] = {"batch_index": event.batch_index, "size": event.size}
             if not memory.statistics_only:
-                deltas.append(name_is("ins_batch", [memory.copied(x) for x in event.ins_batch]))
-            self.begin("batch", f"batch {event.batch_index}", *deltas)
+                names["ins_batch"] = [memory.copied(x) for x in event.ins_batch]
+            self.begin("batch", f"batch {event.batch_index}", **names)
         elif isinstance(event, BatchEnded):
             if self.recorder.spans[-1][0] == "callbacks":
                 self.end()
             self.batch = None
             outs = tuple(memory.payload(x) for x in event.outs)
-            self.end(name_is("outs", outs), name_is("result", outs))
+            self.end(outs=outs, result=outs)
         elif isinstance(event, EpochEnded):
             self._begin_callbacks("on_epoch_end")
             self.end()
             logs = {name: memory.copied(x) for name, x in event.logs.items()}
-            self.end(name_is("epoch_logs", logs), name_is("result", logs))
+            self.end(epoch_logs=logs, result=logs)
 
     def function_returned(self, function: Function) -> None:
         """Hear that a function has returned: after the train function come the callbacks."""
@@ -233,27 +232,22 @@ class FitRecorder(StageRecorder):
                 if getattr(getattr(callback, hook), "__func__", None) is not empty:
                     self.tell("callback", f"{type(callback).__name__}.{hook}")
 
-    def finished(self) -> None:
-        """End."""
-        self.end_all()
-
 
 class CallRecorder(StageRecorder):
     """evaluate, predict, and a layer or model that is called on arrays."""
 
     def started(self) -> None:
         """Begin; a call on arrays brings its inputs."""
-        subject, memory = self.stage.subject, self.recorder.memory
-        ref = memory.describer.ref(subject)
+        subject, memory = self.stage.subject, self.memory
+        ref = self.ref(subject)
         if self.stage.name == "eager_call":
             call = self.stage.names["call"]
             inputs = [memory.copied(x.value) for x in call.tensors if hasattr(x, "value")]
             made_at = self.recorder.began_at() or subject.made_at
-            given = name_is("inputs", inputs)
-            self.begin("function", subject.name, name_is("layer", ref), given, made_at=made_at)
+            self.begin("function", subject.name, layer=ref, inputs=inputs, made_at=made_at)
         else:
             memory.know(subject)
-            self.begin(self.stage.name, subject.name, name_is("model", ref))
+            self.begin(self.stage.name, subject.name, model=ref)
 
     def event(self, event: Any) -> None:
         """Tell of weights that were made."""
@@ -262,12 +256,11 @@ class CallRecorder(StageRecorder):
 
     def finished(self) -> None:
         """End with what came out."""
-        memory = self.recorder.memory
         results = tuple(
-            memory.copied(x if isinstance(x, np.generic) else np.asarray(x))
+            self.memory.copied(x if isinstance(x, np.generic) else np.asarray(x))
             for x in to_list(self.stage.result)
         )
-        self.end_all(name_is("result", results[0] if len(results) == 1 else results))
+        self.end_all(result=results[0] if len(results) == 1 else results)
 
 
 RECORDERS: dict[str, type[StageRecorder]] = {

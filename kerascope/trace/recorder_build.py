@@ -7,10 +7,9 @@ which the walk reaches it until all that it needs has been visited: the open vis
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from kerascope.backend.graph import Apply, Constant, Tensor, applies_in_order
+from kerascope.backend.graph import Constant, Tensor, applies_in_order
 from kerascope.callers import line_outside_the_package
 from kerascope.engine.calling import LayerBuilt
 from kerascope.engine.graph_map import DepthAssigned, NodeFinished, NodeSkipped, NodeVisited
@@ -19,11 +18,10 @@ from kerascope.engine.layer_type import LayerType
 from kerascope.engine.network import InputFed, NodeComputed
 from kerascope.engine.node import Node, NodeCreated
 from kerascope.engine.node_ids import call_ids
-from kerascope.trace.event_writer import StageRecorder, name_is, place_of
+from kerascope.trace.event_writer import StageRecorder, named, place_of
 from kerascope.trace.events import Delta, Where
-from kerascope.trace.recorder_memory import keys_by_node
 from kerascope.trace.snapshots import REMOVED
-from kerascope.trace.train_facts import quietly
+from kerascope.trace.train_facts import keys_by_node, quietly
 
 
 class Silent(StageRecorder):
@@ -45,7 +43,7 @@ class LayerCallRecorder(StageRecorder):
 
     def first_made_at(self) -> tuple[str, int] | None:
         """Return the line of the first layer that will be introduced."""
-        seen = self.recorder.memory.seen_layers
+        seen = self.memory.seen_layers
         layers = (*(node.outbound_layer for node in self._given()), self.stage.subject)
         return next((layer.made_at for layer in layers if layer not in seen), None)
 
@@ -56,10 +54,9 @@ class LayerCallRecorder(StageRecorder):
         for node in self._given():
             self._introduce(node.outbound_layer, node)
         self._introduce(layer)
-        ref = self.recorder.describer.ref
-        described = [ref(x) for x in self._inputs()]
-        deltas = (name_is("layer", ref(layer)), name_is("inputs", described))
-        self.begin("layer.call", layer.name, *deltas, made_at=self.called_at)
+        inputs = [self.ref(x) for x in self._inputs()]
+        made_at = self.called_at
+        self.begin("layer.call", layer.name, layer=self.ref(layer), inputs=inputs, made_at=made_at)
 
     def event(self, event: Any) -> None:
         """Tell of the weights and of the Node."""
@@ -74,7 +71,7 @@ class LayerCallRecorder(StageRecorder):
         result = self.stage.result
         if isinstance(result, Node):
             result = result.output_tensors[0]
-        self.end_all(name_is("result", self.recorder.describer.snapshot(result)))
+        self.end_all(result=self.memory.describer.snapshot(result))
 
     def _inputs(self) -> list[Tensor]:
         names = self.stage.names
@@ -88,53 +85,35 @@ class LayerCallRecorder(StageRecorder):
 
     def _introduce(self, layer: Any, node: Node | None = None) -> None:
         """Tell of a layer when it is first met: its making is no stage."""
-        memory = self.recorder.memory
-        if layer in memory.seen_layers:
+        if layer in self.memory.seen_layers:
             return
-        memory.seen_layers.add(layer)
-        described = name_is("layer", memory.describer.ref(layer))
+        self.memory.seen_layers.add(layer)
         where = place_of(LayerType.__call__, "layer.__init__(", layer.made_at)
-        self.recorder.tell("layer.init", layer.name, where, (described,))
+        self.recorder.tell("layer.init", layer.name, where, named(layer=self.ref(layer)))
         if node is not None:
             begun = place_of(InputLayer.__init__, "begins=True", layer.made_at)
             self._tell_node(node, begun)
 
     def _tell_ops(self, node: Node) -> None:
-        ref = self.recorder.describer.ref
-        for apply in new_ops(self, node.output_tensors, node.input_tensors):
-            deltas = (name_is("op", apply.op.name), name_is("result", _refs(ref, apply.outputs)))
-            self.tell("op.create", apply.name, *deltas, made_at=self.called_at)
+        told = self.memory.told_ops
+        for apply in applies_in_order(node.output_tensors, fed=node.input_tensors):
+            if apply.outputs[0] in told:
+                continue
+            told.add(apply.outputs[0])
+            made = tuple(self.ref(y) for y in apply.outputs)
+            result = made[0] if len(made) == 1 else made
+            op = apply.op.name
+            self.tell("op.create", apply.name, op=op, result=result, made_at=self.called_at)
 
     def _tell_node(self, node: Node, where: Where) -> None:
-        describer = self.recorder.describer
-        ref = describer.ref
+        key, outputs = self.memory.describer.key, [self.ref(y) for y in node.output_tensors]
         histories = (
-            Delta("_keras_history", describer.key(y), (h.layer.name, h.node_index, h.tensor_index))
+            Delta("_keras_history", key(y), (h.layer.name, h.node_index, h.tensor_index))
             for y in node.output_tensors
             if (h := y._keras_history) is not None
         )
-        deltas = (
-            name_is("node", ref(node)),
-            name_is("node_index", node.node_index),
-            name_is("outputs", [ref(y) for y in node.output_tensors]),
-            *histories,
-        )
-        self.recorder.tell("node.create", node.name, where, deltas)
-
-
-def _refs(ref: Any, tensors: list[Tensor]) -> Any:
-    return ref(tensors[0]) if len(tensors) == 1 else tuple(ref(y) for y in tensors)
-
-
-def new_ops(
-    observer: StageRecorder, outputs: list[Tensor], inputs: list[Tensor]
-) -> Iterator[Apply]:
-    """Yield the ops between tensors that have not been told of yet."""
-    told = observer.recorder.memory.told_ops
-    for apply in applies_in_order(outputs, fed=inputs):
-        if apply.outputs[0] not in told:
-            told.add(apply.outputs[0])
-            yield apply
+        names = named(node=self.ref(node), node_index=node.node_index, outputs=outputs)
+        self.recorder.tell("node.create", node.name, where, (*names, *histories))
 
 
 def tell_built(observer: StageRecorder, event: LayerBuilt, line: tuple[str, int] | None) -> None:
@@ -144,9 +123,9 @@ def tell_built(observer: StageRecorder, event: LayerBuilt, line: tuple[str, int]
     where = recorder.where(observer.stage, line)
     arrays = {w: memory.payload(w.get_value(borrow=True)) for w in event.weights}
     memory.values.update((w, w.get_value(borrow=True)) for w in event.weights)
-    shape = name_is("input_shape", memory.describer.snapshot(event.input_shape))
+    shape = named(input_shape=memory.describer.snapshot(event.input_shape))
     created = tuple(Delta("weights", w.name, arrays[w]) for w in event.weights)
-    recorder.begin("layer.build", layer.name, where, (shape, *created))
+    recorder.begin("layer.build", layer.name, where, (*shape, *created))
     for w, delta in zip(event.weights, created, strict=True):
         recorder.tell("weight.create", w.name, where, (delta,))
     recorder.end()
@@ -174,15 +153,14 @@ class RunRecorder(StageRecorder):
         self._coming.reverse()
         self._fed = 0
         self._depth: int | None = None
-        ref = self.recorder.describer.ref
-        rows = {d: [ref(n) for n in nodes] for d, nodes in network.nodes_by_depth.items()}
+        rows = {d: [self.ref(n) for n in nodes] for d, nodes in network.nodes_by_depth.items()}
         self.begin(
             "run_internal_graph",
             network.name,
-            name_is("network", ref(network)),
-            name_is("nodes_by_depth", rows),
-            name_is("depth_keys", list(rows)),
-            name_is("tensor_map", {}),
+            network=self.ref(network),
+            nodes_by_depth=rows,
+            depth_keys=list(rows),
+            tensor_map={},
         )
 
     def event(self, event: Any) -> None:
@@ -202,8 +180,8 @@ class RunRecorder(StageRecorder):
 
     def _value(self, tensor: Tensor) -> Any:
         if isinstance(tensor, Constant):
-            return self.recorder.memory.copied(tensor.value)
-        return self.recorder.describer.ref(tensor)
+            return self.memory.copied(tensor.value)
+        return self.ref(tensor)
 
     def _begin_node(self) -> None:
         if not self._coming:
@@ -212,21 +190,21 @@ class RunRecorder(StageRecorder):
                 self.end()
             return
         depth, node = self._coming.pop()
-        ref, layer = self.recorder.describer.ref, node.outbound_layer
+        layer = node.outbound_layer
         if depth != self._depth:
             if self._depth is not None:
                 self.end()
             self._depth = depth
-            self.begin("depth", f"depth {depth}", name_is("depth", depth))
+            self.begin("depth", f"depth {depth}", depth=depth)
         tensor_map = self.stage.names["tensor_map"]
         data = [self._entry(x) for x in node.input_tensors if x in tensor_map]
         self.begin(
             self._kind(),
             self._ids[node],
-            name_is("depth", depth),
-            name_is("node", ref(node)),
-            name_is("layer", ref(layer)),
-            name_is("computed_data", data),
+            depth=depth,
+            node=self.ref(node),
+            layer=self.ref(layer),
+            computed_data=data,
             made_at=layer.made_at,
         )
         for x in node.input_tensors:
@@ -234,7 +212,7 @@ class RunRecorder(StageRecorder):
                 self.tell("tmap.get", self.keys[x], made_at=layer.made_at)
 
     def _kind(self) -> str:
-        numbers = self.recorder.observers[0].stage.name == "eager_call"
+        numbers = self.observers[0].stage.name == "eager_call"
         return "node" if numbers else "layer.call"
 
     def _end_node(self, event: NodeComputed) -> None:
@@ -246,19 +224,14 @@ class RunRecorder(StageRecorder):
         for entry in entries:
             self.tell("tmap.set", entry.key, entry, made_at=made_at)
         values = [entry.value[0] for entry in entries]
-        self.recorder.end(
-            (
-                name_is("computed_tensors", computed),
-                name_is("output_tensors", values),
-                name_is("result", values[0] if len(values) == 1 else tuple(values)),
-            ),
-            self.recorder.where(self.stage, made_at),
-        )
+        result = values[0] if len(values) == 1 else tuple(values)
+        names = named(computed_tensors=computed, output_tensors=values, result=result)
+        self.recorder.end(names, self.recorder.where(self.stage, made_at))
 
     def finished(self) -> None:
         """End the run with the network's outputs."""
         outputs, _, _ = self.stage.result
-        self.end_all(name_is("result", tuple(self._value(y) for y in outputs)))
+        self.end_all(result=tuple(self._value(y) for y in outputs))
 
 
 # --- the map of the graph -------------------------------------------------------------------------
@@ -275,27 +248,22 @@ class WalkRecorder(StageRecorder):
     def started(self) -> None:
         """Begin with nothing found."""
         self._is_old = "seen_nodes" in self.stage.names  # Keras 1's walk leaves marks
-        containers: dict[str, Any] = {
-            "seen_nodes": [],
-            "nodes_in_decreasing_depth": [],
-            "layer_indices": {},
-        }
-        own: dict[str, Any] = {"nodes_depths": {}, "layers_depths": {}} if self._is_old else {
-            "nodes_in_progress": {}
-        }  # fmt: skip
-        deltas = [name_is(name, value) for name, value in {**containers, **own}.items()]
+        own = ("nodes_depths", "layers_depths") if self._is_old else ("nodes_in_progress",)
+        empty: dict[str, Any] = {"seen_nodes": [], "nodes_in_decreasing_depth": []}
+        empty.update((name, {}) for name in ("layer_indices", *own))
         self._seen: set[str] = set()
         self._finished = 0
-        self.begin("build_map", "build_map", *deltas)
+        self.begin("build_map", "build_map", **empty)
 
     def event(self, event: Any) -> None:
         """Tell of one node."""
         names = self.stage.names
-        describer = self.recorder.describer
-        node = event.node
+        snapshot, node = self.memory.describer.snapshot, event.node
         made_at = node.outbound_layer.made_at
-        now = [name_is(n, describer.snapshot(names[n])) for n in AT_A_VISIT if n in names]
-        now = [delta._replace(value=self._mark(node, delta)) for delta in now]
+        told = {name: snapshot(names[name]) for name in AT_A_VISIT if name in names}
+        if "mark" in told:  # Keras 1's hold an id, here the node's name
+            told["mark"] = str(told["mark"]).replace(str(id(node)), node.name)
+        now = [*named(**told)]
         if isinstance(event, NodeVisited):
             found = self._visited(node, names)
             self.begin("map.visit", node.name, *now, *found, made_at=made_at)
@@ -306,17 +274,11 @@ class WalkRecorder(StageRecorder):
             ordered = names["nodes_in_decreasing_depth"]
             if len(ordered) > self._finished:
                 self._finished = len(ordered)
-                place = Delta("nodes_in_decreasing_depth", len(ordered) - 1, describer.ref(node))
-                now.append(place)
+                place = len(ordered) - 1
+                now.append(Delta("nodes_in_decreasing_depth", place, self.ref(node)))
             if not self._is_old:
                 now.append(Delta("nodes_in_progress", node.name, REMOVED))
             self.recorder.end(tuple(now), self.recorder.where(self.stage, made_at))
-
-    def _mark(self, node: Node, delta: Delta) -> Any:
-        """Return a name's value; Keras 1's marks hold an id, here the node's name."""
-        return delta.value if delta.name != "mark" else str(delta.value).replace(
-            str(id(node)), node.name
-        )  # fmt: skip
 
     def _visited(self, node: Node, names: dict[str, Any]) -> list[Delta]:
         layer = node.outbound_layer
@@ -347,13 +309,14 @@ class DepthRecorder(StageRecorder):
 
     def started(self) -> None:
         """Begin with what the walk found."""
-        snapshot = self.recorder.describer.snapshot
-        ordered = name_is(
-            "nodes_in_decreasing_depth",
-            snapshot(self.stage.names["graph_map"].nodes_in_decreasing_depth),
+        ordered = [self.ref(n) for n in self.stage.names["graph_map"].nodes_in_decreasing_depth]
+        self.begin(
+            "depth_sort",
+            "depth_sort",
+            nodes_in_decreasing_depth=ordered,
+            nodes_depths={},
+            layers_depths={},
         )
-        empty = (name_is("nodes_depths", {}), name_is("layers_depths", {}))
-        self.begin("depth_sort", "depth_sort", ordered, *empty)
 
     def event(self, event: Any) -> None:
         """Tell of one node."""
@@ -365,11 +328,11 @@ class DepthRecorder(StageRecorder):
         self.tell(
             "map.depth",
             node.name,
-            name_is("node", self.recorder.describer.ref(node)),
-            name_is("depth", event.depth),
             Delta("nodes_depths", node.name, event.depth),
             Delta("layers_depths", layer.name, event.depth),
             *(Delta("nodes_depths", parent.name, nodes_depths[parent]) for parent in parents),
+            node=self.ref(node),
+            depth=event.depth,
             made_at=layer.made_at,
         )
 
@@ -381,18 +344,17 @@ class CheckRecorder(StageRecorder):
 
     def started(self) -> None:
         """Tell the rows."""
-        names = self.stage.names
-        graph_map, snapshot = names["graph_map"], self.recorder.describer.snapshot
+        graph_map, snapshot = self.stage.names["graph_map"], self.memory.describer.snapshot
         rows = snapshot(graph_map.nodes_by_depth)
         self.begin(
             "check_graph",
             "check_graph",
-            name_is("nodes_depths", snapshot(graph_map.nodes_depths)),
-            name_is("layers_depths", snapshot(graph_map.layers_depths)),
-            name_is("nodes_by_depth", rows),
-            name_is("layers_by_depth", snapshot(graph_map.layers_by_depth)),
-            name_is("depth_keys", list(rows)),
-            name_is("layers_with_complete_input", []),
+            nodes_depths=snapshot(graph_map.nodes_depths),
+            layers_depths=snapshot(graph_map.layers_depths),
+            nodes_by_depth=rows,
+            layers_by_depth=snapshot(graph_map.layers_by_depth),
+            depth_keys=list(rows),
+            layers_with_complete_input=[],
         )
         self._complete = 0
         for depth, nodes in graph_map.nodes_by_depth.items():
@@ -407,6 +369,6 @@ class CheckRecorder(StageRecorder):
         new = range(self._complete, len(complete))
         self._complete = len(complete)
         depth = names["graph_map"].nodes_depths[event[0]]
-        nodes = name_is("nodes", self.recorder.describer.snapshot(event))
         added = [Delta("layers_with_complete_input", i, complete[i]) for i in new]
-        self.tell("check.depth", f"depth {depth}", nodes, *added)
+        nodes = self.memory.describer.snapshot(event)
+        self.tell("check.depth", f"depth {depth}", *added, nodes=nodes)

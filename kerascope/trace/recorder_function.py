@@ -20,12 +20,12 @@ from kerascope.backend.schedule import Schedule, Step, is_needed
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.registry import did_you_mean
 from kerascope.stage import Stage
-from kerascope.trace.event_writer import FILE, StageRecorder, line_of, name_is
+from kerascope.trace.event_writer import FILE, StageRecorder, line_of, named
 from kerascope.trace.events import Delta, Where, new_delta
 from kerascope.trace.function_plan import NO_CALLS, Group, Path, Plan, PlannedStep, inner_calls
-from kerascope.trace.recorder_memory import Memory
 from kerascope.trace.snapshots import ErrorRef
 from kerascope.trace.statistics import count_inf, count_nan
+from kerascope.trace.train_facts import Memory
 
 LARGE = 2**20  # bytes of an array for which the tape's budget is asked at once
 
@@ -71,7 +71,7 @@ class FunctionRecorder(StageRecorder):
 
     def started(self) -> None:
         """Begin with what is fed, and tell which variables have been set since the last call."""
-        function, memory = self.function, self.recorder.memory
+        function, memory = self.function, self.memory
         memory.figures.may_wait = True
         self.old = {u.variable: u.variable.get_value(borrow=True) for u in function.updates}
         self._copies, self._fed = fed_copies(self.stage, function.schedule)
@@ -79,10 +79,7 @@ class FunctionRecorder(StageRecorder):
         memory.note_twins(function, len(self.recorder.tape))
         is_set = variables_set(function.schedule, memory)
         weights = [Delta("weights", v.name, memory.payload(array)) for v, array, _ in is_set]
-        names = [
-            name_is(name, value)
-            for name, value in names_at_start(self.plan, self._copies, self.old, memory).items()
-        ]
+        names = named(**names_at_start(self.plan, self._copies, self.old, memory))
         self._arrays = {
             key: memory.payload(self._copies[slot])
             for slot, x in enumerate(function.schedule.inputs)
@@ -93,7 +90,7 @@ class FunctionRecorder(StageRecorder):
         self.recorder.begin("function", function.name, where, (*names, *weights))
         for (v, _, before), delta in zip(is_set, weights, strict=True):
             if before is not None:
-                old = name_is("old", memory.payload(before))
+                (old,) = named(old=memory.payload(before))
                 self.recorder.tell("weight.set", v.name, where, (delta, old))
         self._expect(0)
 
@@ -143,12 +140,12 @@ class FunctionRecorder(StageRecorder):
     def _kept_figures(self, slot: int, array: Any) -> Any:
         if array.__class__ is np.ndarray and array.ndim and array.dtype.kind in "fiub":
             return self._figures_of(array)
-        return self.recorder.memory.payload(array)
+        return self.memory.payload(array)
 
     def _kept_array(self, slot: int, array: Any) -> Any:
         """Return what is kept of an op's output; a view of the caller's array is copied."""
         if array.__class__ is not np.ndarray:
-            return self.recorder.memory.payload(array)
+            return self.memory.payload(array)
         fed = self._fed
         if (array.base is not None or id(array) in fed) and any(
             np.may_share_memory(array, x) for x in fed.values()
@@ -164,7 +161,7 @@ class FunctionRecorder(StageRecorder):
             slot = self.plan.masks.get(key)
             mask = None if slot is None else self._values[slot]
             if mask is not None:
-                mask = self.recorder.memory.payload(mask)
+                mask = self.memory.payload(mask)
             return new_delta((name, key, (array, mask)))
         if name == "mask":
             if key in self._arrays:
@@ -223,7 +220,7 @@ class FunctionRecorder(StageRecorder):
     def _find(self, step: Step) -> PlannedStep:
         """Return the plan of an op that was not expected: a listener has changed a condition."""
         if self._expected is not None and self._tells_ops:
-            self.recorder.end((name_is("error", ErrorRef("skipped", "its condition changed")),))
+            self.end(error=ErrorRef("skipped", "its condition changed"))
         elif self._expected is None:
             self._leave_phase()
             if self._phase == "commit":
@@ -263,7 +260,7 @@ class FunctionRecorder(StageRecorder):
         if group.depth is not None and group.depth != self._depth:
             self._leave_depth()
             self._depth = group.depth
-            recorder.begin("depth", f"depth {group.depth}", where, (name_is("depth", group.depth),))
+            recorder.begin("depth", f"depth {group.depth}", where, named(depth=group.depth))
         arrays, memory = self._arrays, recorder.memory
         names = names_of_group(group, self._gradients, arrays, self.plan, memory)
         recorder.begin(group.kind, group.name, where, names)
@@ -272,19 +269,17 @@ class FunctionRecorder(StageRecorder):
         """Leave the calls inside the node that are over, and enter those that begin."""
         inside, self._inside = self._inside, path
         same = sum(one is other for one, other in zip(inside, path, strict=False))
-        recorder, memory = self.recorder, self.recorder.memory
+        recorder, memory = self.recorder, self.memory
         for call in reversed(inside[same:]):
             array = None if call.slot is None else self.current(call.slot)
-            recorder.end(() if array is None else (name_is("result", memory.payload(array)),))
+            recorder.end(() if array is None else named(result=memory.payload(array)))
         for call in path[same:]:
             layer = call.layer
             user_file, user_line = layer.made_at or ("", 0)
             made = where._replace(user_file=user_file, user_line=user_line)
             arrays = [self._copies.get(slot, self._values[slot]) for slot in call.inputs]
             inputs = tuple([memory.payload(array) for array in arrays])
-            ref = memory.describer.ref(layer)
-            deltas = (name_is("layer", ref), name_is("inputs", inputs))
-            recorder.begin("node", layer.name, made, deltas)
+            recorder.begin("node", layer.name, made, named(layer=self.ref(layer), inputs=inputs))
 
     def _leave_group(self) -> None:
         self._enter_inner(NO_CALLS, Where())
@@ -295,9 +290,9 @@ class FunctionRecorder(StageRecorder):
         if group.depth is not None:
             results = [self._arrays.get(key) for key in group.keys]
             if results and all(result is not None for result in results):
-                deltas = (name_is("result", results[0] if len(results) == 1 else tuple(results)),)
+                deltas = named(result=results[0] if len(results) == 1 else tuple(results))
         elif group.variable is not None and self._new is not None:
-            deltas = (name_is("new_p", self._new), name_is("result", self._new))
+            deltas = named(new_p=self._new, result=self._new)
             self._new = None
         self.recorder.end(deltas)
 
@@ -312,7 +307,7 @@ class FunctionRecorder(StageRecorder):
         if self._phase and self._phase != "commit":
             result = self._result_of_phase()
             self._phase = ""
-            self.recorder.end(() if result is None else (name_is("result", result),))
+            self.recorder.end(() if result is None else named(result=result))
 
     def _result_of_phase(self) -> Any:
         """Return what a pass comes to: forward the model's outputs, then the loss."""
@@ -329,7 +324,7 @@ class FunctionRecorder(StageRecorder):
     # --- commit and end ---------------------------------------------------------------------------
 
     def _tell_update(self, event: Update) -> None:
-        v, memory = event.variable, self.recorder.memory
+        v, memory = event.variable, self.memory
         if not self._is_committed:  # all have been written when the first is told
             self._is_committed = True
             self._line_of_updates = self.recorder.where(self.stage)
@@ -348,10 +343,10 @@ class FunctionRecorder(StageRecorder):
 
     def finished(self) -> None:
         """End with the outputs, of which the caller owns the arrays."""
-        memory, result = self.recorder.memory, self.stage.result
+        memory, result = self.memory, self.stage.result
         outs = result if isinstance(result, list) else [result]
         kept = [memory.copied(y) for y in outs]
-        self.end_all(name_is("outputs", kept), name_is("result", kept))
+        self.end_all(outputs=kept, result=kept)
         memory.figures.settle(memory.values.values())
         for around in self.observers[-2:-1]:
             around.function_returned(self.function)
@@ -431,7 +426,7 @@ def tell_spoilt_constants(plan: Plan, memory: Memory) -> None:
         own = [slot for slot in planned.step.inputs if slot in spoilt]
         constants = {tensors[slot].name: memory.payload(spoilt[slot]) for slot in own}
         if constants:
-            told: tuple[Delta, ...] = (*planned.deltas, name_is("constants", constants))
+            told: tuple[Delta, ...] = (*planned.deltas, *named(constants=constants))
             planned.deltas = told
 
 
@@ -447,25 +442,24 @@ def names_of_group(
         inputs = tuple([arrays.get(plan.keys.get(x, "")) for x in group.node.input_tensors])
         if not inputs or any(x is None for x in inputs):
             return group.deltas
-        return (*group.deltas, name_is("inputs", inputs))
+        return (*group.deltas, *named(inputs=inputs))
     payload = memory.payload
     names = {"p": payload(group.variable.get_value(borrow=True))}
     if group.name in gradients:
         names["g"] = gradients[group.name]
     for word, v in group.slots:
         names[word] = payload(v.get_value(borrow=True))
-    return (*group.deltas, *[new_delta((name, None, value)) for name, value in names.items()])
+    return (*group.deltas, *named(**names))
 
 
 def _always_of(group: Group, memory: Memory) -> tuple[Delta, ...]:
     """Return the names that are the same at each call of a function."""
-    ref, names = memory.describer.ref, []
+    ref, names = memory.describer.ref, {}
     if group.depth is not None:
-        names.append(name_is("depth", group.depth))
+        names["depth"] = group.depth
     if group.node is not None:
-        names.append(name_is("node", ref(group.node)))
-        names.append(name_is("layer", ref(group.node.outbound_layer)))
-    return tuple(names)
+        names.update(node=ref(group.node), layer=ref(group.node.outbound_layer))
+    return named(**names)
 
 
 # --- another array in a paused call ---------------------------------------------------------------

@@ -27,7 +27,7 @@ from kerascope.engine.node import Node, NodeCreated
 from kerascope.optimizers.base import ParameterUpdate
 from kerascope.trace.records import Record, StageNarrator, counted, listed
 from kerascope.trace.statistics import figure
-from kerascope.trace.train_facts import Arrival, TrainFacts, ids_of_calls
+from kerascope.trace.train_facts import Sweep, TrainFacts, ids_of_calls
 
 
 def place_of(layer: Layer) -> str:
@@ -347,8 +347,7 @@ class UpdatesNarrator(StageNarrator):
                 "begin", 1, "get_updates", f"{name}: pairs (v, new_v); v <- new_v at each call"
             )
         if facts is not None:
-            facts.updates.append(event)
-            facts.arrivals.append(Arrival(event.param, event.gradient, True))
+            facts.take_update(event)
         for v, new_v in event.pairs:
             role = "parameter" if v is event.param else "slot"
             words = f"new_v = {new_v.name} {new_v.shape}"
@@ -363,9 +362,7 @@ class GradientsNarrator(StageNarrator):
     def started(self) -> None:
         """Prepare the counts of contributions."""
         maker = self.enclosing(TrainFunctionNarrator)
-        self._facts: TrainFacts | None = maker.facts if maker is not None else None
-        self._contributions: dict[Tensor, int] = {}
-        self._swept = 0
+        self._sweep = Sweep(maker.facts if maker is not None else None)
         self._label: str | None = None
         self._ops: list[str] = []
         self._reached: dict[Tensor, None] = {}
@@ -375,7 +372,7 @@ class GradientsNarrator(StageNarrator):
         if isinstance(event, Seeded):
             words = f"the sweep goes back from {event.loss.name}, where d loss / d loss = 1"
             self.tell("begin", 1, "gradients", words, seed=event.gradient.name)
-            self._contributions[event.loss] = 1
+            self._sweep.seed(event)
         elif isinstance(event, Swept):
             self._hear(event)
 
@@ -384,32 +381,17 @@ class GradientsNarrator(StageNarrator):
         self._say_group()
 
     def _hear(self, event: Swept) -> None:
-        label = self._facts.label(event.apply) if self._facts else event.apply.scope.name
+        label = self._sweep.label(event.apply)
         if label != self._label:
             self._say_group()
             self._label = label
         self._ops.append(event.apply.op.name)
-        self._swept += 1
-        self._note_arrivals(event)
-        said: list[str] = []
-        for x, term in zip(event.apply.inputs, event.terms, strict=True):
-            if term is None:
-                continue
-            number = self._contributions[x] = self._contributions.get(x, 0) + 1
-            self._reached[x] = None
-            if self._facts is not None:
-                self._facts.reached_at[x] = self._swept
-            said.append(x.name if number == 1 else f"{x.name} (contribution {number} is added)")
+        sent = [(x, number) for x, _, number in self._sweep.take(event) if number]
+        self._reached.update((x, None) for x, _ in sent)
         if self.story.level == "op":
-            sent = listed(said) or "nothing: no gradient flows"
-            self.tell("swept", 2, event.apply.name, event.apply.op.name, f"sends to {sent}")
-
-    def _note_arrivals(self, event: Swept) -> None:
-        if self._facts is None:
-            return
-        for y, gradient in zip(event.apply.outputs, event.output_grads, strict=True):
-            if y in self._facts.places and y in self._contributions:
-                self._facts.arrivals.append(Arrival(y, gradient, False))
+            said = [x.name if n == 1 else f"{x.name} (contribution {n} is added)" for x, n in sent]
+            words = f"sends to {listed(said) or 'nothing: no gradient flows'}"
+            self.tell("swept", 2, event.apply.name, event.apply.op.name, words)
 
     def _say_group(self) -> None:
         """Tell what one layer's ops sent on, leaving out what stays inside the layer."""
@@ -419,7 +401,7 @@ class GradientsNarrator(StageNarrator):
         self._ops, self._reached = [], {}
         if self.story.level == "op":
             return
-        places = self._facts.places if self._facts else {}
+        places = self._sweep.facts.places if self._sweep.facts is not None else {}
         words = [self._with_count(x) for x in reached if x in places or isinstance(x, Variable)]
         self.tell(
             "swept_node",
@@ -432,6 +414,6 @@ class GradientsNarrator(StageNarrator):
         )
 
     def _with_count(self, x: Tensor) -> str:
-        number = self._contributions[x]
-        name = self._facts.name_of(x) if self._facts else x.name
+        number, facts = self._sweep.contributions[x], self._sweep.facts
+        name = facts.name_of(x) if facts is not None else x.name
         return name if number == 1 else f"{name} ({number} contributions added)"

@@ -1,18 +1,42 @@
-"""Timelines: the histories of one session, when its past was changed.
+"""Timelines: the histories of one session, when its past was changed, and how one is made.
 
-`set` in the past does not rewrite history: it forks a new timeline, and the old one is kept. Here
-is the bookkeeping; who runs the model again is the debugger.
+`set` in the past does not rewrite history: it forks a new timeline, and the old one is kept. First
+comes the bookkeeping; who runs the model again is the debugger.
+
+A call of a function depends on nothing but the arrays that it is fed and the values of the
+variables that it reads, draw counts of random ops among them. Both stand on the tape. So any call
+that was recorded can be run again, with the same result bit for bit, or with another array put into
+its slots on the way. The living variables are as before when that is done, and no observer of the
+program hears it.
+
+At the end: which array of a function a person means by `out`, `dense_1`, `grads["dense_1/kernel"]`
+or `p`. A function keeps its arrays in slots, and a slot has as many names as the tape has for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import Context
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from kerascope.backend.atomic import take_over
+from kerascope.backend.function import Function
+from kerascope.backend.graph import Tensor, Variable
 from kerascope.errors import ArgumentError
+from kerascope.registry import did_you_mean
+from kerascope.stage import observing
+from kerascope.trace.events import BEGIN, END, Delta, Event
+from kerascope.trace.function_plan import Plan
+from kerascope.trace.history import begin_of
+from kerascope.trace.recorder import Recorder
+from kerascope.trace.recorder_function import FunctionRecorder
+from kerascope.trace.snapshots import same
+from kerascope.trace.tape_memory import told_of, without_arrays
 from kerascope.trace.tape_store import Difference, Tape
 
 
@@ -202,3 +226,435 @@ def _text(value: Any) -> str:
     if isinstance(value, int | float | np.number | np.ndarray) and np.size(value) == 1:
         return f"{float(np.asarray(value).item()):.4f}"
     return repr(value)
+
+
+# --- a call of a function on a tape ---------------------------------------------------------------
+
+
+class Call(NamedTuple):
+    """One call of a function on a tape.
+
+    Attributes
+    ----------
+    function : Function
+    plan : Plan
+    begin, first_op : int
+        Times of its begin and of its first op; without ops both are the same.
+    """
+
+    function: Function
+    plan: Plan
+    begin: int
+    first_op: int
+
+
+def call_at(recorder: Recorder, tape: Tape, t: int, where: str = "set") -> Call:
+    """Return the innermost call of a function around a time, if its function still lives.
+
+    Raises
+    ------
+    ArgumentError
+        There is none.
+    """
+    spans = tape.spans_at(t) if 0 <= t < len(tape) else []
+    begun = begin_of(tape[t], tape) if spans and tape[t].ph == END else None
+    for span in reversed([*spans, *([begun] if begun else [])]):
+        if span.kind == "function" and tape[span.t].t != span.t:
+            raise ArgumentError(f"{where}: {told_of(tape[span.t])}.")
+        inside = list(_inside(tape, span.t)) if span.kind == "function" else []
+        ops = [event for event in inside if event.kind == "op" and event.ph == BEGIN]
+        function = _function_of(recorder, span, {op.name for op in ops})
+        if function is not None:
+            first = ops[0].t if ops else span.t
+            return Call(function, recorder.memory.plans[function], span.t, first)
+    raise ArgumentError(
+        f"{where}: at t={t} no function is being called, so no tensor has a value that could be "
+        f"another. Go into one: b phase:forward, then c."
+    )
+
+
+def _function_of(recorder: Recorder, span: Event, ops: set[str]) -> Function | None:
+    """Return the living function that a span speaks of: one of its name that has its ops."""
+    if span.kind != "function":
+        return None
+    paused = [h.function for h in recorder.observers if isinstance(h, FunctionRecorder)]
+    known = [*reversed(paused), *reversed(list(recorder.memory.plans))]
+    for function in known:
+        plan = recorder.memory.plans.get(function)
+        if function.name == span.name and plan and ops <= {step.name for step in plan.steps}:
+            return function
+    return None
+
+
+def _inside(tape: Tape, begin: int) -> Iterator[Event]:
+    """Yield the events of the span that begins at a time, its end among them."""
+    depth = tape[begin].depth
+    for t in range(begin + 1, len(tape)):
+        yield tape[t]
+        if tape[t].depth <= depth:
+            return
+
+
+# --- putting another array into a paused call -----------------------------------------------------
+
+
+def override(recorder: Recorder, name: str, value: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Put another array into the call that is paused at the last event; return old and new.
+
+    The event says so afterwards too.
+
+    Raises
+    ------
+    ArgumentError
+        No call is paused, the name means nothing in it, or its array is not there now.
+    """
+    event = recorder.tape[-1]
+    observer = recorder.observers[-1] if recorder.observers else None
+    if not isinstance(observer, FunctionRecorder):
+        raise ArgumentError("set: no function is paused here. Go into one: b phase:forward, c.")
+    plan = observer.plan
+    slot = slot_of(plan, name, event)
+    old = observer.current(slot)
+    if old is None:
+        raise ArgumentError(_not_there(name_of(plan, slot), plan, event))
+    new = fitted(value, tensor_of(plan, slot), old)
+    observer.override(slot, new)
+    further = _deltas_of(plan, slot, new, recorder.tape.names_at(event.t))
+    recorder.tape.amend(amended(event, old, new, further))
+    return old, new
+
+
+def _not_there(name: str, plan: Plan, event: Event) -> str:
+    return (
+        f"set: {name} has no array at t={event.t}: it is not computed yet, or nobody reads it any "
+        f"more. Stop where it comes out: tbreak tensor:{name}:ret."
+    )
+
+
+def amended(event: Event, old: Any, new: np.ndarray, further: tuple[Delta, ...] = ()) -> Event:
+    """Return an event that speaks of a new array where it spoke of the old one.
+
+    Where it did not, further deltas tell of it.
+    """
+
+    def changed(value: Any) -> Any:
+        if value is old:
+            return new
+        return tuple(changed(item) for item in value) if type(value) is tuple else value
+
+    deltas = tuple(Delta(d.name, d.key, changed(d.value)) for d in event.deltas)
+    if not any(_has(delta.value, new) for delta in deltas):
+        deltas = (*event.deltas, *further)
+    return event._replace(deltas=deltas)
+
+
+def _has(value: Any, array: np.ndarray) -> bool:
+    return value is array or (type(value) is tuple and any(_has(item, array) for item in value))
+
+
+def _deltas_of(
+    plan: Plan, slot: int, array: np.ndarray, names: Mapping[str, Any]
+) -> tuple[Delta, ...]:
+    """Return the deltas by which the names of a slot become another array."""
+    key = plan.keys.get(tensor_of(plan, slot))
+    if key is not None:
+        _, mask = names.get("tensor_map", {}).get(key, (None, None))
+        return (Delta("tensor_map", key, (array, mask)),)
+    for planned in plan.steps:
+        for name, own, position in planned.brings:
+            if planned.step.outputs[position] == slot and name != "mask":
+                return (Delta(name, own, array),)
+    return (Delta("overridden", name_of(plan, slot), array),)
+
+
+# --- what has fallen to figures -------------------------------------------------------------------
+
+
+def recalled(recorder: Recorder, tape: Tape, t: int, where: str = "p") -> Tape:
+    """Return a tape with the arrays of the call around a time, of which figures are left.
+
+    The call is run again from what it began with, which stays longer than what it computed, and is
+    compared with what is left: the names and figures have to be the same, all of them.
+
+    Parameters
+    ----------
+    recorder : Recorder
+        That heard the program.
+    tape : Tape
+    t : int
+    where : str
+        The command that is told in an error.
+
+    Returns
+    -------
+    Tape
+        `recalled(...).names_at(t)` has arrays where `tape.names_at(t)` has statistics.
+
+    Raises
+    ------
+    ArgumentError
+        No call lies there, too little is left of it, or it computes something else now.
+    """
+    call = call_at(recorder, tape, t, where)
+    again = rerun(recorder, tape, call, where=where)
+    for event in _inside(again, call.begin):
+        if event.t >= len(tape):
+            break
+        told = tape[event.t]
+        facts = told[:8] == event[:8] and len(told.deltas) == len(event.deltas)
+        if not facts or not all(map(_is_the_same, told.deltas, event.deltas)):
+            raise ArgumentError(
+                f"{where}: the call at t={call.begin} was run again, and {event.name} came out "
+                f"otherwise at t={event.t}; so its arrays are not shown. Something that is not on "
+                "the tape has changed."
+            )
+    return again
+
+
+def _is_the_same(told: Delta, again: Delta) -> bool:
+    if told.name == "error":
+        return again.name == "error"
+    return told[:2] == again[:2] and same(without_arrays(told.value), without_arrays(again.value))
+
+
+# --- running again --------------------------------------------------------------------------------
+
+
+def rerun(
+    recorder: Recorder,
+    tape: Tape,
+    call: Call,
+    overrides: Sequence[Override] = (),
+    where: str = "set",
+) -> Tape:
+    """Run a call again and return the tape of it, with the past before it at its beginning.
+
+    Parameters
+    ----------
+    recorder : Recorder
+        That heard the program.
+    tape : Tape
+        On which the call was recorded, its begin at least.
+    call : Call
+    overrides : sequence of Override
+        At which times which tensors become another. Without any the events come out the same.
+    where : str
+        The command that is told in an error.
+
+    Raises
+    ------
+    ArgumentError
+        What the call was fed is not on the tape any more; or an override does not fit.
+    """
+    begin = tape.names_at(call.begin)
+    inputs = list(begin.get("inputs", ()))
+    values = _values_of(recorder, call, begin, where)
+    early = [o for o in overrides if o.t < call.first_op]
+    waiting = sorted((o for o in overrides if o.t >= call.first_op), key=lambda o: o.t)
+    if len(inputs) != len(call.function.inputs) or not all(_is_array(x) for x in inputs):
+        raise ArgumentError(_too_late(call.begin, where))
+    for o in early:
+        _override_early(call, tape, o, inputs, values)
+    again = Recorder(recorder.level, history=tape.history)
+    again.memory = recorder.memory.beside()
+    again.describer = again.memory.describer
+    before = tape.names_at(call.begin - 1).get("weights", {}) if call.begin else {}
+    twins = recorder.memory.twins(call.function)
+    weights = begin.get("weights", {})
+    for v in values:
+        if v.name in before:
+            is_told = v in twins or before[v.name] is weights.get(v.name)
+            again.memory.values[v] = values[v] if is_told else before[v.name]
+    again.go_on_from(tape, call.begin)
+    began = tape[call.begin].where
+    again.script_line = (began.user_file, began.user_line)
+
+    def listen(event: Event) -> None:
+        while waiting and waiting[0].t <= event.t:
+            o = waiting.pop(0)
+            override(again, o.name, o.value)
+
+    again.listeners.append(listen)
+    with _with_values(values):
+        Context().run(_run, again, call.function, inputs)
+    return again.tape
+
+
+def _run(recorder: Recorder, function: Function, inputs: list[Any]) -> None:
+    with observing(recorder):
+        function.stage(inputs).run()
+
+
+def _values_of(
+    recorder: Recorder, call: Call, names: dict[str, Any], where: str
+) -> dict[Variable, np.ndarray]:
+    """Return the values that the variables of a call had at its begin."""
+    weights, memory = names.get("weights", {}), recorder.memory
+    variables = [v for _, v in call.function.schedule.variables]
+    variables += [update.variable for update in call.function.updates]
+    values = {v: weights.get(v.name) for v in variables}
+    if memory.twins(call.function):
+        twins = memory.twin_values(call.function, call.begin)
+        if not twins:
+            raise ArgumentError(
+                f"{where}: two variables of {call.function.name} have one name, so the tape cannot "
+                "tell them apart, and their values are kept for the last calls only. Give their "
+                "layers names of their own."
+            )
+        values.update(twins)
+    if not all(_is_array(value) for value in values.values()):
+        raise ArgumentError(_too_late(call.begin, where))
+    # A number that fell is no array any more; the variable is given one.
+    return {v: np.asarray(value) for v, value in values.items() if value is not None}
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray | np.generic)
+
+
+def _too_late(t: int, where: str) -> str:
+    return (
+        f"{where}: the call at t={t} cannot be run again: only the figures of its arrays are left. "
+        "Keep more: set history 1GB."
+    )
+
+
+def _override_early(
+    call: Call, tape: Tape, o: Override, inputs: list[Any], values: dict[Variable, np.ndarray]
+) -> None:
+    """Change what a call begins with."""
+    slot = slot_of(call.plan, o.name, tape[o.t])
+    tensor = tensor_of(call.plan, slot)
+    if slot < len(inputs):
+        inputs[slot] = fitted(o.value, tensor, inputs[slot])
+    elif isinstance(tensor, Variable) and tensor in values:
+        values[tensor] = fitted(o.value, tensor, values[tensor])
+    else:
+        raise ArgumentError(_not_there(name_of(call.plan, slot), call.plan, tape[o.t]))
+
+
+@contextmanager
+def _with_values(values: dict[Variable, np.ndarray]) -> Iterator[None]:
+    """Let variables have other values inside the block; afterwards they are what they were."""
+    before = {variable: variable.get_value(borrow=True) for variable in values}
+    try:
+        take_over((variable, np.asarray(array)) for variable, array in values.items())
+        yield
+    finally:
+        take_over(before.items())
+
+
+# --- which slot a name means ----------------------------------------------------------------------
+
+
+OUT = ("out", "result")
+
+
+def slots_by_name(plan: Plan) -> dict[str, int]:
+    """Return the slots of a function by all names that a person has for them.
+
+    These are the names of ops, as on the tape, of inputs and variables, the keys of `tensor_map`,
+    and `grads[dense_1/kernel]`, `updates[dense_1/kernel]` or `total_loss`.
+    """
+    slots: dict[str, int] = {}
+    for planned in plan.steps:
+        for name, key, position in planned.brings:
+            told = name if key is None else f"{name}[{key}]"
+            slots.setdefault(told, planned.step.outputs[position])
+    for tensor, key in plan.keys.items():
+        if tensor in plan.slots:
+            slots.setdefault(key, plan.slots[tensor])
+            slots.setdefault(f"tensor_map[{key}]", plan.slots[tensor])
+    schedule = plan.function.schedule
+    for slot, variable in schedule.variables:
+        slots.setdefault(variable.name, slot)
+    for slot, tensor in enumerate(schedule.inputs):
+        slots.setdefault(tensor.name, slot)
+    for planned in plan.steps:
+        slots.setdefault(planned.name, planned.step.outputs[0])
+    return slots
+
+
+def slot_of(plan: Plan, name: str, event: Event, where: str = "set") -> int:
+    """Return the slot that a name means at an event.
+
+    Raises
+    ------
+    ArgumentError
+        It means none.
+    """
+    slots = slots_by_name(plan)
+    wanted = re.sub(r"\[\s*(['\"])(.*)\1\s*\]$", r"[\2]", name.strip())
+    if wanted in OUT:
+        if event.ph != END or event.kind not in ("op", "node") or event.name not in slots:
+            raise ArgumentError(
+                f"{where}: nothing has come out here, at t={event.t}. Go to the end of an op or a "
+                "node (r), or name a tensor."
+            )
+        wanted = event.name
+        if event.kind == "op":
+            own = {planned.name: planned.step.outputs[0] for planned in plan.steps}
+            return own[wanted]
+    own_slot = _slot_in_group(plan, wanted, event)
+    if own_slot is not None:
+        return own_slot
+    if wanted not in slots:
+        raise ArgumentError(
+            f"{where}: {plan.function.name} has no tensor {name!r}. {did_you_mean(wanted, slots)}"
+            "Expected out, the name of a tensor or a weight, or of a layer for its output."
+        )
+    return slots[wanted]
+
+
+def _slot_in_group(plan: Plan, name: str, event: Event) -> int | None:
+    """Return the slot of `p`, `g`, `new_p`, `m` or `v` where an optimizer updates a parameter."""
+    groups = [
+        planned.group
+        for planned in plan.steps
+        if planned.group is not None
+        and planned.group.variable is not None
+        and event.name == (planned.name if event.kind == "op" else planned.group.name)
+    ]
+    if not groups or event.kind not in ("op", "update.param"):
+        return None
+    group = groups[0]
+    variables = dict(group.slots)
+    if group.variable is not None:
+        variables["p"] = group.variable
+    containers = {"g": "grads", "new_p": "updates"}
+    if name in containers:
+        return slots_by_name(plan).get(f"{containers[name]}[{group.name}]")
+    return plan.slots.get(variables[name]) if name in variables else None
+
+
+def tensor_of(plan: Plan, slot: int) -> Tensor:
+    """Return the tensor of a slot."""
+    return next(tensor for tensor, own in plan.slots.items() if own == slot)
+
+
+def name_of(plan: Plan, slot: int) -> str:
+    """Return what the tape calls the tensor of a slot."""
+    own = {s: planned.name for planned in plan.steps for s in planned.step.outputs}
+    return own.get(slot) or tensor_of(plan, slot).name
+
+
+def fitted(value: Any, tensor: Tensor, current: Any, where: str = "set") -> np.ndarray:
+    """Return a new array of a tensor's type, and of the shape that it has now.
+
+    Raises
+    ------
+    ArgumentError
+        The value does not fit.
+    """
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "biuf":  # NumPy would take None for NaN
+            raise TypeError
+        array = array.astype(tensor.dtype)
+        return np.array(np.broadcast_to(array, np.shape(current)))
+    except (TypeError, ValueError):
+        shape = getattr(value, "shape", None)
+        got = f"shape {shape}" if shape is not None else repr(value)
+        raise ArgumentError(
+            f"{where}: {tensor.name} is {tensor.dtype} of shape {np.shape(current)}; got {got}."
+        ) from None

@@ -11,9 +11,9 @@ from kerascope.trace.conditions import Catches, Condition
 from kerascope.trace.events import BEGIN
 from kerascope.trace.history import Landmarks
 from kerascope.trace.recorder import Recorder
-from kerascope.trace.recorder_memory import Memory
 from kerascope.trace.tape import trace
 from kerascope.trace.tape_memory import Budget
+from kerascope.trace.train_facts import Memory
 
 
 def chain(length):

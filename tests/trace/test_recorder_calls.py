@@ -6,7 +6,7 @@ import pytest
 from kerascope import backend as K
 from kerascope.layers import Dense, Dropout, Input, concatenate
 from kerascope.models import Model
-from kerascope.trace import recorder_memory
+from kerascope.trace import train_facts
 from kerascope.trace.event_writer import line_of
 from kerascope.trace.recorder_function import FunctionRecorder
 from kerascope.trace.tape import trace
@@ -54,7 +54,7 @@ def test_after_a_commit_the_origin_of_a_weight_is_its_own_update():
 
 
 def test_of_many_calls_only_the_last_twins_are_kept(monkeypatch):
-    monkeypatch.setattr(recorder_memory, "MOST_CALLS_OF_TWINS", 3)
+    monkeypatch.setattr(train_facts, "MOST_CALLS_OF_TWINS", 3)
     kept = []
     started = FunctionRecorder.started
     monkeypatch.setattr(

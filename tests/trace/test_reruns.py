@@ -10,10 +10,9 @@ from kerascope.layers import Add, Dense, Dropout, Input
 from kerascope.models import Model, Sequential
 from kerascope.stage import observing
 from kerascope.trace.recorder import Recorder
-from kerascope.trace.reruns import call_at, rerun, slots_by_name
 from kerascope.trace.snapshots import same
 from kerascope.trace.tape_store import Tape
-from kerascope.trace.timelines import Override
+from kerascope.trace.timelines import Override, call_at, rerun, slots_by_name
 
 OF_ONE_NAME = "subclassed_inside"  # two of its variables have one name
 
@@ -63,7 +62,7 @@ def test_without_a_change_every_call_is_the_same_bit_for_bit(name):
 
 
 def test_large_variables_of_one_name_are_refused(monkeypatch):
-    monkeypatch.setattr("kerascope.trace.recorder_memory.MOST_OF_TWINS", 0)
+    monkeypatch.setattr("kerascope.trace.train_facts.MOST_OF_TWINS", 0)
     recorder = recorded(ZOO[OF_ONE_NAME]())
     with pytest.raises(ArgumentError, match="two variables of train_function have one name"):
         rerun(recorder, recorder.tape, call_at(recorder, recorder.tape, begins(recorder.tape)[0]))

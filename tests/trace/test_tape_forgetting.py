@@ -16,12 +16,12 @@ from kerascope.trace import tape_memory
 from kerascope.trace.events import FORGOTTEN, Delta
 from kerascope.trace.history import begin_of
 from kerascope.trace.recorder import Recorder
-from kerascope.trace.reruns import recalled
 from kerascope.trace.snapshots import same
 from kerascope.trace.stepper import Reason, Recording, Stepper
 from kerascope.trace.tape import trace
 from kerascope.trace.tape_memory import is_of_a_run, without_arrays
 from kerascope.trace.tape_store import EventList, Tape
+from kerascope.trace.timelines import recalled
 
 LEAST = 400_000
 
