@@ -122,7 +122,7 @@ def _renderer(module: str, name: str) -> Callable[..., Any]:
 edge.register("progress", _renderer("kerascope.viz.progress", "show_progress"))
 edge.register("message", _renderer("kerascope.viz.progress", "show_message"))
 edge.register("summary", _renderer("kerascope.viz.tables", "print_summary"))
-edge.register("explanation", _renderer("kerascope.viz.tables", "explanation_table"))
+edge.register("explanation", _renderer("kerascope.viz.tables", "ExplanationTable"))
 edge.register("drawing", _renderer("kerascope.viz.draw", "draw"))
 edge.register("profile", _renderer("kerascope.viz.profile", "profile"))
 edge.register("tape", _renderer("kerascope.debugger.tape_html", "html_of_tape"))

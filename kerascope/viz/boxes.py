@@ -12,12 +12,12 @@ readers, the order of reading.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
 from kerascope.printable import printable
-from kerascope.viz.graph import Graph, GraphGroup, GraphNode
+from kerascope.viz.graph import Attribute, Graph, GraphGroup, GraphNode
 from kerascope.viz.theme import LIGHT, PALETTES, Palette, state_of, style_of
 
 # More cells than this would make the box wider than anyone reads.
@@ -129,6 +129,17 @@ def caption_lines(graph: Graph) -> list[str]:
     """Return the picture's title and what is in it, line by line."""
     captions = [part for part in str(graph.attrs.get("caption", "")).split(". ") if part]
     return [shortened(one_line(graph.name)), *map(one_line, captions)]
+
+
+def caption_with(attrs: Mapping[str, Attribute], *sentences: str) -> str:
+    """Return a graph's caption with further sentences.
+
+    Examples
+    --------
+    >>> caption_with({"caption": "2 calls"}, "No weight changed", "")
+    '2 calls. No weight changed'
+    """
+    return ". ".join(filter(None, [str(attrs.get("caption", "")), *sentences]))
 
 
 def call_text(item: GraphNode | GraphGroup) -> str:

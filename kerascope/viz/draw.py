@@ -18,14 +18,14 @@ from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.records import counted
-from kerascope.viz.boxes import PictureOptions
+from kerascope.viz.boxes import PictureOptions, caption_with
 from kerascope.viz.collapse.collapsed import kind_of_group
 from kerascope.viz.collapse.view import MOST_BOXES, WHOLE_LEVELS, view_of
 from kerascope.viz.drawing import ENGINES, Drawing, check_target
 from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT
 from kerascope.viz.extract.forward import require_compiled
 from kerascope.viz.extract.subjects import graph_of, model_with_graph
-from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
+from kerascope.viz.graph import Graph, GraphEdge, GraphNode
 from kerascope.viz.overlays.diff import diff
 from kerascope.viz.overlays.gradient_norms import gradient_norms_of, with_gradient_norms
 from kerascope.viz.overlays.marking import highlighted
@@ -203,11 +203,7 @@ def _as_expand(expand: Any, expand_nested: bool) -> Any:
         raise ArgumentError(
             f"draw: expand_nested=True and expand={expand!r} both say what is open. Leave one out."
         )
-    return _is_call
-
-
-def _is_call(group: GraphGroup) -> bool:
-    return kind_of_group(group) == "call"
+    return lambda group: kind_of_group(group) == "call"
 
 
 # --- arguments ------------------------------------------------------------------------------------
@@ -317,7 +313,7 @@ def _with_weights(graph: Graph, model: Network, before: Any) -> Graph:
     graph = with_weight_changes(graph, changes)
     moved = sum(box.attrs.get("state") in ("changed", "nan") for box in graph.nodes)
     words = f"The weights of {counted(moved, 'box')} changed" if moved else "No weight changed"
-    caption = ". ".join(filter(None, [str(graph.attrs.get("caption", "")), words]))
+    caption = caption_with(graph.attrs, words)
     return replace(graph, attrs={**graph.attrs, "caption": caption})
 
 

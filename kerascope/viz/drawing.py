@@ -18,15 +18,14 @@ from kerascope.files import check_writable, replacing
 from kerascope.trace.records import counted
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.collapse.view import View
-from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT, render
-from kerascope.viz.exports.to_dot import to_dot
-from kerascope.viz.exports.to_dot_positions import to_dot_with_positions
+from kerascope.viz.exports.graphviz import DEFAULT_DPI, PICTURE_FORMATS, TIME_LIMIT, render
+from kerascope.viz.exports.to_dot import to_dot, to_dot_with_positions
 from kerascope.viz.exports.to_html import to_html
 from kerascope.viz.exports.to_mermaid import to_mermaid
 from kerascope.viz.exports.to_networkx import to_graphml, to_json, to_networkx
 from kerascope.viz.exports.to_svg import svg_of
 from kerascope.viz.exports.to_text import text_drawing, to_text
-from kerascope.viz.formats import writer_of, writer_of_file
+from kerascope.viz.formats import format_of, meaning_of
 from kerascope.viz.graph import Graph
 from kerascope.viz.layout.arrange import Placed, arrange
 from kerascope.viz.layout.measures import Measure
@@ -166,7 +165,11 @@ class Drawing:
         ArgumentError
             There is no such format.
         """
-        return writer_of(format)(self)
+        meaning = meaning_of(format)
+        if meaning in PICTURE_FORMATS:
+            return self.render(meaning)
+        content: str | bytes = self.text() if meaning == "text" else getattr(self, meaning)
+        return content.encode("utf-8") if isinstance(content, str) else content
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the picture to a file, in the format of its suffix, and return the path.
@@ -185,7 +188,7 @@ class Drawing:
             Graphviz is needed, and not installed in any form.
         """
         path = Path(path)
-        content = writer_of_file(path)(self)
+        content = self.to_format(format_of(path))
         with replacing(path) as unfinished:
             unfinished.write_bytes(content)
         return path
@@ -237,5 +240,5 @@ def check_target(path: str | PathLike[str]) -> None:
     UnavailableError
         The folder may not be written to.
     """
-    writer_of_file(Path(path))
+    format_of(Path(path))
     check_writable(path)

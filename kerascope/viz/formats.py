@@ -1,4 +1,4 @@
-"""The formats of a picture: which writer a file's suffix, or a name, means.
+"""The formats of a picture: what of a `Drawing` a file's suffix, or a name, means.
 
 ==================  ===============================================================================
 .svg                our own picture (with `engine="dot"` Graphviz's)
@@ -14,62 +14,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 
-if TYPE_CHECKING:
-    from kerascope.viz.drawing import Drawing
-
-PICTURES = ("svg", "png", "pdf")
-Writer = Callable[["Drawing"], bytes]
-
-
-def _picture(name: str) -> Writer:
-    return lambda drawing: drawing.render(name)
-
-
-def _text(name: str) -> Writer:
-    return lambda drawing: str(getattr(drawing, name)).encode("utf-8")
-
-
-WRITERS: dict[str, Writer] = {
-    **{name: _picture(name) for name in PICTURES},
-    "html": _text("html"),
-    "txt": lambda drawing: drawing.text().encode("utf-8"),
-    "dot": _text("source"),
-    "gv": _text("source"),
-    "mmd": _text("mermaid"),
-    "mermaid": _text("mermaid"),
-    "json": _text("json"),
-    "graphml": lambda drawing: drawing.graphml,
+# Format -> what of a `Drawing` is written.
+MEANINGS = {
+    **{"svg": "svg", "png": "png", "pdf": "pdf", "html": "html", "txt": "text"},
+    **{"dot": "source", "gv": "source", "mmd": "mermaid", "mermaid": "mermaid"},
+    **{"json": "json", "graphml": "graphml"},
 }
-FORMATS = tuple(WRITERS)
+FORMATS = tuple(MEANINGS)
 SUFFIXES = tuple(f".{name}" for name in FORMATS)
 
 
-def writer_of(format: str, where: str = "draw") -> Writer:
-    """Return what writes a format.
+def meaning_of(format: str) -> str:
+    """Return what of a `Drawing` a format means.
 
     Raises
     ------
     ArgumentError
         There is no such format.
+
+    Examples
+    --------
+    >>> meaning_of("GV")
+    'source'
     """
     name = format.lower().removeprefix(".")
-    if name not in WRITERS:
+    if name not in MEANINGS:
         raise ArgumentError(
-            f"{where}: unknown format {format!r}; expected one of {', '.join(FORMATS)}. "
+            f"draw: unknown format {format!r}; expected one of {', '.join(FORMATS)}. "
             f"{did_you_mean(name, FORMATS)}".rstrip()
         )
-    return WRITERS[name]
+    return MEANINGS[name]
 
 
-def writer_of_file(path: Path) -> Writer:
-    """Return what writes a file, by its suffix.
+def format_of(path: Path) -> str:
+    """Return the format of a file, which its suffix tells.
 
     Raises
     ------
@@ -82,4 +65,4 @@ def writer_of_file(path: Path) -> Writer:
             f"{', '.join(SUFFIXES)}, got {path.suffix or 'no suffix'!r}. "
             f"{did_you_mean(path.suffix, SUFFIXES)}".rstrip()
         )
-    return writer_of(path.suffix)
+    return path.suffix

@@ -1,4 +1,4 @@
-"""Nesting: what lies directly in one frame and which of it feeds which; frames in frames; depths.
+"""Nesting: what lies directly in one frame, and which of it feeds which; chains, depths, ids.
 
 A frame counts as one thing for the level around it. An arrow between boxes of different frames
 belongs to the level of the innermost frame around both; there it goes from one child to another.
@@ -7,11 +7,12 @@ Everything here takes time in proportion to the boxes and arrows, and nothing re
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple, TypeVar
 
+from kerascope.engine.node_ids import clean, free_id
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 
 # Arrows of the way back: they may lead from a later row to an earlier one.
@@ -26,8 +27,8 @@ class Parts(NamedTuple):
     groups: Sequence[GraphGroup]
 
 
-def nodes_and_groups(graph: Graph | Parts) -> list[GraphNode | GraphGroup]:
-    """Return everything that can lie in a frame."""
+def items_of(graph: Graph | Parts) -> list[GraphNode | GraphGroup]:
+    """Return all boxes and frames."""
     return [*graph.nodes, *graph.groups]
 
 
@@ -173,7 +174,7 @@ def _sorted(children: list[str], links: list[Link]) -> list[str] | None:
     return result if len(result) == len(children) else None
 
 
-# --- frames around frames, depths -----------------------------------------------------------------
+# --- frames around frames, depths, ids ------------------------------------------------------------
 
 Chain = tuple[str, ...]
 
@@ -190,6 +191,26 @@ def chains_of(groups: Iterable[GraphGroup]) -> dict[str, Chain]:
     for group in groups:
         chains[group.id] = (*chains[group.parent], group.id)
     return chains
+
+
+def hiding_of(graph: Graph, closed: Container[str]) -> dict[str, str]:
+    """Return for each group the closed one that hides what lies in it: the outermost, "" for none.
+
+    Examples
+    --------
+    >>> graph = Graph("g", (), (), (GraphGroup("a", "a"), GraphGroup("a/b", "b", "a")))
+    >>> hiding_of(graph, {"a"})
+    {'': '', 'a': 'a', 'a/b': 'a'}
+    """
+    hiding = {"": ""}
+    for group in graph.groups:
+        hiding[group.id] = hiding[group.parent] or (group.id if group.id in closed else "")
+    return hiding
+
+
+def below(frame: str, name: str) -> str:
+    """Return the id, or the path, of what is called so in a frame; "" is the whole graph."""
+    return f"{frame}/{name}" if frame else name
 
 
 def shared_length(one: Sequence[Any], other: Sequence[Any]) -> int:
@@ -248,3 +269,41 @@ def longest_paths(names: Sequence[Name], edges: Iterable[tuple[Name, Name]]) -> 
             open_names[name] = None
             stack += [x for x in following[name] if x not in depths and x not in open_names]
     return {name: depths[name] for name in names}
+
+
+class FreeIds:
+    """Gives the ids of `free_id`, also 10,000 of one name, at once.
+
+    Parameters
+    ----------
+    taken : iterable of str
+        Ids that others have.
+    """
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = dict.fromkeys(taken)
+        self._last: dict[str, int] = {}
+
+    def take(self, wanted: str) -> str:
+        """Return a free id and remember it.
+
+        Examples
+        --------
+        >>> ids = FreeIds()
+        >>> [ids.take("add") for _ in range(3)]
+        ['add', 'add~2', 'add~3']
+        """
+        wanted = clean(wanted)
+        if wanted not in self._taken:
+            found = wanted
+        elif wanted not in self._last:
+            found = free_id(wanted, self._taken)
+            self._last[wanted] = int(found.rpartition("~")[2])
+        else:
+            number = self._last[wanted] + 1
+            while f"{wanted}~{number}" in self._taken:
+                number += 1
+            self._last[wanted] = number
+            found = f"{wanted}~{number}"
+        self._taken[found] = None
+        return found

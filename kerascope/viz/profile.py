@@ -20,7 +20,6 @@ from time import perf_counter_ns
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.segment import Segment
 
 from kerascope.backend.function import Function
 from kerascope.backend.program.profiling import MeasuredLine, measure
@@ -49,7 +48,17 @@ from kerascope.viz.profile_rows import (
     phase_rows,
     rows_of,
 )
-from kerascope.viz.table_layout import Cell, Column, Line, laid_out, natural_width, wrapped
+from kerascope.viz.table_layout import (
+    Cell,
+    Column,
+    Line,
+    laid_out,
+    natural_width,
+    printed,
+    text_of,
+    word,
+    wrapped,
+)
 from kerascope.viz.tables import readable_bytes
 from kerascope.viz.theme import OKABE_ITO
 
@@ -157,11 +166,11 @@ class Profile:
 
     def __str__(self) -> str:
         """Return the tables as text, for `print`."""
-        return text_of(self)
+        return "\n".join(map(text_of, lines_of(self, WIDTH)))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the tables for a terminal."""
-        yield from printed(self, console, options)
+        yield from printed(lines_of(self, options.max_width), console, options)
 
     def _repr_html_(self) -> str:
         """Return the tables for a notebook."""
@@ -386,23 +395,8 @@ def _path(line: MeasuredLine, layers: Mapping[str, Any], owners: Mapping[str, st
 WIDTH = 100  # of a text that is printed without a terminal
 BAR = 16  # columns of the longest bar
 EIGHTHS = " ▏▎▍▌▋▊▉█"
-_PLAIN = str.maketrans("│─┼└…µ█▉▊▋▌▍▎▏", "|-+-~u########")  # for terminals without the others
 # What is left out of a table that is too wide, first to last.
 SPARE = ("", "Memory", "Results", "Phase")
-
-
-def text_of(profile: Profile, width: int = WIDTH) -> str:
-    """Return the tables as text without colours."""
-    return "\n".join("".join(text for text, _ in line) for line in lines_of(profile, width))
-
-
-def printed(profile: Profile, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
-    """Yield what rich prints."""
-    for line in lines_of(profile, options.max_width):
-        for text, style in line:
-            text = text.translate(_PLAIN) if options.ascii_only else text
-            yield Segment(text, console.get_style(style) if style else None)
-        yield Segment.line()
 
 
 def lines_of(profile: Profile, width: int) -> Iterator[Line]:
@@ -453,7 +447,7 @@ def tables_of(profile: Profile) -> Iterator[tuple[str, list[Column]]]:
 
 def _phase_columns(rows: Sequence[PhaseRow]) -> list[Column]:
     return [
-        Column("Phase", [_word(row.phase) for row in rows]),
+        Column("Phase", [word(row.phase) for row in rows]),
         *_times(rows),
         _numbers("Ops", [str(row.ops) for row in rows]),
         _numbers("Results", [_bytes(row.n_bytes) for row in rows]),
@@ -477,13 +471,13 @@ def _layer_columns(rows: Sequence[LayerRow]) -> list[Column]:
 
 def _op_columns(rows: Sequence[Row]) -> list[Column]:
     return [
-        Column("Op", [_word(printable(row.name)) for row in rows]),
-        Column("Phase", [_word(row.phase, "dim") for row in rows]),
+        Column("Op", [word(printable(row.name)) for row in rows]),
+        Column("Phase", [word(row.phase, "dim") for row in rows]),
         *_times(rows),
         _numbers("Rate", [_rate(row) for row in rows]),
         _numbers("Of limit", [_of_limit(row) for row in rows]),
         _numbers("Results", [_bytes(row.n_bytes) for row in rows]),
-        Column("Memory", [_word(_short(row.memory), "dim") for row in rows]),
+        Column("Memory", [word(_short(row.memory), "dim") for row in rows]),
     ]
 
 
@@ -492,7 +486,7 @@ def _times(rows: Sequence[PhaseRow] | Sequence[LayerRow] | Sequence[Row]) -> lis
     return [
         _numbers("Time", [_time(row.seconds) for row in rows], "bold"),
         _numbers("Share", [readable_share(row.share) for row in rows]),
-        Column("", [_word(bar(row.share, greatest), "yellow") for row in rows]),
+        Column("", [word(bar(row.share, greatest), "yellow") for row in rows]),
     ]
 
 
@@ -508,12 +502,8 @@ def bar(share: float, greatest: float) -> str:
     return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
 
 
-def _word(text: str, style: str = "") -> Cell:
-    return Cell([[(text, style)]] if text else [])
-
-
 def _numbers(title: str, texts: Sequence[str], style: str = "") -> Column:
-    return Column(title, [_word(text, style) for text in texts], is_number=True)
+    return Column(title, [word(text, style) for text in texts], is_number=True)
 
 
 def _time(seconds: float) -> str:

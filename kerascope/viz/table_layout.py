@@ -1,4 +1,4 @@
-"""How the cells of a table are laid out in lines of a given width: words only, no printing.
+"""How the cells of a table are laid out in lines of a given width.
 
 `tables` says what stands in the cells. Nothing is ever left out. What does not fit goes, in this
 order, the first that fits:
@@ -13,12 +13,14 @@ order, the first that fits:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions
+from rich.segment import Segment
 
 BAR = " │ "
 INDENT = 2
@@ -27,6 +29,10 @@ LONGEST_NAME = 30
 
 Piece = tuple[str, str]  # text that should stay whole, and its style
 Line = list[Piece]
+
+
+# For terminals that have no others.
+PLAIN_SIGNS = str.maketrans("│─┼└…\u00d7µ█▉▊▋▌▍▎▏", "|-+-~xu########")
 
 
 class Cell(NamedTuple):
@@ -56,6 +62,25 @@ class Column:
         limit = None if self.is_whole or self.is_number else LONGEST_NAME
         words = [columns_of(word) for word in self.title.split()]
         return max([*words, *(_least(cell, limit) for cell in self.cells)])
+
+
+def word(text: str, style: str = "") -> Cell:
+    """Return a cell of one piece, or an empty one."""
+    return Cell([[(text, style)]] if text else [])
+
+
+def text_of(line: Line) -> str:
+    """Return a line without its styles."""
+    return "".join(text for text, _ in line)
+
+
+def printed(lines: Iterable[Line], console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+    """Yield what rich prints of some lines."""
+    for line in lines:
+        for text, style in line:
+            text = text.translate(PLAIN_SIGNS) if options.ascii_only else text
+            yield Segment(text, console.get_style(style) if style else None)
+        yield Segment.line()
 
 
 def columns_of(text: str) -> int:

@@ -2,7 +2,7 @@
 
 A table is as wide as it must be, at most as wide as the terminal. No column and no letter is ever
 left out: `table_layout` says what happens to what does not fit. `print_summary` is registered at
-the edge for "summary", `explanation_table` for "explanation". Keras prints columns at fixed
+the edge for "summary", `ExplanationTable` for "explanation". Keras prints columns at fixed
 positions and cuts what is longer.
 """
 
@@ -14,20 +14,29 @@ from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
-from rich.segment import Segment
 
 from kerascope.backend.program.draft import Explanation
 from kerascope.engine.costs import Cost
 from kerascope.engine.summary import Summary, SummaryRow, Total
 from kerascope.errors import ArgumentError
 from kerascope.printable import printable
-from kerascope.viz.table_layout import Cell, Column, Line, Piece, laid_out, natural_width, wrapped
+from kerascope.viz.table_layout import (
+    Cell,
+    Column,
+    Line,
+    Piece,
+    laid_out,
+    natural_width,
+    printed,
+    text_of,
+    word,
+    wrapped,
+)
 
 # A narrower table would be hard to read.
 NARROWEST = 50
 WIDTH_OF_LINES = 80
 TIMES = "\N{MULTIPLICATION SIGN}"
-_PLAIN_SIGNS = str.maketrans(f"│─┼└…{TIMES}", "|-+-~x")  # for terminals without the others
 
 
 class SummaryTable:
@@ -57,21 +66,12 @@ class SummaryTable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield what rich prints."""
         width = min(self.width or options.max_width, options.max_width)
-        for line in self.lines(width):
-            for text, style in line:
-                text = text.translate(_PLAIN_SIGNS) if options.ascii_only else text
-                yield Segment(text, console.get_style(style) if style else None)
-            yield Segment.line()
+        yield from printed(self.lines(width), console, options)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         """Return the widths between which the table is well."""
         most = min(self.width or options.max_width, options.max_width)
         return Measurement(min(NARROWEST, most), min(natural_width(self._columns), most))
-
-
-def summary_table(summary: Summary, width: int | None = None) -> SummaryTable:
-    """Return the summary of a model as a rich renderable; see `SummaryTable`."""
-    return SummaryTable(summary, width)
 
 
 def print_summary(
@@ -121,11 +121,11 @@ def print_summary(
         )
     if print_fn is not None:
         for line in SummaryTable(summary).lines(line_length or WIDTH_OF_LINES):
-            print_fn("".join(text for text, _ in line))
+            print_fn(text_of(line))
         return
     console = console or Console(file=sys.stdout, highlight=False, width=line_length)
     width = line_length or max(console.width, NARROWEST)
-    console.print(summary_table(summary), width=width, no_wrap=False, crop=False)
+    console.print(SummaryTable(summary), width=width, no_wrap=False, crop=False)
 
 
 # --- the columns ----------------------------------------------------------------------------------
@@ -166,49 +166,45 @@ def _layer(row: SummaryRow, has_column_for_trainable: bool) -> Cell:
     return Cell([line], row.level)
 
 
-def _word(text: str, style: str = "") -> Cell:
-    return Cell([[(text, style)]] if text else [])
-
-
 def _number(number: int | None) -> Cell:
-    return _word("" if number is None else f"{number:,}", "dim")
+    return word("" if number is None else f"{number:,}", "dim")
 
 
 def _shapes(row: SummaryRow) -> Cell:
     if row.output_shape is None:
-        return _word("" if row.calls or row.level else "?")
+        return word("" if row.calls or row.level else "?")
     shapes = row.output_shape if isinstance(row.output_shape, list) else [row.output_shape]
     return Cell([[(str(shape), "")] for shape in shapes])
 
 
 def _parameters(row: SummaryRow) -> Cell:
     if row.is_again and row.parameters:
-        return _word("shared", "dim")
-    return _word(f"{row.parameters:,}", "cyan" if row.parameters else "dim")
+        return word("shared", "dim")
+    return word(f"{row.parameters:,}", "cyan" if row.parameters else "dim")
 
 
 def _trainable(row: SummaryRow) -> Cell:
     if not row.parameters:
-        return _word("-", "dim")
-    return _word("Y" if row.trainable else "N", "" if row.trainable else "bold")
+        return word("-", "dim")
+    return word("Y" if row.trainable else "N", "" if row.trainable else "bold")
 
 
 def _cost(row: SummaryRow) -> Cell:
     if row.multiply_adds is None:
-        return _word("?" if row.calls or not row.level else "")
-    return _word(str(row.multiply_adds), "" if any(row.multiply_adds) else "dim")
+        return word("?" if row.calls or not row.level else "")
+    return word(str(row.multiply_adds), "" if any(row.multiply_adds) else "dim")
 
 
 def _weights(row: SummaryRow) -> Cell:
     if row.is_again and row.parameters:
-        return _word("shared", "dim")
-    return _word(readable_bytes(row.weight_bytes), "" if row.weight_bytes else "dim")
+        return word("shared", "dim")
+    return word(readable_bytes(row.weight_bytes), "" if row.weight_bytes else "dim")
 
 
 def _activations(row: SummaryRow) -> Cell:
     if row.activation_bytes is None:
-        return _word("?" if row.calls or not row.level else "")
-    return _word(readable_bytes(row.activation_bytes))
+        return word("?" if row.calls or not row.level else "")
+    return word(readable_bytes(row.activation_bytes))
 
 
 def readable_bytes(size: int) -> str:
@@ -268,7 +264,7 @@ def _total_cost(summary: Summary) -> Iterator[Line]:
 
 
 class ExplanationTable:
-    """What rich prints of an explanation; it fits into the width of the terminal.
+    """An explanation as a rich renderable; registered at the edge for "explanation".
 
     Parameters
     ----------
@@ -283,12 +279,9 @@ class ExplanationTable:
         yield from wrapped(Cell([[(self.explanation.title, "bold")]]), width)
         yield from laid_out(self._columns(), width)
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield what rich prints."""
-        for line in self.lines(options.max_width):
-            for text, style in line:
-                yield Segment(text, console.get_style(style) if style else None)
-            yield Segment.line()
+        yield from printed(self.lines(options.max_width), console, options)
 
     def _columns(self) -> list[Column]:
         rows = self.explanation.rows
@@ -303,8 +296,3 @@ class ExplanationTable:
 
 def _cell(text: str) -> Cell:
     return Cell([[(word, "") for word in text.split()]])
-
-
-def explanation_table(explanation: Explanation) -> ExplanationTable:
-    """Return an explanation as a rich renderable; registered at the edge for "explanation"."""
-    return ExplanationTable(explanation)

@@ -16,8 +16,7 @@ import pytest
 from kerascope.viz.boxes import PictureOptions, box_text, one_line, shortened
 from kerascope.viz.exports.graphviz import render
 from kerascope.viz.exports.to_dot import escaped as escaped_in_dot
-from kerascope.viz.exports.to_dot import to_dot
-from kerascope.viz.exports.to_dot_positions import to_dot_with_positions
+from kerascope.viz.exports.to_dot import to_dot, to_dot_with_positions
 from kerascope.viz.exports.to_mermaid import escaped as escaped_in_mermaid
 from kerascope.viz.exports.to_mermaid import to_mermaid
 from kerascope.viz.exports.to_networkx import from_graphml, from_json, to_graphml, to_json

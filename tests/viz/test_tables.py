@@ -13,7 +13,7 @@ from kerascope import backend as K
 from kerascope.engine.summary import Summary, SummaryRow, Total, summarize
 from kerascope.layers import LSTM, Bidirectional, Dense
 from kerascope.viz.extract.nodes import node_graph
-from kerascope.viz.tables import print_summary, readable_bytes, summary_table
+from kerascope.viz.tables import SummaryTable, print_summary, readable_bytes
 
 HEADERS = ["Layer", "Depth", "Output", "Params", "Connected"]
 ALL = {"show_trainable": True, "flops": True, "memory": True}
@@ -239,7 +239,7 @@ def test_odd_names_are_shown_whole(name, width):
     for sign in set(packed(name)) - set("-─"):
         assert whole.count(sign) >= 3 * name.count(sign)
     console = Console(file=io.StringIO(), width=width)
-    console.print(summary_table(summary))
+    console.print(SummaryTable(summary))
     assert console.file.getvalue().splitlines() == lines
 
 

@@ -11,7 +11,7 @@ from zoo import ZOO
 from kerascope import applications
 from kerascope.engine.summary import summarize
 from kerascope.errors import ArgumentError
-from kerascope.viz.tables import NARROWEST, print_summary, summary_table
+from kerascope.viz.tables import NARROWEST, SummaryTable, print_summary
 
 
 @pytest.fixture(scope="module", name="resnet")
@@ -61,7 +61,7 @@ def test_a_terminal_is_coloured_and_a_file_is_not():
 
 def test_the_table_can_be_put_into_other_renderables():
     console = Console(file=io.StringIO(), width=100)
-    console.print(Panel(summary_table(summarize(ZOO["chain"]())), expand=False))
+    console.print(Panel(SummaryTable(summarize(ZOO["chain"]())), expand=False))
     lines = console.file.getvalue().splitlines()
     assert "scores (Dense)" in console.file.getvalue()
     assert len({len(line) for line in lines}) == 1
@@ -79,7 +79,7 @@ def test_a_terminal_narrower_than_any_table_gets_records_that_fit():
 def test_a_terminal_without_other_letters_gets_plain_ones():
     file = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     console = Console(file=file, width=100)
-    console.print(summary_table(summarize(ZOO["siamese"](), expand_nested=True)))
+    console.print(SummaryTable(summarize(ZOO["siamese"](), expand_nested=True)))
     file.flush()
     assert b"- wide (Dense)" in file.buffer.getvalue()
 

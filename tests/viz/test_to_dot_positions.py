@@ -8,7 +8,7 @@ from zoo import ZOO
 import kerascope as ks
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.exports.graphviz import render
-from kerascope.viz.exports.to_dot_positions import (
+from kerascope.viz.exports.to_dot import (
     HEAD_LENGTH,
     shortened_line,
     to_dot_with_positions,

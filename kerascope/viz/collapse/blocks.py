@@ -142,10 +142,10 @@ class _Finder:
         group = level.group
         if self.large:
             sequences = self._frame_branches(group, sequences, flow)
-        sequences = [self._frame_copies(group, items) for items in sequences]
+        sequences = [self._frame_repeats(group, items, "copies") for items in sequences]
         if not self.large:
             return
-        sequences = [self._frame_alike(group, items) for items in sequences]
+        sequences = [self._frame_repeats(group, items, "alike") for items in sequences]
         sequences = [self._frame_singles(group, items) for items in sequences]
         if sum(map(len, sequences)) > self.most:
             for items in sequences:
@@ -153,15 +153,7 @@ class _Finder:
 
     # --- repeats ----------------------------------------------------------------------------------
 
-    def _frame_copies(self, level: str, items: list[Item]) -> list[Item]:
-        return self._frame_repeats(level, items, [item.exact for item in items], "copies")
-
-    def _frame_alike(self, level: str, items: list[Item]) -> list[Item]:
-        return self._frame_repeats(level, items, [item.outline for item in items], "alike")
-
-    def _frame_repeats(
-        self, level: str, items: list[Item], tokens: list[int], kind: str
-    ) -> list[Item]:
+    def _frame_repeats(self, level: str, items: list[Item], kind: str) -> list[Item]:
         """Put frames around the repeats of a sequence; return the sequence with them."""
         if len(items) < 2:
             return items
@@ -172,6 +164,7 @@ class _Finder:
             return self._score(items[start : start + period])
 
         exact = kind == "copies"
+        tokens = [item.exact if exact else item.outline for item in items]
         longest = LONGEST_PERIOD if exact else LONGEST_ALIKE
         for repeat in repeats(tokens, [len(item.boxes) for item in items], score, longest):
             run = items[repeat.start : repeat.stop]
@@ -209,13 +202,15 @@ class _Finder:
         attrs = self._repeat_attributes(pieces, kind)
         wanted = "..".join(dict.fromkeys([_last_part(blocks[0]), _last_part(blocks[-1])]))
         frame = self.frames.add(level, wanted, span_name(*names), blocks, attrs)
-        exact, outline = self._numbers_of(first, kind, repeat.copies)
-        return Item([frame], exact, outline, tuple(box for item in run for box in item.boxes))
+        return self._item(frame, run, first, kind, repeat.copies)
 
-    def _numbers_of(self, piece: list[Item], kind: str, count: int = 1) -> tuple[int, int]:
+    def _item(
+        self, frame: str, inside: list[Item], piece: list[Item], kind: str, count: int = 1
+    ) -> Item:
+        """Return a frame as a part of the sequence; `piece` is what it holds `count` times."""
         exact = self.book.number((kind, count, "exact", *[item.exact for item in piece]))
         outline = self.book.number((kind, count, "outline", *[item.outline for item in piece]))
-        return exact, outline
+        return Item([frame], exact, outline, tuple(box for item in inside for box in item.boxes))
 
     def _repeat_attributes(self, pieces: list[list[Item]], kind: str) -> dict[str, Attribute]:
         attrs: dict[str, Attribute] = {"kind": kind, kind: len(pieces)}
@@ -263,8 +258,7 @@ class _Finder:
         attrs: dict[str, Attribute] = {"kind": "branches", "branches": count, "detail": detail}
         wanted = f"{self._labels[children[0]]}..{self._labels[children[-1]]}"
         frame = self.frames.add(level, wanted, f"{count:,} branches", children, attrs)
-        exact, outline = self._numbers_of(family[0], "branches", count)
-        return Item([frame], exact, outline, tuple(box for item in flat for box in item.boxes))
+        return self._item(frame, flat, family[0], "branches", count)
 
     # --- blocks that occur once -------------------------------------------------------------------
 
@@ -322,9 +316,7 @@ class _Finder:
         return pieces
 
     def _add_single(self, level: str, piece: list[Item], near: list[Item]) -> Item:
-        frame = self._add_block(level, piece, near)
-        exact, outline = self._numbers_of(piece, "block")
-        return Item([frame], exact, outline, tuple(box for item in piece for box in item.boxes))
+        return self._item(self._add_block(level, piece, near), piece, piece, "block")
 
     # --- frames -----------------------------------------------------------------------------------
 

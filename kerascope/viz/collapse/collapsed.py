@@ -12,8 +12,10 @@ from dataclasses import replace
 
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
+from kerascope.viz.boxes import caption_with
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.kinds import KIND_OF_CLASS
+from kerascope.viz.nesting import hiding_of
 
 # Facts of one call that a frame which is no call gives too, so that every box has them.
 _NO_CALL: dict[str, Attribute] = {"layer": "", "activation": "", "call": 0, "calls": 1}
@@ -95,10 +97,7 @@ class _Collapse:
         check_groups(graph, closed, "collapsed")
         self.graph = graph
         self.groups = {group.id: group for group in graph.groups}
-        hiding = {"": ""}
-        for group in graph.groups:
-            hiding[group.id] = hiding[group.parent] or (group.id if group.id in closed else "")
-        self.hiding = hiding
+        self.hiding = hiding = hiding_of(graph, closed)
         self.nodes = {node.id: node for node in graph.nodes}
         self.box_of = {node.id: hiding[node.group] or node.id for node in graph.nodes}
         self.hidden: dict[str, list[GraphNode]] = {}
@@ -121,7 +120,7 @@ class _Collapse:
                 "1 closed frame holds" if len(blocks) == 1 else f"{len(blocks)} closed frames hold"
             )
             words = f"{frames} {count:,} boxes"
-            attrs["caption"] = ". ".join(filter(None, [str(attrs.get("caption", "")), words]))
+            attrs["caption"] = caption_with(attrs, words)
         return Graph.trusted(self.graph.name, nodes, edges, self._frames(nodes), attrs)
 
     # --- boxes ------------------------------------------------------------------------------------

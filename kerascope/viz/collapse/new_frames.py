@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from kerascope.engine.node_ids import free_id
 from kerascope.viz.graph import Attribute, Graph, GraphGroup, GraphNode
-from kerascope.viz.nesting import Level, Link, levels_of, nodes_and_groups
+from kerascope.viz.nesting import FreeIds, Level, Link, below, items_of, levels_of
 
 # --- name scopes ----------------------------------------------------------------------------------
 
@@ -30,11 +30,11 @@ def with_scopes(graph: Graph) -> Graph:
     >>> [(group.id, group.attrs["kind"]) for group in with_scopes(graph).groups]
     [('head', 'scope')]
     """
-    labels = {part.id: part.label for part in nodes_and_groups(graph)}
+    labels = {part.id: part.label for part in items_of(graph)}
     if not any("/" in label for label in labels.values()):
         return graph
-    depths = {part.id: part.depth for part in nodes_and_groups(graph)}
-    taken = dict.fromkeys(labels)
+    depths = {part.id: part.depth for part in items_of(graph)}
+    ids = FreeIds(labels)
     frames: dict[str, GraphGroup] = {}
     holder: dict[str, str] = {}
     waiting = [(level, 0, level.group) for level in levels_of(graph).values()]
@@ -42,8 +42,7 @@ def with_scopes(graph: Graph) -> Graph:
         level, words, around = waiting.pop()
         for scope, children in _scopes(level, labels, words).items():
             start = f"{level.group}/" if level.group in labels else ""
-            frame_id = free_id(start + scope, taken)
-            taken[frame_id] = None
+            frame_id = ids.take(start + scope)
             depth = max(depths[child] for child in children)
             frames[frame_id] = GraphGroup(
                 frame_id, scope.rpartition("/")[2], around, depth, {"kind": "scope"}
@@ -158,7 +157,7 @@ class NewFrames:
         call = level
         while call and self._around(call).attrs.get("kind", "call") != "call":
             call = self._around(call).parent
-        frame = free_id(f"{call}/{wanted}" if call else wanted, self.taken)
+        frame = free_id(below(call, wanted), self.taken)
         self.taken[frame] = None
         depths, lasts, sizes = self.depths, self.lasts, self.sizes
         depth = max([depths[child] for child in children])

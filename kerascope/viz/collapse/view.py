@@ -17,7 +17,7 @@ from kerascope.registry import did_you_mean
 from kerascope.viz.collapse.blocks import with_blocks
 from kerascope.viz.collapse.collapsed import collapsed, kind_of_group
 from kerascope.viz.graph import Graph, GraphGroup
-from kerascope.viz.nesting import nesting_of
+from kerascope.viz.nesting import hiding_of, nesting_of
 
 MOST_BOXES = 60  # that a person can read
 ROOM = 5 / 3  # a little more than that is better than frames that nobody made
@@ -111,9 +111,7 @@ def view_of(graph: Graph, expand: Any = None, most: int | None = MOST_BOXES) -> 
 
 def _shown(graph: Graph, closed: frozenset[str]) -> int:
     """Return how many boxes are shown if some frames are closed."""
-    hiding = {"": ""}
-    for group in graph.groups:
-        hiding[group.id] = hiding[group.parent] or (group.id if group.id in closed else "")
+    hiding = hiding_of(graph, closed)
     homes = Counter(hiding[node.group] for node in graph.nodes)
     return homes.pop("", 0) + len(homes)
 

@@ -65,21 +65,19 @@ def draw_level(
     return drawing.drawn()
 
 
+@dataclass
 class _Level:
     """Steps of drawing a level."""
 
-    def __init__(
-        self,
-        graph: Graph,
-        level: Level,
-        words: Mapping[str, Words],
-        blocks: Mapping[str, Block],
-        boxed: bool,
-        ascii_only: bool,
-    ) -> None:
-        self.graph, self.level, self.words, self.blocks = graph, level, words, blocks
-        self.boxed, self.ascii_only = boxed, ascii_only
-        self.canvas = Canvas()
+    graph: Graph
+    level: Level
+    words: Mapping[str, Words]
+    blocks: Mapping[str, Block]
+    boxed: bool
+    ascii_only: bool
+
+    def __post_init__(self) -> None:
+        level, self.canvas = self.level, Canvas()
         self.leaves: dict[tuple[int, object], int] = {}  # (item, port) -> column
         self.arrives: dict[int, int] = {}  # number of a route -> column
         # gap 0 lies above the first row

@@ -33,7 +33,7 @@ from kerascope.viz.layout.arrange import DEPTH_SIZE
 from kerascope.viz.layout.levels import BEND, BOX, ENTRY, EXIT, FRAME, TITLE, Level
 from kerascope.viz.layout.measures import SLACK, caption_size, measure, text_width, title_size
 from kerascope.viz.layout.order import ordered_levels
-from kerascope.viz.nesting import nesting_of
+from kerascope.viz.nesting import hiding_of, nesting_of
 from kerascope.viz.theme import (
     PALETTES,
     STATES,
@@ -502,7 +502,8 @@ def _close(graph: Graph, closed: list[str], frames: ClosedFrames) -> None:
         by_number[number] = edge
         original = graph.edges[number]
         by_tensor[(original.source, original.attrs.get("output"), edge.target)] = edge
-    around = _frame_of_each_box(graph, known)
+    hiding = hiding_of(graph, known)
+    around = {node.id: hiding[node.group] for node in graph.nodes}
     for number, original in enumerate(graph.edges):
         target = around[original.target] or original.target
         tensor = original.source, original.attrs.get("output"), target
@@ -511,11 +512,3 @@ def _close(graph: Graph, closed: list[str], frames: ClosedFrames) -> None:
             frames.outputs[number, seen.source] = int(seen.attrs["output"])
         if seen is not None and seen.target in known:
             frames.operands[number, seen.target] = int(seen.attrs["operand"])
-
-
-def _frame_of_each_box(graph: Graph, closed: dict[str, None]) -> dict[str, str]:
-    """Return the closed group that each box lies in, "" for none."""
-    frame = {"": ""}
-    for group in graph.groups:
-        frame[group.id] = group.id if group.id in closed else frame[group.parent]
-    return {node.id: frame[node.group] for node in graph.nodes}

@@ -16,12 +16,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from kerascope.engine.node_ids import clean, free_id
+from kerascope.engine.node_ids import clean
 from kerascope.errors import ConfigError, DtypeError
 from kerascope.printable import printable_json, printable_xml
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
-from kerascope.viz.nesting import longest_paths
+from kerascope.viz.nesting import FreeIds, longest_paths
 
 SCHEMA, VERSION = "kerascope graph", 1
 # Names that networkx (also as names of its arguments), GraphML or we use already; an attribute that
@@ -213,8 +213,9 @@ def from_graphml(content: bytes) -> Graph:
 
 def _cleaned(graph: Graph) -> Graph:
     """Return a graph without characters that no XML file can hold; ids stay distinct."""
-    nodes, groups = (_clean_ids(part.id for part in parts) for parts in (graph.nodes, graph.groups))
-    groups[""] = ""
+    take_box, take_group = FreeIds().take, FreeIds().take
+    nodes = {node.id: take_box(node.id) for node in graph.nodes}
+    groups = {"": ""} | {group.id: take_group(group.id) for group in graph.groups}
     return Graph(
         clean(graph.name),
         tuple(
@@ -242,15 +243,6 @@ def _cleaned(graph: Graph) -> Graph:
         ),
         _clean_attributes(graph.attrs),
     )
-
-
-def _clean_ids(ids: Any) -> dict[str, str]:
-    found: dict[str, str] = {}
-    taken: dict[str, None] = {}
-    for one in ids:
-        found[one] = free_id(one, taken)
-        taken[found[one]] = None
-    return found
 
 
 # --- attributes -----------------------------------------------------------------------------------

@@ -306,47 +306,45 @@ def _words(rect: Rect, measure: Measure, inset: float) -> Iterator[str]:
 def _cells(rect: Rect, measure: Measure, rankdir: str) -> Iterator[str]:
     """Yield the cells along the sides at which arrows arrive and leave."""
     left, above, right, below = measure.margins
+    inputs, outputs = measure.text.inputs, measure.text.outputs
     if rankdir == "LR":
-        yield from _column(measure.text.inputs, rect, rect.x, left, rect.x + left)
-        yield from _column(
-            measure.text.outputs, rect, rect.right - right, right, rect.right - right
-        )
+        yield from _column(inputs, rect, rect.x, left, rect.x + left)
+        yield from _column(outputs, rect, rect.right - right, right, rect.right - right)
     else:
-        yield from _row(measure.text.inputs, rect, rect.y, above, rect.y + above)
-        yield from _row(measure.text.outputs, rect, rect.bottom - below, below, rect.bottom - below)
+        yield from _row(inputs, rect, rect.y, above, rect.y + above)
+        yield from _row(outputs, rect, rect.bottom - below, below, rect.bottom - below)
 
 
 def _row(
     cells: tuple[str, ...], rect: Rect, top: float, height: float, border: float
 ) -> Iterator[str]:
-    if not cells:
-        return
-    wide = rect.width / len(cells)
-    lines = [f"M{number(rect.x)},{number(border)}H{number(rect.right)}"]
-    lines += [
-        f"M{number(rect.x + wide * i)},{number(top)}v{number(height)}" for i in range(1, len(cells))
-    ]
-    yield f'<path class="cells" d="{"".join(lines)}"/>'
-    for i, cell in enumerate(cells):
-        x = rect.x + wide * (i + 0.5) - text_width(cell, CELL_SIZE) / 2
-        yield text_element("cell", x, top + height / 2 + CELL_SIZE * 0.36, cell, CELL_SIZE)
+    wide = rect.width / max(len(cells), 1)
+    line = f"M{number(rect.x)},{number(border)}H{number(rect.right)}"
+    starts = [rect.x + wide * i for i in range(1, len(cells))]
+    bars = [f"M{number(x)},{number(top)}v{number(height)}" for x in starts]
+    middles = [(rect.x + wide * (i + 0.5), top + height / 2) for i in range(len(cells))]
+    yield from _drawn_cells(cells, [line, *bars], middles)
 
 
 def _column(
     cells: tuple[str, ...], rect: Rect, left: float, width: float, border: float
 ) -> Iterator[str]:
-    if not cells:
-        return
-    high = rect.height / len(cells)
-    lines = [f"M{number(border)},{number(rect.y)}V{number(rect.bottom)}"]
-    lines += [
-        f"M{number(left)},{number(rect.y + high * i)}h{number(width)}" for i in range(1, len(cells))
-    ]
-    yield f'<path class="cells" d="{"".join(lines)}"/>'
-    for i, cell in enumerate(cells):
-        x = left + width / 2 - text_width(cell, CELL_SIZE) / 2
-        y = rect.y + high * (i + 0.5) + CELL_SIZE * 0.36
-        yield text_element("cell", x, y, cell, CELL_SIZE)
+    high = rect.height / max(len(cells), 1)
+    line = f"M{number(border)},{number(rect.y)}V{number(rect.bottom)}"
+    starts = [rect.y + high * i for i in range(1, len(cells))]
+    bars = [f"M{number(left)},{number(y)}h{number(width)}" for y in starts]
+    middles = [(left + width / 2, rect.y + high * (i + 0.5)) for i in range(len(cells))]
+    yield from _drawn_cells(cells, [line, *bars], middles)
+
+
+def _drawn_cells(
+    cells: tuple[str, ...], lines: list[str], middles: list[tuple[float, float]]
+) -> Iterator[str]:
+    if cells:
+        yield f'<path class="cells" d="{"".join(lines)}"/>'
+    for cell, (x, y) in zip(cells, middles, strict=True):
+        left = x - text_width(cell, CELL_SIZE) / 2
+        yield text_element("cell", left, y + CELL_SIZE * 0.36, cell, CELL_SIZE)
 
 
 # --- the style sheet: one class for each kind of box, light and dark ------------------------------

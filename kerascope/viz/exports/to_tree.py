@@ -21,13 +21,13 @@ from kerascope.engine.arguments import to_list
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.viz.boxes import one_line
+from kerascope.viz.extract.layers import shapes_text
 from kerascope.viz.extract.op_facts import (
     kind_of_leaf,
     leaf_label,
     leaf_of_name,
     op_detail,
     own_name,
-    shape_text,
 )
 
 # Levels after which a tree goes on at the left margin.
@@ -186,7 +186,7 @@ class _Tree:
         """Print one line; return what stands below it."""
         x, apply = item.tensor, item.tensor.owner
         start = item.above + item.role
-        right = f"{shape_text(x.shape)} {x.dtype}"
+        right = f"{shapes_text([x.shape])} {x.dtype}"
         if apply is None or x in self._fed:
             self.lines.append((f"{start}{self._leaf_text(x)}", right))
             return []

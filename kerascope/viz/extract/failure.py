@@ -1,7 +1,7 @@
 """Failure pictures: from an error to the graph as far as it was built, and where it broke.
 
 An error of a layer's call, or of `Model(inputs, outputs)`, remembers the tensors that it was about
-(see `engine.failures`). `failure_graph` draws the calls that made them, and marks what failed: its
+(see `engine.node`). `failure_graph` draws the calls that made them, and marks what failed: its
 box says what was expected and what came. ::
 
     try:
@@ -18,26 +18,28 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import merge_shapes
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.engine.node import FailedCall, FailedGraph, Node
-from kerascope.engine.node_ids import clean, free_id
+from kerascope.engine.node_ids import clean
 from kerascope.errors import ArgumentError, CycleError, DisconnectedGraphError, KerascopeError
 from kerascope.trace.records import counted
 from kerascope.viz.extract.layers import (
     CallFacts,
-    WeightBook,
+    attributes_without_layer,
     layer_attributes,
+    output_names,
     shapes_text,
-    tensor_attributes,
     with_output,
 )
-from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
+from kerascope.viz.extract.nodes import End, GraphBuilder
+from kerascope.viz.graph import Attribute, Graph, GraphGroup, GraphNode
 from kerascope.viz.kinds import kind_of
+from kerascope.viz.nesting import below
 from kerascope.viz.overlays.marking import mark
 
 _EXPECTED = re.compile(r"\bexpected (.+?)(?:, got (.+?))?(?:\.\s|\.$|;|$)", re.DOTALL)
@@ -198,9 +200,8 @@ def _picture_of_graph(error: BaseException, failed: FailedGraph) -> Graph:
     outputs = [y for y in failed.outputs if isinstance(y, Tensor)]
     nodes = ordered_calls([*outputs, *inputs], failed.makers, begin=set(inputs))
     picture.add_calls(nodes)
-    for number, tensor in enumerate(outputs):
+    for name, tensor in zip(output_names(len(outputs)), outputs, strict=True):
         box_id = picture.end_of(tensor, "").box
-        name = "output" if len(outputs) == 1 else f"output {number}"
         picture.boxes[box_id] = with_output(picture.boxes[box_id], name)
     for tensor in inputs:
         picture.mark(picture.end_of(tensor, "").box, **mark("highlight", "given as input"))
@@ -218,15 +219,10 @@ def _add_stranger(picture: PartialGraph, what: str, number: int, given: Any) -> 
     shape = getattr(given, "shape", None)
     box_id = picture.free_id(f"{what} {number}")
     facts = CallFacts([], [tuple(shape)] if isinstance(shape, tuple) else [], "")
-    attrs: dict[str, Attribute] = {
-        "layer": "",
-        "class_name": type(given).__name__,
-        "activation": "",
-        "trainable": False,
-        **facts.attributes,
-        "parameters": 0,
-        "shared_with": "",
-        **mark("failed", f"no tensor, but {type(given).__name__}"),
+    class_name = type(given).__name__
+    attrs = {
+        **attributes_without_layer(class_name, facts),
+        **mark("failed", f"no tensor, but {class_name}"),
     }
     picture.boxes[box_id] = GraphNode(box_id, f"{what} {number}", "tensor", attrs=attrs)
 
@@ -288,13 +284,6 @@ def _mark_repeated(picture: PartialGraph, failed: FailedGraph, nodes: list[Node]
 Makers = Mapping[Tensor, Node]
 
 
-class End(NamedTuple):
-    """Where an arrow begins: a box, and which of its outputs."""
-
-    box: str
-    number: int
-
-
 def ordered_calls(
     tensors: Iterable[Tensor], makers: Makers, begin: Container[Tensor] = ()
 ) -> list[Node]:
@@ -329,7 +318,7 @@ def ordered_calls(
     return list(finished)
 
 
-class PartialGraph:
+class PartialGraph(GraphBuilder):
     """Collects boxes, arrows and frames for calls.
 
     Parameters
@@ -339,14 +328,10 @@ class PartialGraph:
     """
 
     def __init__(self, makers: Makers) -> None:
+        super().__init__()
         self.makers = makers
-        self.boxes: dict[str, GraphNode] = {}
         self.groups: list[GraphGroup] = []
-        self.edges: list[GraphEdge] = []
         self.ids: dict[Node, str] = {}
-        self._taken: dict[str, None] = {}
-        self._tensor_boxes: dict[Tensor, str] = {}
-        self._weights = WeightBook()
 
     def add_calls(
         self, nodes: Sequence[Node], group: str = "", failing: Layer | None = None
@@ -375,11 +360,7 @@ class PartialGraph:
 
     def add_box(self, box_id: str, layer: Layer, facts: CallFacts, group: str = "") -> None:
         """Add the box of one call."""
-        attrs = {
-            **layer_attributes(layer),
-            **facts.attributes,
-            **self._weights.enter(layer, box_id),
-        }
+        attrs = self.attributes_of(layer, facts, box_id)
         self.boxes[box_id] = GraphNode(box_id, clean(layer.name), kind_of(layer), group, 0, attrs)
 
     def add_edges(
@@ -389,41 +370,20 @@ class PartialGraph:
         for operand, tensor in enumerate(tensors):
             if tensor in self.makers and self.makers[tensor] not in self.ids:
                 continue  # what lies before the given inputs is not drawn
-            source = self.end_of(tensor, group)
-            attrs: dict[str, Attribute] = {
-                "operand": operand,
-                "output": source.number,
-                "shape": shapes_text([tensor.shape]),
-                "dtype": str(tensor.dtype),
-                **({"state": state} if state else {}),
-            }
-            self.edges.append(GraphEdge(source.box, target, "", attrs))
+            more = {"state": state} if state else {}
+            source, end = self.end_of(tensor, group), End(target, operand)
+            self.add_edge(source, end, tensor.shape, str(tensor.dtype), **more)
 
     def end_of(self, tensor: Tensor, group: str) -> End:
         """Return where a tensor comes from; one that no layer made gets a box of its own."""
         node = self.makers.get(tensor)
         if node is not None and node in self.ids:
             return End(self.ids[node], node.output_tensors.index(tensor))
-        if tensor not in self._tensor_boxes:
-            name = clean(tensor.name or "constant")
-            box_id = self.free_id(f"{group}/{name}" if group else name)
-            self._tensor_boxes[tensor] = box_id
-            self.boxes[box_id] = GraphNode(
-                box_id, name, "tensor", group, 0, tensor_attributes(tensor)
-            )
+        is_new = tensor not in self.tensor_boxes
+        box_id = self.tensor_box(tensor, group, 0, f"{group}/" if group else "")
+        if is_new:
             self.add_edges(self._drawn_sources(tensor), box_id, group)
-        return End(self._tensor_boxes[tensor], 0)
-
-    def mark(self, box_id: str, **attrs: Attribute) -> None:
-        """Write attributes on a box."""
-        box = self.boxes[box_id]
-        self.boxes[box_id] = replace(box, attrs={**box.attrs, **attrs})
-
-    def free_id(self, wanted: str) -> str:
-        """Return this id, or one near it, that nothing else has and nothing else will get."""
-        box_id = free_id(wanted, self._taken)
-        self._taken[box_id] = None
-        return box_id
+        return End(box_id, 0)
 
     def finished(self, name: str, attrs: Mapping[str, Attribute]) -> Graph:
         """Return the graph; the depth of a box is its longest path to an end, frame by frame."""
@@ -472,5 +432,4 @@ class PartialGraph:
 
 def call_name(layer: Layer, number: int, count: int, group: str = "") -> str:
     """Return what a call is named after: its layer, which call of it, and the frame around."""
-    name = layer.name if count == 1 else f"{layer.name}@{number}"
-    return f"{group}/{name}" if group else name
+    return below(group, layer.name if count == 1 else f"{layer.name}@{number}")

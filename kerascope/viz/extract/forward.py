@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from kerascope.backend.graph import (
     Apply,
     Constant,
-    Placeholder,
     Tensor,
     Variable,
     applies_between,
@@ -30,7 +29,7 @@ from kerascope.errors import DtypeError, NotBuiltError, NotCompiledError
 from kerascope.trace.statistics import figure
 from kerascope.viz.extract.layers import shapes_text
 from kerascope.viz.extract.nodes import node_graph
-from kerascope.viz.extract.op_facts import op_attributes
+from kerascope.viz.extract.op_facts import kind_of_leaf, op_attributes
 from kerascope.viz.graph import Attribute, GraphEdge, GraphNode
 from kerascope.viz.nesting import longest_paths
 
@@ -98,7 +97,9 @@ class Forward:
         if found is None:
             name = tensor.name or "constant"
             facts = {**tensor_facts(tensor), **attrs}
-            found = self.leaves[tensor] = self.add_box(name, name, kind or leaf_kind(tensor), facts)
+            found = self.leaves[tensor] = self.add_box(
+                name, name, kind or kind_of_leaf(tensor, "tensor"), facts
+            )
         return found
 
     def mark(self, box_id: str, **attrs: Attribute) -> None:
@@ -110,12 +111,6 @@ class Forward:
 def tensor_facts(tensor: Tensor) -> dict[str, Attribute]:
     """Return shape and type of a tensor as attributes of its box."""
     return {"output_shapes": shapes_text([tensor.shape]), "dtype": str(tensor.dtype)}
-
-
-def leaf_kind(tensor: Tensor) -> str:
-    """Return the kind of box of a tensor that no drawn op makes."""
-    kinds = {Variable: "variable", Placeholder: "placeholder", Constant: "constant"}
-    return next((kind for cls, kind in kinds.items() if isinstance(tensor, cls)), "tensor")
 
 
 def tensor_edge(source: str, target: str, tensor: Tensor, **attrs: Attribute) -> GraphEdge:

@@ -34,7 +34,7 @@ from kerascope.backend.ops.broadcasting import zeros_like
 from kerascope.backend.ops.control import Switch
 from kerascope.backend.scopes import name_scope, root_scope
 from kerascope.backend.state import PHASE
-from kerascope.engine.node_ids import clean, free_id
+from kerascope.engine.node_ids import clean
 from kerascope.errors import DataError, DtypeError
 from kerascope.trace.records import counted
 from kerascope.trace.statistics import figure, statistics_of
@@ -47,6 +47,7 @@ from kerascope.viz.extract.forward import (
     with_depths,
 )
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
+from kerascope.viz.nesting import FreeIds
 
 
 class GradientPicture(NamedTuple):
@@ -231,15 +232,10 @@ class _Drawing:
         self.added: list[GraphNode] = []
         self._counts = Counter(self._home(x) for x in backward.gradients)
         self._words = {x: self._word(x) for x in backward.gradients}
-        self._taken = dict.fromkeys(boxes)
+        self._new_id = FreeIds(boxes).take
         self._ids: dict[Tensor, str] = {}
         for x, word in self._words.items():
             self._ids[x] = self._new_id(f"grad:{word}")
-
-    def _new_id(self, wanted: str) -> str:
-        box_id = free_id(wanted, self._taken)
-        self._taken[box_id] = None
-        return box_id
 
     def _word(self, x: Tensor) -> str:
         """Return what a tensor is called: its box, and which of several outputs it is."""

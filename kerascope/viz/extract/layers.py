@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from kerascope.backend.graph import Tensor, Variable
@@ -18,7 +19,7 @@ from kerascope.backend.shapes import Shape
 from kerascope.backend.state import count_params
 from kerascope.engine.base_layer import Layer, snake_case
 from kerascope.engine.network import Network
-from kerascope.engine.node_ids import CallInModel, calls_in, clean, free_id
+from kerascope.engine.node_ids import CallInModel, calls_in, clean
 from kerascope.layers.operation_forms import OWN
 from kerascope.layers.operations import Operation
 from kerascope.layers.recurrent import RNN, LayerOfCell
@@ -27,6 +28,7 @@ from kerascope.layers.wrappers import Wrapper
 from kerascope.trace.records import counted
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
 from kerascope.viz.kinds import kind_of
+from kerascope.viz.nesting import FreeIds
 
 # More names than these are counted in the caption.
 MOST_NAMES = 3
@@ -60,16 +62,15 @@ def layer_graph(model: Network) -> Graph:
         by_layer.setdefault(call.node.outbound_layer, []).append(call)
     weights = WeightBook()
     boxes: dict[Layer | Tensor, GraphNode] = {}
-    taken: dict[str, None] = {}
+    ids = FreeIds()
     for layer, own_calls in by_layer.items():
-        box_id = free_id(layer.name, taken)
-        taken[box_id] = None
+        box_id = ids.take(layer.name)
         attrs = _attributes_of_all_calls(layer, own_calls) | weights.enter(layer, box_id)
         depth = own_calls[0].depth
         boxes[layer] = GraphNode(box_id, clean(layer.name), kind_of(layer), "", depth, attrs)
-    for name, layer in zip(output_names(model), model.output_layers, strict=True):
+    for name, layer in zip(output_names(len(model.outputs)), model.output_layers, strict=True):
         boxes[layer] = with_output(boxes[layer], name)
-    edges = _merged_edges(calls, boxes, taken)
+    edges = _merged_edges(calls, boxes, ids)
     parameters = sum(int(box.attrs["parameters"]) for box in boxes.values())
     attrs = {
         "level": "layer",
@@ -91,7 +92,7 @@ def _attributes_of_all_calls(layer: Layer, calls: list[CallInModel]) -> dict[str
 
 
 def _merged_edges(
-    calls: list[CallInModel], boxes: dict[Layer | Tensor, GraphNode], taken: dict[str, None]
+    calls: list[CallInModel], boxes: dict[Layer | Tensor, GraphNode], ids: FreeIds
 ) -> list[GraphEdge]:
     """Count the connections between layers; a tensor that no layer made gets a box too."""
     connections: dict[tuple[str, str], int] = {}
@@ -102,8 +103,7 @@ def _merged_edges(
             source = history.layer if history else tensor
             if source not in boxes:
                 name = clean(tensor.name or "constant")
-                box_id = free_id(name, taken)
-                taken[box_id] = None
+                box_id = ids.take(name)
                 attrs = tensor_attributes(tensor)
                 boxes[source] = GraphNode(box_id, name, "tensor", "", call.depth + 1, attrs)
             pair = boxes[source].id, boxes[node.outbound_layer].id
@@ -259,12 +259,9 @@ class CallFacts(NamedTuple):
         }
 
 
-def own_shape(tensor: Tensor) -> Shape:
-    """Return the shape that a tensor says itself."""
-    return tensor.shape
-
-
-def facts_of(call: CallInModel, shape_of: Callable[[Tensor], Shape] = own_shape) -> CallFacts:
+def facts_of(
+    call: CallInModel, shape_of: Callable[[Tensor], Shape] = attrgetter("shape")
+) -> CallFacts:
     """Return what a Node says of its call; an InputLayer's has no inputs."""
     node = call.node
     return CallFacts(
@@ -303,14 +300,16 @@ def wrapped_attributes(layer: Layer) -> dict[str, Attribute]:
 
 def tensor_attributes(tensor: Tensor) -> dict[str, Attribute]:
     """Return the attributes of a box for a tensor that no layer made."""
+    facts = CallFacts([], [tensor.shape], str(tensor.dtype))
+    return attributes_without_layer(type(tensor).__name__, facts)
+
+
+def attributes_without_layer(class_name: str, facts: CallFacts) -> dict[str, Attribute]:
+    """Return the attributes of a box that belongs to no layer."""
     return {
-        "layer": "",
-        "class_name": type(tensor).__name__,
-        "activation": "",
-        "trainable": False,
-        **CallFacts([], [tensor.shape], str(tensor.dtype)).attributes,
-        "parameters": 0,
-        "shared_with": "",
+        **{"layer": "", "class_name": class_name, "activation": "", "trainable": False},
+        **facts.attributes,
+        **{"parameters": 0, "shared_with": ""},
     }
 
 
@@ -329,11 +328,9 @@ def shapes_text(shapes: Iterable[Shape | None]) -> str:
 # --- outputs of a model ---------------------------------------------------------------------------
 
 
-def output_names(model: Network) -> list[str]:
-    """Return what boxes say of the outputs of a model that leave there."""
-    if len(model.outputs) == 1:
-        return ["output"]
-    return [f"output {number}" for number in range(len(model.outputs))]
+def output_names(count: int) -> list[str]:
+    """Return what boxes say of so many outputs of a model that leave there."""
+    return ["output"] if count == 1 else [f"output {number}" for number in range(count)]
 
 
 def with_output(box: GraphNode, name: str) -> GraphNode:

@@ -9,6 +9,7 @@ Below come the node view, then what is inside a wrapper.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from kerascope.backend.graph import Tensor
@@ -16,7 +17,7 @@ from kerascope.backend.shapes import Shape
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.engine.node import Node
-from kerascope.engine.node_ids import CallInModel, calls_in, clean, free_id
+from kerascope.engine.node_ids import CallInModel, calls_in, clean
 from kerascope.layers.recurrent import RNN
 from kerascope.layers.recurrent_cells import size_of_output, sizes_of_states
 from kerascope.layers.wrappers import Bidirectional, TimeDistributed, Wrapper
@@ -36,6 +37,7 @@ from kerascope.viz.extract.layers import (
 from kerascope.viz.extract.networks import NestedRun, nested_run
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.kinds import kind_of
+from kerascope.viz.nesting import FreeIds
 
 
 class End(NamedTuple):
@@ -122,24 +124,75 @@ def node_graph(model: Network, *, expand_nested: bool = False) -> Graph:
     )
 
 
-class _NodeView:
+class GraphBuilder:
+    """Collects boxes and the arrows between them."""
+
+    def __init__(self) -> None:
+        self.boxes: dict[str, GraphNode] = {}
+        self.edges: list[GraphEdge] = []
+        self.tensor_boxes: dict[Tensor, str] = {}
+        self.weights = WeightBook()
+        self.free_id = FreeIds().take
+
+    def attributes_of(self, layer: Layer, facts: CallFacts, box_id: str) -> dict[str, Attribute]:
+        """Return what a box says of one call of a layer, and count its weights."""
+        return {
+            **layer_attributes(layer),
+            **facts.attributes,
+            **self.weights.enter(layer, box_id),
+        }
+
+    def tensor_box(self, tensor: Tensor, group: str, depth: int, prefix: str = "") -> str:
+        """Return the id of the box of a tensor that no layer made; it is drawn once."""
+        if tensor not in self.tensor_boxes:
+            name = clean(tensor.name or "constant")
+            box_id = self.free_id(prefix + name)
+            attrs = tensor_attributes(tensor)
+            self.boxes[box_id] = GraphNode(box_id, name, "tensor", group, depth, attrs)
+            self.tensor_boxes[tensor] = box_id
+        return self.tensor_boxes[tensor]
+
+    def add_edge(
+        self,
+        source: End,
+        target: End,
+        shape: Shape | None,
+        dtype: str,
+        label: str = "",
+        **more: Attribute,
+    ) -> None:
+        """Add the arrow of one tensor."""
+        attrs: dict[str, Attribute] = {
+            "operand": target.number,
+            "output": source.number,
+            "shape": shapes_text([shape]),
+            "dtype": dtype,
+            **more,
+        }
+        if source.leaves_as:
+            attrs["leaves_as"] = ", ".join(map(str, source.leaves_as))
+        self.edges.append(GraphEdge(source.box, target.box, label, attrs))
+
+    def mark(self, box_id: str, **attrs: Attribute) -> None:
+        """Write attributes on a box."""
+        box = self.boxes[box_id]
+        self.boxes[box_id] = replace(box, attrs={**box.attrs, **attrs})
+
+
+class _NodeView(GraphBuilder):
     """Collects the boxes, edges and groups of a node view, model by model."""
 
     def __init__(self, expand_nested: bool) -> None:
+        super().__init__()
         self.expand_nested = expand_nested
-        self.boxes: dict[str, GraphNode] = {}
-        self.edges: list[GraphEdge] = []
         self.groups: dict[str, GraphGroup] = {}
-        self._taken: dict[str, None] = {}
-        self._weights = WeightBook()
-        self._tensor_boxes: dict[Tensor, str] = {}
 
     def add_model(self, run: NestedRun, prefix: str, group: str) -> dict[Node, CallEnds]:
         """Add all calls of a model, then the edges between them; return the ends of each call."""
         ends: dict[Node, CallEnds] = {}
         calls = calls_in(run.network)
         # All ids before anything inside: a layer named "a/b" keeps its id beside a model "a".
-        spots = [Spot(self._free_id(prefix + call.id), group, call.depth) for call in calls]
+        spots = [Spot(self.free_id(prefix + call.id), group, call.depth) for call in calls]
         for call, spot in zip(calls, spots, strict=True):
             ends[call.node] = self._add_call(call, spot, run)
         for call in calls:
@@ -149,7 +202,7 @@ class _NodeView:
 
     def mark_outputs(self, model: Network, ends: dict[Node, CallEnds]) -> None:
         """Write on the boxes which outputs of the model they give."""
-        names = output_names(model)
+        names = output_names(len(model.outputs))
         for name, (box_id, *_) in zip(names, _ends_of(model.outputs, ends), strict=True):
             self.boxes[box_id] = with_output(self.boxes[box_id], name)
 
@@ -181,7 +234,7 @@ class _NodeView:
         attrs = layer_attributes(layer)
         attrs.update(facts.attributes)
         attrs.update(wrapped_attributes(layer))
-        attrs.update(self._weights.enter(layer, spot.id))
+        attrs.update(self.weights.enter(layer, spot.id))
         return self._add_box(spot, str(attrs["layer"]), kind_of(layer), attrs, facts)
 
     def _add_group(self, layer: Layer, facts: CallFacts, spot: Spot) -> None:
@@ -193,7 +246,7 @@ class _NodeView:
         """Add the parts of a wrapper and the arrows between them."""
         ends = []
         for part in inside.parts:
-            inner = Spot(self._free_id(f"{spot.id}/{part.name}"), spot.id, part.depth)
+            inner = Spot(self.free_id(f"{spot.id}/{part.name}"), spot.id, part.depth)
             if isinstance(part.layer, Layer):
                 ends.append(self._add_layer(part.layer, part.facts, inner))
             else:
@@ -201,7 +254,7 @@ class _NodeView:
         for link in inside.links:
             source = ends[link.source.part].outputs[link.source.number]
             target = ends[link.target.part].inputs[link.target.number]
-            self._add_edge(source, target, link.shape, inside.parts[0].facts.dtype)
+            self.add_edge(source, target, link.shape, inside.parts[0].facts.dtype)
         return CallEnds(
             [ends[place.part].inputs[place.number] for place in inside.inputs],
             _leaving([ends[place.part].outputs[place.number] for place in inside.outputs]),
@@ -215,22 +268,17 @@ class _NodeView:
             "activation": "",
             "trainable": bool(layer.trainable),
             **part.facts.attributes,
-            **self._weights.enter(part.layer, spot.id),
+            **self.weights.enter(part.layer, spot.id),
         }
         return self._add_box(spot, clean(part.name), part.kind, attrs, part.facts)
 
     def _add_own_weights(self, layer: Layer, spot: Spot) -> None:
         """Add a box for weights of an expanded layer that belong to nothing inside it."""
-        if not self._weights.has_more(layer):
+        if not self.weights.has_more(layer):
             return
-        spot = Spot(self._free_id(f"{spot.id}/own_weights"), spot.id, 0)
+        spot = Spot(self.free_id(f"{spot.id}/own_weights"), spot.id, 0)
         facts = CallFacts([], [], layer.dtype)
-        attrs = {
-            **layer_attributes(layer),
-            **facts.attributes,
-            **self._weights.enter(layer, spot.id),
-            "class_name": "Variable",
-        }
+        attrs = {**self.attributes_of(layer, facts, spot.id), "class_name": "Variable"}
         self._add_box(spot, "own weights", "variable", attrs, facts)
 
     def _add_box(
@@ -248,36 +296,10 @@ class _NodeView:
         for tensor, target in zip(call.node.input_tensors, ends[call.node].inputs, strict=True):
             history = tensor._keras_history
             if history is None:
-                source = End(self._tensor_box(tensor, group, call.depth + 1), 0)
+                source = End(self.tensor_box(tensor, group, call.depth + 1), 0)
             else:
                 source = ends[history.node].outputs[history.tensor_index]
-            self._add_edge(source, target, run.shape_of(tensor), str(tensor.dtype))
-
-    def _add_edge(self, source: End, target: End, shape: Shape | None, dtype: str) -> None:
-        attrs: dict[str, Attribute] = {
-            "operand": target.number,
-            "output": source.number,
-            "shape": shapes_text([shape]),
-            "dtype": dtype,
-        }
-        if source.leaves_as:
-            attrs["leaves_as"] = ", ".join(map(str, source.leaves_as))
-        self.edges.append(GraphEdge(source.box, target.box, "", attrs))
-
-    def _tensor_box(self, tensor: Tensor, group: str, depth: int) -> str:
-        """Return the id of the box of a tensor that no layer made; it is drawn once."""
-        if tensor not in self._tensor_boxes:
-            name = clean(tensor.name or "constant")
-            box_id = self._free_id(name)
-            attrs = tensor_attributes(tensor)
-            self.boxes[box_id] = GraphNode(box_id, name, "tensor", group, depth, attrs)
-            self._tensor_boxes[tensor] = box_id
-        return self._tensor_boxes[tensor]
-
-    def _free_id(self, wanted: str) -> str:
-        box_id = free_id(wanted, self._taken)
-        self._taken[box_id] = None
-        return box_id
+            self.add_edge(source, target, run.shape_of(tensor), str(tensor.dtype))
 
 
 def _ends_of(tensors: list[Tensor], ends: dict[Node, CallEnds]) -> list[End]:

@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.graph import Apply, Constant, Tensor, Variable, is_float
+from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, Variable, is_float
 from kerascope.backend.ops.scan import Scan
-from kerascope.backend.shapes import Shape
 from kerascope.engine.node_ids import clean
 from kerascope.trace.records import counted
+from kerascope.viz.extract.layers import shapes_text
 from kerascope.viz.extract.op_frames import Frame
 from kerascope.viz.graph import Attribute
 
@@ -43,8 +43,8 @@ def op_attributes(apply: Apply) -> dict[str, Attribute]:
         "detail": op_detail(apply),
         "input_count": len(apply.inputs),
         "output_count": len(apply.outputs),
-        "input_shapes": "; ".join(shape_text(x.shape) for x in apply.inputs),
-        "output_shapes": "; ".join(shape_text(y.shape) for y in apply.outputs),
+        "input_shapes": shapes_text(x.shape for x in apply.inputs),
+        "output_shapes": shapes_text(y.shape for y in apply.outputs),
         "dtype": apply.outputs[0].dtype,
         "outputs": "",
         "parameters": 0,
@@ -60,7 +60,7 @@ def leaf_attributes(tensor: Tensor) -> dict[str, Attribute]:
         "input_count": 0,
         "output_count": 1,
         "input_shapes": "",
-        "output_shapes": shape_text(tensor.shape),
+        "output_shapes": shapes_text([tensor.shape]),
         "dtype": tensor.dtype,
         "outputs": "",
         "parameters": prod(int(n or 0) for n in tensor.shape) if is_weight else 0,
@@ -88,8 +88,14 @@ def loop_attributes(apply: Apply) -> dict[str, Attribute]:
     return {**attrs, "kind": "loop", "layer": "", "call": 0, "calls": 1}
 
 
-def kind_of_leaf(tensor: Tensor) -> str:
+def kind_of_leaf(tensor: Tensor, other: str = "placeholder") -> str:
     """Return the kind of the box of a tensor that is given; what a caller feeds is a placeholder.
+
+    Parameters
+    ----------
+    tensor : Tensor
+    other : str
+        The kind of what is neither variable, constant nor placeholder.
 
     Examples
     --------
@@ -97,9 +103,8 @@ def kind_of_leaf(tensor: Tensor) -> str:
     >>> kind_of_leaf(Constant(1.0)), kind_of_leaf(K.placeholder(shape=(3,)))
     ('constant', 'placeholder')
     """
-    if isinstance(tensor, Constant):
-        return "constant"
-    return "variable" if isinstance(tensor, Variable) else "placeholder"
+    kinds = {Constant: "constant", Variable: "variable", Placeholder: "placeholder"}
+    return next((kind for cls, kind in kinds.items() if isinstance(tensor, cls)), other)
 
 
 def leaf_label(tensor: Tensor) -> str:
@@ -113,7 +118,7 @@ def leaf_label(tensor: Tensor) -> str:
     if not isinstance(tensor, Constant):
         return clean(tensor.name)
     if tensor.value.size > MOST_NUMBERS:
-        return shape_text(tensor.shape)
+        return shapes_text([tensor.shape])
     return _value_text(tensor.value.tolist())
 
 
@@ -172,11 +177,6 @@ def leaf_of_name(apply: Apply) -> str:
 
 
 @lru_cache(maxsize=1024)
-def shape_text(shape: Shape) -> str:
-    """Return a shape as text."""
-    return str(tuple(shape))
-
-
 def _same(value: Any, default: Any) -> bool:
     return (
         type(value) is type(default) and isinstance(value, (int, float, str)) and value == default

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from kerascope.backend.function import Function
 from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, Variable, applies_in_order
@@ -30,10 +30,11 @@ from kerascope.backend.ops.scan_graph import InnerGraph
 from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
-from kerascope.engine.node_ids import clean, free_id
+from kerascope.engine.node_ids import clean
 from kerascope.errors import ArgumentError, DtypeError, NotBuiltError
 from kerascope.trace.records import counted
-from kerascope.viz.extract.layers import with_output
+from kerascope.viz.extract.layers import output_names, with_output
+from kerascope.viz.extract.nodes import End, GraphBuilder
 from kerascope.viz.extract.op_facts import (
     frame_attributes,
     kind_of_leaf,
@@ -43,11 +44,10 @@ from kerascope.viz.extract.op_facts import (
     loop_attributes,
     op_attributes,
     own_name,
-    shape_text,
 )
 from kerascope.viz.extract.op_frames import Frame, Keys, frames_of, keys_of, without_common_keys
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
-from kerascope.viz.nesting import Chain, chains_of, longest_paths, shared_length
+from kerascope.viz.nesting import Chain, below, chains_of, longest_paths, shared_length
 
 
 def op_graph(results: Any, *, name: str = "ops", fed: Iterable[Tensor] = ()) -> Graph:
@@ -212,13 +212,6 @@ def op_graph_of_function(function: Any) -> Graph:
 # --- boxes, frames and arrows ---------------------------------------------------------------------
 
 
-class _End(NamedTuple):
-    """Where an arrow begins or ends: a box, and which of its outputs or inputs."""
-
-    box: str
-    number: int
-
-
 class _Piece:
     """A piece of graph whose tensors are its own: the outermost one, or one step of a loop.
 
@@ -227,18 +220,18 @@ class _Piece:
     applies : list of Apply
     group : str
         Id of the frame around it, "" for none.
-    ends : dict of Tensor to _End
+    ends : dict of Tensor to End
     loops : dict of Apply to (InnerGraph, _Piece)
     """
 
     def __init__(self, applies: Sequence[Apply], group: str) -> None:
         self.applies = applies
         self.group = group
-        self.ends: dict[Tensor, _End] = {}
+        self.ends: dict[Tensor, End] = {}
         self.loops: dict[Apply, tuple[InnerGraph, _Piece]] = {}
 
 
-class OpView:
+class OpView(GraphBuilder):
     """Collects the boxes, edges and groups of an op graph, piece by piece.
 
     Parameters
@@ -249,10 +242,8 @@ class OpView:
     """
 
     def __init__(self, results: list[Tensor], fed: list[Tensor]) -> None:
-        self.boxes: dict[str, GraphNode] = {}
+        super().__init__()
         self.groups: dict[str, GraphGroup] = {}
-        self.edges: list[GraphEdge] = []
-        self._ids = FreeIds()
         self._free: list[str] = []  # boxes that come into the innermost frame around their users
         applies = applies_in_order(results, fed)
         self._whole = _Piece(applies, "")
@@ -280,7 +271,7 @@ class OpView:
         ids: dict[Frame | None, str] = {None: piece.group}
         for frame in frames:
             parent = ids[frame.parent]
-            ids[frame] = self._ids.take(_below(parent, frame.name))
+            ids[frame] = self.free_id(below(parent, frame.name))
             self.groups[ids[frame]] = GraphGroup(
                 ids[frame], clean(frame.key.name), parent, 0, frame_attributes(frame)
             )
@@ -293,14 +284,14 @@ class OpView:
         inside = []
         for apply in piece.applies:
             group = group_of[apply]
-            box_id = self._ids.take(_below(group, leaf_of_name(apply)))
+            box_id = self.free_id(below(group, leaf_of_name(apply)))
             if isinstance(apply.op, Scan):
                 inside.append(self._add_loop(piece, apply, box_id, group))
                 continue
             self.boxes[box_id] = GraphNode(
                 box_id, clean(apply.op.name), "op", group, 0, op_attributes(apply)
             )
-            piece.ends.update((y, _End(box_id, i)) for i, y in enumerate(apply.outputs))
+            piece.ends.update((y, End(box_id, i)) for i, y in enumerate(apply.outputs))
         return inside
 
     def _add_loop(
@@ -325,28 +316,28 @@ class OpView:
     def _add_stand_in(self, step: _Piece, x: Placeholder, role: str) -> None:
         """Add the box of what stands inside a loop for something outside."""
         name = x.name.rpartition("/")[2]
-        box_id = self._ids.take(_below(step.group, name))
+        box_id = self.free_id(below(step.group, name))
         attrs = {**leaf_attributes(x), "input_count": 1, "detail": role}
         self.boxes[box_id] = GraphNode(box_id, clean(name), "placeholder", step.group, 0, attrs)
-        step.ends[x] = _End(box_id, 0)
+        step.ends[x] = End(box_id, 0)
 
-    def _leaf(self, x: Tensor, user: str = "") -> _End:
+    def _leaf(self, x: Tensor, user: str = "") -> End:
         """Return where a given tensor leaves its box; it has one, wherever it is used.
 
         A constant without a name is called after the box that uses it first.
         """
         if x not in self._whole.ends:
             kind = kind_of_leaf(x)
-            box_id = self._ids.take(own_name(x) or _below(user, "constant"))
+            box_id = self.free_id(own_name(x) or below(user, "constant"))
             self.boxes[box_id] = GraphNode(box_id, leaf_label(x), kind, "", 0, leaf_attributes(x))
-            self._whole.ends[x] = _End(box_id, 0)
+            self._whole.ends[x] = End(box_id, 0)
             if kind != "placeholder":
                 self._free.append(box_id)
         return self._whole.ends[x]
 
     # --- edges ------------------------------------------------------------------------------------
 
-    def _source(self, x: Tensor, piece: _Piece, user: str = "") -> _End:
+    def _source(self, x: Tensor, piece: _Piece, user: str = "") -> End:
         """Return where a tensor leaves the box that computes it, be it inside a loop."""
         while x not in piece.ends and x.owner is not None:
             inner, piece = piece.loops[x.owner]
@@ -361,7 +352,7 @@ class OpView:
                 targets = [step.ends[x] for x in inner.inputs]
             else:
                 box = piece.ends[apply.outputs[0]].box
-                targets = [_End(box, i) for i in range(len(apply.inputs))]
+                targets = [End(box, i) for i in range(len(apply.inputs))]
             for x, target in zip(apply.inputs, targets, strict=True):
                 self._add_edge(x, self._source(x, piece, target.box), target)
         for inner, step in piece.loops.values():
@@ -370,37 +361,29 @@ class OpView:
                 self._add_edge(new, self._source(new, step, end.box), end, "update", "next step")
 
     def _add_edge(
-        self, x: Tensor, source: _End, target: _End, role: str = "", label: str = ""
+        self, x: Tensor, source: End, target: End, role: str = "", label: str = ""
     ) -> None:
-        attrs: dict[str, Attribute] = {
-            "operand": target.number,
-            "output": source.number,
-            "shape": shape_text(x.shape),
-            "dtype": x.dtype,
-        }
-        if role:
-            attrs["role"] = role
-        self.edges.append(GraphEdge(source.box, target.box, label, attrs))
+        more = {"role": role} if role else {}
+        self.add_edge(source, target, x.shape, str(x.dtype), label, **more)
 
     def add_update(self, variable: Variable, new_value: Tensor) -> None:
         """Add the box of an update, with the edges into it and on to the variable."""
         target = self._leaf(variable)
-        box_id = self._ids.take(f"{variable.name}/update")
+        box_id = self.free_id(f"{variable.name}/update")
         attrs = {**leaf_attributes(variable), "class_name": "Update", "parameters": 0}
         attrs["input_count"] = 1
         label = clean(variable.name)
         self.boxes[box_id] = GraphNode(box_id, label, "update", "", 0, attrs)
         source = self._source(new_value, self._whole, box_id)
-        self._add_edge(new_value, source, _End(box_id, 0))
-        self._add_edge(variable, _End(box_id, 0), target, "update")
+        self._add_edge(new_value, source, End(box_id, 0))
+        self._add_edge(variable, End(box_id, 0), target, "update")
 
     # --- the whole --------------------------------------------------------------------------------
 
     def mark_results(self, results: list[Tensor]) -> None:
         """Write on the boxes which results leave there."""
-        for number, x in enumerate(results):
+        for name, x in zip(output_names(len(results)), results, strict=True):
             box_id = self._source(x, self._whole).box
-            name = "output" if len(results) == 1 else f"output {number}"
             self.boxes[box_id] = with_output(self.boxes[box_id], name)
 
     def graph(self, name: str) -> Graph:
@@ -420,43 +403,7 @@ class OpView:
         return Graph(clean(name), tuple(boxes), tuple(self.edges), tuple(groups), attrs)
 
 
-def _below(group: str, name: str) -> str:
-    return f"{group}/{name}" if group else name
-
-
-# --- ids, frames and depths -----------------------------------------------------------------------
-
-
-class FreeIds:
-    """The ids that are taken; gives the ids of `free_id`, also 10,000 of one name, at once."""
-
-    def __init__(self) -> None:
-        self._taken: dict[str, None] = {}
-        self._last: dict[str, int] = {}
-
-    def take(self, wanted: str) -> str:
-        """Return a free id and remember it.
-
-        Examples
-        --------
-        >>> ids = FreeIds()
-        >>> [ids.take("add") for _ in range(3)]
-        ['add', 'add~2', 'add~3']
-        """
-        wanted = clean(wanted)
-        if wanted not in self._taken:
-            found = wanted
-        elif wanted not in self._last:
-            found = free_id(wanted, self._taken)
-            self._last[wanted] = int(found.rpartition("~")[2])
-        else:
-            number = self._last[wanted] + 1
-            while f"{wanted}~{number}" in self._taken:
-                number += 1
-            self._last[wanted] = number
-            found = f"{wanted}~{number}"
-        self._taken[found] = None
-        return found
+# --- frames and depths -----------------------------------------------------------------------
 
 
 def placed(

@@ -19,8 +19,8 @@ from kerascope.engine.base_layer import snake_case
 from kerascope.engine.node_ids import free_id
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
-from kerascope.viz.nesting import Chain, chains_of, shared_length
-from kerascope.viz.overlays.marking import edge_with, items_of, mark
+from kerascope.viz.nesting import Chain, chains_of, items_of, nesting_of, shared_length
+from kerascope.viz.overlays.marking import edge_with, mark
 from kerascope.viz.theme import STATES
 
 LONGEST_NOTE = 48
@@ -180,7 +180,7 @@ def _place(edge: GraphEdge) -> tuple[Any, ...]:
     return edge.source, edge.target, edge.attrs.get("operand"), edge.attrs.get("output")
 
 
-def _plain(item: GraphNode) -> dict[str, Attribute]:
+def _plain(item: GraphNode | GraphGroup | GraphEdge) -> dict[str, Attribute]:
     return {key: value for key, value in item.attrs.items() if key not in ("state", "note")}
 
 
@@ -202,7 +202,7 @@ def _compared(before: GraphNode | None, after: GraphNode) -> GraphNode:
 
 def _compared_group(before: GraphGroup | None, after: GraphGroup) -> GraphGroup:
     """Compare a frame's name and class; what lies in it is compared box by box."""
-    attrs = {key: value for key, value in after.attrs.items() if key not in ("state", "note")}
+    attrs = _plain(after)
     changes = []
     if before is None:
         attrs |= mark("added")
@@ -220,8 +220,7 @@ def _compared_edge(before: GraphEdge, after: GraphEdge) -> GraphEdge:
         pair = before.attrs.get(key), after.attrs.get(key)
         if pair[0] != pair[1]:
             return edge_with(after, "changed", f"{pair[0]} → {pair[1]}")
-    attrs = {key: value for key, value in after.attrs.items() if key not in ("state", "note")}
-    return GraphEdge(after.source, after.target, after.label, attrs)
+    return GraphEdge(after.source, after.target, after.label, _plain(after))
 
 
 def _changes(before: GraphNode, after: GraphNode) -> list[str]:
@@ -374,9 +373,7 @@ class _Side:
         self.nodes = {node.id: node for node in graph.nodes}
         self.sources: dict[str, list[tuple[int, str]]] = {node.id: [] for node in graph.nodes}
         self.targets: dict[str, list[tuple[int, str]]] = {node.id: [] for node in graph.nodes}
-        self._frames = {"": 0}  # how many frames are around what lies in a group
-        for group in graph.groups:
-            self._frames[group.id] = self._frames[group.parent] + 1
+        self._frames = nesting_of(graph)  # how many frames are around what lies in a group
         for edge in graph.edges:
             operand = int(edge.attrs.get("operand", 0))
             self.sources[edge.target].append((operand, edge.source))

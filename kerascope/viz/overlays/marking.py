@@ -21,6 +21,7 @@ from typing import TypeVar
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
+from kerascope.viz.nesting import below, items_of
 from kerascope.viz.theme import STATES
 
 Item = TypeVar("Item", GraphNode, GraphGroup)
@@ -267,11 +268,6 @@ def shown_id(graph: Graph, call_id: str, where: str, known: Iterable[str] | None
 # --- what lies where ------------------------------------------------------------------------------
 
 
-def items_of(graph: Graph) -> list[GraphNode | GraphGroup]:
-    """Return all boxes and frames."""
-    return [*graph.nodes, *graph.groups]
-
-
 def known_ids(graph: Graph) -> dict[str, None]:
     """Return the ids of all boxes and frames."""
     return dict.fromkeys(item.id for item in items_of(graph))
@@ -281,16 +277,11 @@ def paths_of_boxes(graph: Graph) -> dict[str, str]:
     """Return where each box's layer is, by names of layers: `encoder/wide` for all its calls."""
     paths = {"": ""}
     for group in graph.groups:
-        paths[group.id] = _joined(paths[group.parent], group.label)
-    frames = dict(paths)
+        paths[group.id] = below(paths[group.parent], group.label)
     return {
-        **{group.id: frames[group.id] for group in graph.groups},
-        **{node.id: _joined(frames[node.group], node.label) for node in graph.nodes},
+        **{group.id: paths[group.id] for group in graph.groups},
+        **{node.id: below(paths[node.group], node.label) for node in graph.nodes},
     }
-
-
-def _joined(path: str, name: str) -> str:
-    return f"{path}/{name}" if path else name
 
 
 def _counts_of_boxes(graph: Graph, calls: Iterable[str]) -> dict[str, int]:

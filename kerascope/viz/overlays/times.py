@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from kerascope.viz.boxes import caption_with
 from kerascope.viz.graph import Attribute, Graph
 from kerascope.viz.overlays.marking import known_ids, with_attributes, with_details
 from kerascope.viz.theme import HEATS
@@ -141,9 +142,8 @@ def with_times(
         for one in boxes
     }
     marked = with_attributes(with_details(graph, details, "times"), marks, "times")
-    caption = _caption(times.values(), total, what)
-    attrs = {**graph.attrs, "caption": _joined([str(graph.attrs.get("caption", "")), caption])}
-    return replace(marked, attrs=attrs)
+    caption = caption_with(graph.attrs, *_captions(times.values(), total, what))
+    return replace(marked, attrs={**graph.attrs, "caption": caption})
 
 
 def _with_frames(graph: Graph, times: Mapping[str, Times]) -> dict[str, Times]:
@@ -178,17 +178,11 @@ def _lines(times: Times, share: float) -> list[str]:
     return words
 
 
-def _caption(times: Iterable[Times], total: float, what: str) -> str:
+def _captions(times: Iterable[Times], total: float, what: str) -> tuple[str, str]:
     shown = sum(one.seconds for one in times)
     rest = readable_share(max(1 - _share(shown, total), 0.0))
     scale = ", ".join(f"{100 * share:.0f}" for share in FROM_SHARES)
-    return _joined(
-        [
-            f"Time of {what}: {readable_time(total)}, {rest} of it outside the boxes",
-            f"The colour is stronger from {scale} % of the time on",
-        ]
+    return (
+        f"Time of {what}: {readable_time(total)}, {rest} of it outside the boxes",
+        f"The colour is stronger from {scale} % of the time on",
     )
-
-
-def _joined(sentences: Iterable[str]) -> str:
-    return ". ".join(filter(None, sentences))
