@@ -347,6 +347,14 @@ class ForeignStep(Step):
         return on_read_only(self.apply.op)
 
 
+def perform_on(step: Step, values: list[Any]) -> None:
+    """Perform a step on the arrays in its input slots; its results go into its output slots."""
+    result = step.perform(*[values[slot] for slot in step.inputs])
+    several = (result,) if len(step.outputs) == 1 else result
+    for slot, array in zip(step.outputs, several, strict=True):
+        values[slot] = array
+
+
 class Schedule:
     """Steps and slots for computing `results` from `inputs`.
 
@@ -470,13 +478,13 @@ class Schedule:
         phases: Mapping[Apply, Phase],
     ) -> list[Step]:
         kept = set(self.results)
-        kept.update(_slots_of(self.guards_of_followers.values()))
+        kept.update(slots_of(self.guards_of_followers.values()))
         steps: list[Step] = []
         equal: dict[tuple[int, ...], tuple[int, ...]] = {}  # one for all, for there are very many
         for apply, own in zip(reversed(applies), reversed(guards), strict=True):
             inputs = tuple(self.slots[x] for x in apply.inputs)
             outputs = tuple(self.slots[y] for y in apply.outputs)
-            used = dict.fromkeys((*inputs, *outputs, *_slots_of([own])))
+            used = dict.fromkeys((*inputs, *outputs, *slots_of([own])))
             last = tuple(slot for slot in used if slot not in kept)
             kept.update(last)
             inputs, outputs, last = (equal.setdefault(x, x) for x in (inputs, outputs, last))
@@ -505,7 +513,8 @@ class Schedule:
         return ids
 
 
-def _slots_of(several: Iterable[Guards]) -> Iterator[int]:
+def slots_of(several: Iterable[Guards]) -> Iterator[int]:
+    """Yield the slots of all conditions of some guards."""
     for guards in several:
         for conjunction in guards:
             for slot, _ in conjunction:

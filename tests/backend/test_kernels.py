@@ -78,10 +78,9 @@ def runner(op, inputs, output):
     if not isinstance(kernel, str):
         return kernel
     names = [f"x{i}" for i in range(len(inputs))]
-    scope = {"np": np}
-    literals = Literals(Names(["out", *names]), scope).words(output.dtype)
-    line = kernel.format(*names, out="out", **literals)
-    return eval(f"lambda out, {', '.join(names)}: {line}", scope)
+    own = Names(["out", *names])
+    line = kernel.format(*names, out="out", **Literals(own).words(output.dtype))
+    return eval(f"lambda out, {', '.join(names)}: {line}", own.scope)
 
 
 def garbage(array, seed):

@@ -17,19 +17,13 @@ After them stand their relatives: depthwise and separable, transposed, and local
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import Op, Tensor, as_tensor, parametric
-from kerascope.backend.ops import convolution_kernels as arrays
-from kerascope.backend.ops import convolution_kernels as by_channel
+from kerascope.backend.graph import IntoMemory, Tensor, as_tensor, parametric
+from kerascope.backend.ops import convolution_kernels as kernels
 from kerascope.backend.ops.broadcasting import promoted
-from kerascope.backend.ops.convolution_kernels import (
-    convolve_back_into,
-    convolve_into,
-    kernel_gradient_into,
-)
 from kerascope.backend.ops.elementwise import floating
 from kerascope.backend.ops.indexing import known_values, shape
 from kerascope.backend.ops.linalg import BatchDot
@@ -63,7 +57,7 @@ __all__ = [
 
 
 @parametric
-class Convolution(Op):
+class Convolution(IntoMemory):
     """What the three ops have in common: how the kernel moves.
 
     Attributes
@@ -71,7 +65,7 @@ class Convolution(Op):
     strides : tuple of int
         Step of the kernel along each axis.
     padding : {"valid", "same", "causal", "full"}
-        Zeros around the input; see `convolution_shapes`.
+        Zeros around the input; see `windows.py`.
     dilation_rate : tuple of int
         Distance between neighbouring places of the kernel.
     groups : int
@@ -102,7 +96,7 @@ class Convolution(Op):
 
     def plan(self, sizes, kernel_sizes):
         """Return where the kernel moves over an input of these sizes."""
-        return arrays.plan(
+        return kernels.plan(
             tuple(sizes), tuple(kernel_sizes), self.strides, self.padding, self.dilation_rate
         )
 
@@ -147,7 +141,7 @@ class Convolution(Op):
 class Convolve(Convolution):
     """The sum over the kernel's places and channels of `x` times `kernel`, for each filter."""
 
-    ways = convolve_into, by_channel.convolve_channels_into
+    ways = kernels.convolve_into, kernels.convolve_channels_into
 
     def infer_shape(self, x, kernel):
         return self.output_shape(x.shape, kernel.shape, x)
@@ -174,7 +168,7 @@ class Convolve(Convolution):
 class ConvolveBack(Convolution):
     """What a convolution sends back to an input of shape `sizes` when `g` arrives at its output."""
 
-    ways = convolve_back_into, by_channel.convolve_channels_back_into
+    ways = kernels.convolve_back_into, kernels.convolve_channels_back_into
 
     def infer_shape(self, g, kernel, sizes):
         if g.ndim != self.axes + 2 or kernel.ndim != self.axes + 2:
@@ -229,15 +223,10 @@ class ConvolveBack(Convolution):
 class ConvolutionKernelGradient(Convolution):
     """What arrives at a kernel of shape `sizes` when `g` arrives at the output for `x`."""
 
-    ways = kernel_gradient_into, by_channel.channels_kernel_gradient_into
+    ways = kernels.kernel_gradient_into, kernels.channels_kernel_gradient_into
 
     def infer_shape(self, x, g, sizes):
         return known_values(sizes)
-
-    def perform(self, x, g, sizes):
-        out = np.empty(tuple(int(size) for size in sizes), x.dtype)
-        self.made(x.shape[1:-1], x.shape, out.shape, x.dtype)(out, x, g, sizes)
-        return out
 
     def kernel(self, inputs, outputs):
         x_shape, dtype = inputs[0]
@@ -290,7 +279,16 @@ def tensors_for(where, axes, x, *kernels):
     return tensors
 
 
-def convolution(where, axes, x, kernel, strides, padding, data_format, dilation_rate, groups=1):
+class Moves(NamedTuple):
+    """How a kernel moves over an input, as the functions of `K` are told."""
+
+    strides: int | tuple[int, ...]
+    padding: str
+    data_format: str | None
+    dilation_rate: int | tuple[int, ...]
+
+
+def convolution(where, axes, x, kernel, moves, groups=1):
     """Return the convolution of `x` along `axes` axes: what conv1d, conv2d and conv3d do.
 
     Parameters
@@ -298,15 +296,16 @@ def convolution(where, axes, x, kernel, strides, padding, data_format, dilation_
     where : str
         Name of the function that was called.
     axes : int
+    moves : Moves
     groups : int
         For a kernel of shape (sizes, channels // groups, filters).
     """
-    data_format = normalize_data_format(data_format)
+    data_format = normalize_data_format(moves.data_format)
     x, kernel = tensors_for(where, axes, x, kernel)
     op = Convolve(
-        sizes_along_axes(strides, axes, f"{where}: strides"),
-        checked_padding(padding, where, PADDINGS),
-        sizes_along_axes(dilation_rate, axes, f"{where}: dilation_rate"),
+        sizes_along_axes(moves.strides, axes, f"{where}: strides"),
+        checked_padding(moves.padding, where, PADDINGS),
+        sizes_along_axes(moves.dilation_rate, axes, f"{where}: dilation_rate"),
         sizes_along_axes(groups, 1, f"{where}: groups")[0],
     )
     return channels_back(op(channels_last(x, data_format), kernel), data_format)
@@ -347,9 +346,8 @@ def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rat
     >>> K.eval(K.flatten(K.conv1d(x, difference))).tolist()
     [1.0, 2.0]
     """
-    return convolution(
-        "K.conv1d", 1, x, kernel, strides, padding, data_format, dilation_rate, groups
-    )
+    moves = Moves(strides, padding, data_format, dilation_rate)
+    return convolution("K.conv1d", 1, x, kernel, moves, groups)
 
 
 def conv2d(
@@ -382,9 +380,8 @@ def conv2d(
     >>> K.conv2d(x, kernel).shape, K.conv2d(x, kernel, strides=2, padding="same").shape
     ((None, 26, 26, 32), (None, 14, 14, 32))
     """
-    return convolution(
-        "K.conv2d", 2, x, kernel, strides, padding, data_format, dilation_rate, groups
-    )
+    moves = Moves(strides, padding, data_format, dilation_rate)
+    return convolution("K.conv2d", 2, x, kernel, moves, groups)
 
 
 def conv3d(
@@ -409,9 +406,8 @@ def conv3d(
     -------
     Tensor, shape (batch, new a, new b, new c, filters)
     """
-    return convolution(
-        "K.conv3d", 3, x, kernel, strides, padding, data_format, dilation_rate, groups
-    )
+    moves = Moves(strides, padding, data_format, dilation_rate)
+    return convolution("K.conv3d", 3, x, kernel, moves, groups)
 
 
 # --- depthwise: every channel has filters of its own; separable: then a mix of channels -----------
@@ -420,7 +416,7 @@ def conv3d(
 # 3 * 3 * c * f. MobileNet and Xception are built from it.
 
 
-def depthwise(where, axes, x, kernel, strides, padding, data_format, dilation_rate):
+def depthwise(where, axes, x, kernel, moves):
     """Return the convolution of each channel with its own filters, along `axes` axes.
 
     It is a convolution of as many groups as there are channels.
@@ -432,9 +428,7 @@ def depthwise(where, axes, x, kernel, strides, padding, data_format, dilation_ra
         )
     *sizes, channels, multiplier = kernel.shape
     grouped = reshape(kernel, (*sizes, 1, channels * multiplier))
-    return convolution(
-        where, axes, x, grouped, strides, padding, data_format, dilation_rate, channels
-    )
+    return convolution(where, axes, x, grouped, moves, channels)
 
 
 def depthwise_conv1d(
@@ -453,16 +447,8 @@ def depthwise_conv1d(
     -------
     Tensor, shape (batch, new steps, channels * multiplier)
     """
-    return depthwise(
-        "K.depthwise_conv1d",
-        1,
-        x,
-        depthwise_kernel,
-        strides,
-        padding,
-        data_format,
-        dilation_rate,
-    )
+    moves = Moves(strides, padding, data_format, dilation_rate)
+    return depthwise("K.depthwise_conv1d", 1, x, depthwise_kernel, moves)
 
 
 def depthwise_conv2d(
@@ -490,19 +476,11 @@ def depthwise_conv2d(
     >>> K.depthwise_conv2d(x, kernel).shape
     (None, 6, 6, 6)
     """
-    return depthwise(
-        "K.depthwise_conv2d",
-        2,
-        x,
-        depthwise_kernel,
-        strides,
-        padding,
-        data_format,
-        dilation_rate,
-    )
+    moves = Moves(strides, padding, data_format, dilation_rate)
+    return depthwise("K.depthwise_conv2d", 2, x, depthwise_kernel, moves)
 
 
-def separable(where, axes, x, kernel, mix, strides, padding, data_format, dilation_rate):
+def separable(where, axes, x, kernel, mix, moves):
     """Return a depthwise convolution, then one of size 1 with the kernel `mix`."""
     x, kernel, mix = tensors_for(where, axes, x, kernel, mix)
     if any(size not in (1, None) for size in mix.shape[:-2]):
@@ -510,8 +488,8 @@ def separable(where, axes, x, kernel, mix, strides, padding, data_format, dilati
             f"{where}: pointwise_kernel has shape {mix.shape}; expected size 1 along each axis.",
             subject=mix,
         )
-    apart = depthwise(where, axes, x, kernel, strides, padding, data_format, dilation_rate)
-    return convolution(where, axes, apart, mix, 1, "valid", data_format, 1)
+    apart = depthwise(where, axes, x, kernel, moves)
+    return convolution(where, axes, apart, mix, Moves(1, "valid", moves.data_format, 1))
 
 
 def separable_conv1d(
@@ -537,17 +515,8 @@ def separable_conv1d(
     -------
     Tensor, shape (batch, new steps, filters)
     """
-    return separable(
-        "K.separable_conv1d",
-        1,
-        x,
-        depthwise_kernel,
-        pointwise_kernel,
-        strides,
-        padding,
-        data_format,
-        dilation_rate,
-    )
+    moves = Moves(strides, padding, data_format, dilation_rate)
+    return separable("K.separable_conv1d", 1, x, depthwise_kernel, pointwise_kernel, moves)
 
 
 def separable_conv2d(
@@ -573,17 +542,8 @@ def separable_conv2d(
     -------
     Tensor, shape (batch, new rows, new columns, filters)
     """
-    return separable(
-        "K.separable_conv2d",
-        2,
-        x,
-        depthwise_kernel,
-        pointwise_kernel,
-        strides,
-        padding,
-        data_format,
-        dilation_rate,
-    )
+    moves = Moves(strides, padding, data_format, dilation_rate)
+    return separable("K.separable_conv2d", 2, x, depthwise_kernel, pointwise_kernel, moves)
 
 
 # --- transposed: the way back, from a small image to a large one ----------------------------------
@@ -593,14 +553,14 @@ def separable_conv2d(
 # back it is, so the filters come before the input channels: (sizes, filters, channels).
 
 
-def transposed(where, axes, x, kernel, output_shape, strides, padding, data_format, dilation_rate):
+def transposed(where, axes, x, kernel, output_shape, moves):
     """Return the transposed convolution of `x` along `axes` axes."""
-    data_format = normalize_data_format(data_format)
+    data_format = normalize_data_format(moves.data_format)
     x, kernel = tensors_for(where, axes, x, kernel)
     op = ConvolveBack(
-        sizes_along_axes(strides, axes, f"{where}: strides"),
-        checked_padding(padding, where),
-        sizes_along_axes(dilation_rate, axes, f"{where}: dilation_rate"),
+        sizes_along_axes(moves.strides, axes, f"{where}: strides"),
+        checked_padding(moves.padding, where),
+        sizes_along_axes(moves.dilation_rate, axes, f"{where}: dilation_rate"),
     )
     sizes = output_sizes(where, x, output_shape, data_format)
     return channels_back(op(channels_last(x, data_format), kernel, sizes), data_format)
@@ -654,17 +614,8 @@ def conv1d_transpose(
     -------
     Tensor, shape `output_shape`
     """
-    return transposed(
-        "K.conv1d_transpose",
-        1,
-        x,
-        kernel,
-        output_shape,
-        strides,
-        padding,
-        data_format,
-        dilation_rate,
-    )
+    moves = Moves(strides, padding, data_format, dilation_rate)
+    return transposed("K.conv1d_transpose", 1, x, kernel, output_shape, moves)
 
 
 def conv2d_transpose(
@@ -703,17 +654,8 @@ def conv2d_transpose(
     >>> K.conv2d_transpose(x, kernel, (None, 28, 28, 4), strides=(2, 2), padding="same").shape
     (None, 28, 28, 4)
     """
-    return transposed(
-        "K.conv2d_transpose",
-        2,
-        x,
-        kernel,
-        output_shape,
-        strides,
-        padding,
-        data_format,
-        dilation_rate,
-    )
+    moves = Moves(strides, padding, data_format, dilation_rate)
+    return transposed("K.conv2d_transpose", 2, x, kernel, output_shape, moves)
 
 
 def conv3d_transpose(
@@ -739,17 +681,8 @@ def conv3d_transpose(
     -------
     Tensor, shape `output_shape`
     """
-    return transposed(
-        "K.conv3d_transpose",
-        3,
-        x,
-        kernel,
-        output_shape,
-        strides,
-        padding,
-        data_format,
-        dilation_rate,
-    )
+    moves = Moves(strides, padding, data_format, dilation_rate)
+    return transposed("K.conv3d_transpose", 3, x, kernel, output_shape, moves)
 
 
 # --- locally connected: the kernel is another one at each place -----------------------------------
@@ -759,7 +692,7 @@ def conv3d_transpose(
 
 
 @parametric
-class PatchOp(Op):
+class PatchOp(IntoMemory):
     """An op on the windows of images (batch, places..., channels)."""
 
     kernel_size: tuple[int, ...]
@@ -782,14 +715,6 @@ class Patches(PatchOp):
     def infer_shape(self, x):
         return self.patches_shape(x.shape)
 
-    def perform(self, x):
-        patches = np.empty(self.patches_shape(x.shape), x.dtype)
-        self.compute(patches, x)
-        return patches
-
-    def kernel(self, inputs, outputs):
-        return self.compute
-
     def compute(self, out, x):
         """Lay out the windows."""
         for number, cells in self.places(x.shape):
@@ -804,14 +729,6 @@ class SumPatches(PatchOp):
 
     def infer_shape(self, patches, like):
         return like.shape
-
-    def perform(self, patches, like):
-        total = np.empty(like.shape, patches.dtype)
-        self.compute(total, patches, like)
-        return total
-
-    def kernel(self, inputs, outputs):
-        return self.compute
 
     def compute(self, out, patches, like):
         """Add the windows up."""

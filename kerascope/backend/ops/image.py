@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
-from kerascope.backend.graph import Op, as_tensor, parametric
+from kerascope.backend.graph import IntoMemory, as_tensor, parametric
 from kerascope.backend.ops.elementwise import floating
 from kerascope.backend.ops.indexing import GetItem, Span
 from kerascope.backend.ops.joining import repeat_elements
@@ -26,7 +24,7 @@ __all__ = [
 
 
 @parametric
-class Pad(Op):
+class Pad(IntoMemory):
     """`x` with zeros around it: `padding` has for each axis how many before and after."""
 
     padding: tuple[tuple[int, int], ...]
@@ -36,14 +34,6 @@ class Pad(Op):
             None if size is None else before + size + after
             for size, (before, after) in zip(x.shape, self.padding, strict=True)
         )
-
-    def perform(self, x):
-        padded = np.empty(self.infer_shape(x), x.dtype)
-        self.compute(padded, x)
-        return padded
-
-    def kernel(self, inputs, outputs):
-        return self.compute
 
     def compute(self, out, x):
         """Fill `out` with zeros, and `x` among them."""
@@ -163,26 +153,23 @@ def _shares(size: int, factor: int) -> Iterator[tuple[float, slice, slice]]:
 
 
 @parametric
-class Interpolate(Op):
-    """`x` stretched by `factor` along `axis`, with straight lines between the centres."""
+class Interpolation(IntoMemory):
+    """An op on the `factor` places that belong to each place along `axis`."""
 
     factor: int
     axis: int
+
+
+class Interpolate(Interpolation):
+    """`x` stretched by `factor` along `axis`, with straight lines between the centres."""
 
     def infer_shape(self, x):
         size = x.shape[self.axis]
         stretched = None if size is None else size * self.factor
         return (*x.shape[: self.axis], stretched, *x.shape[self.axis + 1 :])
 
-    def perform(self, x):
-        result = np.empty(self.infer_shape(x), x.dtype)
-        self._add_shares(result, x)
-        return result
-
-    def kernel(self, inputs, outputs):
-        return self._add_shares
-
-    def _add_shares(self, out, x):
+    def compute(self, out, x):
+        """Add up the shares."""
         out.fill(0)
         before = (slice(None),) * self.axis
         for weight, there, here in _shares(x.shape[self.axis], self.factor):
@@ -192,27 +179,16 @@ class Interpolate(Op):
         return [SumInterpolated(self.factor, self.axis)(output_grads[0])]
 
 
-@parametric
-class SumInterpolated(Op):
+class SumInterpolated(Interpolation):
     """For each place that `Interpolate` stretched, the sum of `x` weighted by its share in it."""
-
-    factor: int
-    axis: int
 
     def infer_shape(self, x):
         size = x.shape[self.axis]
         shrunk = None if size is None else size // self.factor
         return (*x.shape[: self.axis], shrunk, *x.shape[self.axis + 1 :])
 
-    def perform(self, x):
-        result = np.empty(self.infer_shape(x), x.dtype)
-        self._add_shares(result, x)
-        return result
-
-    def kernel(self, inputs, outputs):
-        return self._add_shares
-
-    def _add_shares(self, out, x):
+    def compute(self, out, x):
+        """Add up the shares."""
         out.fill(0)
         before = (slice(None),) * self.axis
         for weight, there, here in _shares(out.shape[self.axis], self.factor):

@@ -21,6 +21,7 @@ from kerascope.backend.graph import (
     FIRST_INPUT,
     OPERATORS,
     Constant,
+    IntoMemory,
     Op,
     Tensor,
     as_tensor,
@@ -141,26 +142,18 @@ def _check_rows(indices, x):
         raise DataError(f"gather: no row {wrong}; expected indices from 0 to {len(x) - 1}.")
 
 
-class AddRows(Op):
+class AddRows(IntoMemory):
     """Zeros with the shape of `like`, to whose row `indices[i]` each `x[i]` is added."""
 
     def infer_shape(self, x, indices, like):
         return like.shape
-
-    def perform(self, x, indices, like):
-        total = np.zeros(like.shape, x.dtype)
-        width = math.prod(like.shape[1:])
-        rows = np.ravel(indices).astype("int64") % max(len(like), 1)
-        # `np.add.at` is fast along one axis only: hence a place for each number, not for each row.
-        places = rows[:, None] * width + np.arange(width)
-        np.add.at(total.reshape(-1), places.ravel(), x.reshape(-1))
-        return total
 
     def kernel(self, inputs, outputs):
         _, indices, like = inputs
         n_rows, width = max(like.shape[0], 1), math.prod(like.shape[1:])
         columns = np.arange(width)
         rows = np.empty((math.prod(indices.shape), 1), "int64")
+        # `np.add.at` is fast along one axis only: hence a place for each number, not for each row.
         places = np.empty((len(rows), width), "int64")
 
         def compute(out, x, indices, like):
@@ -404,7 +397,7 @@ class GetItem(Op):
 
 
 @parametric
-class PutItem(Op):
+class PutItem(IntoMemory):
     """Zeros with the shape of `like`, and `x` at `index`."""
 
     index: tuple[Any, ...]
@@ -412,11 +405,6 @@ class PutItem(Op):
 
     def infer_shape(self, x, like):
         return like.shape
-
-    def perform(self, x, like):
-        whole = np.zeros(like.shape, x.dtype)
-        whole[_numpy_index(self.index)] = x
-        return whole
 
     def kernel(self, inputs, outputs):
         index = _numpy_index(self.index)
@@ -507,23 +495,16 @@ class GetSlice(Op):
         return [PutSlice()(output_grads[0], start, size, x), None, None]
 
 
-class PutSlice(Op):
+class PutSlice(IntoMemory):
     """Zeros with the shape of `like`, and `x` from `start` on."""
 
     def infer_shape(self, x, start, size, like):
         return like.shape
 
-    def perform(self, x, start, size, like):
-        whole = np.zeros(like.shape, x.dtype)
-        whole[_run_time_slices(start, size)] = x
-        return whole
-
-    def kernel(self, inputs, outputs):
-        def compute(out, x, start, size, like):
-            out.fill(0)
-            out[_run_time_slices(start, size)] = x
-
-        return compute
+    def compute(self, out, x, start, size, like):
+        """Put `x` among zeros."""
+        out.fill(0)
+        out[_run_time_slices(start, size)] = x
 
     def grad(self, inputs, outputs, output_grads):
         _, start, size, _ = inputs

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import Op, parametric
+from kerascope.backend.graph import IntoMemory, Op, parametric
 from kerascope.backend.ops.convolution_kernels import BLOCK_BYTES, equal_parts, shared_room
 from kerascope.backend.ops.elementwise import floating
 from kerascope.backend.ops.windows import (
@@ -323,16 +323,11 @@ class WindowOp(Op):
 # --- maxima ---------------------------------------------------------------------------------------
 
 
-class MaxPool(WindowOp):
+class MaxPool(WindowOp, IntoMemory):
     """The maximum of each window of `x`."""
 
     def infer_shape(self, x):
         return self.pooled_shape(x.shape)
-
-    def perform(self, x):
-        y = np.empty(self.pooled_shape(x.shape), x.dtype)
-        fold_into(np.maximum, x.shape, x.dtype, self.windows)(y, x)
-        return y
 
     def kernel(self, inputs, outputs):
         shape, dtype = inputs[0]
@@ -343,16 +338,11 @@ class MaxPool(WindowOp):
         return [place(output_grads[0], inputs[0], outputs[0])]
 
 
-class PutAtMaximum(WindowOp):
+class PutAtMaximum(WindowOp, IntoMemory):
     """Zeros with the shape of `x`, and each number of `g` at the first maximum of its window."""
 
     def infer_shape(self, g, x, y):
         return x.shape
-
-    def perform(self, g, x, y):
-        result = np.empty(x.shape, g.dtype)
-        put_at_maximum_into(x.shape, g.dtype, self.windows)(result, g, x, y)
-        return result
 
     def kernel(self, inputs, outputs):
         shape, dtype = outputs[0]
@@ -384,16 +374,11 @@ class TakeAtMaximum(WindowOp):
 # --- means ----------------------------------------------------------------------------------------
 
 
-class AveragePool(WindowOp):
+class AveragePool(WindowOp, IntoMemory):
     """The mean of each window of `x`: of the cells that lie inside `x`."""
 
     def infer_shape(self, x):
         return self.pooled_shape(x.shape)
-
-    def perform(self, x):
-        y = np.empty(self.pooled_shape(x.shape), x.dtype)
-        average_into(x.shape, x.dtype, self.windows)(y, x)
-        return y
 
     def kernel(self, inputs, outputs):
         shape, dtype = inputs[0]
@@ -404,16 +389,11 @@ class AveragePool(WindowOp):
         return [spread(output_grads[0], inputs[0])]
 
 
-class SpreadAverage(WindowOp):
+class SpreadAverage(WindowOp, IntoMemory):
     """Zeros with the shape of `like`, and each number of `g` in equal parts on its window."""
 
     def infer_shape(self, g, like):
         return like.shape
-
-    def perform(self, g, like):
-        result = np.empty(like.shape, g.dtype)
-        spread_average_into(like.shape, g.dtype, self.windows)(result, g, like)
-        return result
 
     def kernel(self, inputs, outputs):
         shape, dtype = outputs[0]

@@ -7,6 +7,7 @@ stay, with size 1.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -360,6 +361,7 @@ class ArgExtreme(Op):
     """Place of the greatest or least element along `axis`, the first of equal ones; no gradient."""
 
     axis: int
+    of_numpy: ClassVar[Callable]
 
     def infer_shape(self, x):
         return reduced_shape(x.shape, (self.axis,), keepdims=False)
@@ -367,15 +369,17 @@ class ArgExtreme(Op):
     def infer_dtype(self, x):
         return "int64"
 
+    def perform(self, x):
+        return self.of_numpy(x, self.axis).astype("int64", copy=False)
+
+    def kernel(self, inputs, outputs):
+        return f"np.{self.of_numpy.__name__}({{0}}, {self.axis}, {{out}})"
+
 
 class Argmax(ArgExtreme):
     """Place of the greatest element along `axis`."""
 
-    def perform(self, x):
-        return np.argmax(x, self.axis).astype("int64", copy=False)
-
-    def kernel(self, inputs, outputs):
-        return f"np.argmax({{0}}, {self.axis}, {{out}})"
+    of_numpy = staticmethod(np.argmax)
 
 
 def argmax(x, axis=-1):
@@ -387,11 +391,7 @@ def argmax(x, axis=-1):
 class Argmin(ArgExtreme):
     """Place of the least element along `axis`."""
 
-    def perform(self, x):
-        return np.argmin(x, self.axis).astype("int64", copy=False)
-
-    def kernel(self, inputs, outputs):
-        return f"np.argmin({{0}}, {self.axis}, {{out}})"
+    of_numpy = staticmethod(np.argmin)
 
 
 def argmin(x, axis=-1):

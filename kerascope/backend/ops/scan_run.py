@@ -26,7 +26,7 @@ from kerascope.backend.ops.scan_graph import InnerGraph
 from kerascope.backend.program.checks import ARE_CHECKED, are_same, checked_loops, own_failure
 from kerascope.backend.program.loop import LoopProgram, loop_program
 from kerascope.backend.program.loop_calls import Layout
-from kerascope.backend.schedule import is_needed
+from kerascope.backend.schedule import is_needed, perform_on
 from kerascope.errors import DataError, ShapeError, VerificationError
 
 
@@ -79,17 +79,10 @@ def run_loop(
 
 def perform_step(inner: InnerGraph, values: list[Any]) -> list[Any]:
     """Perform the schedule of one step on the slots `values`; return its results."""
-    schedule = inner.schedule
-    for step in schedule.steps:
-        if step.guards and not is_needed(step.guards, values):
-            continue
-        result = step.perform(*[values[slot] for slot in step.inputs])
-        if len(step.outputs) == 1:
-            values[step.outputs[0]] = result
-        else:
-            for slot, array in zip(step.outputs, result, strict=True):
-                values[slot] = array
-    return [values[slot] for slot in schedule.results]
+    for step in inner.schedule.steps:
+        if not step.guards or is_needed(step.guards, values):
+            perform_on(step, values)
+    return [values[slot] for slot in inner.schedule.results]
 
 
 class _Buffers:

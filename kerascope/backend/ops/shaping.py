@@ -37,8 +37,21 @@ __all__ = [
 ]
 
 
+class Reshaping(Op):
+    """The numbers of the first input, in order, in another shape: there, if they lie row by row."""
+
+    def may_share(self, inputs, outputs):
+        return FIRST_INPUT
+
+    def kernel(self, inputs, outputs):
+        return f"np.copyto({{out}}, {{0}}.reshape({outputs[0].shape}))"
+
+    def grad(self, inputs, outputs, output_grads):
+        return [ReshapeLike()(output_grads[0], inputs[0]), *(None for _ in inputs[1:])]
+
+
 @parametric
-class Reshape(Op):
+class Reshape(Reshaping):
     """The numbers of `x`, in order, in another shape; one size may be -1, "what is left"."""
 
     shape: tuple[int, ...]
@@ -46,20 +59,11 @@ class Reshape(Op):
     def infer_shape(self, x):
         return reshaped_shape(x.shape, self.shape)
 
-    def may_share(self, inputs, outputs):
-        return FIRST_INPUT
-
     def perform(self, x):
         return np.reshape(x, self.shape)
 
-    def kernel(self, inputs, outputs):
-        return _copy_in_order(outputs)
 
-    def grad(self, inputs, outputs, output_grads):
-        return [ReshapeLike()(output_grads[0], inputs[0])]
-
-
-class ReshapeTo(Op):
+class ReshapeTo(Reshaping):
     """The numbers of `x` in a shape that is a tensor itself."""
 
     def infer_shape(self, x, shape):
@@ -72,20 +76,11 @@ class ReshapeTo(Op):
             )
         return reshaped_shape(x.shape, target)
 
-    def may_share(self, inputs, outputs):
-        return FIRST_INPUT
-
     def perform(self, x, shape):
         return np.reshape(x, tuple(shape))
 
-    def kernel(self, inputs, outputs):
-        return _copy_in_order(outputs)
 
-    def grad(self, inputs, outputs, output_grads):
-        return [ReshapeLike()(output_grads[0], inputs[0]), None]
-
-
-class ReshapeLike(Op):
+class ReshapeLike(Reshaping):
     """The numbers of `x` in the shape of `like`."""
 
     inputs_read_by_shape = frozenset({1})
@@ -93,22 +88,8 @@ class ReshapeLike(Op):
     def infer_shape(self, x, like):
         return like.shape
 
-    def may_share(self, inputs, outputs):
-        return FIRST_INPUT
-
     def perform(self, x, like):
         return np.reshape(x, like.shape)
-
-    def kernel(self, inputs, outputs):
-        return _copy_in_order(outputs)
-
-    def grad(self, inputs, outputs, output_grads):
-        return [ReshapeLike()(output_grads[0], inputs[0]), None]
-
-
-def _copy_in_order(outputs):
-    """Return a kernel for a reshape that is no view, because `x` does not lie in order."""
-    return f"np.copyto({{out}}, {{0}}.reshape({outputs[0].shape}))"
 
 
 def reshape(x, shape):
@@ -150,7 +131,7 @@ def shape_vector(shape):
     return tuple(int(size) for size in sizes)
 
 
-class BatchFlatten(Op):
+class BatchFlatten(Reshaping):
     """Each sample of `x` in one row."""
 
     def infer_shape(self, x):
@@ -160,17 +141,8 @@ class BatchFlatten(Op):
             )
         return (x.shape[0], product(x.shape[1:]))
 
-    def may_share(self, inputs, outputs):
-        return FIRST_INPUT
-
     def perform(self, x):
         return np.reshape(x, (len(x), product(x.shape[1:])))
-
-    def kernel(self, inputs, outputs):
-        return _copy_in_order(outputs)
-
-    def grad(self, inputs, outputs, output_grads):
-        return [ReshapeLike()(output_grads[0], inputs[0])]
 
 
 def batch_flatten(x):

@@ -15,7 +15,7 @@ import numpy as np
 from kerascope.backend.constants import are_known_ones, are_mostly_ones
 from kerascope.backend.graph import Constant, Op, Spec, Tensor
 from kerascope.backend.program.foreign import is_own, is_pure, trusted
-from kerascope.backend.schedule import Guards, Schedule, Step
+from kerascope.backend.schedule import Guards, Schedule, Step, slots_of
 from kerascope.errors import KerascopeError
 
 # --- what one plain run tells of arrays: shapes, types, who shares memory -------------------------
@@ -390,8 +390,7 @@ class Bound:
 
     def _drop_unused(self) -> None:
         used = set(self.results)
-        for guards in self.schedule.guards_of_followers.values():
-            used.update(self.same(slot) for conjunction in guards for slot, _ in conjunction)
+        used.update(map(self.same, slots_of(self.schedule.guards_of_followers.values())))
         kept = []
         for line in reversed(self.lines):
             can_go = is_pure(line.op) and not line.op.may_refuse
@@ -399,7 +398,7 @@ class Bound:
                 self.taken_out.append((line.step, "not used any more"))
                 continue
             used.update(line.inputs)
-            used.update(slot for conjunction in line.guards for slot, _ in conjunction)
+            used.update(slots_of([line.guards]))
             _drop_outputs(line, used)
             kept.append(line)
         self.lines = kept[::-1]
@@ -417,7 +416,6 @@ def _drop_outputs(line: Line, used: set[int]) -> None:
 
 def conditions_of(schedule: Schedule) -> set[int]:
     """Return the inputs by whose truth a schedule decides what is needed."""
-    several = [step.guards for step in schedule.steps if step.guards]
+    several = [step.guards for step in schedule.steps]
     several.extend(schedule.guards_of_followers.values())
-    slots = {slot for guards in several for conjunction in guards for slot, _ in conjunction}
-    return {slot for slot in slots if slot < len(schedule.inputs)}
+    return {slot for slot in slots_of(several) if slot < len(schedule.inputs)}

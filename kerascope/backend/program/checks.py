@@ -37,7 +37,7 @@ def _folder(path: str) -> str:
 _PYTHON, _INSTALLED = _folder(os.path.dirname(traceback.__file__)), _folder("site-packages")
 _OURS = (
     *("<kerascope ", "<frozen ", "<__array_function__ "),  # texts that lie in no file
-    _folder(str(Path(__file__).parents[1])),
+    _folder(str(Path(__file__).parents[2])),
     _folder(str(Path(np.__file__).parent)),
 )
 

@@ -153,6 +153,11 @@ def aligned(n_bytes: int) -> np.ndarray:
     return room[skipped : skipped + n_bytes]
 
 
+def room(spec: Spec) -> np.ndarray:
+    """Return an array, from the beginning of a cache line on."""
+    return np.ndarray(spec.shape, spec.dtype, buffer=aligned(max(spec.n_bytes, 1)).data)
+
+
 # --- names of arrays ------------------------------------------------------------------------------
 
 
@@ -166,6 +171,13 @@ class Names:
     ----------
     taken : iterable of str
         Names that mean something else.
+    **scope
+        What the text calls by a name of its own, besides `np`.
+
+    Attributes
+    ----------
+    scope : dict of str to object
+        What the names in the text stand for.
 
     Examples
     --------
@@ -174,7 +186,8 @@ class Names:
     ('dense_1_dot', 'dense_1_dot_2', '_2x')
     """
 
-    def __init__(self, taken: Iterable[str] = TAKEN) -> None:
+    def __init__(self, taken: Iterable[str] = TAKEN, **scope: Any) -> None:
+        self.scope: dict[str, Any] = {"np": np, **scope}
         self._of_slots: dict[int, str] = {}
         self._taken = set(taken)
         self._counts: dict[str, int] = {}
@@ -194,6 +207,12 @@ class Names:
     def set(self, slot: int, name: str) -> None:
         """Let a slot have a name that stands for the same array already."""
         self._of_slots[slot] = name
+
+    def given(self, wanted: str, thing: Any) -> str:
+        """Return a name like the one wanted that stands for a thing from now on."""
+        name = self.free(wanted)
+        self.scope[name] = thing
+        return name
 
     def free(self, wanted: str) -> str:
         """Return a name like the one wanted that nothing has yet."""
@@ -257,22 +276,20 @@ class Literals:
     Parameters
     ----------
     names : Names
-    scope : dict
-        What the names of the program stand for; filled.
+        Those of the program.
 
     Examples
     --------
-    >>> scope = {}
-    >>> literals = Literals(Names(), scope)
+    >>> names = Names()
+    >>> literals = Literals(names)
     >>> "np.maximum(x, {number:0.5}, out=x)".format(**literals.words(np.dtype("float32")))
     'np.maximum(x, c_0_5, out=x)'
-    >>> scope
-    {'c_0_5': array(0.5, dtype=float32)}
+    >>> names.scope["c_0_5"]
+    array(0.5, dtype=float32)
     """
 
-    def __init__(self, names: Names, scope: dict[str, Any]) -> None:
+    def __init__(self, names: Names) -> None:
         self._names = names
-        self._scope = scope
         self._known: dict[Any, str] = {}
 
     def words(self, dtype: np.dtype, shape: tuple[int, ...] = ()) -> dict[str, Any]:
@@ -294,7 +311,7 @@ class Literals:
         key = ("full", number.tobytes(), number.dtype, shape)
         if key in self._known:
             return self._known[key]
-        array = aligned(number.itemsize * math.prod(shape)).view(number.dtype).reshape(shape)
+        array = room(Spec(shape, number.dtype))
         array[...] = number
         return self.name_of(array, wanted, key)
 
@@ -304,8 +321,7 @@ class Literals:
             is_small = array.nbytes <= 64
             key = (array.dtype, array.shape, array.tobytes()) if is_small else id(array)
         if key not in self._known:
-            name = self._known[key] = self._names.free(wanted or number_name(array))
-            self._scope[name] = array
+            self._known[key] = self._names.given(wanted or number_name(array), array)
         return self._known[key]
 
 

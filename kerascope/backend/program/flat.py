@@ -355,32 +355,26 @@ class FlatText:
         """How many numbers are updated, with the gaps between weights."""
         return len(self.flats[0])
 
-    def copy(
-        self, name_of: Callable[[int], str], names: Names, scope: dict[str, Any]
-    ) -> Iterator[str]:
+    def copy(self, name_of: Callable[[int], str], names: Names) -> Iterator[str]:
         """Yield the lines that bring here what lies elsewhere; see `write`."""
         for view, slot in self.copies:
-            room = names.free(f"flat_{name_of(slot)}")
-            scope[room] = view
+            room = names.given(f"flat_{name_of(slot)}", view)
             yield f"np.copyto({room}, {name_of(slot)})"
 
-    def write(
-        self, name_of: Callable[[int], str], names: Names, scope: dict[str, Any]
-    ) -> Iterator[str]:
-        """Yield the lines of the loop, and put what they name into the scope.
+    def write(self, name_of: Callable[[int], str], names: Names) -> Iterator[str]:
+        """Yield the lines of the loop, and let `names` know what they name.
 
         Parameters
         ----------
         name_of : callable
             The name of a slot.
         names : Names
-        scope : dict
         """
         words = self._role_words(name_of, names)
         fulls = self._fulls(name_of, names)
         calls, temporaries = self._calls(words, fulls, name_of, names)
-        blocks = names.free("blocks")
-        scope[blocks] = self._blocks(len(temporaries), [self._constants[slot] for slot in fulls])
+        numbers = [self._constants[slot] for slot in fulls]
+        blocks = names.given("blocks", self._blocks(len(temporaries), numbers))
         n = len(self.group.parts)
         yield f"# {n} weight{'s' if n > 1 else ''}, {self.size:,} numbers"
         arrays = [*words, *temporaries, *fulls.values()]
@@ -429,9 +423,18 @@ class FlatText:
         free: list[str] = []
         temporaries: list[str] = []
         calls, copies = [], []
+        numbers: Mapping[int, str]
+
+        def operand(ref: Ref) -> str:
+            if ref.kind == "role":
+                return words[ref.place]
+            if ref.kind == "local":
+                return held[ref.place]
+            return numbers[ref.place] if ref.place in numbers else name_of(ref.place)
+
         for place, (line, refs) in enumerate(zip(part.lines, part.refs, strict=True)):
             numbers = fulls if is_better_full(line.op.ufunc, min(BLOCK, self.size)) else {}
-            operands = [_operand(ref, words, held, numbers, name_of) for ref in refs]
+            operands = [operand(ref) for ref in refs]
             dying = [
                 held[ref.place]
                 for ref in dict.fromkeys(refs)
@@ -478,17 +481,3 @@ class FlatText:
             )
             for start in starts
         ]
-
-
-def _operand(
-    ref: Ref,
-    words: Sequence[str],
-    held: Mapping[int, str],
-    numbers: Mapping[int, str],
-    name_of: Callable[[int], str],
-) -> str:
-    if ref.kind == "role":
-        return words[ref.place]
-    if ref.kind == "scalar" and ref.place in numbers:
-        return numbers[ref.place]
-    return held[ref.place] if ref.kind == "local" else name_of(ref.place)

@@ -21,7 +21,7 @@ from kerascope.backend.atomic import Owned
 from kerascope.backend.graph import Spec
 from kerascope.backend.ops.linalg import Dot
 from kerascope.backend.program.checks import own_failure
-from kerascope.backend.program.emit import TAKEN, Literals, Names, hide, is_better_full, show
+from kerascope.backend.program.emit import TAKEN, Literals, Names, hide, is_better_full, room, show
 from kerascope.backend.program.loop_calls import (
     FIXED,
     GIVEN,
@@ -39,7 +39,6 @@ from kerascope.backend.program.loop_plan import (
     Home,
     LoopPlan,
     kernel_of,
-    room,
     sequences_of,
 )
 from kerascope.backend.schedule import Schedule
@@ -84,10 +83,10 @@ class LoopText:
         self.terms = plan.terms
         self.handed = plan.handed
         self.places = plan.places
-        helpers = ("in_rows", "product_of_rows", "sum_rows")
-        self.names = Names((*TAKEN, *helpers, "loop", "blocks", "steps"))
-        self.scope: dict[str, Any] = {"np": np, "in_rows": in_rows}
-        self._literals = Literals(self.names, self.scope)
+        taken = (*TAKEN, "in_rows", "product_of_rows", "loop", "blocks", "steps")
+        self.names = Names(taken, in_rows=in_rows)
+        self.scope = self.names.scope
+        self._literals = Literals(self.names)
         self._tensors = {slot: tensor for tensor, slot in self.step.schedule.slots.items()}
         self.whole_names: dict[int, str] = {}
         self.source = self._written()
@@ -155,8 +154,7 @@ class LoopText:
                 is_fixed = self.places.homes[x] == Home.NAMED and self.step.place_of[x] == FIXED
                 if is_fixed and x not in turned:
                     turned.add(x)
-                    own = self.names.free(f"{self._name(x)}_room")
-                    self.scope[own] = room(self.step.specs[x])
+                    own = self.names.given(f"{self._name(x)}_room", room(self.step.specs[x]))
                     yield f"{self._name(x)} = in_rows({self._name(x)}, {own})"
 
     def _calls(self, place: int) -> Iterator[str]:
@@ -187,8 +185,7 @@ class LoopText:
             words = self._literals.words(dtype, shape if place == STEP else ())
             yield kernel.format(*self._full(call, place, ins), out=out, **words)
         else:
-            word = self.names.free(call.op.name)
-            self.scope[word] = call.op.perform if kernel is None else kernel
+            word = self.names.given(call.op.name, call.op.perform if kernel is None else kernel)
             arguments = ", ".join(ins)
             written = f"{out} = {word}({arguments})"
             yield written if kernel is None else f"{word}({out}, {arguments})"
@@ -266,7 +263,7 @@ class LoopText:
             if end is not None:
                 yield f"np.copyto({end}, {whole}[{last}])"
         for term, out in zip(self.terms, self._outs_of_terms(), strict=True):
-            yield from term.text(out, self._whole, self.scope, self.names)
+            yield from term.text(out, self._whole, self.names)
 
     def _start_name(self, k: int) -> str:
         """Name the first value of a state, which comes as a whole."""

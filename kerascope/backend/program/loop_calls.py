@@ -24,7 +24,7 @@ from kerascope.backend.ops.nn import Sigmoid
 from kerascope.backend.ops.shaping import ExpandDims, Reshape, ReshapeLike, Transpose
 from kerascope.backend.program.bound import Bound, Facts, note, stand_in
 from kerascope.backend.program.rules import rules_named
-from kerascope.backend.schedule import Schedule
+from kerascope.backend.schedule import Schedule, perform_on
 
 FIXED, GIVEN, STEP = range(3)
 OWN_OPS = "kerascope.backend.ops."
@@ -185,10 +185,6 @@ class StepCalls:
         self.specs[slot], self.place_of[slot] = spec, place
         return slot
 
-    def read_slots(self) -> set[int]:
-        """Return the slots that a call reads."""
-        return {slot for call in self.calls for slot in call.inputs}
-
 
 def with_time(op: Op) -> Op:
     """Return the op that does for arrays of many steps what this one does for one step."""
@@ -205,10 +201,7 @@ def trial(schedule: Schedule, arrays: Sequence[np.ndarray]) -> Facts:
     values = schedule.start(arrays)
     with np.errstate(all="ignore"):
         for step in schedule.steps:
-            result = step.perform(*[values[slot] for slot in step.inputs])
-            several = (result,) if len(step.outputs) == 1 else result
-            for slot, array in zip(step.outputs, several, strict=True):
-                values[slot] = array
+            perform_on(step, values)
             note(facts, step, values)
     return facts
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from kerascope.backend.ops.elementwise import Add
 from kerascope.backend.ops.linalg import Dot, product_of_rows
 from kerascope.backend.ops.shaping import Transpose
 from kerascope.backend.program.bound import stand_in
-from kerascope.backend.program.emit import Names, aligned, call_of
+from kerascope.backend.program.emit import Names, call_of, room
 from kerascope.backend.program.loop_calls import (
     FIXED,
     GIVEN,
@@ -57,11 +55,6 @@ class Home(Enum):
 
 # Homes that are elsewhere at each step.
 MOVING = (Home.WHOLE, Home.STATE, Home.BLOCK)
-
-
-def room(spec: Spec) -> np.ndarray:
-    """Return an array, from a cache line on."""
-    return np.ndarray(spec.shape, spec.dtype, buffer=aligned(max(spec.n_bytes, 1)).data)
 
 
 def kernel_of(step: StepCalls, call: Call) -> Any:
@@ -288,46 +281,30 @@ class Term:
         """All slots that are read."""
         return [*self.wholes, *self.summed]
 
-    def text(
-        self, out: str, whole: Callable[[int], str], scope: dict[str, Any], names: Names
-    ) -> Iterator[str]:
+    def text(self, out: str, whole: Callable[[int], str], names: Names) -> Iterator[str]:
         """Yield the lines that compute the sum when all steps are there."""
         is_first = not self.summed
         for a, b in self.products:
             rows, columns = self.spec.shape
             left = f"{whole(a)}.reshape(-1, {rows})"
             right = f"{whole(b)}.reshape(-1, {columns})"
-            scope["product_of_rows"] = product_of_rows
+            names.scope["product_of_rows"] = product_of_rows
             text = f"product_of_rows({left}, {right}, {{}})"
-            yield from self._added(text, out, is_first, scope, names)
+            yield from self._added(text, out, is_first, names)
             is_first = False
         for x, axes in self.reduced:
             shifted = (0, *(axis + 1 for axis in axes))
             text = f"np.add.reduce({whole(x)}, {shifted}, None, {{}})"
-            yield from self._added(text, out, is_first, scope, names)
+            yield from self._added(text, out, is_first, names)
             is_first = False
 
-    def _added(
-        self, text: str, out: str, is_first: bool, scope: dict[str, Any], names: Names
-    ) -> Iterator[str]:
+    def _added(self, text: str, out: str, is_first: bool, names: Names) -> Iterator[str]:
         if is_first:
             yield text.format(out)
             return
-        own = names.free("addend")
-        scope[own] = room(self.spec)
+        own = names.given("addend", room(self.spec))
         yield text.format(own)
         yield f"np.add({out}, {own}, {out})"
-
-
-def sum_rows(x: np.ndarray, out: np.ndarray) -> None:
-    """Sum an array over all axes but the last; see `is_sum_of_rows` for why it is done so."""
-    rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
-    np.dot(_ones(len(rows), x.dtype), rows, out)
-
-
-@lru_cache(maxsize=8)
-def _ones(count: int, dtype: np.dtype) -> np.ndarray:
-    return np.ones(count, dtype)
 
 
 def terms_of(step: StepCalls, first_term: int, placeable: set[int]) -> list[Term]:

@@ -20,6 +20,7 @@ from kerascope.backend.program.emit import ALIGNMENT, Kind, Writing, aligned
 from kerascope.backend.program.foreign import is_own
 from kerascope.backend.program.plan import Plan
 from kerascope.backend.program.stacks import FEWEST, longest_run, origin, writing_of_stack
+from kerascope.backend.schedule import slots_of
 from kerascope.errors import VerificationError
 
 
@@ -97,7 +98,7 @@ class Memory:
         end = len(self.bound.lines)
         last: dict[int, int] = {}
         for position, line in enumerate(self.bound.lines):
-            guards = [slot for conjunction in line.guards for slot, _ in conjunction]
+            guards = slots_of([line.guards])
             for slot in (*line.op.numbers_read(line.inputs), *line.outputs, *guards):
                 for root in self._roots.get(slot, ()):
                     last[root] = position
@@ -467,7 +468,7 @@ class _Check:
     def _begin(self, slot: int, when: int, line: Line | None, position: int = -1) -> None:
         """Let a slot lie where its array does."""
         array = self.arrays[slot]
-        start: int = array.__array_interface__["data"][0]
+        start = _address(array)
         one = Holding(slot, start, when)
         self.places[slot] = (one,)
         before = self.holding.get(start)
@@ -483,7 +484,7 @@ class _Check:
         op, places = line.op, self.places
         read = op.numbers_read(line.inputs) if op.inputs_read_by_shape else line.inputs
         if line.guards:
-            read = [*read, *(slot for conjunction in line.guards for slot, _ in conjunction)]
+            read = [*read, *slots_of([line.guards])]
         for slot in read:
             for one in places.get(slot, ()):
                 if self.holding[one.start] is not one:

@@ -11,7 +11,7 @@ from kerascope.backend.program.emit import Kind, Writing, writing_of
 from kerascope.backend.program.flat import Group, find_groups
 from kerascope.backend.program.rules import rules_named
 from kerascope.backend.program.stacks import RULE, find_stacks, stretch_rows
-from kerascope.backend.schedule import Guards, Schedule
+from kerascope.backend.schedule import Guards, Schedule, slots_of
 
 
 class Commit(NamedTuple):
@@ -130,8 +130,7 @@ class Plan:
     @property
     def conditions_at_the_end(self) -> list[int]:
         """The slots by which it is decided whether a variable is written."""
-        guards = [commit.guards for commit in self.commits.values()]
-        return [slot for several in guards for own in several for slot, _ in own]
+        return list(slots_of(commit.guards for commit in self.commits.values()))
 
     def is_at_risk(self, slot: int) -> bool:
         """Tell whether what a slot holds may change while the variables are written."""

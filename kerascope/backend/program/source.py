@@ -13,7 +13,7 @@ from kerascope.backend.graph import Spec, Tensor
 from kerascope.backend.ops.broadcasting import Stretch
 from kerascope.backend.program.bound import Bound, Line
 from kerascope.backend.program.commit import fill
-from kerascope.backend.program.emit import Kind, Literals, Names, Writing, aligned, is_better_full
+from kerascope.backend.program.emit import Kind, Literals, Names, Writing, is_better_full, room
 from kerascope.backend.program.flat import FlatText
 from kerascope.backend.program.memory import Memory, Run
 from kerascope.backend.program.plan import Commit, Plan
@@ -65,10 +65,10 @@ class Source:
         self.plan = plan
         self.memory = memory
         self.bound: Bound = plan.bound
-        self.names = Names()
-        self.scope: dict[str, Any] = {"np": np, "given": given, "fill": fill}
+        self.names = Names(given=given, fill=fill)
+        self.scope = self.names.scope
         self.n_bytes = 0
-        self._literals = Literals(self.names, self.scope)
+        self._literals = Literals(self.names)
         self.line_numbers: dict[int, int] = {}
         self.group_lines: list[int] = []
         self._tensors: dict[int, Tensor] = {
@@ -152,8 +152,7 @@ class Source:
         if fact is not None:
             words |= self._literals.words(fact.spec.dtype, fact.spec.shape)
         if writing.kernel is not None:
-            words["kernel"] = self.names.free(line.op.name)
-            self.scope[words["kernel"]] = writing.kernel
+            words["kernel"] = self.names.given(line.op.name, writing.kernel)
         return writing.text.format(*inputs, **words)
 
     def _write_run(self, position: int, run: Run) -> None:
@@ -168,9 +167,7 @@ class Source:
         self._lines.append(INDENT + self._call(first, run.writing, names[:-1], names[-1]))
 
     def _name_of_all(self, slot: int, array: np.ndarray) -> str:
-        name = self.names.free(f"all_{self._wish(slot)}")
-        self.scope[name] = array
-        return name
+        return self.names.given(f"all_{self._wish(slot)}", array)
 
     def _write_heading(self, line: Line, addition: str = "") -> None:
         """Say in a comment whose ops follow."""
@@ -198,7 +195,7 @@ class Source:
         What is read meanwhile lies where it always lies, and does not change itself.
         """
         targets = [self._name(slot) for slot in self.plan.commits]
-        copies = [text for flat in flats for text in flat.copy(self._name, self.names, self.scope)]
+        copies = [text for flat in flats for text in flat.copy(self._name, self.names)]
         copies += self._keep_numbers()
         values = []
         for commit in self.plan.commits.values():
@@ -213,7 +210,7 @@ class Source:
             f"{INDENT}# `write` makes these calls; nothing can come in between",
         ]
         for flat in flats:
-            texts = list(flat.write(self._name, self.names, self.scope))
+            texts = list(flat.write(self._name, self.names))
             start = next(i for i, text in enumerate(texts) if text.startswith("for "))
             self.group_lines.append(len(self._lines) + start + 1)
             self._lines += [INDENT + text for text in texts]
@@ -242,20 +239,17 @@ class Source:
         if not (commit.is_at_risk or commit.guards):
             return value, []
         v = commit.variable
-        room = self._room(f"new_{value}", Spec(v.room.shape, v.room.dtype))
+        kept = self._room(f"new_{value}", Spec(v.room.shape, v.room.dtype))
         if commit.guards:
             own = self._name(self.plan.slot_of[v])
             value = f"{value} if {self._guard(commit.guards)} else {own}"
         is_sure = commit.new_slot in self.bound.facts
-        return room, [f"{'np.copyto' if is_sure else 'fill'}({room}, {value})"]
+        return kept, [f"{'np.copyto' if is_sure else 'fill'}({kept}, {value})"]
 
     def _room(self, wanted: str, spec: Spec) -> str:
         """Return the name of an array of its own."""
-        name = self.names.free(wanted)
-        room = aligned(spec.n_bytes).view(spec.dtype).reshape(spec.shape)
-        self.scope[name] = room
         self.n_bytes += spec.n_bytes
-        return name
+        return self.names.given(wanted, room(spec))
 
 
 def _short(name: str) -> str:

@@ -22,6 +22,7 @@ from kerascope.backend.ops.linalg import Dot
 from kerascope.backend.program.bound import Bound, Fact, Line
 from kerascope.backend.program.emit import Kind, Writing, writing_of
 from kerascope.backend.program.flat import EXACT, Group, starts_of
+from kerascope.backend.schedule import slots_of
 
 # --- when equal lines are worth one call: how many, how small, how regular ------------------------
 
@@ -135,7 +136,7 @@ def positions_of_readers(bound: Bound) -> dict[int, int]:
     found: dict[int, int] = {}
     for position, line in enumerate(bound.lines):
         read = [] if _is_plain_view(line) else list(line.inputs)
-        read.extend(slot for conjunction in line.guards for slot, _ in conjunction)
+        read.extend(slots_of([line.guards]))
         for slot in read:
             found.setdefault(origin(bound, slot), position)
     return found

@@ -24,7 +24,7 @@ from kerascope.backend.program.commit import Disturbed
 from kerascope.backend.program.draft import Draft
 from kerascope.backend.program.foreign import is_own, is_pure
 from kerascope.backend.program.program import Program
-from kerascope.backend.schedule import Reading, Schedule, is_needed
+from kerascope.backend.schedule import Reading, Schedule, is_needed, perform_on
 from kerascope.errors import VerificationError
 
 TOLD = "__told"  # no name in a program begins so: they are made of the names of tensors
@@ -129,10 +129,7 @@ def stepped(schedule: Schedule, arrays: Sequence[np.ndarray]) -> list[Any]:
     values = schedule.start(arrays, Reading.COPIED)
     for step in schedule.steps:
         if not step.guards or is_needed(step.guards, values):
-            result = step.perform(*[values[slot] for slot in step.inputs])
-            several = (result,) if len(step.outputs) == 1 else result
-            for slot, array in zip(step.outputs, several, strict=True):
-                values[slot] = array
+            perform_on(step, values)
     return values
 
 
