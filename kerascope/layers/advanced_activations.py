@@ -15,7 +15,7 @@ from kerascope.backend.shapes import Shape, normalize_axis
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.errors import ArgumentError, ShapeError
-from kerascope.layers.arguments import number
+from kerascope.layers.arguments import make_weight, number
 
 __all__ = ["ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"]
 
@@ -132,13 +132,7 @@ class PReLU(_Activation):
                 f"from 1 to {ndim - 1}, and among them every axis of unknown size.",
                 subject=self,
             )
-        self.alpha = self.add_weight(
-            name="alpha",
-            shape=shape,
-            initializer=self.alpha_initializer,
-            regularizer=self.alpha_regularizer,
-            constraint=self.alpha_constraint,
-        )
+        self.alpha = make_weight(self, "alpha", shape)
         known = {axis: n for axis, n in enumerate(input_shape) if axis > 0 and axis not in shared}
         self.input_spec = InputSpec(ndim=ndim, axes=known)
         self.built = True

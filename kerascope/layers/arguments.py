@@ -1,10 +1,16 @@
-"""The arguments that layers are made with: checks of numbers, and how they reach the base class."""
+"""The arguments that layers are made with: how they reach the base class, and become weights.
+
+The first functions check numbers: each returns the number or raises.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+from kerascope.backend.graph import Variable
+from kerascope.backend.shapes import Shape
+from kerascope.engine.base_layer import Layer
 from kerascope.errors import ArgumentError
 
 
@@ -94,3 +100,26 @@ def by_name(arguments: dict[str, Any], *own: str) -> dict[str, Any]:
     left_out = ("self", "__class__", "kwargs", *own)
     passed = {name: value for name, value in arguments.items() if name not in left_out}
     return {**passed, **arguments["kwargs"]}
+
+
+def make_weight(layer: Layer, name: str, shape: Shape, of: str | None = None) -> Variable:
+    """Make a weight of a layer from the arguments that the layer has for it.
+
+    Parameters
+    ----------
+    layer : Layer
+    name : str
+        Of the weight: "kernel".
+    shape : tuple of int
+    of : str, optional
+        How the arguments begin if not with the name: "depthwise" for `depthwise_initializer`,
+        `depthwise_regularizer` and `depthwise_constraint`.
+    """
+    word = of or name
+    return layer.add_weight(
+        name=name,
+        shape=shape,
+        initializer=getattr(layer, f"{word}_initializer"),
+        regularizer=getattr(layer, f"{word}_regularizer", None),
+        constraint=getattr(layer, f"{word}_constraint", None),
+    )

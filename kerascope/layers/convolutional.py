@@ -31,7 +31,7 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.engine.layer_type import layer_registry
 from kerascope.errors import ArgumentError, ShapeError
-from kerascope.layers.arguments import by_name, positive_int
+from kerascope.layers.arguments import by_name, make_weight, positive_int
 from kerascope.layers.pooling import (
     AveragePooling1D,
     AveragePooling2D,
@@ -203,13 +203,7 @@ class _Sliding(Layer, metaclass=KernelType):
         self.make_kernels(channels)
         self.bias = None
         if self.use_bias:
-            self.bias = self.add_weight(
-                name="bias",
-                shape=(self.output_channels(channels),),
-                initializer=self.bias_initializer,
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-            )
+            self.bias = make_weight(self, "bias", (self.output_channels(channels),))
         self.input_spec = InputSpec(ndim=len(input_shape), axes={self.channel_axis: channels})
         self.built = True
 
@@ -293,13 +287,7 @@ class _Convolution(_Sliding):
 
     def make_kernels(self, channels: int) -> None:
         """Make `kernel`."""
-        self.kernel = self.add_weight(
-            name="kernel",
-            shape=self.kernel_shape(channels),
-            initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-        )
+        self.kernel = make_weight(self, "kernel", self.kernel_shape(channels))
 
     def convolve(self, inputs: Tensor) -> Tensor:
         """Return the convolution of inputs and kernel."""
@@ -782,13 +770,8 @@ class _Depthwise(_Sliding):
 
     def make_kernels(self, channels: int) -> None:
         """Make `depthwise_kernel`."""
-        self.depthwise_kernel = self.add_weight(
-            name="depthwise_kernel",
-            shape=(*self.kernel_size, channels, self.depth_multiplier),
-            initializer=self.depthwise_initializer,
-            regularizer=self.depthwise_regularizer,
-            constraint=self.depthwise_constraint,
-        )
+        shape = (*self.kernel_size, channels, self.depth_multiplier)
+        self.depthwise_kernel = make_weight(self, "depthwise_kernel", shape, of="depthwise")
 
     def convolve(self, inputs: Tensor) -> Tensor:
         """Return the convolution of each channel."""
@@ -935,13 +918,8 @@ class _Separable(_Depthwise):
         """Make `depthwise_kernel` and `pointwise_kernel`."""
         super().make_kernels(channels)
         ones = (1,) * self.kernel_axes
-        self.pointwise_kernel = self.add_weight(
-            name="pointwise_kernel",
-            shape=(*ones, channels * self.depth_multiplier, self.filters),
-            initializer=self.pointwise_initializer,
-            regularizer=self.pointwise_regularizer,
-            constraint=self.pointwise_constraint,
-        )
+        shape = (*ones, channels * self.depth_multiplier, self.filters)
+        self.pointwise_kernel = make_weight(self, "pointwise_kernel", shape, of="pointwise")
 
     def convolve(self, inputs: Tensor) -> Tensor:
         """Return the mixed channels of the depthwise convolution."""

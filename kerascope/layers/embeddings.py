@@ -14,7 +14,7 @@ from kerascope.backend.shapes import Shape, as_shape, merge_shapes
 from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
 from kerascope.errors import ShapeError, SpellingWarning
-from kerascope.layers.arguments import positive_int
+from kerascope.layers.arguments import make_weight, positive_int
 
 __all__ = ["Embedding"]
 
@@ -94,13 +94,7 @@ class Embedding(Layer):
 
     def build(self, input_shape: Shape) -> None:
         """Make the table `embeddings`."""
-        self.embeddings = self.add_weight(
-            name="embeddings",
-            shape=(self.input_dim, self.output_dim),
-            initializer=self.embeddings_initializer,
-            regularizer=self.embeddings_regularizer,
-            constraint=self.embeddings_constraint,
-        )
+        self.embeddings = make_weight(self, "embeddings", (self.input_dim, self.output_dim))
         self.built = True
 
     def call(self, inputs: Tensor) -> Tensor:

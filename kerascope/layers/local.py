@@ -16,7 +16,7 @@ from kerascope.backend.shapes import Shape, product
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.errors import ShapeError
-from kerascope.layers.arguments import by_name, positive_int
+from kerascope.layers.arguments import by_name, make_weight, positive_int
 from kerascope.layers.spatial import KernelType, check_spatial_axes
 
 __all__ = ["LocallyConnected1D", "LocallyConnected2D"]
@@ -78,22 +78,12 @@ class _LocallyConnected(Layer, metaclass=KernelType):
                 subject=self,
             )
         windows, channels = self._windows(input_shape), input_shape[self._channel_axis]
-        self.kernel = self.add_weight(
-            name="kernel",
-            shape=(product(windows), product((*self.kernel_size, channels)), self.filters),
-            initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
+        self.kernel = make_weight(
+            self, "kernel", (product(windows), product((*self.kernel_size, channels)), self.filters)
         )
         self.bias = None
         if self.use_bias:
-            self.bias = self.add_weight(
-                name="bias",
-                shape=(*windows, self.filters),
-                initializer=self.bias_initializer,
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-            )
+            self.bias = make_weight(self, "bias", (*windows, self.filters))
         self.input_spec = InputSpec(shape=(None, *input_shape[1:]))
         self.built = True
 

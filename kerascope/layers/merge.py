@@ -68,6 +68,8 @@ class _Merge(Layer):
     write `call` themselves.
     """
 
+    _takes_two = False  # and no more
+
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
@@ -83,21 +85,27 @@ class _Merge(Layer):
         return self.combine([_with_axes(x, ndim) for x in inputs])
 
     def checked_list(self, items: Any) -> list[Any]:
-        """Return the inputs (or their shapes) if they are a list of at least two.
+        """Return the inputs (or their shapes) if they are a list of at least two, or of two.
 
         Raises
         ------
         ArgumentError
             They are not.
         """
-        if isinstance(items, list) and len(items) >= 2 and not isinstance(items[0], int):
-            return items
-        came = f"{len(items)}" if isinstance(items, list) else "one tensor"
-        raise ArgumentError(
-            f"{self.label}: a merge layer should be called on a list of at least 2 inputs; got "
-            f"{came}. Call it as layer([x, y]).",
-            subject=self,
-        )
+        if not isinstance(items, list) or len(items) < 2 or isinstance(items[0], int):
+            came = f"{len(items)}" if isinstance(items, list) else "one tensor"
+            raise ArgumentError(
+                f"{self.label}: a merge layer should be called on a list of at least 2 inputs; got "
+                f"{came}. Call it as layer([x, y]).",
+                subject=self,
+            )
+        if self._takes_two and len(items) != 2:
+            raise ArgumentError(
+                f"{self.label}: a {type(self).__name__} layer should be called on exactly 2 "
+                f"inputs; got {len(items)}.",
+                subject=self,
+            )
+        return items
 
     def compute_output_shape(self, input_shape: list[Shape]) -> Shape:
         """Return (batch, the samples' shapes broadcast against each other).
@@ -166,25 +174,11 @@ class Add(_Merge):
 class Subtract(_Merge):
     """The first input minus the second; it takes two."""
 
+    _takes_two = True
+
     def combine(self, tensors: list[Tensor]) -> Tensor:
         """Return x - y."""
         return tensors[0] - tensors[1]
-
-    def checked_list(self, items: Any) -> list[Any]:
-        """Return the inputs (or their shapes) if they are two.
-
-        Raises
-        ------
-        ArgumentError
-            They are not.
-        """
-        if len(super().checked_list(items)) != 2:
-            raise ArgumentError(
-                f"{self.label}: a Subtract layer should be called on exactly 2 inputs; got "
-                f"{len(items)}.",
-                subject=self,
-            )
-        return items
 
 
 class Average(_Merge):
@@ -388,6 +382,8 @@ class Dot(_Merge):
     [[11.0]]
     """
 
+    _takes_two = True
+
     def __init__(self, axes: Any, normalize: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         pair = axes if isinstance(axes, (list, tuple)) else (axes, axes)
@@ -407,22 +403,6 @@ class Dot(_Merge):
             inputs = [K.l2_normalize(x, axis=axis) for x, axis in zip(inputs, axes, strict=True)]
         with changed_habits(batch_dot_is_outer=True):  # what its output shape has always said
             return K.batch_dot(inputs[0], inputs[1], axes=axes)
-
-    def checked_list(self, items: Any) -> list[Any]:
-        """Return the inputs (or their shapes) if they are two.
-
-        Raises
-        ------
-        ArgumentError
-            They are not.
-        """
-        if len(super().checked_list(items)) != 2:
-            raise ArgumentError(
-                f"{self.label}: a Dot layer should be called on exactly 2 inputs; got "
-                f"{len(items)}.",
-                subject=self,
-            )
-        return items
 
     def _axes_for(self, shapes: list[Shape]) -> tuple[int, int]:
         """Return the two axes, counted from the front."""

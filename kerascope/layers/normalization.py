@@ -22,7 +22,7 @@ from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.errors import ArgumentError, ShapeError, SpellingWarning
-from kerascope.layers.arguments import positive_int
+from kerascope.layers.arguments import by_name, make_weight, positive_int
 from kerascope.spellings import habits
 
 __all__ = [
@@ -146,24 +146,14 @@ class BatchNormalization(Layer):
                 f"size.",
                 subject=self,
             )
-        self.gamma = self._feature_weight("gamma", size) if self.scale else None
-        self.beta = self._feature_weight("beta", size) if self.center else None
+        self.gamma = make_weight(self, "gamma", (size,)) if self.scale else None
+        self.beta = make_weight(self, "beta", (size,)) if self.center else None
         self.moving_mean = self._moving_average("moving_mean", size, self.moving_mean_initializer)
         self.moving_variance = self._moving_average(
             "moving_variance", size, self.moving_variance_initializer
         )
         self.input_spec = InputSpec(ndim=len(input_shape), axes={axis: size})
         self.built = True
-
-    def _feature_weight(self, word: str, size: int) -> Variable:
-        """Make `gamma` or `beta`, from the arguments that begin with its name."""
-        return self.add_weight(
-            name=word,
-            shape=(size,),
-            initializer=getattr(self, f"{word}_initializer"),
-            regularizer=getattr(self, f"{word}_regularizer"),
-            constraint=getattr(self, f"{word}_constraint"),
-        )
 
     def _moving_average(self, word: str, size: int, initializer: Any) -> Variable:
         return self.add_weight(name=word, shape=(size,), initializer=initializer, trainable=False)
@@ -324,16 +314,6 @@ class _Normalizing(Layer):
             sizes.append(size)
         return tuple(sizes)
 
-    def _make_weight(self, word: str, sizes: Shape) -> Variable:
-        """Make `gamma` or `beta`, from the arguments that begin with its name."""
-        return self.add_weight(
-            name=word,
-            shape=sizes,
-            initializer=getattr(self, f"{word}_initializer"),
-            regularizer=getattr(self, f"{word}_regularizer", None),
-            constraint=getattr(self, f"{word}_constraint", None),
-        )
-
     def _along_axes(self, weight: Tensor, ndim: int) -> Tensor:
         """Return a weight with an axis of size 1 for each axis of the inputs that it lacks."""
         axes = self._axes(ndim)
@@ -352,27 +332,32 @@ class _ScaledAndShifted(_Normalizing):
 
     def __init__(
         self,
+        *,
         center: bool,
         scale: bool,
-        beta: tuple[Any, Any, Any],
-        gamma: tuple[Any, Any, Any],
+        beta_initializer: Any,
+        gamma_initializer: Any,
+        beta_regularizer: Any,
+        gamma_regularizer: Any,
+        beta_constraint: Any,
+        gamma_constraint: Any,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.center = bool(center)
         self.scale = bool(scale)
-        self.beta_initializer = initializers.get(beta[0])
-        self.beta_regularizer = regularizers.get(beta[1])
-        self.beta_constraint = constraints.get(beta[2])
-        self.gamma_initializer = initializers.get(gamma[0])
-        self.gamma_regularizer = regularizers.get(gamma[1])
-        self.gamma_constraint = constraints.get(gamma[2])
+        self.beta_initializer = initializers.get(beta_initializer)
+        self.gamma_initializer = initializers.get(gamma_initializer)
+        self.beta_regularizer = regularizers.get(beta_regularizer)
+        self.gamma_regularizer = regularizers.get(gamma_regularizer)
+        self.beta_constraint = constraints.get(beta_constraint)
+        self.gamma_constraint = constraints.get(gamma_constraint)
 
     def build(self, input_shape: Shape) -> None:
         """Make gamma and beta, of the sizes of the axes."""
         sizes = self._known_sizes(input_shape)
-        self.gamma = self._make_weight("gamma", sizes) if self.scale else None
-        self.beta = self._make_weight("beta", sizes) if self.center else None
+        self.gamma = make_weight(self, "gamma", sizes) if self.scale else None
+        self.beta = make_weight(self, "beta", sizes) if self.center else None
         axes = self._axes(len(input_shape))
         self.input_spec = InputSpec(ndim=len(input_shape), axes=dict(zip(axes, sizes, strict=True)))
         self.built = True
@@ -435,9 +420,7 @@ class LayerNormalization(_ScaledAndShifted):
         gamma_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        beta = (beta_initializer, beta_regularizer, beta_constraint)
-        gamma = (gamma_initializer, gamma_regularizer, gamma_constraint)
-        super().__init__(center, scale, beta, gamma, **kwargs)
+        super().__init__(**by_name(locals(), "axis", "epsilon"))
         self.axis = axis if isinstance(axis, int) else list(axis)
         self.epsilon = epsilon
 
@@ -500,9 +483,7 @@ class GroupNormalization(_ScaledAndShifted):
         gamma_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        beta = (beta_initializer, beta_regularizer, beta_constraint)
-        gamma = (gamma_initializer, gamma_regularizer, gamma_constraint)
-        super().__init__(center, scale, beta, gamma, **kwargs)
+        super().__init__(**by_name(locals(), "groups", "axis", "epsilon"))
         self.groups = -1 if groups == -1 else positive_int(groups, f"{self.label}: groups")
         self.axis = int(axis)
         self.epsilon = epsilon
@@ -574,7 +555,7 @@ class RMSNormalization(_Normalizing):
 
     def build(self, input_shape: Shape) -> None:
         """Make the weight `scale`."""
-        self.scale = self._make_weight("scale", self._known_sizes(input_shape))
+        self.scale = make_weight(self, "scale", self._known_sizes(input_shape))
         self.built = True
 
     def call(self, inputs: Tensor) -> Tensor:

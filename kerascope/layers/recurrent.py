@@ -189,7 +189,7 @@ class RNN(Layer):
             unroll=self.unroll,
             input_length=sequence.shape[1],
         )
-        self._check_books(inputs)
+        self._check_entries(inputs)
         # In a list of inputs the constants stand at the end: so it counts how many there are.
         self._num_constants = len(constants) or self._num_constants
         if self.stateful:
@@ -219,7 +219,7 @@ class RNN(Layer):
                 subject=self,
             )
 
-    def _check_books(self, inputs: Any) -> None:
+    def _check_entries(self, inputs: Any) -> None:
         """Refuse penalties and updates of single steps, which stay inside the op of the loop."""
         call = self._whole_call(inputs)
         kept = [*self._of_inner_layers("get_losses_for", call)]

@@ -25,7 +25,7 @@ from kerascope.engine.arguments import accepts, to_list
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import layer_registry
 from kerascope.errors import ArgumentError, ShapeError
-from kerascope.layers.arguments import by_name, positive_int, share
+from kerascope.layers.arguments import by_name, make_weight, positive_int, share
 from kerascope.layers.inner_layers import build_inside
 from kerascope.registry import custom_object_scope
 from kerascope.spellings import default_by_dialect
@@ -158,19 +158,9 @@ class GatedCell(OneStep):
 
     def build(self, input_shape: Any) -> None:
         """Make `kernel`, `recurrent_kernel` and `bias` for inputs of shape (batch, features)."""
-        self.kernel = self.add_weight(
-            name="kernel",
-            shape=self.kernel_shape(first_shape(input_shape)[-1]),
-            initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-        )
-        self.recurrent_kernel = self.add_weight(
-            name="recurrent_kernel",
-            shape=self.kernel_shape(self.units),
-            initializer=self.recurrent_initializer,
-            regularizer=self.recurrent_regularizer,
-            constraint=self.recurrent_constraint,
+        self.kernel = make_weight(self, "kernel", self.kernel_shape(first_shape(input_shape)[-1]))
+        self.recurrent_kernel = make_weight(
+            self, "recurrent_kernel", self.kernel_shape(self.units), of="recurrent"
         )
         self.bias = None
         if self.use_bias:
