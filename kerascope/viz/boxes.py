@@ -221,7 +221,8 @@ def _class_line(node: GraphNode, options: PictureOptions, title: str) -> str:
     if options.show_layer_activations:
         words.append(str(node.attrs.get("activation", "")))
     words.append(_parameters_text(node))
-    if options.show_trainable and _has_weights(node):
+    has_weights = node.attrs.get("parameters", 0) or node.attrs.get("shared_with")
+    if options.show_trainable and has_weights:
         words.append("trainable" if node.attrs.get("trainable") else "frozen")
     return " · ".join(filter(None, words))
 
@@ -231,10 +232,6 @@ def is_repeated(class_name: str, node: GraphNode, title: str) -> bool:
     if node.kind != "op":
         return class_name == title
     return class_name.replace("_", "").lower() == title.replace("_", "").lower()
-
-
-def _has_weights(node: GraphNode) -> bool:
-    return bool(node.attrs.get("parameters", 0) or node.attrs.get("shared_with"))
 
 
 def _parameters_text(node: GraphNode) -> str:

@@ -22,7 +22,7 @@ from kerascope.viz.boxes import PictureOptions, caption_with
 from kerascope.viz.collapse.collapsed import kind_of_group
 from kerascope.viz.collapse.view import MOST_BOXES, WHOLE_LEVELS, view_of
 from kerascope.viz.drawing import ENGINES, Drawing, check_target
-from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT
+from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT, check_positive
 from kerascope.viz.extract.forward import require_compiled
 from kerascope.viz.extract.subjects import graph_of, model_with_graph
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
@@ -141,10 +141,10 @@ def draw(
     _check_choice("rankdir", rankdir or "TB", DIRECTIONS)
     _check_choice("engine", engine, ENGINES)
     _check_choice("theme", theme, THEMES)
-    _check_number("dpi", dpi, "resolution")
-    _check_number("time_limit", time_limit, "time")
+    check_positive("draw", "dpi is no resolution", dpi)
+    check_positive("draw", "time_limit is no time", time_limit)
     if most is not None:
-        _check_number("most", most, "number of boxes")
+        check_positive("draw", "most is no number of boxes", most)
     _check_label(label)
     _check_wrt(wrt, subject)
     if to is not None:
@@ -244,11 +244,6 @@ def _check_wrt(wrt: Any, subject: Any) -> None:
             "draw: wrt=... belongs to a loss, that is one tensor; of a model all trainable weights "
             "are shown. Leave it out, or draw model.total_loss."
         )
-
-
-def _check_number(name: str, value: Any, what: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-        raise ArgumentError(f"draw: {name} is no {what}; expected a number above 0, got {value!r}.")
 
 
 # --- compared: two graphs, or the weights of one at two times -------------------------------------

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from kerascope.engine.node_ids import clean, free_id
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 
+Part = TypeVar("Part", GraphNode, GraphGroup)
 # Arrows of the way back: they may lead from a later row to an earlier one.
 BACKWARD_ROLES = ("gradient", "update")
 
@@ -30,6 +31,15 @@ class Parts(NamedTuple):
 def items_of(graph: Graph | Parts) -> list[GraphNode | GraphGroup]:
     """Return all boxes and frames."""
     return [*graph.nodes, *graph.groups]
+
+
+def by_frame(parts: Iterable[Part]) -> dict[str, list[Part]]:
+    """Return boxes, or frames, by the frame directly around them."""
+    found: dict[str, list[Part]] = {}
+    for part in parts:
+        around = part.group if isinstance(part, GraphNode) else part.parent
+        found.setdefault(around, []).append(part)
+    return found
 
 
 class Link(NamedTuple):
@@ -66,13 +76,9 @@ class Level:
             if link[0] != link[1] and link[2].attrs.get("role") not in BACKWARD_ROLES
         ]
 
-    def sorted_children(self) -> list[str] | None:
-        """Return the children, each behind all that feed it; None if they feed each other."""
-        return self.sorted_by(self.flow())
-
     def order(self) -> tuple[list[str], bool]:
         """Return the children, each behind what feeds it where that can be, and whether it can."""
-        order = self.sorted_children()
+        order = self.sorted_by(self.flow())
         return (self.children, False) if order is None else (order, True)
 
     def sorted_by(self, flow: list[Link]) -> list[str] | None:
@@ -307,3 +313,11 @@ class FreeIds:
             found = f"{wanted}~{number}"
         self._taken[found] = None
         return found
+
+
+def on_circles(arrows: Any) -> set[Any]:
+    """Return what lies on a circle of arrows, given as pairs or as targets by their source."""
+    import networkx
+
+    circles = networkx.strongly_connected_components(networkx.DiGraph(arrows))
+    return {one for circle in circles if len(circle) > 1 for one in circle}

@@ -33,8 +33,8 @@ from kerascope.trace.records import counted
 from kerascope.viz.collapse.view import View
 from kerascope.viz.draw import draw
 from kerascope.viz.drawing import Drawing, check_target
+from kerascope.viz.extract.networks import layers_by_path
 from kerascope.viz.extract.subjects import graph_of
-from kerascope.viz.overlays.gradient_norms import layers_by_path
 from kerascope.viz.overlays.marking import paths_of_boxes
 from kerascope.viz.overlays.times import Times, readable_share, readable_time, with_times
 from kerascope.viz.profile_rows import (

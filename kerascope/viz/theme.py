@@ -147,10 +147,7 @@ class Palette:
 
     def line(self, hue: str) -> str:
         """Colour of a frame or an arrow: seen on the background, on a group and on the fill."""
-        color = OKABE_ITO[hue]
-        for ground in (self.background, self.group_fill, self.fill(hue)):
-            color = set_off(color, ground, LINE_CONTRAST)
-        return color
+        return self._set_off(hue, LINE_CONTRAST)
 
     def mark(self, hue: str) -> str:
         """Colour of the frame of a box in some state: seen on the fill of every kind."""
@@ -161,9 +158,12 @@ class Palette:
 
     def sign(self, hue: str) -> str:
         """Colour of a sign or a coloured word: can be read on the fill, and beside the boxes."""
+        return self._set_off(hue, TEXT_CONTRAST)
+
+    def _set_off(self, hue: str, contrast: float) -> str:
         color = OKABE_ITO[hue]
         for ground in (self.background, self.group_fill, self.fill(hue)):
-            color = set_off(color, ground, TEXT_CONTRAST)
+            color = set_off(color, ground, contrast)
         return color
 
 

@@ -8,11 +8,11 @@ from kerascope.backend.graph import Variable, leaves
 from kerascope.engine.model import Model
 from kerascope.errors import ArgumentError, DataError, DtypeError, NotCompiledError
 from kerascope.layers import Dense, Dropout, Embedding, Flatten, Input
+from kerascope.viz.extract.networks import layers_by_path
 from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph, GraphNode
 from kerascope.viz.overlays.gradient_norms import (
     gradient_norms_of,
-    layers_by_path,
     with_gradient_norms,
 )
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from kerascope.engine.node_ids import free_id
 from kerascope.viz.graph import Attribute, Graph, GraphGroup, GraphNode
-from kerascope.viz.nesting import FreeIds, Level, Link, below, items_of, levels_of
+from kerascope.viz.nesting import FreeIds, Level, Link, below, items_of, levels_of, on_circles
 
 # --- name scopes ----------------------------------------------------------------------------------
 
@@ -98,11 +98,7 @@ def _tangled(level: Level, scopes: dict[str, list[str]]) -> dict[str, None]:
     arrows = [(whole(link.source), whole(link.target)) for link in level.flow()]
     if not scopes:
         return {}
-    import networkx
-
-    circles = networkx.strongly_connected_components(networkx.DiGraph(arrows))
-    on_circles = [thing for circle in circles if len(circle) > 1 for thing in circle]
-    return dict.fromkeys(name for is_scope, name in on_circles if is_scope)
+    return dict.fromkeys(name for is_scope, name in on_circles(arrows) if is_scope)
 
 
 # --- new frames on their way ----------------------------------------------------------------------

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import heapify, heappop, heappush
@@ -16,7 +16,7 @@ from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.viz.collapse.blocks import with_blocks
 from kerascope.viz.collapse.collapsed import collapsed, kind_of_group
-from kerascope.viz.graph import Graph, GraphGroup
+from kerascope.viz.graph import Graph
 from kerascope.viz.nesting import hiding_of, nesting_of
 
 MOST_BOXES = 60  # that a person can read
@@ -198,7 +198,7 @@ def closed_for(graph: Graph, expand: Any = None, most: int = MOST_BOXES) -> froz
         nesting = nesting_of(graph)
         return frozenset(group.id for group in graph.groups if nesting[group.id] > expand)
     if callable(expand):
-        return _closed_by(graph, expand)
+        return frozenset(group.id for group in graph.groups if not expand(group))
     names = [expand] if isinstance(expand, str) else expand
     if not isinstance(names, (list, tuple, set, frozenset)):
         raise ArgumentError(
@@ -206,10 +206,6 @@ def closed_for(graph: Graph, expand: Any = None, most: int = MOST_BOXES) -> froz
             f"function from a group to bool, got {expand!r}."
         )
     return _closed_without(graph, names, most)
-
-
-def _closed_by(graph: Graph, is_open: Callable[[GraphGroup], Any]) -> frozenset[str]:
-    return frozenset(group.id for group in graph.groups if not is_open(group))
 
 
 def _closed_without(graph: Graph, names: Iterable[Any], most: int) -> frozenset[str]:

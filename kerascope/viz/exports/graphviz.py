@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 from kerascope.errors import ArgumentError, DrawingError, MissingToolError
 from kerascope.viz.exports import graphviz_child as child
@@ -77,8 +78,8 @@ def render(
     """
     _check_known("format", format, PICTURE_FORMATS)
     _check_known("engine", engine, tuple(PROGRAMS))
-    _check_positive("dpi is no resolution", dpi)
-    _check_positive("time_limit is no time in seconds", time_limit)
+    check_positive("render", "dpi is no resolution", dpi)
+    check_positive("render", "time_limit is no time in seconds", time_limit)
     if format == "png":
         source = _BEGINNING.sub(lambda found: f"{found[0]}\n  graph [dpi={dpi:g}]", source, count=1)
     return _without_traces(_draw(source, format, PROGRAMS[engine], time_limit))
@@ -89,9 +90,10 @@ def _check_known(what: str, value: str, known: tuple[str, ...]) -> None:
         raise ArgumentError(f"render: unknown {what}; expected one of {known}, got {value!r}.")
 
 
-def _check_positive(what: str, value: float) -> None:
+def check_positive(where: str, what: str, value: Any) -> None:
+    """Raise unless a value is a number above 0."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-        raise ArgumentError(f"render: {what}; expected a number above 0, got {value!r}.")
+        raise ArgumentError(f"{where}: {what}; expected a number above 0, got {value!r}.")
 
 
 # --- who draws ------------------------------------------------------------------------------------

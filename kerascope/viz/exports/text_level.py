@@ -23,15 +23,7 @@ from kerascope.viz.exports.text_canvas import (
     plain,
 )
 from kerascope.viz.graph import Graph
-from kerascope.viz.layout.levels import (
-    BOX,
-    ENTRY,
-    EXIT,
-    FRAME,
-    TITLE,
-    Level,
-    Route,
-)
+from kerascope.viz.layout.levels import BOX, ENTRY, EXIT, FRAME, TITLE, Level, Route
 from kerascope.viz.layout.places import Shape, place_level
 from kerascope.viz.nesting import BACKWARD_ROLES
 

@@ -32,7 +32,7 @@ from kerascope.viz.boxes import (
 )
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.layout.arrange import Path, Placed, Point, Rect
-from kerascope.viz.nesting import items_of
+from kerascope.viz.nesting import by_frame, items_of
 from kerascope.viz.theme import state_of, style_of
 
 # Above this many boxes dot's search for short edges is cut off: it would take minutes.
@@ -105,9 +105,7 @@ class _Writer:
         self.graph, self.options = graph, options
         self.frames = dot_names(group.id for group in graph.groups)
         self.names = dot_names((node.id for node in graph.nodes), set(map(axis_name, depths)))
-        self.inner: dict[str, list[GraphGroup]] = {}
-        for group in graph.groups:
-            self.inner.setdefault(group.parent, []).append(group)
+        self.inner = by_frame(graph.groups)
 
     def text(self) -> str:
         """Return the whole."""
@@ -282,9 +280,7 @@ class _PlacedDotWriter(_Writer):
     def __init__(self, graph: Graph, options: PictureOptions, placed: Placed) -> None:
         super().__init__(graph, options, placed.depths)
         self.placed = placed
-        self.members: dict[str, list[GraphNode]] = {}
-        for node in graph.nodes:
-            self.members.setdefault(node.group, []).append(node)
+        self.members = by_frame(graph.nodes)
 
     def parts(self) -> Iterator[str]:
         yield f"  graph {attribute_list(self.whole())}"
@@ -554,7 +550,7 @@ def dot_names(ids: Iterable[str], reserved: Container[str] = ()) -> dict[str, st
 
 def box_attributes(node: GraphNode, name: str, options: PictureOptions) -> dict[str, str]:
     """Return the attributes of a box that is called `name` in DOT."""
-    style, state = theme.style_of(node.kind), theme.state_of(node.attrs.get("state", ""))
+    style, state = style_of(node.kind), state_of(node.attrs.get("state", ""))
     palette = options.palette
     quiet = state is not None and state.quiet
     attributes = {
@@ -579,7 +575,7 @@ def box_attributes(node: GraphNode, name: str, options: PictureOptions) -> dict[
 
 def frame_attributes(group: GraphGroup, name: str, options: PictureOptions) -> dict[str, str]:
     """Return the attributes of a frame that is called `name` in DOT."""
-    state = theme.state_of(group.attrs.get("state", ""))
+    state = state_of(group.attrs.get("state", ""))
     palette, kind = options.palette, str(group.attrs.get("kind", "call"))
     attributes = {
         "label": group_label(group, options),
@@ -620,9 +616,9 @@ def arrow_attributes(edge: GraphEdge, number: int, options: PictureOptions) -> d
     label, role = one_line(edge.label), str(edge.attrs.get("role", ""))
     if role in ROLES:
         kind, line = ROLES[role]
-        attributes |= {"style": line, "color": palette.line(theme.style_of(kind).hue)}
+        attributes |= {"style": line, "color": palette.line(style_of(kind).hue)}
         attributes["penwidth"] = "1.6"
-    state = theme.state_of(edge.attrs.get("state", ""))
+    state = state_of(edge.attrs.get("state", ""))
     if state is not None:
         attributes["color"] = palette.edge if state.quiet else palette.line(state.hue)
         attributes["penwidth"] = HEAVY if state.heavy else PLAIN

@@ -29,18 +29,11 @@ from kerascope.viz.exports import to_svg
 from kerascope.viz.exports.to_svg import style_sheet
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
 from kerascope.viz.layout import arrange, measures, places
-from kerascope.viz.layout.arrange import DEPTH_SIZE
 from kerascope.viz.layout.levels import BEND, BOX, ENTRY, EXIT, FRAME, TITLE, Level
 from kerascope.viz.layout.measures import SLACK, caption_size, measure, text_width, title_size
 from kerascope.viz.layout.order import ordered_levels
 from kerascope.viz.nesting import hiding_of, nesting_of
-from kerascope.viz.theme import (
-    PALETTES,
-    STATES,
-    STYLES,
-    Palette,
-    style_of,
-)
+from kerascope.viz.theme import PALETTES, STATES, STYLES, Palette, style_of
 
 # In this order they make one script; each uses what stands before it.
 SCRIPTS = (
@@ -245,7 +238,7 @@ class _Data:
             "rankdir": self.options.rankdir,
             "theme": self.options.theme,
             "depthRanks": self.options.depth_ranks,
-            "depthStrip": self._depth_strip(levels[""]),
+            "depthStrip": arrange.depth_strip(levels[""]),
             "caption": [self.drawn(line) for line in caption_lines(graph)],
             "captionSize": [wide, high],
             "layout": layout_constants(),
@@ -367,10 +360,6 @@ class _Data:
             routes.append([route.edge, way, route.place, int(route.turned), *route.stops])
         kinds = "".join(LETTERS[kind] for kind in level.kinds)
         return [self.group_numbers[level.group], kinds, things, level.rows, level.depths, routes]
-
-    def _depth_strip(self, level: Level) -> float:
-        depths = [depth for depth in level.depths if depth is not None]
-        return max((text_width(f"depth {d}", DEPTH_SIZE) for d in depths), default=0.0) + 16
 
 
 def _plain(value: Attribute) -> Attribute:

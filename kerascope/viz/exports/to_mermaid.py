@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from kerascope.engine.node_ids import clean
 from kerascope.viz import theme
 from kerascope.viz.boxes import PictureOptions, box_text, caption_lines, group_text, one_line
-from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
+from kerascope.viz.graph import Graph, GraphEdge, GraphNode
+from kerascope.viz.nesting import by_frame
 
 MOST_ARROWS = 500
 # Opening and closing of a box by its outline; one that stands for several has doubled sides.
@@ -57,13 +58,8 @@ class _MermaidWriter:
     def __init__(self, graph: Graph, options: PictureOptions) -> None:
         self.graph, self.options = graph, options
         self.names = {node.id: f"n{i}" for i, node in enumerate(graph.nodes)}
-        self.members: dict[str, list[GraphNode]] = {}
-        self.inner: dict[str, list[GraphGroup]] = {}
+        self.members, self.inner = by_frame(graph.nodes), by_frame(graph.groups)
         self.frame_names = {group.id: f"g{i}" for i, group in enumerate(graph.groups)}
-        for node in graph.nodes:
-            self.members.setdefault(node.group, []).append(node)
-        for group in graph.groups:
-            self.inner.setdefault(group.parent, []).append(group)
 
     def lines(self) -> Iterator[str]:
         if self.options.theme != "auto":

@@ -115,7 +115,7 @@ def from_networkx(converted: Any) -> Graph:
     groups = [GraphGroup(**group) for group in json.loads(converted.graph.get("groups", "[]"))]
     edges = sorted(converted.edges(data=True), key=lambda edge: edge[2].get("number", 0))
     depths: dict[Any, int] = {}
-    if not _have(converted, "depth"):
+    if not all("depth" in data for _, data in converted.nodes(data=True)):
         depths = longest_paths(list(converted.nodes), converted.edges())
     nodes = [
         GraphNode(
@@ -263,10 +263,6 @@ def _outward(attrs: Mapping[str, Attribute], words: tuple[str, ...]) -> dict[str
 def _inward(data: Mapping[str, Any], words: tuple[str, ...]) -> dict[str, Any]:
     """Undo `_outward`, and leave out what is no attribute."""
     return {key.removeprefix(PREFIX): value for key, value in data.items() if key not in words}
-
-
-def _have(converted: Any, key: str) -> bool:
-    return all(key in data for _, data in converted.nodes(data=True))
 
 
 def _group_data(group: GraphGroup) -> dict[str, Any]:

@@ -371,14 +371,13 @@ text{{font-family:{FONT};font-size:{LINE_SIZE}px;white-space:pre}}
 
 def style_sheet(graph: Graph, theme: str) -> str:
     """Return the rules that a graph's picture needs, for a theme of `theme.THEMES`."""
-    rules = [_scoped(line, theme) for line in _SIZES.split("\n")]
-    rules += [_scoped(line, theme) for line in _shapes(graph)]
     first = PALETTES["light" if theme == "auto" else theme]
-    rules += [_scoped(line, theme) for line in _colours(graph, first)]
+    rules = [*_SIZES.split("\n"), *_shapes(graph), *_colours(graph, first)]
+    scoped = [_scoped(rule, theme) for rule in rules]
     if theme == "auto":
-        dark = [_scoped(line, theme) for line in _colours(graph, PALETTES["dark"])]
-        rules.append(f"@media (prefers-color-scheme:dark){{{''.join(dark)}}}")
-    return "\n".join(rules)
+        dark = [_scoped(rule, theme) for rule in [*_colours(graph, PALETTES["dark"])]]
+        scoped.append(f"@media (prefers-color-scheme:dark){{{''.join(dark)}}}")
+    return "\n".join(scoped)
 
 
 def _scoped(rule: str, theme: str) -> str:

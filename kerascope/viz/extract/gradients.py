@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, NamedTuple
@@ -27,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.atomic import set_values
-from kerascope.backend.function import function
+from kerascope.backend.function import Function, function
 from kerascope.backend.gradient import Branches, Swept, gradient_stage
 from kerascope.backend.graph import Apply, Tensor, applies_between, as_tensor, is_float
 from kerascope.backend.ops.broadcasting import zeros_like
@@ -37,7 +38,6 @@ from kerascope.backend.state import PHASE
 from kerascope.engine.node_ids import clean
 from kerascope.errors import DataError, DtypeError
 from kerascope.trace.records import counted
-from kerascope.trace.statistics import figure, statistics_of
 from kerascope.viz.extract.forward import (
     Forward,
     forward_of_model,
@@ -48,6 +48,7 @@ from kerascope.viz.extract.forward import (
 )
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
 from kerascope.viz.nesting import FreeIds
+from kerascope.viz.overlays.values import figures
 
 
 class GradientPicture(NamedTuple):
@@ -486,8 +487,15 @@ def _out_of(branches: Branches, gradient: Tensor, x: Tensor) -> Tensor:
 
 # --- the numbers of gradients ---------------------------------------------------------------------
 
-MOST_NUMBERS = 12  # more than these are told by their figures
-WIDEST = 56  # letters in a line of a box
+
+@contextmanager
+def nothing_kept(function: Function) -> Iterator[None]:
+    """Put back what a call of the function writes: the counts of the random numbers drawn."""
+    before = [(update.variable, update.variable.get_value()) for update in function.updates]
+    try:
+        yield
+    finally:
+        set_values(before)
 
 
 def computed(
@@ -499,13 +507,10 @@ def computed(
     afterwards draws as if nothing had been computed. Observers hear nothing.
     """
     compute = function(inputs, list(tensors.values()), name="gradients")
-    before = [(update.variable, update.variable.get_value()) for update in compute.updates]
-    try:
+    with nothing_kept(compute):
         stage = compute.stage(list(arrays))
         for _ in stage:
             pass
-    finally:
-        set_values(before)
     return {box_id: np.asarray(value) for box_id, value in zip(tensors, stage.result, strict=True)}
 
 
@@ -553,32 +558,3 @@ def fed_model(model: Any, data: Any, training: bool, where: str) -> tuple[list[T
     if PHASE not in inputs:
         inputs, arrays = [*inputs, PHASE], [*arrays, float(training)]
     return inputs, arrays
-
-
-def figures(array: np.ndarray) -> dict[str, str | float]:
-    """Return what a box says about an array: its text and its norm.
-
-    Examples
-    --------
-    >>> figures(np.array([1.0, 0.5, -2.0]))["detail"]
-    '[1, 0.5, -2]'
-    >>> figures(np.full((10, 10), 0.5))
-    {'detail': 'mean 0.5 |max| 0.5', 'norm': 5.0}
-    """
-    statistics = statistics_of(array)
-    norm = 0.0 if statistics.norm is None else statistics.norm
-    if array.size <= MOST_NUMBERS:
-        text = np.array2string(
-            array, formatter={"float_kind": _number}, separator=", ", max_line_width=WIDEST
-        )
-        return {"detail": text, "norm": norm}
-    words = [f"mean {figure(statistics.mean)}"] if statistics.mean is not None else []
-    if statistics.min is not None and statistics.max is not None:
-        words.append(f"|max| {figure(max(-statistics.min, statistics.max))}")
-    counts = ((statistics.nans, "NaN!"), (statistics.infinities, "Inf!"))
-    words += [f"{count} {word}" for count, word in counts if count]
-    return {"detail": " ".join(words), "norm": norm}
-
-
-def _number(value: Any) -> str:
-    return figure(value)

@@ -27,7 +27,7 @@ from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.model import Model
 from kerascope.engine.network import InputFed, Network, NodeComputed
 from kerascope.engine.node import KerasHistory, Node
-from kerascope.engine.node_ids import free_id
+from kerascope.engine.node_ids import clean, free_id
 from kerascope.engine.sequential import Sequential
 from kerascope.errors import GraphError, KerascopeError
 from kerascope.layers.operations import Operation
@@ -118,6 +118,19 @@ def _known_shapes(model: Network) -> list[Shape] | None:
         return None
     shapes = shape if isinstance(shape[0], (list, tuple)) else [shape]
     return [(None, *one[1:]) for one in shapes]
+
+
+def layers_by_path(model: Network) -> dict[str, Layer]:
+    """Return all layers of a model, and of the models nested in it, by names: `encoder/wide`."""
+    found: dict[str, Layer] = {}
+    waiting = [(clean(layer.name), layer) for layer in reversed(model.layers)]
+    while waiting:
+        path, layer = waiting.pop()
+        found[path] = layer
+        wrapped = getattr(layer, "wrapped", [])
+        inner = layer.layers if isinstance(layer, Network) else wrapped
+        waiting += [(f"{path}/{clean(x.name)}", x) for x in reversed(inner) if isinstance(x, Layer)]
+    return found
 
 
 # --- leaving no trace -----------------------------------------------------------------------------

@@ -417,7 +417,8 @@ def _both_directions(layer: Bidirectional, facts: CallFacts) -> Inside:
     states = _given_states(sum(number), layer._num_constants, facts)
     shared = [0, *range(1 + len(states), len(facts.inputs))]  # the sequence, and constants
     shapes: Shapes = [facts.inputs[i] for i in shared]
-    parts = [Part("sequence", "both directions", "shaping", None, _through(shapes, facts), 2)]
+    through = CallFacts(shapes, shapes, facts.dtype)
+    parts = [Part("sequence", "both directions", "shaping", None, through, 2)]
     links = []
     for i, inner in enumerate(directions):
         own = [facts.inputs[s] for s in (states[: number[0]], states[number[0] :])[i]]
@@ -446,10 +447,6 @@ def _given_states(number: int, constants: int, facts: CallFacts) -> range:
     """Return which inputs of the call are first states."""
     given = len(facts.inputs) - 1 - constants
     return range(1, 1 + number) if given == number else range(1, 1)
-
-
-def _through(shapes: Shapes, facts: CallFacts) -> CallFacts:
-    return CallFacts(shapes, shapes, facts.dtype)
 
 
 def _shapes_from(layer: Any, sequence: Shape | None) -> Shapes:

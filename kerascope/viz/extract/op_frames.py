@@ -22,6 +22,7 @@ from kerascope.backend.graph import Apply, Tensor, applies_in_order
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.engine.node import Node
+from kerascope.viz.nesting import on_circles
 
 # Under this scope the sweep opens a layer's name again for each of its ops.
 GRADIENTS = "gradients"
@@ -373,12 +374,7 @@ def _tangled(applies: Sequence[Apply], parts: Parts) -> set[Hashable]:
             numbers[target] -= 1
             if not numbers[target]:
                 ready.append(target)
-    if not after:
-        return set()
-    import networkx
-
-    circles = networkx.strongly_connected_components(networkx.DiGraph(after))
-    return {part for circle in circles if len(circle) > 1 for part in circle}
+    return on_circles(after) if after else set()
 
 
 def _returns(applies: Sequence[Apply], parts: Parts, tangled: set[Hashable]) -> Parts:

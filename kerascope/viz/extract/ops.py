@@ -427,7 +427,7 @@ def placed(
     place = {box.id: box.group for box in boxes.values()}
     ends = dict(place)
     for box in boxes.values():
-        if is_stand_in(box):
+        if box.kind == "placeholder" and box.attrs["input_count"] == 1:  # inside a loop
             ends[box.id] = groups[box.group].parent
     place.update(_innermost(free, ends, paths, edges))
     depths = longest_paths([*boxes, *groups], _arrows_among_brothers(place, paths, edges))
@@ -450,11 +450,6 @@ def placed(
         deepest_first = sorted(children.get(one, []), key=lambda child: -depths[child])
         waiting.extend(reversed(deepest_first))
     return ordered_boxes, ordered_groups
-
-
-def is_stand_in(box: GraphNode) -> bool:
-    """Tell whether a box stands inside a loop for something outside."""
-    return box.kind == "placeholder" and box.attrs["input_count"] == 1
 
 
 def _innermost(

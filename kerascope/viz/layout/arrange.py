@@ -15,16 +15,7 @@ from itertools import pairwise
 
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.graph import Graph
-from kerascope.viz.layout.levels import (
-    BEND,
-    BOX,
-    ENTRY,
-    EXIT,
-    FRAME,
-    TITLE,
-    Level,
-    Route,
-)
+from kerascope.viz.layout.levels import BEND, BOX, ENTRY, EXIT, FRAME, TITLE, Level, Route
 from kerascope.viz.layout.measures import Measure, caption_size, measure, text_width, title_size
 from kerascope.viz.layout.order import ordered_levels
 from kerascope.viz.layout.places import Places, Shape, end_of, place_level
@@ -217,6 +208,12 @@ def _arranged(
     return Arranged(level, shapes, places, before, after)
 
 
+def depth_strip(level: Level) -> float:
+    """Return how much room the depths take that stand left of the rows."""
+    depths = [depth for depth in level.depths if depth is not None]
+    return max((text_width(f"depth {d}", DEPTH_SIZE) for d in depths), default=0.0) + 16
+
+
 class _Picture:
     """Collects where everything lies in the whole picture, frame by frame from the outside in."""
 
@@ -229,13 +226,10 @@ class _Picture:
         self.boxes: dict[str, Rect] = {}
         self.frames: dict[str, Rect] = {}
         self.pieces: dict[int, list[tuple[Route, list[Point]]]] = {}
-        self.depth_strip = self._depth_strip() if options.depth_ranks else 0.0
-
-    def _depth_strip(self) -> float:
-        if self.is_sideways:
-            return DEPTH_SIZE + 8
-        depths = [depth for depth in self.done[""].level.depths if depth is not None]
-        return max((text_width(f"depth {d}", DEPTH_SIZE) for d in depths), default=0.0) + 16
+        self.depth_strip = 0.0
+        if options.depth_ranks:
+            width = DEPTH_SIZE + 8 if self.is_sideways else depth_strip(done[""].level)
+            self.depth_strip = width
 
     def put_levels(self) -> None:
         """Put every level at its place; a frame's is known when the level around it is put."""

@@ -7,24 +7,18 @@ several inputs, the place of each along its side counts too.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 from kerascope.viz.graph import Graph
-from kerascope.viz.layout.levels import (
-    BOX,
-    ENTRY,
-    EXIT,
-    FRAME,
-    TITLE,
-    Level,
-    levels_of,
-)
+from kerascope.viz.layout.levels import BOX, ENTRY, EXIT, FRAME, TITLE, Level, levels_of
 
 ROUNDS = 6
 MANY_ITEMS = 3000  # beyond, crossings are not counted and two rounds have to do
 PORT_SHARE = 0.8
 
 
+@dataclass(slots=True, eq=False)
 class Segment:
     """A piece of a route between two rows that follow each other.
 
@@ -36,13 +30,10 @@ class Segment:
         Where along them, -0.5 to 0.5.
     """
 
-    __slots__ = ("arrives", "leaves", "lower", "upper")
-
-    def __init__(self, upper: int, lower: int, leaves: float, arrives: float) -> None:
-        self.upper = upper
-        self.lower = lower
-        self.leaves = leaves
-        self.arrives = arrives
+    upper: int
+    lower: int
+    leaves: float
+    arrives: float
 
 
 def ordered_levels(graph: Graph) -> dict[str, Level]:

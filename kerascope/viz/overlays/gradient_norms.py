@@ -7,22 +7,20 @@ level "gradient".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 
-from kerascope.backend.atomic import set_values
 from kerascope.backend.function import Function
 from kerascope.backend.gradient import gradients
 from kerascope.backend.graph import Tensor, is_float
-from kerascope.engine.base_layer import Layer
 from kerascope.engine.compiled_network import CompiledNetwork
-from kerascope.engine.network import Network
-from kerascope.engine.node_ids import call_ids, clean
+from kerascope.engine.node_ids import call_ids
 from kerascope.errors import DtypeError
 from kerascope.trace.statistics import norm_of
+from kerascope.viz.extract.gradients import nothing_kept
+from kerascope.viz.extract.networks import layers_by_path
 from kerascope.viz.graph import Attribute, Graph
 from kerascope.viz.overlays.marking import (
     known_ids,
@@ -172,19 +170,6 @@ def gradient_norms_of(model: Any, x: Any, y: Any) -> tuple[dict[str, float], dic
     return calls, layers
 
 
-def layers_by_path(model: Network) -> dict[str, Layer]:
-    """Return all layers of a model, and of the models nested in it, by names: `encoder/wide`."""
-    found: dict[str, Layer] = {}
-    waiting = [(clean(layer.name), layer) for layer in reversed(model.layers)]
-    while waiting:
-        path, layer = waiting.pop()
-        found[path] = layer
-        wrapped = getattr(layer, "wrapped", [])
-        inner = layer.layers if isinstance(layer, Network) else wrapped
-        waiting += [(f"{path}/{clean(x.name)}", x) for x in reversed(inner) if isinstance(x, Layer)]
-    return found
-
-
 def _require_model(model: Any) -> None:
     if not isinstance(model, CompiledNetwork):
         raise DtypeError(
@@ -203,20 +188,10 @@ def _norms(
     wanted = {t: gradient for t, gradient in found.items() if gradient is not None}
     inputs = model._feed_inputs + model._feed_targets + model._feed_sample_weights
     function = Function(inputs + model._phase_inputs(), list(wanted.values()), name=where)
-    with _nothing_kept(function), np.errstate(all="ignore"):
+    with nothing_kept(function), np.errstate(all="ignore"):
         norms = dict(zip(wanted, map(norm_of, function(arrays)), strict=True))
     return {
         name: norm_of([norms[t] for t in group if t in norms])
         for name, group in groups.items()
         if any(t in norms for t in group)
     }
-
-
-@contextmanager
-def _nothing_kept(function: Function) -> Iterator[None]:
-    """Put back what a call of the function writes: the counts of the random numbers drawn."""
-    before = [(update.variable, update.variable.get_value()) for update in function.updates]
-    try:
-        yield
-    finally:
-        set_values(before)

@@ -88,6 +88,31 @@ def _text(array: np.ndarray, statistics: Statistics, ascii_only: bool) -> str:
     return "\n".join(filter(None, [alarm, *lines]))
 
 
+def figures(array: np.ndarray) -> dict[str, str | float]:
+    """Return what the box of a gradient says about it: its text and its norm.
+
+    Examples
+    --------
+    >>> figures(np.array([1.0, 0.5, -2.0]))["detail"]
+    '[1, 0.5, -2]'
+    >>> figures(np.full((10, 10), 0.5))
+    {'detail': 'mean 0.5 |max| 0.5', 'norm': 5.0}
+    """
+    statistics = statistics_of(array)
+    norm = 0.0 if statistics.norm is None else statistics.norm
+    if array.size <= MOST_NUMBERS:
+        text = np.array2string(
+            array, formatter={"float_kind": figure}, separator=", ", max_line_width=LONGEST_LINE
+        )
+        return {"detail": text, "norm": norm}
+    words = [f"mean {figure(statistics.mean)}"] if statistics.mean is not None else []
+    if statistics.min is not None and statistics.max is not None:
+        words.append(f"|max| {figure(max(-statistics.min, statistics.max))}")
+    counts = ((statistics.nans, "NaN!"), (statistics.infinities, "Inf!"))
+    words += [f"{count} {word}" for count, word in counts if count]
+    return {"detail": " ".join(words), "norm": norm}
+
+
 def alarm_text(statistics: Statistics, *, ascii_only: bool = False) -> str:
     """Return how many numbers are NaN or infinite: "✗ 3 NaN, 1 Inf"; "" if none are."""
     if statistics.is_sound:

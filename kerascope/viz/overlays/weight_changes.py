@@ -13,8 +13,8 @@ import numpy as np
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.trace.statistics import norm_of
+from kerascope.viz.extract.networks import layers_by_path
 from kerascope.viz.graph import Attribute, Graph
-from kerascope.viz.overlays.gradient_norms import layers_by_path
 from kerascope.viz.overlays.marking import mark, paths_of_boxes, with_attributes, with_details
 
 

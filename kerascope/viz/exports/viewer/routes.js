@@ -1,4 +1,4 @@
-// The way of each arrow through a level, as points (across, along): routes.py, in JavaScript.
+// The way of each arrow through a level, as points (across, along): arrange.py, in JavaScript.
 
 /** Return the points of a route: the first, then three for each curve. */
 function routePoints(level, shapes, places, route, reach) {

@@ -1,4 +1,4 @@
-// Strands: items that stand straight below each other, moved as one: strands.py, in JavaScript.
+// Strands: items that stand straight below each other, moved as one: places.py, in JavaScript.
 
 /** Return the middles of all items, moved so that strands are straight. */
 function straighten(level, ties, spaces, middle) {
