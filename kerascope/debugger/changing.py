@@ -16,6 +16,7 @@ from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import END, Event
+from kerascope.trace.function_plan import fitted, name_of, slot_of
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.records import listed
 from kerascope.trace.stepper import EventSource, Recording
@@ -27,11 +28,8 @@ from kerascope.trace.timelines import (
     Timeline,
     TimelineDifference,
     call_at,
-    fitted,
-    name_of,
     override,
     rerun,
-    slot_of,
 )
 
 SETTINGS = ("grain", "history")

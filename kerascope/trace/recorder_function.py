@@ -22,7 +22,15 @@ from kerascope.registry import did_you_mean
 from kerascope.stage import Stage
 from kerascope.trace.event_writer import FILE, StageRecorder, line_of, named
 from kerascope.trace.events import Delta, Where, new_delta
-from kerascope.trace.function_plan import NO_CALLS, Group, Path, Plan, PlannedStep, inner_calls
+from kerascope.trace.function_plan import (
+    NO_CALLS,
+    Group,
+    Path,
+    Plan,
+    PlannedStep,
+    inner_calls,
+    slots_by_name,
+)
 from kerascope.trace.snapshots import ErrorRef
 from kerascope.trace.statistics import count_inf, count_nan
 from kerascope.trace.train_facts import Memory
@@ -506,17 +514,14 @@ def override(call: FunctionRecorder, name: str, value: Any) -> None:
 
 def _place(call: FunctionRecorder, name: str) -> tuple[int, PlannedStep | None, int]:
     """Return the slot of a name, and which output of which op it is."""
-    plan, slots = call.plan, call.plan.slots
-    of_keys = {key: slots[x] for x, key in plan.keys.items() if x in slots}
-    of_inputs = {x.name: slots[x] for x in plan.function.inputs}
-    of_steps = {planned.name: planned.step.outputs[0] for planned in plan.steps}
-    places = {**of_inputs, **of_steps, **of_keys}
-    if name not in places:
+    plan = call.plan
+    slots = slots_by_name(plan)
+    if name not in slots:
         raise ArgumentError(
             f"set {name}: {plan.function.name} has no tensor of this name. "
-            f"{did_you_mean(name, list(places))}".rstrip()
+            f"{did_you_mean(name, slots)}".rstrip()
         )
-    slot = places[name]
+    slot = slots[name]
     for planned in plan.steps:
         if slot in planned.step.outputs:
             return slot, planned, planned.step.outputs.index(slot)

@@ -140,20 +140,13 @@ class InnerRunNarrator(StageNarrator):
         """Tell what entered tensor_map."""
         if isinstance(event, InputFed) and not isinstance(event.computed, Constant):
             self._begin()
-            self.tell(
-                "fed", self._depth + 1, f"tensor_map[{event.tensor.name}]", event.computed.name
-            )
+            name = f"tensor_map[{event.tensor.name}]"
+            self.tell("fed", self._depth + 1, name, event.computed.name)
         elif isinstance(event, NodeComputed) and self._is_told:
-            pairs = zip(event.node.output_tensors, event.output_tensors, strict=True)
-            for x, y in pairs:
-                self.tell(
-                    "computed",
-                    self._depth + 1,
-                    f"tensor_map[{x.name}]",
-                    f"depth {event.depth}",
-                    f"{y.name} {y.shape}",
-                    depth_in_model=event.depth,
-                )
+            depth = event.depth
+            for x, y in zip(event.node.output_tensors, event.output_tensors, strict=True):
+                name, words = f"tensor_map[{x.name}]", (f"depth {depth}", f"{y.name} {y.shape}")
+                self.tell("computed", self._depth + 1, name, *words, depth_in_model=depth)
 
     def _begin(self) -> None:
         if self._is_told:
@@ -222,15 +215,10 @@ class MapStepNarrator(StageNarrator):
     def event(self, event: Any) -> None:
         """Tell of one node."""
         if isinstance(event, NodeVisited):
-            mark = (
-                ()
-                if event.depth is None
-                else (
-                    f"at depth {event.depth}",
-                    "marked in seen_nodes",
-                )
-            )
-            self.tell("visit", 2, event.node.name, "visit", f"for {event.tensor.name}", *mark)
+            words = ["visit", f"for {event.tensor.name}"]
+            if event.depth is not None:
+                words += [f"at depth {event.depth}", "marked in seen_nodes"]
+            self.tell("visit", 2, event.node.name, *words)
         elif isinstance(event, NodeSkipped):
             self.tell("skip", 2, event.node.name, "skip", f"for {event.tensor.name}: seen before")
         elif isinstance(event, NodeFinished):
@@ -262,19 +250,14 @@ class CompileNarrator(StageNarrator):
         if isinstance(event, LossTerm):
             self.terms.append(event)
             function = str(getattr(event.function, "__name__", type(event.function).__name__))
-            name, weight = f"{event.output_name}_loss", figure(event.weight)
-            words: tuple[str, ...] = (
-                function,
-                f"{event.loss.name} {event.loss.shape}",
-                f"weight {weight}",
-            )
+            name, loss = f"{event.output_name}_loss", f"{event.loss.name} {event.loss.shape}"
+            words = (function, loss, f"weight {figure(event.weight)}")
             self._tell("loss_term", name, *words, function=function, weight=event.weight)
         elif isinstance(event, PenaltyTerm):
             names = listed(x.name for x in event.penalties)
             self._tell("penalties", "penalties", "regularizers", names)
         elif isinstance(event, MetricTerm):
-            words = ("metric: never differentiated", event.tensor.name)
-            self._tell("metric", event.name, *words)
+            self._tell("metric", event.name, "metric: never differentiated", event.tensor.name)
 
     def finished(self) -> None:
         """Tell what the model has now."""
@@ -315,14 +298,12 @@ class TrainFunctionNarrator(StageNarrator):
         for update in f.updates:
             role = self.facts.role(update.variable)
             if role in ("iterations", "state"):
-                self._tell_pair(update.variable, update.new_value, role)
+                words = f"new_v = {update.new_value.name} {update.new_value.shape}"
+                self.tell("pair", 2, update.variable.name, role, words, role=role)
         ops, updates = counted(len(f.schedule.steps), "op"), counted(len(f.updates), "update")
         self.tell("function", 1, "train_function", "K.function", ops, updates)
         self.tell("inputs", 2, "inputs", f"[{listed(f.inputs)}]")
         self.tell("outputs", 2, "outputs", f"[{listed(self.facts.output_names)}]")
-
-    def _tell_pair(self, v: Any, new_v: Any, role: str) -> None:
-        self.tell("pair", 2, v.name, role, f"new_v = {new_v.name} {new_v.shape}", role=role)
 
 
 class UpdatesNarrator(StageNarrator):
@@ -338,16 +319,14 @@ class UpdatesNarrator(StageNarrator):
         """Tell the pairs of one parameter."""
         if not isinstance(event, ParameterUpdate):
             return
-        maker = self.enclosing(TrainFunctionNarrator)
-        facts = maker.facts if maker is not None else None
         if not self._is_told:
             self._is_told = True
-            name = type(self.stage.subject).__name__
-            self.tell(
-                "begin", 1, "get_updates", f"{name}: pairs (v, new_v); v <- new_v at each call"
-            )
-        if facts is not None:
-            facts.take_update(event)
+            optimizer = type(self.stage.subject).__name__
+            words = f"{optimizer}: pairs (v, new_v); v <- new_v at each call"
+            self.tell("begin", 1, "get_updates", words)
+        maker = self.enclosing(TrainFunctionNarrator)
+        if maker is not None and maker.facts is not None:
+            maker.facts.take_update(event)
         for v, new_v in event.pairs:
             role = "parameter" if v is event.param else "slot"
             words = f"new_v = {new_v.name} {new_v.shape}"
@@ -403,15 +382,9 @@ class GradientsNarrator(StageNarrator):
             return
         places = self._sweep.facts.places if self._sweep.facts is not None else {}
         words = [self._with_count(x) for x in reached if x in places or isinstance(x, Variable)]
-        self.tell(
-            "swept_node",
-            2,
-            self._label,
-            counted(len(ops), "op"),
-            listed(ops, most=4),
-            f"-> {listed(words)}" if words else "",
-            ops=ops,
-        )
+        to = f"-> {listed(words)}" if words else ""
+        cells = (counted(len(ops), "op"), listed(ops, most=4), to)
+        self.tell("swept_node", 2, self._label, *cells, ops=ops)
 
     def _with_count(self, x: Tensor) -> str:
         number, facts = self._sweep.contributions[x], self._sweep.facts

@@ -27,7 +27,7 @@ from kerascope.trace.train_facts import TrainFacts
 
 
 class FitNarrator(StageNarrator):
-    """The loop over epochs and batches; the batches' own calls have a observer of their own."""
+    """The loop over epochs and batches; the batches' own calls have an observer of their own."""
 
     phase = "fit"
 
@@ -42,10 +42,11 @@ class FitNarrator(StageNarrator):
         elif isinstance(event, BatchBegun):
             self._batches += 1
             self._is_shown = self._next_is_shown()
+            self._untold += not self._is_shown
             if self._is_shown:
-                self._tell_batch(event)
-            else:
-                self._untold += 1
+                name = f"epoch {event.epoch + 1}, batch {event.batch_index}"
+                self.section(f"fit {self.stage.subject.name}")
+                self.tell("batch", 1, name, counted(event.size, "sample"), size=event.size)
         elif isinstance(event, BatchEnded) and self._is_shown:
             names = self.stage.subject.metrics_names
             self._tell_figures("outs", 2, "outs", dict(zip(names, event.outs, strict=True)))
@@ -55,11 +56,6 @@ class FitNarrator(StageNarrator):
     def _next_is_shown(self) -> bool:
         f = self.stage.subject.train_function
         return f in self.story.train_facts and self.story.calls_of.get(f, 0) < self.story.batches
-
-    def _tell_batch(self, event: BatchBegun) -> None:
-        name = f"epoch {event.epoch + 1}, batch {event.batch_index}"
-        self.section(f"fit {self.stage.subject.name}")
-        self.tell("batch", 1, name, counted(event.size, "sample"), size=event.size)
 
     def _tell_epoch(self, event: EpochEnded) -> None:
         self.section(f"fit {self.stage.subject.name}")
@@ -71,9 +67,8 @@ class FitNarrator(StageNarrator):
     def _tell_figures(
         self, kind: str, depth: int, name: str, logs: dict[str, Any], *cells: str
     ) -> None:
-        known = {
-            key: x for key, x in logs.items() if np.ndim(x) == 0 and key not in ("batch", "size")
-        }
+        scalars = {key: x for key, x in logs.items() if np.ndim(x) == 0}
+        known = {key: x for key, x in scalars.items() if key not in ("batch", "size")}
         words = tuple(f"{key}={figure(x)}" for key, x in known.items())
         alarm = not all(np.isfinite(x) for x in known.values())
         facts: dict[str, Any] = {key: float(figure(x)) for key, x in known.items()}
@@ -114,10 +109,8 @@ class FunctionNarrator(StageNarrator):
             return
         f, results = self.stage.subject, to_list(self.stage.result)
         found = [statistics_of(array) for array in results]
-        names = [y.name for y in f.outputs]
         facts = self.story.train_facts.get(f)
-        if facts is not None:
-            names = facts.output_names
+        names = [y.name for y in f.outputs] if facts is None else facts.output_names
         pairs = zip(names, found, strict=False)
         words = tuple(f"{name}: {' '.join(one.cells)}" for name, one in pairs)
         written = (counted(len(f.updates), "update"),) if f.updates else ()
@@ -208,7 +201,8 @@ class BatchNarrator(StageNarrator):
         is_sound = _is_finite(array)
         if y in self._wanted or not is_sound or self.story.level == "op":
             statistics = self._seen[y] = statistics_of(array)
-            if not is_sound and self._not_finite is None and _are_finite(step, values):
+            went_in = (values[slot] for slot in step.inputs)
+            if not is_sound and self._not_finite is None and all(map(_is_finite, went_in)):
                 self._not_finite = (step, statistics)
             if self.story.level == "op":
                 self._tell_op(step, statistics)
@@ -224,7 +218,7 @@ class BatchNarrator(StageNarrator):
         phase = self._phase_of(step)
         if phase != self._phase_said:
             self._phase_said = phase
-            self.tell("begin", 2, phase, "ops, in the order of the schedule", phase=phase)
+            self._begin(phase, "ops, in the order of the schedule")
         expression = repr(step.apply).partition(" -> ")[0]
         cells = (expression, *statistics.short_cells)
         self.tell("op", 3, step.apply.name, *cells, phase=phase, alarm=not statistics.is_sound)
@@ -233,6 +227,9 @@ class BatchNarrator(StageNarrator):
         is_of_layer = step.phase < Phase.BACKWARD and step.apply in self.facts.calls
         return "forward" if is_of_layer else step.phase.word
 
+    def _begin(self, phase: str, words: str) -> None:
+        self.tell("begin", 2, phase, words, phase=phase)
+
     def _tell_computed(self) -> None:
         """Tell all that was computed, phase by phase."""
         if self._is_told:
@@ -240,25 +237,22 @@ class BatchNarrator(StageNarrator):
         self._is_told = True
         self._tell_feed()
         self._tell_forward()
-        self._tell_scalars("loss", "loss", "of this batch, with the old weights", self.facts.losses)
-        self._tell_scalars("metrics", "metrics", "", self.facts.metrics)
+        self._tell_scalars("loss", "of this batch, with the old weights", self.facts.losses)
+        self._tell_scalars("metrics", "", self.facts.metrics)
         self._tell_backward()
         self._tell_not_finite()
         self._tell_updates()
 
     def _tell_feed(self) -> None:
-        fed = [x for x in self.function.inputs if x in self._seen]
         ops = counted(len(self.function.schedule.steps), "op")
         self.tell("begin", 2, self.function.name, f"outs = f(ins_batch): {ops}, no layer is called")
-        for x in fed:
-            if x not in self.facts.places:
+        for x in self.function.inputs:
+            if x in self._seen and x not in self.facts.places:
                 self._tell_array("fed", x.name, x)
 
     def _tell_forward(self) -> None:
         depth_before = None
-        self.tell(
-            "begin", 2, "forward", "by falling depth; what enters tensor_map", phase="forward"
-        )
+        self._begin("forward", "by falling depth; what enters tensor_map")
         for x, (_, depth) in self.facts.places.items():
             if x not in self._seen:
                 continue
@@ -267,21 +261,17 @@ class BatchNarrator(StageNarrator):
                 depth_before = depth
             self._tell_array("tensor", self.facts.name_of(x), x, depth=4)
 
-    def _tell_scalars(self, kind: str, phase: str, words: str, tensors: dict[str, Tensor]) -> None:
+    def _tell_scalars(self, phase: str, words: str, tensors: dict[str, Tensor]) -> None:
         known = {name: x for name, x in tensors.items() if x in self._seen}
         if known:
-            self.tell("begin", 2, phase, words, phase=phase)
+            self._begin(phase, words)
         for name, x in known.items():
-            self._tell_array(kind, name, x, phase=phase)
+            self._tell_array(phase, name, x, phase=phase)
 
     def _tell_backward(self) -> None:
-        known = [
-            arrival for arrival in self.facts.arrivals_in_order() if arrival.gradient in self._seen
-        ]
-        if not known:
-            return
-        words = "d total_loss / d x, from the loss back"
-        self.tell("begin", 2, "backward", words, phase="backward")
+        known = [a for a in self.facts.arrivals_in_order() if a.gradient in self._seen]
+        if known:
+            self._begin("backward", "d total_loss / d x, from the loss back")
         for arrival in known:
             kind = "weight_gradient" if arrival.is_weight else "gradient"
             statistics = self._seen[arrival.gradient]
@@ -304,9 +294,7 @@ class BatchNarrator(StageNarrator):
     def _tell_updates(self) -> None:
         if not self._changes:
             return
-        self.tell(
-            "begin", 2, "update", "every new_v is computed before any is written", phase="update"
-        )
+        self._begin("update", "every new_v is computed before any is written")
         for variable, change in self._changes.items():
             if variable.dtype.startswith("int"):
                 continue
@@ -320,7 +308,7 @@ class BatchNarrator(StageNarrator):
         v = event.variable
         if self._phase_said != "commit":
             self._phase_said = "commit"
-            self.tell("begin", 2, "commit", "v <- new_v", phase="commit")
+            self._begin("commit", "v <- new_v")
         old, new = self.old[v], v.get_value(borrow=True)
         if v.shape == ():
             words, facts = f"{figure(old)} -> {figure(new)}", {}
@@ -341,15 +329,9 @@ class BatchNarrator(StageNarrator):
         depth: int = 3,
         phase: str | None = None,
     ) -> None:
-        statistics = self._seen[x]
-        cells = (*statistics.cells, *more)
-        facts = {"tensor": x.name, **statistics.facts}
-        self.tell(kind, depth, name, *cells, phase=phase, alarm=not statistics.is_sound, **facts)
-
-
-def _are_finite(step: Step, values: list[Any]) -> bool:
-    """Tell whether an op was given finite numbers only."""
-    return all(_is_finite(values[slot]) for slot in step.inputs)
+        found = self._seen[x]
+        cells, facts = (*found.cells, *more), {"tensor": x.name, **found.facts}
+        self.tell(kind, depth, name, *cells, phase=phase, alarm=not found.is_sound, **facts)
 
 
 def _is_finite(array: Any) -> bool:

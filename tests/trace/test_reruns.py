@@ -9,10 +9,11 @@ from kerascope.errors import ArgumentError
 from kerascope.layers import Add, Dense, Dropout, Input
 from kerascope.models import Model, Sequential
 from kerascope.stage import observing
+from kerascope.trace.function_plan import slots_by_name
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.snapshots import same
 from kerascope.trace.tape_store import Tape
-from kerascope.trace.timelines import Override, call_at, rerun, slots_by_name
+from kerascope.trace.timelines import Override, call_at, rerun
 
 OF_ONE_NAME = "subclassed_inside"  # two of its variables have one name
 
