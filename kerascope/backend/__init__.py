@@ -28,6 +28,7 @@ from kerascope.backend.ops.random import *
 from kerascope.backend.ops.reduction import *
 from kerascope.backend.ops.shaping import *
 from kerascope.backend.ops.sparse import *
+from kerascope.backend.ops.windows import normalize_data_format
 from kerascope.backend.scopes import users_name_scope as name_scope
 from kerascope.backend.state import *
 from kerascope.backend.state import enter_old_names as _enter_old_names

@@ -120,6 +120,6 @@ def test_inputs_may_lie_in_memory_in_any_order():
     ],
 )
 def test_which_cells_lie_in_how_many_windows(sizes, strides, padding, length, apart, all_):
-    windows = kernels.Windows(sizes, strides, padding, 1)
+    windows = kernels.WindowOp(sizes, strides, padding, 1)
     assert windows.are_apart() is apart
     assert windows.cover_all((1, length, 1)) is all_

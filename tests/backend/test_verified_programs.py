@@ -1,5 +1,6 @@
 """`K.function(..., verify=True)`: program and steps at each call, compared before it counts."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -14,10 +15,11 @@ from zoo import ZOO
 
 import kerascope as ks
 from kerascope import backend as K
+from kerascope import initializers
 from kerascope.backend.graph import Op
 from kerascope.backend.ops import scan_run
 from kerascope.backend.program import emit, flat, loop_plan
-from kerascope.backend.program.checks import are_same
+from kerascope.backend.program.checks import are_same, own_failure
 from kerascope.backend.program.verified import VerifiedProgram
 from kerascope.backend.subnormals import FLUSHED
 from kerascope.errors import ArgumentError, VerificationError
@@ -313,3 +315,26 @@ def test_what_is_the_same():
 def test_a_recipe_is_not_changed_by_being_verified():
     assert isinstance(recipe(3), Recipe)
     assert difference(recipe(3), verify=True) is None
+
+
+# --- whose error it is ----------------------------------------------------------------------------
+
+
+def failure_of(fail):
+    """Return why something fails, as a program's caller asks."""
+    try:
+        fail()
+    except Exception as error:
+        return own_failure(fail, error)
+
+
+def test_what_our_code_in_any_folder_raises_is_a_failure_of_its_own():
+    assert type(failure_of(functools.partial(initializers.get, 3.5))) is ArgumentError
+
+
+def test_what_somebody_elses_code_raises_comes_from_outside():
+    def fail():
+        raise ArgumentError("an alarm")
+
+    with pytest.raises(ArgumentError, match="an alarm"):
+        failure_of(fail)

@@ -762,9 +762,7 @@ def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
     ShapeError
         The kernel has another number of windows, or of numbers in each, than the input.
     """
-    sizes = sizes_along_axes(kernel_size, 1, "K.local_conv1d: kernel_size")
-    steps = sizes_along_axes(strides, 1, "K.local_conv1d: strides")
-    return _local("K.local_conv1d", inputs, kernel, sizes, steps, data_format)
+    return _local("K.local_conv1d", 1, inputs, kernel, kernel_size, strides, data_format)
 
 
 def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
@@ -791,23 +789,25 @@ def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format
         The kernel has another number of windows, or of numbers in each, than the input; or
         `output_shape` is wrong.
     """
-    sizes = sizes_along_axes(kernel_size, 2, "K.local_conv2d: kernel_size")
-    steps = sizes_along_axes(strides, 2, "K.local_conv2d: strides")
-    return _local("K.local_conv2d", inputs, kernel, sizes, steps, data_format, output_shape)
+    return _local(
+        "K.local_conv2d", 2, inputs, kernel, kernel_size, strides, data_format, output_shape
+    )
 
 
-def _local(where, inputs, kernel, kernel_size, strides, data_format, output_shape=None):
+def _local(where, axes, inputs, kernel, kernel_size, strides, data_format, output_shape=None):
+    kernel_size = sizes_along_axes(kernel_size, axes, f"{where}: kernel_size")
+    strides = sizes_along_axes(strides, axes, f"{where}: strides")
     inputs, kernel = promoted(inputs, kernel)
-    ndim = len(kernel_size) + 2
+    ndim = axes + 2
     if inputs.ndim != ndim or kernel.ndim != 3:
         raise ShapeError(
             f"{where}: inputs of shape {inputs.shape}, kernel of shape {kernel.shape}; expected "
             f"{ndim} and 3 axes.",
             subject=inputs,
         )
-    channels_first = normalize_data_format(data_format) == "channels_first"
-    if channels_first:
-        inputs = permute_dimensions(inputs, (0, *range(2, ndim), 1))
+    data_format = normalize_data_format(data_format)
+    channels_first = data_format == "channels_first"
+    inputs = channels_last(inputs, data_format)
     patches = Patches(kernel_size, strides)(inputs)
     windows = patches.shape[1:-2]
     filters = kernel.shape[-1]

@@ -1,4 +1,4 @@
-"""The numbers of a convolution and of its gradient by the kernel, into memory that is given.
+"""The numbers of a convolution and of its gradients, into memory that is given.
 
 A kernel of 3 x 3 places over 64 channels is a vector of 576 numbers for each filter. Lay the part
 of the image under each position of the kernel out as a row of 576 numbers ("im2col"), and the whole
@@ -402,7 +402,7 @@ def kernel_gradient_into(
 # side by side in memory: a whole row is one piece for NumPy, the kernel's numbers repeated along
 # it, instead of a short piece for each column.
 #
-# The functions are like those of `convolution_kernels.py`. Kernels are (size of each axis, 1,
+# The functions are like those above. Kernels are (size of each axis, 1,
 # filters), and a channel has filters // groups filters.
 
 

@@ -97,6 +97,24 @@ def known_values(tensor):
     return None
 
 
+def sizes_said_by(vector, where):
+    """Return the sizes that a vector says, None for each that only a run tells.
+
+    Raises
+    ------
+    ShapeError
+        Not even how many there are is known.
+    """
+    sizes = known_values(vector)
+    if sizes is None:
+        raise ShapeError(
+            f"{where} '{vector.name}' has an unknown number of sizes; expected a vector of known "
+            f"length.",
+            subject=vector,
+        )
+    return sizes
+
+
 # --- places by number -----------------------------------------------------------------------------
 
 

@@ -31,7 +31,6 @@ __all__ = [
     "log_softmax",
     "moving_average_update",
     "normalize_batch_in_training",
-    "normalize_data_format",
     "relu",
     "sigmoid",
     "softmax",

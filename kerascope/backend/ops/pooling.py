@@ -46,37 +46,37 @@ Shape = tuple[int, ...]
 Routine = Callable[..., None]
 
 
-class Windows(NamedTuple):
-    """The windows of a pooling; the attributes as for `pooling.WindowOp`."""
+@parametric
+class WindowOp(Op):
+    """An op on the windows over the axes of `x` from `axis` on."""
 
-    sizes: tuple[int, ...]
+    pool_size: tuple[int, ...]
     strides: tuple[int, ...]
     padding: str
     axis: int
 
+    def pooled_shape(self, shape, where="pooling"):
+        """Return the shape with the windows counted instead of the cells."""
+        return pooled_shape(shape, self.pool_size, self.strides, self.padding, self.axis, where)
+
     def lengths(self, shape: Shape) -> Shape:
         """Return the lengths of the axes that are pooled."""
-        return shape[self.axis : self.axis + len(self.sizes)]
+        return shape[self.axis : self.axis + len(self.pool_size)]
 
     def along(self, shape: Shape) -> Iterator[tuple[int, list[Place]]]:
         """Yield each axis that is pooled, and the places of cell 0, 1, ... along it."""
-        facts = zip(self.lengths(shape), self.sizes, self.strides, strict=True)
+        facts = zip(self.lengths(shape), self.pool_size, self.strides, strict=True)
         for axis, (length, size, stride) in enumerate(facts, start=self.axis):
             yield axis, places_along(length, size, stride, self.padding)
 
     def places(self, shape: Shape) -> list[Place]:
         """Return the places of each cell, row by row, in an input of this shape."""
         lengths = self.lengths(shape)
-        return list(places_of_cells(lengths, self.sizes, self.strides, self.padding, self.axis))
-
-    def pooled(self, shape: Shape) -> Shape:
-        """Return the shape with the windows counted instead of the cells."""
-        found = pooled_shape(shape, self.sizes, self.strides, self.padding, self.axis, "pooling")
-        return tuple(int(n or 0) for n in found)
+        return list(places_of_cells(lengths, self.pool_size, self.strides, self.padding, self.axis))
 
     def are_apart(self) -> bool:
         """Tell whether no cell lies in two windows."""
-        return all(size <= step for size, step in zip(self.sizes, self.strides, strict=True))
+        return all(size <= step for size, step in zip(self.pool_size, self.strides, strict=True))
 
     def cover_all(self, shape: Shape) -> bool:
         """Tell whether each cell of an input of this shape lies in a window."""
@@ -119,9 +119,9 @@ class Fold(NamedTuple):
     shape: Shape
 
 
-def folds_of(windows: Windows, shape: Shape) -> list[Fold]:
+def folds_of(windows: WindowOp, shape: Shape) -> list[Fold]:
     """Return the steps that fold inputs of this shape, axis by axis."""
-    found, pooled = [], windows.pooled(shape)
+    found, pooled = [], windows.pooled_shape(shape)
     for axis, places in windows.along(shape):
         before = (slice(None),) * axis
         full = max(
@@ -154,7 +154,7 @@ def fold(function: np.ufunc, x: np.ndarray, step: Fold, out: np.ndarray) -> None
         function(part, x[place.cells], out=part)
 
 
-def fold_into(function: np.ufunc, shape: Shape, dtype: np.dtype, windows: Windows) -> Routine:
+def fold_into(function: np.ufunc, shape: Shape, dtype: np.dtype, windows: WindowOp) -> Routine:
     """Return the function (out, x) that brings each window down to one number."""
     steps = folds_of(windows, shape)
     blocks = image_blocks(shape, dtype.itemsize)
@@ -172,7 +172,7 @@ def fold_into(function: np.ufunc, shape: Shape, dtype: np.dtype, windows: Window
     return fold_all
 
 
-def average_into(shape: Shape, dtype: np.dtype, windows: Windows) -> Routine:
+def average_into(shape: Shape, dtype: np.dtype, windows: WindowOp) -> Routine:
     """Return the function (out, x) for the mean of each window.
 
     float16 is summed as float32: sums would soon be too large for it.
@@ -188,7 +188,7 @@ def average_into(shape: Shape, dtype: np.dtype, windows: Windows) -> Routine:
 
         return average
 
-    pooled = windows.pooled(shape)
+    pooled = windows.pooled_shape(shape)
 
     def average_wide(out: np.ndarray, x: np.ndarray) -> None:
         wide = shared_room("wide", shape, summed_in)
@@ -201,11 +201,11 @@ def average_into(shape: Shape, dtype: np.dtype, windows: Windows) -> Routine:
     return average_wide
 
 
-def cell_counts(windows: Windows, shape: Shape, dtype: Any) -> np.ndarray:
+def cell_counts(windows: WindowOp, shape: Shape, dtype: Any) -> np.ndarray:
     """Return how many cells of an input of this shape each window covers; a scalar if all alike."""
-    after = len(shape) - windows.axis - len(windows.sizes)
+    after = len(shape) - windows.axis - len(windows.pool_size)
     ones = np.ones((*(1,) * windows.axis, *windows.lengths(shape), *(1,) * after), dtype)
-    counts = np.empty(windows.pooled(ones.shape), dtype)
+    counts = np.empty(windows.pooled_shape(ones.shape), dtype)
     fold_into(np.add, ones.shape, ones.dtype, windows)(counts, ones)
     alike = counts.size > 0 and bool((counts == counts.flat[0]).all())
     return np.asarray(counts.flat[0]) if alike else counts
@@ -238,7 +238,7 @@ def hits(
         yield place, hit
 
 
-def put_at_maximum_into(shape: Shape, dtype: np.dtype, windows: Windows) -> Routine:
+def put_at_maximum_into(shape: Shape, dtype: np.dtype, windows: WindowOp) -> Routine:
     """Return the function (out, g, x, y): each number of `g` at the first maximum of its window.
 
     Parameters
@@ -248,7 +248,7 @@ def put_at_maximum_into(shape: Shape, dtype: np.dtype, windows: Windows) -> Rout
     dtype : numpy.dtype
         Of `g` and `out`.
     """
-    places, pooled = windows.places(shape), windows.pooled(shape)
+    places, pooled = windows.places(shape), windows.pooled_shape(shape)
     apart, covered = windows.are_apart(), windows.cover_all(shape)
     blocks = image_blocks(shape, dtype.itemsize)
     block = (longest(blocks), *pooled[1:])
@@ -273,9 +273,9 @@ def put_at_maximum_into(shape: Shape, dtype: np.dtype, windows: Windows) -> Rout
     return put
 
 
-def spread_average_into(shape: Shape, dtype: np.dtype, windows: Windows) -> Routine:
+def spread_average_into(shape: Shape, dtype: np.dtype, windows: WindowOp) -> Routine:
     """Return the function (out, g, like): each number of `g` in equal parts on its window."""
-    places, pooled = windows.places(shape), windows.pooled(shape)
+    places, pooled = windows.places(shape), windows.pooled_shape(shape)
     apart, covered = windows.are_apart(), windows.cover_all(shape)
     counts = cell_counts(windows, shape, dtype)
     blocks = image_blocks(shape, dtype.itemsize)
@@ -298,28 +298,6 @@ def spread_average_into(shape: Shape, dtype: np.dtype, windows: Windows) -> Rout
     return spread
 
 
-# --- the ops --------------------------------------------------------------------------------------
-
-
-@parametric
-class WindowOp(Op):
-    """An op on the windows over the axes of `x` from `axis` on."""
-
-    pool_size: tuple[int, ...]
-    strides: tuple[int, ...]
-    padding: str
-    axis: int
-
-    def pooled_shape(self, shape):
-        """Return the shape with the windows counted instead of the cells."""
-        return pooled_shape(shape, self.pool_size, self.strides, self.padding, self.axis, self.name)
-
-    @property
-    def windows(self):
-        """Where the windows lie."""
-        return Windows(self.pool_size, self.strides, self.padding, self.axis)
-
-
 # --- maxima ---------------------------------------------------------------------------------------
 
 
@@ -327,15 +305,14 @@ class MaxPool(WindowOp, IntoMemory):
     """The maximum of each window of `x`."""
 
     def infer_shape(self, x):
-        return self.pooled_shape(x.shape)
+        return self.pooled_shape(x.shape, self.name)
 
     def kernel(self, inputs, outputs):
         shape, dtype = inputs[0]
-        return fold_into(np.maximum, shape, dtype, self.windows)
+        return fold_into(np.maximum, shape, dtype, self)
 
     def grad(self, inputs, outputs, output_grads):
-        place = PutAtMaximum(self.pool_size, self.strides, self.padding, self.axis)
-        return [place(output_grads[0], inputs[0], outputs[0])]
+        return [PutAtMaximum(**self.parameters)(output_grads[0], inputs[0], outputs[0])]
 
 
 class PutAtMaximum(WindowOp, IntoMemory):
@@ -346,11 +323,11 @@ class PutAtMaximum(WindowOp, IntoMemory):
 
     def kernel(self, inputs, outputs):
         shape, dtype = outputs[0]
-        return put_at_maximum_into(shape, dtype, self.windows)
+        return put_at_maximum_into(shape, dtype, self)
 
     def grad(self, inputs, outputs, output_grads):
-        take = TakeAtMaximum(self.pool_size, self.strides, self.padding, self.axis)
-        return [take(output_grads[0], inputs[1], inputs[2]), None, None]
+        take = TakeAtMaximum(**self.parameters)
+        return [take(output_grads[0], *inputs[1:]), None, None]
 
 
 class TakeAtMaximum(WindowOp):
@@ -361,13 +338,13 @@ class TakeAtMaximum(WindowOp):
 
     def perform(self, g, x, y):
         result = np.zeros(y.shape, g.dtype)
-        places, rooms = self.windows.places(x.shape), np.empty((2, *y.shape), bool)
+        places, rooms = self.places(x.shape), np.empty((2, *y.shape), bool)
         for (cells, windows), hit in hits(x, y, places, rooms):
             result[windows] += g[cells] * hit
         return result
 
     def grad(self, inputs, outputs, output_grads):
-        put = PutAtMaximum(self.pool_size, self.strides, self.padding, self.axis)
+        put = PutAtMaximum(**self.parameters)
         return [put(output_grads[0], inputs[1], inputs[2]), None, None]
 
 
@@ -378,15 +355,14 @@ class AveragePool(WindowOp, IntoMemory):
     """The mean of each window of `x`: of the cells that lie inside `x`."""
 
     def infer_shape(self, x):
-        return self.pooled_shape(x.shape)
+        return self.pooled_shape(x.shape, self.name)
 
     def kernel(self, inputs, outputs):
         shape, dtype = inputs[0]
-        return average_into(shape, dtype, self.windows)
+        return average_into(shape, dtype, self)
 
     def grad(self, inputs, outputs, output_grads):
-        spread = SpreadAverage(self.pool_size, self.strides, self.padding, self.axis)
-        return [spread(output_grads[0], inputs[0])]
+        return [SpreadAverage(**self.parameters)(output_grads[0], inputs[0])]
 
 
 class SpreadAverage(WindowOp, IntoMemory):
@@ -397,11 +373,10 @@ class SpreadAverage(WindowOp, IntoMemory):
 
     def kernel(self, inputs, outputs):
         shape, dtype = outputs[0]
-        return spread_average_into(shape, dtype, self.windows)
+        return spread_average_into(shape, dtype, self)
 
     def grad(self, inputs, outputs, output_grads):
-        pool = AveragePool(self.pool_size, self.strides, self.padding, self.axis)
-        return [pool(output_grads[0]), None]
+        return [AveragePool(**self.parameters)(output_grads[0]), None]
 
 
 # --- the functions of K ---------------------------------------------------------------------------

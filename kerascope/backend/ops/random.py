@@ -32,10 +32,10 @@ from kerascope.backend.graph import (
     scoped,
 )
 from kerascope.backend.ops.elementwise import Add
-from kerascope.backend.ops.indexing import known_values
 from kerascope.backend.ops.indexing import shape as shape_of
+from kerascope.backend.ops.indexing import sizes_said_by
 from kerascope.backend.ops.shaping import shape_vector
-from kerascope.errors import ArgumentError, DtypeError, ShapeError
+from kerascope.errors import ArgumentError, DtypeError
 from kerascope.settings import config
 
 __all__ = [
@@ -63,14 +63,7 @@ class RandomOp(Op):
     is_pure = False  # so that nobody takes two draws for one
 
     def infer_shape(self, shape, draws):
-        sizes = known_values(shape)
-        if sizes is None:
-            raise ShapeError(
-                f"{self.name}: the shape '{shape.name}' has an unknown number of sizes; "
-                f"expected a vector of known length.",
-                subject=shape,
-            )
-        return sizes
+        return sizes_said_by(shape, f"{self.name}: the shape")
 
     def infer_dtype(self, shape, draws):
         return self.dtype

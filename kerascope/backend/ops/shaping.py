@@ -15,7 +15,7 @@ from kerascope.backend.graph import (
     checked_dtype,
     parametric,
 )
-from kerascope.backend.ops.indexing import known_values
+from kerascope.backend.ops.indexing import sizes_said_by
 from kerascope.backend.ops.joining import stack
 from kerascope.backend.ops.templates import number
 from kerascope.backend.shapes import normalize_axes, normalize_axis, product, reshaped_shape
@@ -67,14 +67,7 @@ class ReshapeTo(Reshaping):
     """The numbers of `x` in a shape that is a tensor itself."""
 
     def infer_shape(self, x, shape):
-        target = known_values(shape)
-        if target is None:
-            raise ShapeError(
-                f"reshape: the target shape '{shape.name}' has an unknown number of sizes; "
-                f"expected a vector of known length.",
-                subject=shape,
-            )
-        return reshaped_shape(x.shape, target)
+        return reshaped_shape(x.shape, sizes_said_by(shape, "reshape: the target shape"))
 
     def perform(self, x, shape):
         return np.reshape(x, tuple(shape))
@@ -302,14 +295,7 @@ class Full(Op):
     dtype: str
 
     def infer_shape(self, shape):
-        sizes = known_values(shape)
-        if sizes is None:
-            raise ShapeError(
-                f"full: the shape '{shape.name}' has an unknown number of sizes; "
-                f"expected a vector of known length.",
-                subject=shape,
-            )
-        return sizes
+        return sizes_said_by(shape, "full: the shape")
 
     def infer_dtype(self, shape):
         return self.dtype

@@ -6,6 +6,7 @@ and where debuggers and tracebacks look for the text.
 
 from __future__ import annotations
 
+import ast
 import keyword
 import linecache
 import math
@@ -363,6 +364,20 @@ def show(file: str, text: str, lines: Sequence[str]) -> None:
         linecache.cache.pop(_gone.pop(), None)
     shown: Any = lines  # a list is expected, but whatever has lines will do
     linecache.cache[file] = (len(text), None, shown, file)
+
+
+def function_of(text: str, name: str | None = None) -> ast.FunctionDef:
+    """Return the tree of a function of a program's text: that of a name, or the first."""
+    functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    return next(node for node in functions if name in (None, node.name))
+
+
+def compiled(function: ast.FunctionDef, what: str, scope: dict[str, Any]) -> Callable[..., Any]:
+    """Return a function whose tree was changed; `what` says in tracebacks what it is."""
+    tree = ast.fix_missing_locations(ast.Module([function], []))
+    exec(compile(tree, f"<kerascope {function.name}, {what}>", "exec"), scope)
+    made: Callable[..., Any] = scope[function.name]
+    return made
 
 
 def hide(file: str) -> None:

@@ -26,7 +26,7 @@ from kerascope.backend.atomic import LOCKS, set_values
 from kerascope.backend.graph import Op, Spec, Variable
 from kerascope.backend.program.bound import Line
 from kerascope.backend.program.draft import Draft
-from kerascope.backend.program.emit import Kind
+from kerascope.backend.program.emit import Kind, compiled, function_of
 from kerascope.backend.program.flat import SCOPE, Group
 from kerascope.backend.program.program import Program
 from kerascope.backend.program.source import Source
@@ -62,10 +62,10 @@ nothing = "".format
 
 def statements_of(source: Source) -> list[ast.stmt]:
     """Return the statements of a program but for its `return`."""
-    *body, _ = _function(source.text).body
+    *body, _ = function_of(source.text).body
     if ast.unparse(body[-1]) != "write()":
         return body
-    return [*body[:-1], *_function(source.text, "new_values").body]
+    return [*body[:-1], *function_of(source.text, "new_values").body]
 
 
 def with_clock(source: Source, clock: Clock) -> Callable[..., tuple[int, ...]]:
@@ -77,9 +77,9 @@ def with_clock(source: Source, clock: Clock) -> Callable[..., tuple[int, ...]]:
     clock : callable
         Returns nanoseconds.
     """
-    function = _function(source.text)
+    function = function_of(source.text)
     function.body = _with_readings(statements_of(source))
-    return _compiled(function, {**source.scope, CLOCK: clock})
+    return compiled(function, "measured", {**source.scope, CLOCK: clock})
 
 
 def cost_of(clock: Clock) -> float:
@@ -91,9 +91,9 @@ def cost_of(clock: Clock) -> float:
     >>> cost_of(count(0, 5).__next__)
     5.0
     """
-    function = _function("def trial(): pass")
+    function = function_of("def trial(): pass")
     function.body = _with_readings([ast.Pass() for _ in range(TRIALS)])
-    readings = _compiled(function, {CLOCK: clock})()
+    readings = compiled(function, "measured", {CLOCK: clock})()
     return float(median(differences(readings)))
 
 
@@ -110,10 +110,10 @@ def differences(readings: Sequence[int]) -> list[int]:
 
 def without_calls(source: Source) -> Callable[..., Any]:
     """Return the program as a function that looks up all names and calls nothing."""
-    function = _function(source.text)
+    function = function_of(source.text)
     idle = _Idle(source.scope)
     function.body = [idle.visit(statement) for statement in statements_of(source)]
-    return _compiled(function, {**source.scope, NOTHING: nothing})
+    return compiled(function, "measured", {**source.scope, NOTHING: nothing})
 
 
 class _Idle(ast.NodeTransformer):
@@ -144,12 +144,6 @@ class _Idle(ast.NodeTransformer):
         return ast.Call(ast.Name(NOTHING, ast.Load()), [node.func, *node.args], node.keywords)
 
 
-def _function(text: str, name: str | None = None) -> ast.FunctionDef:
-    """Return a function of a text: that of a name, or the first."""
-    functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
-    return next(node for node in functions if name in (None, node.name))
-
-
 def _with_readings(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
     """Return the statements with a reading around each, and all readings at the end."""
     names = [f"{READING}{number}" for number in range(len(statements) + 1)]
@@ -162,13 +156,6 @@ def _with_readings(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         body += [statement, after]
     listed: list[ast.expr] = [ast.Name(name, ast.Load()) for name in names]
     return [*body, ast.Return(ast.Tuple(listed, ast.Load()))]
-
-
-def _compiled(function: ast.FunctionDef, scope: dict[str, Any]) -> Callable[..., Any]:
-    tree = ast.fix_missing_locations(ast.Module([function], []))
-    exec(compile(tree, f"<kerascope {function.name}, measured>", "exec"), scope)
-    compiled: Callable[..., Any] = scope[function.name]
-    return compiled
 
 
 # --- what each line stands for: its op, its layer, its phase and its memory -----------------------
@@ -271,9 +258,6 @@ class _Reading:
         self.draft = draft
         self.source = draft.source
         self.bound = draft.plan.bound
-        self.positions: dict[int, list[int]] = {}  # several where a stack is one line of the text
-        for at, number in self.source.line_numbers.items():
-            self.positions.setdefault(number, []).append(at)
         self.tensors = {slot: x.name for x, slot in self.bound.schedule.slots.items()}
         known = [*self.bound.facts, *self.tensors, *draft.plan.slot_of.values()]
         names = self.source.names
@@ -286,7 +270,7 @@ class _Reading:
         """Yield all lines."""
         groups = dict(zip(self.source.group_lines, self.draft.plan.groups, strict=True))
         for statement, time in zip(statements_of(self.source), seconds, strict=True):
-            positions = self._positions(statement)
+            positions = self.source.positions_of(statement)
             if positions:
                 for position in positions:
                     yield self._of_op(position, time / len(positions))
@@ -294,11 +278,6 @@ class _Reading:
                 yield from self._of_group(groups[statement.lineno], statement, time)
             else:
                 yield self._of_end(statement, time)
-
-    def _positions(self, statement: ast.stmt) -> list[int]:
-        numbers = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
-        found = [self.positions[number] for number in numbers if number in self.positions]
-        return found[0] if found else []
 
     def _layer(self, scope: str, phase: str) -> str:
         layer = layer_of(scope)

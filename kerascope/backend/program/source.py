@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -85,6 +87,18 @@ class Source:
                 self._write_line(position, line, plan.writings[position])
         self._write_end(flats)
         self.text = "\n".join(self._lines) + "\n"
+
+    def positions_of(self, statement: ast.stmt) -> list[int]:
+        """Return the lines of the plan that a statement of the text is; several for a stack."""
+        numbers = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+        return [at for number in numbers for at in self._positions.get(number, ())]
+
+    @cached_property
+    def _positions(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for at, number in self.line_numbers.items():
+            found.setdefault(number, []).append(at)
+        return found
 
     # --- names ------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from kerascope.backend.program.bound import Line
 from kerascope.backend.program.checks import are_same, checked_loops, differing, own_failure
 from kerascope.backend.program.commit import Disturbed
 from kerascope.backend.program.draft import Draft
+from kerascope.backend.program.emit import compiled, function_of
 from kerascope.backend.program.foreign import is_own, is_pure
 from kerascope.backend.program.program import Program
 from kerascope.backend.schedule import Reading, Schedule, is_needed, perform_on
@@ -196,24 +197,14 @@ class FirstDifference:
     def _observed(self) -> Callable[..., None]:
         """Return the program up to its last line, with a look after each statement."""
         source = self.draft.source
-        tree = ast.parse(source.text)
-        function = tree.body[0]
-        assert isinstance(function, ast.FunctionDef)
-        positions: dict[int, list[int]] = {}
-        for position, number in source.line_numbers.items():
-            positions.setdefault(number, []).append(position)
+        function = function_of(source.text)
         body: list[ast.stmt] = []
         for statement in function.body:
-            last = statement.end_lineno or statement.lineno
-            several = [p for n in range(statement.lineno, last + 1) for p in positions.get(n, ())]
-            if several:
-                body += [statement, *map(self._look_at, several)]
+            positions = source.positions_of(statement)
+            if positions:
+                body += [statement, *map(self._look_at, positions)]
         function.body = body or [ast.Pass()]
-        scope = {**source.scope, TOLD: self._tell}
-        code = ast.fix_missing_locations(ast.Module([function], []))
-        exec(compile(code, f"<kerascope {source.name}, verified>", "exec"), scope)
-        observed: Callable[..., None] = scope[source.name]
-        return observed
+        return compiled(function, "verified", {**source.scope, TOLD: self._tell})
 
     def _look_at(self, position: int) -> ast.stmt:
         """Return the statement that hands over what a line has computed."""
