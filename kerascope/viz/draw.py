@@ -7,30 +7,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from os import PathLike
 from typing import Any
-
-import numpy as np
 
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.records import counted
-from kerascope.viz.boxes import PictureOptions, caption_with
+from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.collapse.collapsed import kind_of_group
 from kerascope.viz.collapse.view import MOST_BOXES, WHOLE_LEVELS, view_of
 from kerascope.viz.drawing import ENGINES, Drawing, check_target
 from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT, check_positive
 from kerascope.viz.extract.forward import require_compiled
 from kerascope.viz.extract.subjects import graph_of, model_with_graph
-from kerascope.viz.graph import Graph, GraphEdge, GraphNode
-from kerascope.viz.overlays.diff import diff
+from kerascope.viz.graph import Graph, GraphNode
+from kerascope.viz.overlays.comparing import compared
 from kerascope.viz.overlays.gradient_norms import gradient_norms_of, with_gradient_norms
 from kerascope.viz.overlays.marking import highlighted
 from kerascope.viz.overlays.values import at_step, values_of, with_values
-from kerascope.viz.overlays.weight_changes import weight_changes, with_weight_changes
 from kerascope.viz.theme import THEMES
 
 DIRECTIONS = ("TB", "LR")
@@ -244,72 +239,6 @@ def _check_wrt(wrt: Any, subject: Any) -> None:
             "draw: wrt=... belongs to a loss, that is one tensor; of a model all trainable weights "
             "are shown. Leave it out, or draw model.total_loss."
         )
-
-
-# --- compared: two graphs, or the weights of one at two times -------------------------------------
-
-LEVELS_OF_LAYERS = ("node", "layer")
-
-
-def compared(
-    graph: Graph, subject: Any, before: Any, graph_before: Callable[[Any], Graph]
-) -> Graph:
-    """Return a graph with what has changed since.
-
-    Parameters
-    ----------
-    graph : Graph
-        Of `subject`.
-    subject : object
-    before : model, Graph, or list of array_like
-        A model or a graph as it was; or the weights of `subject` as `get_weights()` gave them.
-    graph_before : callable
-        Makes the graph of `before`.
-
-    Notes
-    -----
-    Of two models with the same graph, as a model after two epochs is, the weights are compared.
-
-    Raises
-    ------
-    ArgumentError
-        The arrays are not the weights of `subject`, or it has none.
-    """
-    if _are_arrays(before):
-        if not isinstance(subject, Network) or graph.attrs.get("level") not in LEVELS_OF_LAYERS:
-            raise ArgumentError(
-                "draw: diff=weights compares the weights of a model at level 'node' or 'layer'; "
-                f"got {type(subject).__name__} at level {graph.attrs.get('level', '?')!r}."
-            )
-        return _with_weights(graph, subject, before)
-    both = diff(graph_before(before), graph)
-    parts: list[GraphNode | GraphEdge] = [*both.nodes, *both.edges]
-    is_same = not any(part.attrs.get("state") for part in parts)
-    if is_same and graph.attrs.get("level") in LEVELS_OF_LAYERS and _fit(subject, before):
-        return _with_weights(both, subject, before.get_weights())
-    return both
-
-
-def _are_arrays(before: Any) -> bool:
-    return isinstance(before, (list, tuple)) and all(
-        isinstance(one, (np.ndarray, np.generic)) for one in before
-    )
-
-
-def _fit(subject: Any, before: Any) -> bool:
-    """Tell whether two models have weights of the same shapes."""
-    if not (isinstance(subject, Network) and isinstance(before, Network)):
-        return False
-    return [w.shape for w in subject.weights] == [w.shape for w in before.weights]
-
-
-def _with_weights(graph: Graph, model: Network, before: Any) -> Graph:
-    changes = weight_changes(model, before)
-    graph = with_weight_changes(graph, changes)
-    moved = sum(box.attrs.get("state") in ("changed", "nan") for box in graph.nodes)
-    words = f"The weights of {counted(moved, 'box')} changed" if moved else "No weight changed"
-    caption = caption_with(graph.attrs, words)
-    return replace(graph, attrs={**graph.attrs, "caption": caption})
 
 
 # --- marked: values, a moment of a run, gradients, highlights -------------------------------------

@@ -3,7 +3,7 @@
 `diff(before, after)` draws every box and arrow of both graphs once: `matched_boxes` says which
 boxes are the same; those that differ say in what; `with_rows` finds rows for all. `diff_lines` says
 it in words, for a terminal. What changed in the numbers of one model is another picture:
-`weight_changes.py`.
+`comparing.py`.
 """
 
 from __future__ import annotations
