@@ -512,8 +512,7 @@ def value_of(expression: Expression, names: Names) -> Any:
 def _keys(old: Any, new: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Return which keys or elements only the new value has, and which only the old one."""
     both_dicts = isinstance(old, Mapping) and isinstance(new, Mapping)
-    collections = (list, tuple, set, frozenset)
-    if not both_dicts and not (isinstance(old, collections) and isinstance(new, collections)):
+    if not both_dicts and not (isinstance(old, COLLECTIONS) and isinstance(new, COLLECTIONS)):
         return (), ()
     mine, theirs = list(old), list(new)
     added = tuple(key for key in theirs if not any(same(key, other) for other in mine))

@@ -20,6 +20,7 @@ or `p`. A function keeps its arrays in slots, and a slot has as many names as th
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,11 +33,13 @@ from kerascope.engine.node import Node
 from kerascope.engine.node_ids import free_id
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
+from kerascope.trace.event_writer import FILE, line_of
 from kerascope.trace.events import END, Delta, Event, Where
 from kerascope.trace.history import OF_THE_OUTPUT
 from kerascope.trace.train_facts import Memory, TrainFacts, keys_by_node
 
 
+@dataclass(eq=False)
 class Group:
     """Ops that make a span together: those of a layer's call, or of a parameter's update.
 
@@ -53,23 +56,21 @@ class Group:
         Of a parameter's update: "m" and its variable.
     keys : list of str
         Of a call: the keys of its outputs in `tensor_map`.
-    made_at : tuple of (str, int) or None
     deltas : tuple of Delta or None
         Names that are the same at each call, once they were asked for.
     """
 
-    def __init__(self, kind: str, name: str) -> None:
-        self.kind = kind
-        self.name = name
-        self.node: Node | None = None
-        self.depth: int | None = None
-        self.variable: Variable | None = None
-        self.slots: list[tuple[str, Variable]] = []
-        self.keys: list[str] = []
-        self.made_at: tuple[str, int] | None = None
-        self.deltas: tuple[Delta, ...] | None = None
+    kind: str
+    name: str
+    node: Node | None = None
+    depth: int | None = None
+    variable: Variable | None = None
+    slots: list[tuple[str, Variable]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    deltas: tuple[Delta, ...] | None = None
 
 
+@dataclass(eq=False, slots=True)
 class PlannedStep:
     """One op: what is told of it each time.
 
@@ -93,27 +94,17 @@ class PlannedStep:
         Further events: (kind, name, position of the output).
     """
 
-    __slots__ = (
-        *("brings", "deltas", "details", "group", "is_plain", "name", "op", "phase", "step"),
-        *("where", "where_done"),
-    )
-
-    def __init__(self, step: Step, name: str, phase: str, where: Where) -> None:
-        self.step = step
-        self.name = name
-        self.phase = phase
-        self.where = self.where_done = where
-        self.op = Delta("op", None, step.apply.op.name)
-        self.deltas: tuple[Delta, ...] = (self.op,)
-        self.is_plain = False
-        self.group: Group | None = None
-        self.brings: list[tuple[str, Any, int]] = []
-        self.details: list[tuple[str, str, int]] = []
-
-    def set_lines(self, begin: int, done: int) -> None:
-        """Say at which lines of the engine an op is performed, and told that it is done."""
-        self.where_done = self.where._replace(line=done)
-        self.where = self.where._replace(line=begin)
+    step: Step
+    name: str
+    phase: str
+    where: Where
+    where_done: Where
+    op: Delta
+    deltas: tuple[Delta, ...]
+    is_plain: bool = False
+    group: Group | None = None
+    brings: list[tuple[str, Any, int]] = field(default_factory=list)
+    details: list[tuple[str, str, int]] = field(default_factory=list)
 
 
 class Plan:
@@ -127,9 +118,11 @@ class Plan:
         Of `tensor_map`.
     masks : dict of str to int
         The slot of the mask that belongs to a key of `tensor_map`.
+    inner : list of Path
+        For each op the calls inside its node to which it belongs.
     """
 
-    def __init__(self, function: Function, memory: Memory, file: str) -> None:
+    def __init__(self, function: Function, memory: Memory) -> None:
         self.function = function
         self.facts = memory.facts(function)
         self.keys: dict[Tensor, str] = {}
@@ -143,16 +136,19 @@ class Plan:
         self.steps: list[PlannedStep] = []
         taken: dict[str, None] = {}
         for step in function.schedule.steps:
-            name = free_id(step.apply.name, taken)
+            name, op = free_id(step.apply.name, taken), Delta("op", None, step.apply.op.name)
             taken[name] = None
             user = step.apply.scope.made_at or ("", 0)
-            where = Where(file, 0, "_events", *user)
-            self.steps.append(PlannedStep(step, name, self._phase_of(step), where))
+            where = Where(FILE, line_of("step.perform("), "_events", *user)
+            done = where._replace(line=line_of("yield step"))
+            planned = PlannedStep(step, name, self._phase_of(step), where, done, op, (op,))
+            self.steps.append(planned)
         self._group()
         brings = self._brings()
         masks = {slot: key for key, slot in self.masks.items()}
         for planned in self.steps:
             self._plan(planned, brings, masks)
+        self.inner = inner_calls(self)
 
     def _ops_of_added_losses(self) -> set[Apply]:
         """Return the ops that the total loss needs and no output of the model does: `add_loss`."""
@@ -231,7 +227,6 @@ class Plan:
 
     def _make_group(self, planned: PlannedStep, name: str) -> Group:
         group = Group("update.param" if planned.phase == "update" else "node", name)
-        group.made_at = planned.step.apply.scope.made_at
         facts = self.facts
         if planned.phase == "update":
             for update in facts.updates if facts is not None else ():

@@ -28,7 +28,6 @@ from kerascope.trace.function_plan import (
     Path,
     Plan,
     PlannedStep,
-    inner_calls,
     slots_by_name,
 )
 from kerascope.trace.snapshots import ErrorRef
@@ -47,13 +46,10 @@ class FunctionRecorder(StageRecorder):
         memory = recorder.memory
         plan = memory.plans.get(self.function)
         if plan is None or (plan.facts is None and memory.facts(self.function) is not None):
-            plan = memory.plans[self.function] = Plan(self.function, memory, FILE)
-            for planned in plan.steps:
-                planned.set_lines(line_of("step.perform("), line_of("yield step"))
+            plan = memory.plans[self.function] = Plan(self.function, memory)
             tell_spoilt_constants(plan, memory)
-            memory.inner_calls[self.function] = inner_calls(plan)
         self.plan: Plan = plan
-        self._inner: list[Path] = memory.inner_calls[self.function]  # by place in the schedule
+        self._inner = plan.inner  # by place in the schedule
         self._inside = NO_CALLS  # those that are open
         self._keeps_arrays = not memory.statistics_only
         self._figures_of = memory.figures.of

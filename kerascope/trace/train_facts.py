@@ -249,7 +249,6 @@ class Memory:
             weakref.WeakKeyDictionary()
         )
         self.plans: weakref.WeakKeyDictionary[Function, Any] = weakref.WeakKeyDictionary()
-        self.inner_calls: weakref.WeakKeyDictionary[Function, Any] = weakref.WeakKeyDictionary()
         self.loss_terms: weakref.WeakKeyDictionary[Any, list[LossTerm]] = (
             weakref.WeakKeyDictionary()
         )
