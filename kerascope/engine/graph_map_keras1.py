@@ -23,7 +23,7 @@ def make_node_marker(node: Node, depth: int) -> str:
 
 
 def build_map_of_graph(
-    outputs: Iterable[Tensor], seen_nodes: dict[str, None]
+    outputs: Iterable[Tensor], marks: dict[str, None]
 ) -> Generator[Any, Any, dict[str, Any]]:
     """Walk from the outputs and leave a mark at each visit; return the other facts of a `GraphMap`.
 
@@ -37,15 +37,15 @@ def build_map_of_graph(
     visits = 0
     for output in outputs:
         layer, node_index, _ = output._keras_history
-        seen_from_output: set[str] = set()
+        seen_nodes: set[str] = set()
         stack: list[tuple[Node, int, Iterator[Tensor]]] = []
         arrivals = [(output, layer.inbound_nodes[node_index], 0)]
         while arrivals or stack:
             if arrivals:
                 tensor, node, depth = arrivals.pop()
                 mark = make_node_marker(node, depth)
-                seen_from_output.add(mark)
-                seen_nodes[mark] = None
+                seen_nodes.add(mark)
+                marks[mark] = None
                 visits += 1
                 nodes_depths[node] = max(depth, nodes_depths.get(node, 0))
                 current_depth = max(depth, layers_depths.get(node.outbound_layer, 0))
@@ -61,7 +61,7 @@ def build_map_of_graph(
                     finished_nodes.add(node)
                     nodes_in_decreasing_depth.append(node)
                 yield NodeFinished(node)
-            elif make_node_marker(x._keras_history.node, current_depth + 1) in seen_from_output:
+            elif make_node_marker(x._keras_history.node, current_depth + 1) in seen_nodes:
                 yield NodeSkipped(x, x._keras_history.node)
             else:
                 arrivals.append((x, x._keras_history.node, current_depth + 1))

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import ast
 import re
+import threading
 from collections.abc import Iterator
 from functools import cache, partial
 from typing import NamedTuple
@@ -143,12 +144,18 @@ def _chosen(lines: list[int], which: str | None) -> int | None:
 # --- files ----------------------------------------------------------------------------------------
 
 
+# Chapters are checked in threads, and Python 3.11 mixes up how deep two trees are that it makes at
+# the same time.
+_PARSING = threading.Lock()
+
+
 class Source:
     """A file of kerascope: its lines, and its functions."""
 
     def __init__(self, text: str) -> None:
         self.lines = text.split("\n")
-        self.functions = list(_functions(ast.parse(text), ""))
+        with _PARSING:
+            self.functions = list(_functions(ast.parse(text), ""))
 
     def words(self, line: int) -> str:
         """Return what stands on a line, counted from 1."""

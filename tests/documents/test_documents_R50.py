@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from kerascope.backend.function import Function
-from kerascope.engine import graph_map
+from kerascope.engine import graph_map_keras1
 from kerascope.engine.compiled_network import CompiledNetwork
 from kerascope.optimizers import Optimizer
 
@@ -21,7 +21,7 @@ SESSION = Path(__file__).with_name("session.txt")
 
 # Where the session stops: a function, and the beginning of one of its lines.
 PLACES: dict[str, tuple[Callable[..., Any], str]] = {
-    "the graph is mapped": (graph_map._build_map_of_graph, "graph_map.seen_nodes += "),
+    "the graph is mapped": (graph_map_keras1.build_map_of_graph, "return {"),
     "the model is compiled": (CompiledNetwork._compile_events, "self.train_function = "),
     "the train function is being made": (
         CompiledNetwork._train_function_events,
