@@ -1,9 +1,9 @@
 """Callbacks: what `fit` tells about every batch, epoch and run; Keras's `keras.callbacks`.
 
 Each file holds callbacks of one purpose: `base` the interface, `callback_list` what `fit` talks to,
-`recording` the records of a run, `progress` the bar, `remote` and `tensorboard` the figures for
-other programs, `stopping`, `learning_rate` and `checkpoint` those that act on the model, `backup`
-what lets a killed run go on. `registry` knows them by name; `get("EarlyStopping")` makes one.
+`recording` the records of a run, `progress` the bar, `tensorboard` the figures for another program,
+`monitor` those that watch a figure and act on the model, `backup` what lets a killed run go on.
+`registry` knows them by name; `get("EarlyStopping")` makes one.
 """
 
 from kerascope.callbacks.backup import BackupAndRestore

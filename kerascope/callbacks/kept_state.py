@@ -1,7 +1,7 @@
 """What an object has to remember when a run goes on in another process: its state, as plain data.
 
 Callbacks, Sequences and iterators are written by users, who think of none of this. So an object's
-state is what can be seen of it: the attributes that are plain data (`plain_data.py`). Of these,
+state is what can be seen of it: the attributes that are plain data (`backup_folder.py`). Of these,
 what the constructor was given and training did not change is left as the script says it today.
 
 An object that knows better has `get_state()`, which returns plain data, and `set_state(state)`. For

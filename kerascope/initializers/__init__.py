@@ -14,7 +14,7 @@ Random initializers with a `seed` return the same array at each call. Without on
 fresh seed from the backend, which draws it from NumPy's global generator: `np.random.seed(0)` at
 its top makes a script repeatable.
 
-Files: `fixed` (base, constants), `random`, `scaling` (by the number of inputs and outputs).
+The classes stand in `classes`; this file finds them by name.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@ of predictions, of equal shape (batch, ..., features), and averages or sums over
 the result has shape (batch, ...). The model weights these numbers by the sample weights and takes
 their mean. Keras 1 calls this module `objectives`.
 
-Files: `functions` (those of Keras 1 and 2), `newer` (functions that came with Keras 3), `classes`
-and `named` (losses as objects with arguments, as in Keras 3).
+Files: `functions`, and `classes` (losses as objects with arguments, as in Keras 3).
 """
 
 from __future__ import annotations

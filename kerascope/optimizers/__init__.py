@@ -1,8 +1,8 @@
 """Optimizers: how a weight's new value follows from its gradient.
 
 `model.compile("rmsprop")` finds them by name through `get`. Files: `base` (what all share),
-`gradients` (check and clipping), `sgd`, `accumulating` (RMSprop, Adagrad, Adadelta), `adaptive`
-(Adam, Adamax, Nadam). Keras keeps them in `keras.optimizers`.
+`update_rules` (the optimizers), `schedules` (learning rates that change with the number of the
+step). Keras keeps them in `keras.optimizers`.
 """
 
 from __future__ import annotations
