@@ -6,8 +6,8 @@ file: `compile` looks at the loss and at the shape of the output and takes `bina
 `categorical_accuracy` or `sparse_categorical_accuracy`. So the same word means different things:
 under binary_crossentropy it counts right *entries* of a one-hot row, not right rows.
 
-Files: `functions` (those of Keras 1 and 2), `classes` (metrics as objects, and those of Keras 3 that
-are means), `stateful` (those that are none: precision, recall, AUC and so on).
+Files: `functions` (those of Keras 1 and 2), `classes` (metrics as objects, and those of Keras 3
+that are means), `stateful` (those that are none: precision, recall, AUC and so on).
 """
 
 from __future__ import annotations
