@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from kerascope.backend.graph import aligned
 from kerascope.backend.ops.windows import conv_output_length, zeros_around
 from kerascope.errors import ShapeError
 
@@ -37,9 +38,6 @@ from kerascope.errors import ShapeError
 # largest that was asked for. Whoever takes it finds there what the last one left.
 #
 # Every thread has its own, so two threads may compute at the same time.
-
-
-ALIGNMENT = 64  # bytes: a line of the cache, and what the widest instructions load at once
 
 
 class _Rooms(threading.local):
@@ -70,9 +68,7 @@ def shared_room(purpose: str, shape: tuple[int, ...], dtype: np.dtype) -> np.nda
     needed = prod(shape) * dtype.itemsize
     room = _rooms.by_purpose.get(purpose)
     if room is None or room.nbytes < needed:
-        raw = np.empty(needed + ALIGNMENT, np.uint8)
-        start = -raw.ctypes.data % ALIGNMENT
-        room = _rooms.by_purpose[purpose] = raw[start : start + needed]
+        room = _rooms.by_purpose[purpose] = aligned(needed)
     return room[:needed].view(dtype).reshape(shape)
 
 

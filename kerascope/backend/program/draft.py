@@ -46,8 +46,7 @@ class Draft:
         flats: list[FlatText] = []
         placed: set[int] = set()
         for group in plan.groups:
-            constants = plan.bound.constants
-            flat = FlatText(group, homes, computed, self._shape_of, placed, constants)
+            flat = FlatText(group, plan.bound, homes, computed, placed)
             placed.update(flat.places)
             flats.append(flat)
         for commit in plan.commits.values():
@@ -65,9 +64,6 @@ class Draft:
         self.source = Source(plan, self.memory, flats, runs, name)
         apart = {id(array): array.nbytes for array in stacked.values()}  # some slots share a place
         self.n_bytes = self.memory.n_bytes + self.source.n_bytes + sum(apart.values())
-
-    def _shape_of(self, slot: int) -> tuple[int, ...]:
-        return self.plan.bound.facts[slot].spec.shape
 
 
 def _slots_read_at_the_end(plan: Plan, flats: Sequence[FlatText]) -> list[int]:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import Op, Spec
+from kerascope.backend.graph import Op, Spec, room
 from kerascope.backend.ops.broadcasting import Elementwise
 from kerascope.backend.ops.shaping import Transpose
 from kerascope.backend.program.bound import Bound, Line, is_dense, is_in_order
@@ -135,28 +135,6 @@ def call_of(ufunc: np.ufunc, operands: str, out: str) -> str:
     # NumPy wants the result of these two to be named: some took a third operand for it.
     word = "out=" if ufunc in (np.maximum, np.minimum) else ""
     return f"np.{ufunc.__name__}({operands}, {word}{out})"
-
-
-ALIGNMENT = 64  # bytes; NumPy's vector loops are fastest on whole cache lines
-
-
-def aligned(n_bytes: int) -> np.ndarray:
-    """Return that many bytes from the beginning of a cache line on.
-
-    Examples
-    --------
-    >>> block = aligned(100)
-    >>> block.nbytes, block.ctypes.data % ALIGNMENT
-    (100, 0)
-    """
-    room = np.zeros(n_bytes + ALIGNMENT, np.uint8)
-    skipped = -room.ctypes.data % ALIGNMENT
-    return room[skipped : skipped + n_bytes]
-
-
-def room(spec: Spec) -> np.ndarray:
-    """Return an array, from the beginning of a cache line on."""
-    return np.ndarray(spec.shape, spec.dtype, buffer=aligned(max(spec.n_bytes, 1)).data)
 
 
 # --- names of arrays ------------------------------------------------------------------------------

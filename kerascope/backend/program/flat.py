@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import Variable
+from kerascope.backend.graph import ALIGNMENT, Variable, aligned
 from kerascope.backend.program.bound import Bound, Line
-from kerascope.backend.program.emit import ALIGNMENT, Names, aligned, call_of, is_better_full
+from kerascope.backend.program.emit import Names, call_of, is_better_full
 
 # Ops whose every element is rounded exactly: no bit depends on where it lies in an array.
 EXACT = (
@@ -305,15 +305,14 @@ class FlatText:
     Parameters
     ----------
     group : Group
+    bound : Bound
+        The schedule that it was found in.
     homes : dict
         Where the variables of the function lie; filled.
     computed : set of int
         Slots that a line computes into memory that can be chosen.
-    shape_of : callable
-        The shape of a slot.
     placed : set of int
         Slots that another group has placed.
-    constants : dict of int to array
 
     Attributes
     ----------
@@ -324,14 +323,13 @@ class FlatText:
     def __init__(
         self,
         group: Group,
+        bound: Bound,
         homes: Homes,
         computed: set[int],
-        shape_of: Callable[[int], tuple[int, ...]],
         placed: set[int],
-        constants: Mapping[int, np.ndarray],
     ) -> None:
         self.group = group
-        self._constants = constants
+        self._constants = bound.constants
         self.places: dict[int, np.ndarray] = {}
         self.copies: list[tuple[np.ndarray, int]] = []
         self.flats: list[np.ndarray] = []
@@ -340,7 +338,7 @@ class FlatText:
             if index in group.variables:
                 flat = settled(homes, group.variables[index])
             else:
-                flat = Flat([shape_of(slot) for slot in slots], group.dtype)
+                flat = Flat([bound.facts[slot].spec.shape for slot in slots], group.dtype)
             for slot, view in zip(slots, flat.views, strict=True):
                 is_free = slot not in self.places and slot not in placed
                 can_be_placed = slot in computed and is_free

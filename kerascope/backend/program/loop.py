@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.atomic import Owned
-from kerascope.backend.graph import Spec
+from kerascope.backend.graph import Spec, room
 from kerascope.backend.ops.linalg import Dot
 from kerascope.backend.program.checks import own_failure
-from kerascope.backend.program.emit import TAKEN, Literals, Names, hide, is_better_full, room, show
+from kerascope.backend.program.emit import TAKEN, Literals, Names, hide, is_better_full, show
 from kerascope.backend.program.loop_calls import (
     FIXED,
     GIVEN,

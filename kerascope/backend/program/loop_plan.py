@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.graph import Spec
+from kerascope.backend.graph import Spec, room
 from kerascope.backend.ops.broadcasting import Sum
 from kerascope.backend.ops.elementwise import Add
 from kerascope.backend.ops.linalg import Dot, product_of_rows
 from kerascope.backend.ops.shaping import Transpose
 from kerascope.backend.program.bound import stand_in
-from kerascope.backend.program.emit import Names, call_of, room
+from kerascope.backend.program.emit import Names, call_of
 from kerascope.backend.program.loop_calls import (
     FIXED,
     GIVEN,

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.backend.graph import Spec, Tensor
+from kerascope.backend.graph import Spec, Tensor, room
 from kerascope.backend.ops.broadcasting import Stretch
 from kerascope.backend.program.bound import Bound, Line
 from kerascope.backend.program.commit import fill
-from kerascope.backend.program.emit import Kind, Literals, Names, Writing, is_better_full, room
+from kerascope.backend.program.emit import Kind, Literals, Names, Writing, is_better_full
 from kerascope.backend.program.flat import FlatText
 from kerascope.backend.program.memory import Memory, Run
 from kerascope.backend.program.plan import Commit, Plan
