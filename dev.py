@@ -228,7 +228,8 @@ def gallery(arguments: list[str]) -> int:
     """Draw docs/gallery and docs/program.md again in the project's environment."""
     prepare("")
     drawn = run(PYTHON, ROOT / "docs" / "gallery" / "make.py", *arguments)
-    return drawn or run(PYTHON, ROOT / "docs" / "program_page.py")
+    page = drawn or run(PYTHON, ROOT / "docs" / "program_page.py")
+    return page or run(PYTHON, ROOT / "docs" / "architecture_picture.py")
 
 
 def usable_processors() -> int:
