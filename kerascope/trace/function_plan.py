@@ -422,7 +422,7 @@ def slots_by_name(plan: Plan) -> dict[str, int]:
     return slots
 
 
-def slot_of(plan: Plan, name: str, event: Event, where: str = "set") -> int:
+def slot_of(plan: Plan, name: str, event: Event) -> int:
     """Return the slot that a name means at an event.
 
     Raises
@@ -435,7 +435,7 @@ def slot_of(plan: Plan, name: str, event: Event, where: str = "set") -> int:
     if wanted in OF_THE_OUTPUT:
         if event.ph != END or event.kind not in ("op", "node") or event.name not in slots:
             raise ArgumentError(
-                f"{where}: nothing has come out here, at t={event.t}. Go to the end of an op or a "
+                f"set: nothing has come out here, at t={event.t}. Go to the end of an op or a "
                 "node (r), or name a tensor."
             )
         wanted = event.name
@@ -447,7 +447,7 @@ def slot_of(plan: Plan, name: str, event: Event, where: str = "set") -> int:
         return own_slot
     if wanted not in slots:
         raise ArgumentError(
-            f"{where}: {plan.function.name} has no tensor {name!r}. {did_you_mean(wanted, slots)}"
+            f"set: {plan.function.name} has no tensor {name!r}. {did_you_mean(wanted, slots)}"
             "Expected out, the name of a tensor or a weight, or of a layer for its output."
         )
     return slots[wanted]
@@ -485,7 +485,7 @@ def name_of(plan: Plan, slot: int) -> str:
     return own.get(slot) or tensor_of(plan, slot).name
 
 
-def fitted(value: Any, tensor: Tensor, current: Any, where: str = "set") -> np.ndarray:
+def fitted(value: Any, tensor: Tensor, current: Any) -> np.ndarray:
     """Return a new array of a tensor's type, and of the shape that it has now.
 
     Raises
@@ -503,5 +503,5 @@ def fitted(value: Any, tensor: Tensor, current: Any, where: str = "set") -> np.n
         shape = getattr(value, "shape", None)
         got = f"shape {shape}" if shape is not None else repr(value)
         raise ArgumentError(
-            f"{where}: {tensor.name} is {tensor.dtype} of shape {np.shape(current)}; got {got}."
+            f"set: {tensor.name} is {tensor.dtype} of shape {np.shape(current)}; got {got}."
         ) from None

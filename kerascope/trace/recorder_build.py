@@ -247,7 +247,7 @@ class WalkRecorder(StageRecorder):
 
     def started(self) -> None:
         """Begin with nothing found."""
-        self._is_old = "seen_nodes" in self.stage.names  # Keras 1's walk leaves marks
+        self._is_old = "marks" in self.stage.names  # Keras 1's walk leaves them
         own = ("nodes_depths", "layers_depths") if self._is_old else ("nodes_in_progress",)
         empty: dict[str, Any] = {"seen_nodes": [], "nodes_in_decreasing_depth": []}
         empty.update((name, {}) for name in ("layer_indices", *own))

@@ -331,8 +331,6 @@ class Stepper:
     source : EventSource
     grain : str
         The finest grain that `step` and `next` stop at.
-    start : int
-        Where it stands; -1 is before the first event.
 
     Attributes
     ----------
@@ -350,7 +348,7 @@ class Stepper:
     event its begin. They are places of their own, so a step back from the end shows the last event.
     """
 
-    def __init__(self, source: EventSource, grain: str = "node", start: int = -1) -> None:
+    def __init__(self, source: EventSource, grain: str = "node") -> None:
         self.source = source
         self.grain = grain
         numbers = count(1)
@@ -359,7 +357,7 @@ class Stepper:
         self.catches = Catches()
         self.plan: Plan = CONTINUE
         self.extra_names: MutableMapping[str, Any] = {}
-        self._place = start
+        self._place = -1  # before the first event
         self._interrupted = False
 
     # --- where it stands --------------------------------------------------------------------------
