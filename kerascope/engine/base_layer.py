@@ -643,18 +643,21 @@ class Layer(metaclass=LayerType):
 
     def get_losses_for(self, inputs: Any = None) -> list[Tensor]:
         """Return the penalties for exactly these inputs; None gives the unconditional ones."""
-        return self._losses.of(inputs) + self._of_inner_layers("get_losses_for", inputs)
+        return self._items_for(inputs, "get_losses_for", self._losses)
 
     def get_updates_for(self, inputs: Any = None) -> list[tuple[Variable, Any]]:
         """Return the update pairs for exactly these inputs; None gives the unconditional ones."""
         if not self.trainable:
             return self.get_state_updates_for(inputs)
-        return self._updates.of(inputs) + self._of_inner_layers("get_updates_for", inputs)
+        return self._items_for(inputs, "get_updates_for", self._updates)
 
     def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
         """Return those of `state_updates` for exactly these inputs."""
         own = self._updates.of(inputs) if self.stateful else []
         return own + self._of_inner_layers("get_state_updates_for", inputs)
+
+    def _items_for(self, inputs: Any, getter: str, own: PerInput) -> list[Any]:
+        return own.of(inputs) + self._of_inner_layers(getter, inputs)
 
     def _of_inner_layers(self, getter: str, inputs: Any) -> list[Any]:
         """Return what the layers inside have for these inputs, or for what became of them."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from operator import truediv
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,16 +25,14 @@ from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import floatx, placeholder
 from kerascope.configured import plain
 from kerascope.engine.arguments import distinct_names, to_list
+from kerascope.engine.calling import mask_of
+from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.losses.classes import quotient, wants_targets_like_predictions
 from kerascope.metrics.classes import weights_like
 from kerascope.metrics.functions import accuracy_by_shapes
 from kerascope.registry import did_you_mean
 from kerascope.spellings import habits
-
-if TYPE_CHECKING:
-    from kerascope.engine.compiled_network import CompiledNetwork
-
 
 Loss = Callable[[Any, Any], Any]
 
@@ -111,9 +109,7 @@ class Compilation:
         return [i for i, function in enumerate(self.loss_functions) if function is not None]
 
 
-def compile_events(
-    model: CompiledNetwork, arguments: dict[str, Any]
-) -> Generator[Any, Any, Compilation]:
+def compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any, Any, Compilation]:
     """Build the loss graph of a model; yield a term at a time and return the `Compilation`."""
     target_tensors = arguments.pop("target_tensors", None)
     compiled = Compilation(**{**arguments, "optimizer": _optimizer(arguments["optimizer"])})
@@ -211,7 +207,7 @@ def _target_tensors(target_tensors: Any, names: list[str]) -> list[Tensor | None
     return [None if x is None else as_tensor(x) for x in tensors]
 
 
-def _make_placeholders(model: CompiledNetwork, compiled: Compilation) -> None:
+def _make_placeholders(model: Network, compiled: Compilation) -> None:
     """Make the placeholders for labels and sample weights: `dense_3_target`, and so on."""
     names = model.output_names
     for i in compiled.trained:
@@ -230,8 +226,8 @@ def _make_placeholders(model: CompiledNetwork, compiled: Compilation) -> None:
 # --- losses ---------------------------------------------------------------------------------------
 
 
-def _add_losses(model: CompiledNetwork, compiled: Compilation) -> Generator[Any, Any, None]:
-    names, masks = model.output_names, model.output_masks_of_graph
+def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, None]:
+    names, masks = model.output_names, [mask_of(x) for x in model.outputs]
     total_loss: Any = None
     for k, i in enumerate(compiled.trained):
         name, function = names[i], compiled.loss_functions[i]
@@ -266,12 +262,12 @@ def _add_losses(model: CompiledNetwork, compiled: Compilation) -> Generator[Any,
 # --- metrics --------------------------------------------------------------------------------------
 
 
-def _add_metrics(model: CompiledNetwork, compiled: Compilation) -> Generator[Any, Any, None]:
+def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, None]:
     names = model.output_names
     plain, weighted = (
         _metrics_of_outputs(given, names) for given in (compiled.metrics, compiled.weighted_metrics)
     )
-    masks = model.output_masks_of_graph
+    masks = [mask_of(x) for x in model.outputs]
     for k, i in enumerate(compiled.trained):
         for metric, weights in [
             *((m, None) for m in plain[i]),

@@ -24,10 +24,12 @@ import numpy as np
 
 from kerascope.backend.constants import are_known_ones, ones_of
 from kerascope.backend.ops.random import fresh_seed
-from kerascope.engine.arguments import to_list
+from kerascope.callers import warn
+from kerascope.engine.arguments import named_arguments, to_list
 from kerascope.engine.workers import Crew, numbers_of_a_pass
-from kerascope.errors import ArgumentError, DataError, DtypeError
+from kerascope.errors import ArgumentError, DataError, DtypeError, SpellingWarning
 from kerascope.settings import config
+from kerascope.spellings import SAMPLE_COUNTS
 
 # --- arrays in memory -----------------------------------------------------------------------------
 
@@ -655,3 +657,24 @@ def generator_feed(
         yield feed
     finally:
         feed.end()
+
+
+def makes_batches(x: Any) -> bool:
+    """Tell a generator, or a `Sequence` of batches, from data."""
+    if type(x) is np.ndarray:  # the usual case, and looking for what it lacks is slow
+        return False
+    is_sequence = all(hasattr(x, name) for name in ("__getitem__", "__len__", "on_epoch_end"))
+    return inspect.isgenerator(x) or hasattr(x, "__next__") or is_sequence
+
+
+def generator_arguments(
+    method: str, names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[dict[str, Any], Hands]:
+    """Return a method's arguments by today's names, and apart from them those of the workers."""
+    counts = {old: kwargs.pop(old) for old in SAMPLE_COUNTS if old in kwargs}
+    given = named_arguments(method, names, args, kwargs, method)
+    for old, count in counts.items():
+        new = SAMPLE_COUNTS[old]
+        warn(f"{method}: {old!r} counts samples; today's {new!r} counts batches.", SpellingWarning)
+        given[new] = SampleCount(count)
+    return given, Hands(**{name: given.pop(name) for name in Hands._fields if name in given})

@@ -3,23 +3,127 @@
 `compile` builds the loss graph (`compiling.py`); the first `fit` makes the train function: inputs
 are the model's inputs, targets and sample weights, outputs are the loss and the metrics, updates
 are what the optimizer says. `fit` then calls that function batch by batch (`training_loop.py`).
-Keras 1 and 2 keep this class in `engine/training.py`.
+`train_function`, `test_function` and `predict_function` are made when they are first needed, and
+made anew after the next `compile`.
 
-The class grows in steps, each in a file: `Network` (the graph), `CompiledNetwork` (losses and
-functions), `ArrayTraining` (fit, evaluate, predict), `GeneratorTraining` (the same on generators).
-Lessons: chapters 12 to 15.
+`fit`, `evaluate` and `predict` make the data fit the model (`training_data.py`), put them into
+batches (`feeds.py`), and hand these and the function to a loop. Keras 1 and 2 keep this class in
+`engine/training.py`, `training_arrays.py` and `training_generator.py`. Lessons: chapters 12 to 15.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
-from kerascope import edge
+import numpy as np
+
+from kerascope import edge, optimizers
+from kerascope.backend.atomic import LOCKS, reset_together
+from kerascope.backend.function import Function, function
+from kerascope.backend.graph import Placeholder, Tensor, Variable
+from kerascope.backend.scopes import name_scope
+from kerascope.backend.state import PHASE, floatx, learning_phase
+from kerascope.callbacks import History, checked_callbacks
+from kerascope.callers import warn
+from kerascope.engine.arguments import accepts, named_arguments, to_list, unpack_singleton
+from kerascope.engine.calling import call_in_its_phases, enter_operations, mask_of, may_ask
+from kerascope.engine.compiling import Compilation, compile_events
+from kerascope.engine.feeds import (
+    Hands,
+    WithFirst,
+    feed_of,
+    generator_arguments,
+    generator_feed,
+    iterator_of,
+    makes_batches,
+    split_item,
+)
+from kerascope.engine.input_layer import Input
+from kerascope.engine.network import Network
 from kerascope.engine.pickling import pickle_model, unpickle_model
-from kerascope.engine.training_generator import GeneratorTraining
+from kerascope.engine.training_data import (
+    KnownBatches,
+    as_arrays,
+    check_lengths,
+    check_targets,
+    per_output_data,
+    split_off_validation,
+    targets_as_arrays,
+    weights_of_samples,
+)
+from kerascope.engine.training_loop import (
+    TRAINED,
+    evaluate_events,
+    predict_events,
+    train_events,
+)
+from kerascope.engine.workers import numbers_of_a_pass
+from kerascope.errors import (
+    ArgumentError,
+    DataError,
+    NotBuiltError,
+    NotCompiledError,
+    RefusedError,
+)
+from kerascope.refusals import UNCALLED_METHODS
+from kerascope.registry import did_you_mean
+from kerascope.spellings import changed_habits, habits, translate
+from kerascope.stage import Stage, is_watched
+
+_HOW_TO_RUN = ("auto_scale_loss", "jit_compile", "run_eagerly", "steps_per_execution")
+
+_NOT_EAGERLY = (
+    "{}: compile: run_eagerly=True changes nothing here: training always runs a graph, and the "
+    "layers' `call` is not run again for each batch. To see numbers inside a `call`, call the "
+    "layer or the model on an array; to see them during fit, run the script with kerascope debug."
+)
+
+_COMPILE_ARGUMENTS = (
+    "optimizer",
+    "loss",
+    "metrics",
+    "loss_weights",
+    "sample_weight_mode",
+    "weighted_metrics",
+    "target_tensors",
+)
 
 
-class Model(GeneratorTraining):
+@dataclass(frozen=True)
+class FitOptions:
+    """The arguments of `fit` after x and y, in Keras's order, and what each is if not given."""
+
+    batch_size: int | None = None
+    epochs: int | None = None
+    verbose: int = 1
+    callbacks: Any = None
+    validation_split: float = 0.0
+    validation_data: Any = None
+    shuffle: bool | str = True
+    class_weight: Any = None
+    sample_weight: Any = None
+    initial_epoch: int = 0
+    steps_per_epoch: int | None = None
+    validation_steps: int | None = None
+    validation_batch_size: int | None = None
+    validation_freq: Any = 1
+
+
+_FIT_GENERATOR = (
+    *("steps_per_epoch", "epochs", "verbose", "callbacks"),
+    *("validation_data", "validation_steps", "class_weight"),
+    *("max_queue_size", "workers", "use_multiprocessing", "shuffle", "initial_epoch"),
+    *("validation_batch_size", "validation_freq"),
+)
+_OVER_BATCHES = ("steps", "max_queue_size", "workers", "use_multiprocessing", "verbose")
+
+
+class Model(Network):
     """A network with `compile`, `fit`, `evaluate` and `predict`.
 
     Parameters
@@ -27,6 +131,23 @@ class Model(GeneratorTraining):
     inputs, outputs : Tensor or list of Tensor
         As for `Network`. A subclass that writes its own `call` gives neither.
     name : str, optional
+
+    Attributes
+    ----------
+    optimizer : Optimizer or None
+        None before `compile`.
+    loss, loss_weights, metrics, weighted_metrics, sample_weight_mode : object
+        What `compile` was given.
+    loss_functions : list of callable
+    targets, sample_weights : list of Tensor
+        `[dense_3_target]`, `[dense_3_sample_weights]`.
+    total_loss : Tensor, scalar
+    metrics_names : list of str
+        `['loss', 'acc']`.
+    metrics_tensors : list of Tensor
+        What the names after the first stand for.
+    train_function, test_function, predict_function : Function or None
+        Made when first needed.
 
     Examples
     --------
@@ -39,6 +160,878 @@ class Model(GeneratorTraining):
     >>> len(history.history["loss"])
     2
     """
+
+    optimizer: Any = None
+    total_loss: Any = None
+    loss: Any
+    loss_weights: Any
+    metrics: Any
+    weighted_metrics: Any
+    sample_weight_mode: Any
+    loss_functions: list[Any]
+    targets: list[Tensor]
+    sample_weights: list[Tensor]
+    metrics_tensors: list[Tensor]
+    metrics_names: list[str]
+    metrics_updates: list[Any]
+    stateful_metrics: dict[str, Any]
+    sample_weight_modes: list[str | None]
+    trained: list[int]
+    train_function: Function | None = None
+    test_function: Function | None = None
+    predict_function: Function | None = None
+    stop_training: bool = False
+    _collected_trainable_weights: list[Variable]
+    _waiting_to_compile: dict[str, Any] | None = None
+    _known_batches: Mapping[str, KnownBatches] = MappingProxyType({})
+
+    def compile(
+        self,
+        optimizer: Any,
+        loss: Any = None,
+        metrics: Any = None,
+        loss_weights: Any = None,
+        sample_weight_mode: Any = None,
+        weighted_metrics: Any = None,
+        target_tensors: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        """Say how the model is to be trained.
+
+        Parameters
+        ----------
+        optimizer : str or Optimizer
+            "rmsprop", or an object with other settings.
+        loss : str, callable, list or dict
+            One for all outputs, or one for each; None leaves an output untrained.
+        metrics : list or dict, optional
+            Reported beside the loss: "accuracy", or any name of a metric or loss, or a function.
+        loss_weights : list or dict, optional
+            Factors of the losses of several outputs in the total. A `K.variable` may be set anew
+            during training.
+        sample_weight_mode : {None, "temporal"}, optional
+            "temporal" weights each time step: weights of shape (samples, times).
+        weighted_metrics : list, optional
+            Metrics that heed the sample weights.
+        target_tensors : Tensor, list or dict, optional
+            Used instead of placeholders for the targets.
+
+        Raises
+        ------
+        UnknownNameError
+            No such optimizer, loss or metric.
+        ArgumentError
+            The arguments do not fit the outputs. The model stays as it was.
+        """
+        arguments = locals()
+        arguments = {name: arguments[name] for name in _COMPILE_ARGUMENTS}
+        given = translate("compile", kwargs)
+        arguments["loss"] = given.pop("loss", loss)
+        if given.get("run_eagerly"):
+            warn(_NOT_EAGERLY.format(self.label))
+        for option in _HOW_TO_RUN:
+            given.pop(option, None)
+        if given:
+            unknown = sorted(given)[0]
+            hint = did_you_mean(unknown, _COMPILE_ARGUMENTS)
+            raise ArgumentError(f"{self.label}: compile: unknown argument {unknown!r}. {hint}")
+        if self.outputs:
+            self.compile_stage(arguments).run()
+            return
+        arguments["optimizer"] = self.optimizer = optimizers.get(optimizer)
+        self._waiting_to_compile = arguments  # until the shape of the inputs is known
+
+    def compile_stage(self, arguments: dict[str, Any]) -> Stage:
+        """Return `compile` as a stage; its events are those of `engine.compiling`."""
+        return Stage("compile", self._compile_events(dict(arguments)), self)
+
+    def _compile_events(self, arguments: dict[str, Any]) -> Generator[Any, Any, None]:
+        compiled: Compilation = yield from compile_events(self, arguments)
+        facts = vars(compiled)
+        facts["_collected_trainable_weights"] = facts.pop("trainable_weights")
+        vars(self).update(facts, trained=compiled.trained)
+        self._waiting_to_compile = None
+        self.train_function = self.test_function = None
+
+    def _forget_compilation(self) -> None:
+        """Become a model without loss and functions again: its outputs are no longer the same."""
+        self.total_loss = None
+        self.train_function = self.test_function = self.predict_function = None
+
+    @property
+    def is_compiled(self) -> bool:
+        """True once `compile` has been called."""
+        return self.total_loss is not None or self._waiting_to_compile is not None
+
+    @property
+    def stateful_metric_names(self) -> list[str]:
+        """Metrics that average for themselves, over all batches since they were reset."""
+        return list(vars(self).get("stateful_metrics", ()))
+
+    @property
+    def stateful_metric_functions(self) -> list[Any]:
+        """The metrics that `stateful_metric_names` names."""
+        return list(vars(self).get("stateful_metrics", {}).values())
+
+    def reset_metrics(self) -> None:
+        """Let the metrics that have a state forget all batches; training does so at each epoch.
+
+        In dialect "3" `train_on_batch` and `test_on_batch` do so, too, before they begin.
+        """
+        reset_together(self.stateful_metric_functions, "reset_states", "reset_state")
+
+    @property
+    def output_masks_of_graph(self) -> list[Tensor | None]:
+        """The mask of each output."""
+        return [mask_of(x) for x in self.outputs]
+
+    # --- fit, evaluate, predict -------------------------------------------------------------------
+
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int | None = None,
+        verbose: int = 1,
+        callbacks: Any = None,
+        validation_split: float = 0.0,
+        validation_data: Any = None,
+        shuffle: bool | str = True,
+        class_weight: Any = None,
+        sample_weight: Any = None,
+        initial_epoch: int = 0,
+        steps_per_epoch: int | None = None,
+        validation_steps: int | None = None,
+        validation_batch_size: int | None = None,
+        validation_freq: Any = 1,
+        **kwargs: Any,
+    ) -> History:
+        """Train for a number of epochs.
+
+        Parameters
+        ----------
+        x, y : array_like, list of array_like, or dict by name
+            Samples along the first axis.
+        batch_size : int
+            Default 32.
+        epochs : int
+            Number of the last epoch. Default 1 (in dialect "1.2": 10).
+        verbose : {0, 1, 2}
+            0 silent, 1 a bar in a terminal and lines elsewhere, 2 lines.
+        callbacks : list of Callback, optional
+        validation_split : float
+            Share of the data, taken from the end, that is only evaluated.
+        validation_data : tuple (x, y) or (x, y, sample_weight), optional
+        shuffle : {True, False, "batch"}
+            Anew for each epoch. Default True.
+        class_weight : dict of int to float, optional
+        sample_weight : array_like, optional
+        initial_epoch : int
+            To go on with an earlier run.
+        steps_per_epoch, validation_steps : int, optional
+            Batches in an epoch where no array tells.
+        validation_batch_size : int, optional
+            Default: `batch_size`.
+        validation_freq : int or list of int
+            2 evaluates after every second epoch, [1, 5] after the first and the fifth.
+        **kwargs
+            The same in Keras 1's words: `nb_epoch=10`.
+
+        Returns
+        -------
+        History
+            `history.history["loss"]` has a number for each epoch.
+
+        Raises
+        ------
+        NotCompiledError
+            There is no loss yet.
+        DataError
+            The data do not fit the model or each other. Nothing was trained.
+
+        Warns
+        -----
+        NumericsWarning
+            The loss became NaN or infinite; the message names the batch.
+        """
+        arguments = locals()
+        defaults = vars(FitOptions())
+        given = {n: arguments[n] for n in defaults if arguments[n] is not defaults[n]}
+        return self.fit_stage(x, y, **{**given, **kwargs}).run()
+
+    def fit_stage(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Stage:
+        """Return `fit` as a stage; given a generator or a `Sequence`, that of `fit_generator`.
+
+        Its events are those of `engine.training_loop`.
+        """
+        if y is None and not args and makes_batches(x):
+            return self.fit_generator_stage(x, **kwargs)
+        where = f"{self.label}: fit"
+        given = named_arguments("fit", list(vars(FitOptions())), args, kwargs, where)
+        return self._fit_stage_of(functools.partial(self._fit_events, x, y, FitOptions(**given)))
+
+    def _fit_stage_of(self, events: Callable[..., Generator[Any, Any, History]]) -> Stage:
+        """Return `fit` as a stage; if nobody watches it, its events are made `unheard`."""
+
+        def drain() -> Any:
+            return Stage("fit", events(unheard=True), self).run()
+
+        return Stage("fit", events(), self, shortcut=drain)
+
+    def _fit_events(
+        self, x: Any, y: Any, options: FitOptions, unheard: bool = False
+    ) -> Generator[Any, Any, History]:
+        callbacks = checked_callbacks(options.callbacks)
+        weights = options.sample_weight, options.class_weight
+        is_plain = weights[0] is None and weights[1] is None and not options.validation_split
+        ins = self._ready_ins("train_function", x, y, 1.0) if is_plain else None
+        if ins is None:
+            self._make_ready_for("train_function", x)
+            ins = self._ins(x, y, *weights, 1.0, "fit")
+            if is_plain and self.train_function is not None:
+                self._note_batch("train_function", x, y, ins)
+        ins, val_ins = self._with_validation(ins, options.validation_data, options.validation_split)
+        if callbacks:
+            val_ins = self._open_to_callbacks(val_ins)
+        batch_size, steps = options.batch_size, options.validation_steps
+        feed = self._labelled_feed(ins, batch_size, options.steps_per_epoch, options.shuffle)
+        val_size = options.validation_batch_size or batch_size
+        val_feed = self._labelled_feed(val_ins, val_size, steps) if val_ins else None
+        batch_size = getattr(feed, "batch_size", batch_size or 32)
+        return (yield from self._training(feed, val_feed, options, batch_size, callbacks, unheard))
+
+    def _training(
+        self,
+        feed: Any,
+        val_feed: Any,
+        options: FitOptions,
+        batch_size: int | None,
+        callbacks: list[Any],
+        unheard: bool,
+    ) -> Generator[Any, Any, History]:
+        return train_events(
+            self,
+            feed,
+            val_feed,
+            epochs=options.epochs,
+            batch_size=batch_size,
+            verbose=options.verbose,
+            callbacks=callbacks,
+            initial_epoch=options.initial_epoch,
+            validation_freq=options.validation_freq,
+            unheard=unheard,
+        )
+
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: int = 1,
+        sample_weight: Any = None,
+        steps: int | None = None,
+        return_dict: bool = False,
+    ) -> Any:
+        """Return the loss, or [loss, metrics...] in the order of `metrics_names`; train nothing.
+
+        `x` may be a generator or a `Sequence`: see `evaluate_generator`. With `return_dict` the
+        numbers come by name, as in Keras 3.
+        """
+        if y is None and makes_batches(x):
+            told = self.evaluate_generator(x, steps=steps, verbose=verbose)
+            return self._told(to_list(told), return_dict)
+        ins = self._ins_for("test_function", x, y, sample_weight, None, "evaluate")
+        feed = self._labelled_feed(ins, batch_size, steps)
+        events = evaluate_events(self._make_test_function(), feed, self, verbose, unheard=True)
+        return self._told(Stage("evaluate", events, self).run(), return_dict)
+
+    def predict(
+        self, x: Any, batch_size: int | None = None, verbose: int = 0, steps: int | None = None
+    ) -> Any:
+        """Return the outputs for `x`: an array, or a list of them, with a row for each sample.
+
+        `x` may be a generator or a `Sequence`: see `predict_generator`.
+        """
+        if makes_batches(x):
+            return self.predict_generator(x, steps=steps, verbose=verbose)
+        ins = self._ready_ins("predict_function", x, None, 0.0)
+        if ins is None:
+            self._make_ready_for("predict_function", x)
+            arrays = self._standardize_inputs(x)
+            check_lengths(arrays, [], [], "predict")
+            ins = arrays + self._flags(0.0)
+            self._make_predict_function()
+            self._note_batch("predict_function", x, None, ins)
+        f = self._make_predict_function()
+        known = self._known_batches["predict_function"]
+        is_one = steps is None and known.is_one_batch(ins, batch_size)
+        feed = None if is_one else self._feed(ins, batch_size, steps)
+        if (feed is None or feed.steps == 1) and not verbose and not is_watched():
+            outs = f(ins)
+            if 0 not in [out.ndim for out in outs]:
+                return unpack_singleton(outs)
+        feed = self._feed(ins, batch_size, steps) if feed is None else feed
+        return Stage("predict", predict_events(f, feed, verbose, unheard=True), self).run()
+
+    # --- the same on what a generator or a Sequence makes -----------------------------------------
+
+    def fit_generator(self, generator: Any, *args: Any, **kwargs: Any) -> History:
+        """Train on batches that a generator or a `Sequence` makes.
+
+        Parameters
+        ----------
+        generator : generator or Sequence
+            Yields (x, y) or (x, y, sample_weight), for ever; a Sequence has a length.
+        steps_per_epoch : int, optional
+            Needed for a generator.
+        epochs, verbose, callbacks, initial_epoch, validation_batch_size, validation_freq
+            As for `fit`.
+        validation_data : tuple, generator or Sequence, optional
+        validation_steps : int, optional
+            Needed if that is a generator.
+        class_weight : dict, optional
+        max_queue_size : int
+            How many batches the workers make ahead. Default 10.
+        workers : int
+            How many threads make batches; 0: none, they are made here, when they are needed. That
+            is also what happens if `workers` is not given (Keras starts one thread then).
+        use_multiprocessing : bool
+            The workers are processes.
+        shuffle : bool
+            Read a Sequence's batches in another order each epoch. Default True.
+
+        Notes
+        -----
+        The batches come in the same order whatever `workers` is. Threads are not the default
+        because a generator that is read ahead draws its random numbers earlier, so that a seed
+        would give another run each time, and because it must not use the model that is trained.
+        """
+        return self.fit_generator_stage(generator, *args, **kwargs).run()
+
+    def fit_generator_stage(self, generator: Any, *args: Any, **kwargs: Any) -> Stage:
+        """Return `fit_generator` as a stage; its events are those of `engine.training_loop`."""
+        given, hands = generator_arguments("fit_generator", _FIT_GENERATOR, args, kwargs)
+        return self._fit_stage_of(
+            functools.partial(self._fit_generator_events, generator, hands, FitOptions(**given))
+        )
+
+    def _fit_generator_events(
+        self, generator: Any, hands: Hands, options: FitOptions, unheard: bool = False
+    ) -> Generator[Any, Any, History]:
+        callbacks = checked_callbacks(options.callbacks)
+        generator = self._ready_for_generator(generator, "train_function")
+        data, steps = options.validation_data, options.validation_steps
+        standardize = self._standardizer(1.0, options.class_weight)
+        shuffle = bool(options.shuffle)
+        with ExitStack() as feeds:
+            feed = feeds.enter_context(
+                generator_feed(generator, options.steps_per_epoch, standardize, shuffle, hands)
+            )
+            val_feed = None
+            if isinstance(data, (tuple, list)):
+                x, y, *rest = data
+                weights = rest[0] if rest else None
+                val_ins = self._ins(x, y, weights, None, 0.0, "validation_data")
+                val_ins = self._open_to_callbacks(val_ins) if callbacks else val_ins
+                val_feed = self._labelled_feed(val_ins, options.validation_batch_size, None)
+            elif data is not None:
+                val_feed = feeds.enter_context(
+                    generator_feed(data, steps, self._standardizer(0.0), False, hands)
+                )
+            return (yield from self._training(feed, val_feed, options, None, callbacks, unheard))
+
+    def evaluate_generator(self, generator: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return the loss, or [loss, metrics...], over the batches of a generator or `Sequence`.
+
+        Parameters
+        ----------
+        generator : generator or Sequence
+        steps : int, optional
+            Needed for a generator.
+        verbose : {0, 1}
+        max_queue_size, workers, use_multiprocessing
+            As for `fit_generator`.
+        """
+        given, hands = generator_arguments("evaluate_generator", _OVER_BATCHES, args, kwargs)
+        generator = self._ready_for_generator(generator, "test_function")
+        f = self._make_test_function()
+
+        def loop(feed: Any, verbose: int) -> Any:
+            return evaluate_events(f, feed, self, verbose, unheard=True)
+
+        standardize = self._standardizer(0.0)
+        return unpack_singleton(
+            self._over_batches("evaluate", loop, generator, standardize, hands, **given)
+        )
+
+    def predict_generator(self, generator: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return the outputs for batches that a generator or a `Sequence` makes.
+
+        Parameters
+        ----------
+        generator : generator or Sequence
+            Yields x, or (x, y) of which y is left out.
+        steps : int, optional
+            Needed for a generator.
+        verbose : {0, 1}
+        max_queue_size, workers, use_multiprocessing
+            As for `fit_generator`.
+        """
+        given, hands = generator_arguments("predict_generator", _OVER_BATCHES, args, kwargs)
+        generator = self._ready_for_generator(generator, "predict_function")
+        f = self._make_predict_function()
+
+        def standardize(item: Any) -> list[Any]:
+            x, _, _ = split_item(item, with_targets=False)
+            return self._standardize_inputs(x) + self._flags(0.0)
+
+        def loop(feed: Any, verbose: int) -> Any:
+            return predict_events(f, feed, verbose, unheard=True)
+
+        return self._over_batches("predict", loop, generator, standardize, hands, **given)
+
+    def _over_batches(
+        self,
+        name: str,
+        loop: Callable[[Any, int], Any],
+        generator: Any,
+        standardize: Callable[[Any], list[Any]],
+        hands: Hands,
+        steps: int | None = None,
+        verbose: int = 0,
+    ) -> Any:
+        """Run a loop once over batches: what evaluating and predicting share."""
+        with generator_feed(generator, steps, standardize, False, hands) as feed:
+            return Stage(name, loop(feed, verbose), self).run()
+
+    def _standardizer(self, phase: float, class_weight: Any = None) -> Callable[[Any], list[Any]]:
+        name = "train_function" if phase else "test_function"
+
+        def standardize(item: Any) -> list[Any]:
+            x, y, sample_weight = split_item(item, with_targets=True)
+            is_plain = sample_weight is None and class_weight is None
+            ins = self._ready_ins(name, x, y, phase) if is_plain else None
+            if ins is None:
+                ins = self._ins(x, y, sample_weight, class_weight, phase, "generator")
+                if is_plain and getattr(self, name) is not None:
+                    self._note_batch(name, x, y, ins)
+            return ins
+
+        return standardize
+
+    def _ready_for_generator(self, generator: Any, name: str) -> Any:
+        """Make the model ready to run a function; if need be, a batch tells the input shapes."""
+        if self.outputs:
+            self._make_ready_for(name, None)
+            return generator
+        if hasattr(generator, "__getitem__") and hasattr(generator, "__len__"):
+            first, rest = generator[numbers_of_a_pass(generator, shuffle=False)[0]], generator
+        else:
+            batches = iterator_of(generator)
+            try:
+                first = next(batches)
+            except StopIteration:
+                message = "the generator ended before its first batch; expected one."
+                raise DataError(message) from None
+            rest = WithFirst(first, batches)
+        with_targets = name != "predict_function"
+        self._make_ready_for(name, split_item(first, with_targets=with_targets)[0])
+        return rest
+
+    # --- one batch --------------------------------------------------------------------------------
+
+    def train_on_batch(
+        self,
+        x: Any,
+        y: Any,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        return_dict: bool = False,
+    ) -> Any:
+        """Train on one batch; return its loss, or [loss, metrics...], as before the update."""
+        weights = sample_weight, class_weight
+        ins = self._ins_for("train_function", x, y, *weights, "train_on_batch")
+        assert self.train_function is not None
+        return self._told(self._of_one_batch(self.train_function, ins), return_dict)
+
+    def test_on_batch(
+        self, x: Any, y: Any, sample_weight: Any = None, return_dict: bool = False
+    ) -> Any:
+        """Return the loss of one batch, or the list [loss, metrics...], without training."""
+        ins = self._ins_for("test_function", x, y, sample_weight, None, "test_on_batch")
+        return self._told(self._of_one_batch(self._make_test_function(), ins), return_dict)
+
+    def predict_on_batch(self, x: Any) -> Any:
+        """Return the outputs for one batch."""
+        ins = self._ready_ins("predict_function", x, None, 0.0)
+        if ins is None:
+            self._make_ready_for("predict_function", x)
+            arrays = self._standardize_inputs(x)
+            ins = arrays + self._flags(0.0)
+            self._make_predict_function()
+            lengths = {array.shape[0] for array in arrays}
+            if len(lengths) == 1 and 0 not in lengths:  # `predict` would take them too
+                self._note_batch("predict_function", x, None, ins)
+        return unpack_singleton(self._make_predict_function()(ins))
+
+    def _of_one_batch(self, function: Function, ins: list[Any]) -> list[Any]:
+        """Call a function; where the habit says so, its metrics tell of this batch alone."""
+        if not self.stateful_metrics or not habits().counts_zero_weights:
+            return function(ins)
+        with nullcontext() if is_watched() else LOCKS.steps:
+            self.reset_metrics()
+            return function(ins)
+
+    def _told(self, numbers: list[Any], return_dict: bool) -> Any:
+        """Return the loss, [loss, metrics...], or a dict of them by name."""
+        if return_dict:
+            return dict(zip(self.metrics_names, numbers, strict=True))
+        return unpack_singleton(numbers)
+
+    # --- data that fit the model ------------------------------------------------------------------
+
+    def _standardize_inputs(self, x: Any) -> list[Any]:
+        if self._names_of_inputs is not None and isinstance(x, (list, tuple)) and len(x) > 1:
+            warn(
+                f"{self.label}: its inputs are a dict, and x is a list, which is taken in the "
+                f"order {self.input_names}. Pass a dict by these names."
+            )
+        by_tensor = dict(zip(self.inputs, self.names_for(x), strict=True))
+        names = [by_tensor[t] for t in self._feed_inputs]
+        return as_arrays(x, names, [t.shape for t in self._feed_inputs], "x")
+
+    def _standardize_user_data(
+        self,
+        x: Any,
+        y: Any,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        where: str = "fit",
+    ) -> tuple[list[Any], list[Any], list[Any]]:
+        """Return arrays for inputs, targets and sample weights, checked against each other."""
+        x, y, weights = self._standardized(x, y, sample_weight, class_weight, where)
+        return x, y, [array if array.flags.writeable else array.copy() for array in weights]
+
+    def _standardized(
+        self, x: Any, y: Any, sample_weight: Any, class_weight: Any, where: str
+    ) -> tuple[list[Any], list[Any], list[Any]]:
+        """Do the same; of samples that were given no weight, the weights are known ones."""
+        output_names, feed_targets = self.output_names, set(self._feed_targets)
+        names = [output_names[i] for i in self.trained]
+        fed = [k for k, target in enumerate(self.targets) if target in feed_targets]
+        x_arrays = self._standardize_inputs(x)
+        ranks: list[Any] = [(None,) * self.targets[k].ndim for k in fed]
+        functions = [self.loss_functions[self.trained[k]] for k in fed]
+        y_arrays = targets_as_arrays(y, [names[k] for k in fed], ranks, functions)
+        check_lengths(x_arrays, y_arrays, [], where)
+        check_targets(y_arrays, functions, [self.outputs[self.trained[k]] for k in fed])
+        if not x_arrays and not y_arrays:  # the model reads variables
+            if sample_weight is not None or class_weight is not None:
+                raise DataError(f"{where}: weights of samples came without samples; expected none.")
+            return [], [], []
+        given = per_output_data(sample_weight, names, "sample_weight")
+        classes = per_output_data(class_weight, names, "class_weight")
+        weights = []
+        for k, name in enumerate(names):
+            reference = y_arrays[fed.index(k)] if k in fed else (x_arrays or y_arrays)[0]
+            mode = self.sample_weight_modes[self.trained[k]]
+            weights.append(weights_of_samples(reference, given[k], classes[k], mode, name))
+        return x_arrays, y_arrays, weights
+
+    def _ins(
+        self, x: Any, y: Any, sample_weight: Any, class_weight: Any, phase: float, where: str
+    ) -> list[Any]:
+        x, y, weights = self._standardized(x, y, sample_weight, class_weight, where)
+        return x + y + weights + self._flags(phase)
+
+    def _ins_for(
+        self, name: str, x: Any, y: Any, sample_weight: Any, class_weight: Any, where: str
+    ) -> list[Any]:
+        """Make the model and one of its functions ready; return what that takes of these data."""
+        phase = float(name == "train_function")
+        is_plain = sample_weight is None and class_weight is None
+        ins = self._ready_ins(name, x, y, phase) if is_plain else None
+        if ins is None:
+            self._make_ready_for(name, x)
+            ins = self._ins(x, y, sample_weight, class_weight, phase, where)
+            getattr(self, f"_make_{name}")()
+            if is_plain:
+                self._note_batch(name, x, y, ins)
+        return ins
+
+    def _ready_ins(self, name: str, x: Any, y: Any, phase: float) -> list[Any] | None:
+        """Return what a function takes if such data came before; None if they must be checked."""
+        known = self._known_batches.get(name)
+        if known is None or known.function is not getattr(self, name):
+            return None
+        return known.arrays(x, y, phase)
+
+    def _note_batch(self, name: str, x: Any, y: Any, ins: list[Any]) -> None:
+        """Note that data such as these were fit for a function."""
+        known = self._known_batches.get(name)
+        function = getattr(self, name)
+        if known is None or known.function is not function or not known.is_current:
+            is_to_train = name == "train_function"
+            if is_to_train and self._is_trainable_elsewhere():
+                return  # the warning is due again at the next batch
+            known = KnownBatches(function, self._all_layers() if is_to_train else ())
+            self._known_batches = {**self._known_batches, name: known}
+        known.note(x, y, ins)
+
+    def _is_trainable_elsewhere(self) -> bool:
+        """Tell whether `trainable` was changed after `compile`."""
+        return set(self.trainable_weights) != set(self._collected_trainable_weights)
+
+    def _all_layers(self) -> list[Any]:
+        """Return the model, its layers, the layers inside these, and so on."""
+        found: dict[Any, None] = {}
+        waiting: list[Any] = [self]
+        while waiting:
+            layer = waiting.pop()
+            if layer not in found:
+                found[layer] = None
+                waiting.extend(layer._sublayers)
+                waiting.extend(getattr(layer, "wrapped", ()))
+        return list(found)
+
+    def _feed(
+        self, ins: list[Any], batch_size: int | None, steps: int | None, shuffle: bool | str = False
+    ) -> Any:
+        """Return the arrays in batches: of the size that the Inputs demand, if they do.
+
+        Raises
+        ------
+        DataError
+            The model carries states of such batches on, and the last batch would be smaller.
+        """
+        sizes = {x.shape[0] for x in self._feed_inputs if x.ndim} - {None}
+        if batch_size is None and steps is None and len(sizes) == 1:
+            (batch_size,) = sizes
+        feed = feed_of(ins, batch_size, steps, shuffle)
+        if sizes and feed.samples and feed.samples % feed.batch_size and self.stateful:
+            raise DataError(
+                f"{self.label}: In a stateful network, you should only pass inputs with a number "
+                f"of samples that can be divided by the batch size; found {feed.samples} samples "
+                f"and batches of {feed.batch_size}. Leave the last samples out."
+            )
+        return feed
+
+    def _labelled_feed(
+        self, ins: list[Any], batch_size: int | None, steps: int | None, shuffle: bool | str = False
+    ) -> Any:
+        """Return a feed of inputs, targets and weights of samples, which knows the weights."""
+        feed = self._feed(ins, batch_size, steps, shuffle)
+        feed.first_weight = len(self._feed_inputs) + len(self._feed_targets)
+        return feed
+
+    def _with_validation(
+        self, ins: list[Any], validation_data: Any, validation_split: float
+    ) -> tuple[list[Any], list[Any]]:
+        """Return the arrays to train on and those to evaluate on."""
+        if validation_data is not None:
+            if not isinstance(validation_data, (list, tuple)) or len(validation_data) not in (2, 3):
+                raise DataError(
+                    "fit: validation_data: expected a tuple (x, y) or (x, y, sample_weight)."
+                )
+            x, y, *weights = validation_data
+            return ins, self._ins(
+                x, y, weights[0] if weights else None, None, 0.0, "validation_data"
+            )
+        if validation_split:
+            flags = self._flags(1.0)
+            arrays, held_out = split_off_validation(ins[: len(ins) - len(flags)], validation_split)
+            return arrays + flags, held_out + self._flags(0.0)
+        return ins, []
+
+    def _open_to_callbacks(self, ins: list[Any]) -> list[Any]:
+        """Return the arrays of the validation with weights that a callback may write to.
+
+        Callbacks find these arrays in their `validation_data`, and known ones are for reading only.
+        """
+        first = len(self._feed_inputs) + len(self._feed_targets)
+        weights = [w.copy() if isinstance(w, np.ndarray) else w for w in ins[first:]]
+        return ins[:first] + weights
+
+    # --- a model that was not told its input shape ------------------------------------------------
+
+    def _set_inputs(self, x: Any) -> None:
+        """Learn the input shapes from data, and build the graph on Inputs of these shapes."""
+        if self.outputs:
+            return
+        arrays = (
+            list(x.values()) if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else [x]
+        )
+        if isinstance(x, (list, tuple)) and not any(hasattr(a, "shape") for a in x):
+            arrays = [np.asarray(x)]
+        shapes = [(None, *np.shape(a)[1:]) if np.ndim(a) > 1 else (None, 1) for a in arrays]
+        self._build_on(shapes)
+
+    def _build_on(self, shapes: list[Any]) -> None:
+        """Make a subclassed model's graph by running its `call` on Inputs of these shapes."""
+        if type(self).call is Network.call:
+            raise NotBuiltError(
+                f"{self.label}: has neither inputs and outputs nor a call(self, inputs) of its "
+                "own. "
+                f"Write Model(inputs, outputs), or define call.",
+                subject=self,
+            )
+        inputs = [Input(batch_shape=shape, dtype=floatx()) for shape in shapes]
+        kwargs = {"training": learning_phase()} if accepts(self.call, "training") else {}
+        # The scope knows no line: an op of this call stands between layers, not inside of one.
+        with changed_habits(wraps_operations=True), name_scope(self.name):
+            if may_ask(kwargs):
+                outputs = to_list(call_in_its_phases(self, unpack_singleton(inputs), kwargs))
+            else:
+                outputs = to_list(self.call(unpack_singleton(inputs), **kwargs))
+            enter_operations([x for x in outputs if isinstance(x, Tensor)])
+        for output in outputs:
+            if not isinstance(output, Tensor) or output._keras_history is None:
+                raise ArgumentError(
+                    f"{self.label}: call returned {output!r}, which no layer made; expected the "
+                    "output of a "
+                    f"layer. Wrap the last operation in Lambda.",
+                    subject=self,
+                )
+        self.inputs, self.outputs = inputs, outputs
+        self.built = True
+
+    def _make_ready(self, x: Any, *, to_train: bool) -> None:
+        """Make sure that the model has a graph and, for training, a loss.
+
+        Raises
+        ------
+        NotCompiledError
+            There is no loss.
+        """
+        if to_train and not self.is_compiled:
+            raise NotCompiledError(
+                f"{self.label}: You must compile a model before training/testing. "
+                f"Use `model.compile(optimizer, loss)`.",
+                subject=self,
+            )
+        self._set_inputs(x)
+        if to_train and self._waiting_to_compile is not None:
+            self.compile_stage(self._waiting_to_compile).run()
+
+    def _make_ready_for(self, name: str, x: Any) -> None:
+        """Make sure that the model can run one of its three functions, by name."""
+        self._refuse_uncalled_methods(name)
+        self._make_ready(x, to_train=name != "predict_function")
+
+    def _refuse_uncalled_methods(self, name: str) -> None:
+        """Raise RefusedError if the model's class writes what Keras 3 calls to run a function."""
+        for method, instead in UNCALLED_METHODS[name].items():
+            is_own_helper = method.startswith("compute_") and not habits().calls_compute_loss
+            if hasattr(type(self), method) and not is_own_helper:
+                raise RefusedError(
+                    f"{self.label}: its class writes {method}, which nothing here would call: a "
+                    f"model runs its {name}, a graph that is made once. {instead}",
+                    subject=self,
+                )
+
+    # --- the three functions ----------------------------------------------------------------------
+
+    @property
+    def _feed_inputs(self) -> list[Tensor]:
+        return [x for x in self.inputs if isinstance(x, Placeholder)]
+
+    @property
+    def _feed_targets(self) -> list[Tensor]:
+        return [x for x in self.targets if isinstance(x, Placeholder) and x not in self.inputs]
+
+    @property
+    def _feed_sample_weights(self) -> list[Tensor]:
+        """The placeholders of the weights; where no array is fed, they keep their default, 1."""
+        return self.sample_weights if self._feed_inputs or self._feed_targets else []
+
+    def _flags(self, phase: float) -> list[float]:
+        """Return the value for the learning phase's placeholder, if the model has it.
+
+        After `K.set_learning_phase` that is the number that was set.
+        """
+        if not self.uses_learning_phase:
+            return []
+        fixed = learning_phase()
+        return [phase if isinstance(fixed, Placeholder) else float(fixed)]
+
+    @property
+    def _phase_inputs(self) -> list[Tensor]:
+        return [PHASE] if self.uses_learning_phase else []
+
+    @property
+    def _inputs_with_targets(self) -> list[Tensor]:
+        """What is fed to train and to test."""
+        fed = self._feed_inputs + self._feed_targets + self._feed_sample_weights
+        return fed + self._phase_inputs
+
+    def _make_train_function(self) -> Function:
+        if self.train_function is not None:
+            self._check_trainable_weights_consistency()
+            return self.train_function
+        # Of two threads one makes it: the optimizer has one set of slots.
+        with nullcontext() if is_watched() else LOCKS.steps:
+            made: Function = self._train_function_stage(None).run()
+            return made
+
+    def train_function_stage(self) -> Stage:
+        """Return the making of `train_function` as a stage, which starts the optimizer's."""
+        return self._train_function_stage(self._make_train_function)
+
+    def _train_function_stage(self, shortcut: Callable[[], Function] | None) -> Stage:
+        return Stage("make_train_function", self._train_function_events(), self, shortcut)
+
+    def _train_function_events(self) -> Generator[Any, Any, Function]:
+        self._check_trainable_weights_consistency()
+        if self.train_function is None:
+            TRAINED.add(self)
+            inputs = self._inputs_with_targets
+            training_updates = yield self.optimizer.updates_stage(
+                self.total_loss, self._collected_trainable_weights
+            )
+            count = (self.optimizer.iterations, self.optimizer.iterations + 1)
+            updates = [*self.updates, *self.metrics_updates, *training_updates, count]
+            self.train_function = function(
+                inputs,
+                [self.total_loss, *self.metrics_tensors],
+                updates=updates,
+                name="train_function",
+            )
+        return self.train_function
+
+    def _make_test_function(self) -> Function:
+        if self.test_function is None:
+            self.test_function = function(
+                self._inputs_with_targets,
+                [self.total_loss, *self.metrics_tensors],
+                updates=[*self.state_updates, *self.metrics_updates],
+                name="test_function",
+            )
+        return self.test_function
+
+    def _make_predict_function(self) -> Function:
+        if self.predict_function is None:
+            self.predict_function = function(
+                self._feed_inputs + self._phase_inputs,
+                self.outputs,
+                updates=self.state_updates,
+                name="predict_function",
+            )
+        return self.predict_function
+
+    def _check_trainable_weights_consistency(self) -> None:
+        """Warn if `trainable` was changed after `compile`; batches that are known tell quickly."""
+        known = self._known_batches.get("train_function")
+        if known is not None and known.function is self.train_function and known.is_current:
+            return
+        if self._is_trainable_elsewhere():
+            warn(
+                f"{self.label}: Discrepancy between trainable weights and collected trainable "
+                "weights: `trainable` was changed after `compile`. Call `model.compile` again to "
+                "make it count."
+            )
+
+    # --- to measure and to copy it ----------------------------------------------------------------
 
     def profile(self, x: Any = None, y: Any = None, **options: Any) -> Any:
         """Measure where the time and the memory of a step go; nothing in the model changes.

@@ -42,7 +42,7 @@ from kerascope.engine.arguments import (
     unpack_singleton,
 )
 from kerascope.engine.base_layer import Layer, PerInput
-from kerascope.engine.calling import Call, Undoing, enter_operations, run_body, tried_out
+from kerascope.engine.calling import Call, Undoing, enter_operations, mask_of, run_body, tried_out
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.layer_type import layer_registry, serialized
@@ -61,29 +61,216 @@ from kerascope.registry import custom_object_scope, did_you_mean
 from kerascope.spellings import habits, translate
 from kerascope.stage import Stage
 
-# --- what a network knows about its own graph -----------------------------------------------------
+
+class Runs(dict[Any, list[Any]]):
+    """What came out of a network for inputs on which it was run, in the order of the runs."""
+
+    def forget_after(self, number: int) -> None:
+        """Take out all that came after the first `number` runs."""
+        while len(self) > number:
+            self.popitem()
 
 
-class NetworkFacts(Layer):
-    """The part of `Network` that reads its `graph_map`, `inputs` and `outputs`."""
+class Network(Layer):
+    """A directed acyclic graph of layers.
 
-    _is_part = True
+    Parameters
+    ----------
+    inputs : Tensor, list of Tensor, or dict of str to Tensor
+        Where the graph begins: what `Input` returned.
+    outputs : Tensor, list of Tensor, or dict of str to Tensor
+        Where it ends.
+    name : str, optional
 
-    def __init__(self, **kwargs: Any) -> None:
+    Attributes
+    ----------
+    graph_map : GraphMap
+        What the walk through the graph found.
+    nodes_by_depth, layers_by_depth : dict of int to list
+        Deepest first; the outputs lie at depth 0.
+    layers : list of Layer
+        By falling depth.
+    input_layers, output_layers : list of Layer
+        Whose tensors the inputs and outputs are.
+
+    Raises
+    ------
+    ArgumentError
+        An output was not made by a layer, an input is given twice, or two layers share a name.
+    DisconnectedGraphError
+        An output needs an Input that is not among the inputs.
+    CycleError
+        A node depends on itself.
+    """
+
+    inputs: list[Tensor]
+    outputs: list[Tensor]
+    _graph_map: GraphMap | None
+    _names_of_inputs: list[str] | None
+    _names_of_outputs: list[str] | None
+    _output_tensor_cache: Runs
+    _output_mask_cache: Runs
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs = translate("Model", kwargs)
+        is_graph = (
+            len(args) >= 2
+            or (args and "outputs" in kwargs)
+            or {"inputs", "outputs"} <= kwargs.keys()
+        )
+        if is_graph:
+            self._init_graph_network(*args, **kwargs)
+        elif args or {"inputs", "outputs"} & kwargs.keys():
+            others = sorted(kwargs.keys() - {"inputs", "outputs", "name", "trainable"})
+            meant = did_you_mean(others[0], ("inputs", "outputs", "name")) if others else ""
+            unknown = f" Unknown argument {others[0]!r}. {meant}" if others else ""
+            raise ArgumentError(
+                f"{type(self).__name__}: expected both inputs and outputs (or neither, in a "
+                f"subclass with its own call).{unknown}".rstrip()
+            )
+        else:
+            self._init_subclassed_network(**kwargs)
+
+    def _init_graph_network(
+        self, inputs: Any, outputs: Any, name: str | None = None, trainable: bool = True
+    ) -> None:
+        names_of_inputs, inputs = _named(type(self).__name__, "Input", inputs)
+        names_of_outputs, outputs = _named(type(self).__name__, "Output", outputs)
+        enter_operations([x for x in outputs if isinstance(x, Tensor)])
+        with remembering_graph(type(self).__name__, inputs, outputs):
+            _check_tensors(type(self).__name__, inputs, outputs)
+            graph_map = map_graph(inputs, outputs)
+            _check_names(graph_map.layers)
+        self._init_subclassed_network(name=name, trainable=trainable)
+        self._names_of_inputs, self._names_of_outputs = names_of_inputs, names_of_outputs
+        self._begin_graph(inputs, outputs, graph_map)
+
+    def _begin_graph(
+        self, inputs: list[Tensor], outputs: list[Tensor], graph_map: GraphMap | None = None
+    ) -> None:
+        """Become the graph between these tensors; a map that is not given is made when needed."""
+        self._is_graph_network = True
+        self.inputs = inputs
+        self.outputs = outputs
+        self._graph_map = graph_map
+        self.built = True
+        self._output_tensor_cache = Runs()
+        self._output_mask_cache = Runs()
+        self._eager_masks: dict[Any, list[Tensor | None]] = {}
+        masks = [mask_of(x) for x in outputs]
+        self.inbound_nodes = [node for node in self.inbound_nodes if not node.begins]
+        Node(self, inputs, outputs, [None] * len(inputs), masks, begins=True)
+
+    def _init_subclassed_network(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
-        self.inputs: list[Tensor] = []
-        self.outputs: list[Tensor] = []
+        self.inputs = []
+        self.outputs = []
         self._is_graph_network = False
-        self._graph_map: GraphMap | None = None
-        self._names_of_inputs: list[str] | None = None
-        self._names_of_outputs: list[str] | None = None
+        self._graph_map = None
+        self._names_of_inputs = self._names_of_outputs = None
         self._shape_of_build: Any = None
 
     def build(self, input_shape: Any = None) -> None:
         """Note for which inputs the network is made; its layers make their weights themselves."""
         self._shape_of_build = input_shape
         self.built = True
+
+    # --- running it -------------------------------------------------------------------------------
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Call the network as a layer; several inputs are a list, or a dict by `input_names`."""
+        if isinstance(inputs, dict) and self._is_graph_network:
+            names = self.names_for(inputs)
+            if inputs.keys() != set(names):
+                raise ArgumentError(
+                    f"{self.label}: was called on a dict of {sorted(inputs)}; expected a tensor or "
+                    f"an array for each of {names}.",
+                    subject=self,
+                )
+            inputs = unpack_singleton([inputs[name] for name in names])
+        return super().__call__(inputs, *args, **kwargs)
+
+    def call(self, inputs: Any, mask: Any = None) -> Any:
+        """Run the graph on new inputs.
+
+        The same symbolic inputs are run once: the second call returns the very tensors of the
+        first. (In eager mode, where inputs are numbers, nothing is kept.)
+        """
+        self._require_graph("call")
+        inputs = [as_tensor(x) for x in to_list(inputs)]
+        masks = to_list(mask) or [None] * len(inputs)
+        cache_key = (*inputs, *masks, learning_phase())
+        if is_eager():
+            output_tensors, output_masks, _ = self.run_internal_graph(inputs, masks)
+            self._eager_masks = {cache_key: output_masks}  # compute_mask asks for them next
+            return unpack_singleton(output_tensors)
+        if cache_key not in self._output_tensor_cache:
+            output_tensors, output_masks, _ = self.run_internal_graph(inputs, masks)
+            self._output_tensor_cache[cache_key] = output_tensors
+            self._output_mask_cache[cache_key] = output_masks
+        return unpack_singleton(self._output_tensor_cache[cache_key])
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """Return the masks of the outputs for these inputs."""
+        if not self._is_graph_network:
+            return None
+        inputs = to_list(inputs)
+        masks = to_list(mask) or [None] * len(inputs)
+        cache_key = (*inputs, *masks, learning_phase())
+        if cache_key in self._eager_masks:
+            return unpack_singleton(self._eager_masks.pop(cache_key))
+        if cache_key in self._output_mask_cache:
+            return unpack_singleton(self._output_mask_cache[cache_key])
+        return unpack_singleton(self.run_internal_graph(inputs, masks)[1])
+
+    def run_internal_graph(
+        self, inputs: list[Tensor], masks: list[Tensor | None] | None = None
+    ) -> tuple[list[Tensor], list[Tensor | None], list[Shape]]:
+        """Compute output tensors, masks and shapes for new inputs, node by node.
+
+        Raises
+        ------
+        ShapeError
+            An input is unlike the network's, and does not fit a layer inside.
+        """
+        misfit = _misfit(self.inputs, [as_tensor(x) for x in to_list(inputs)])
+        try:
+            return self.run_stage(inputs, masks).run()
+        except ShapeError as error:
+            if misfit is None:
+                raise
+            raise _of_other_shape(self, *misfit, error) from error
+
+    def run_stage(self, inputs: Any, masks: Any = None) -> Stage:
+        """Return `run_internal_graph` as a stage; its events: `InputFed` and `NodeComputed`."""
+        self._require_graph("run_stage")
+        inputs = [as_tensor(x) for x in to_list(inputs)]
+        return Stage("run_internal_graph", run_graph(self, inputs, masks), self)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """Return the shapes of the outputs for inputs of these shapes."""
+        self._require_graph("compute_output_shape")
+        shapes = listed_shapes(input_shape)
+        with graph_mode(), tried_out(self):
+            inputs: list[Tensor] = [
+                placeholder(shape, dtype=x.dtype)
+                for shape, x in zip(shapes, self.inputs, strict=True)
+            ]
+            return unpack_singleton(self.run_internal_graph(inputs)[2])
+
+    def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
+        return None  # running the graph has found the shapes already
+
+    def _require_graph(self, what: str) -> None:
+        if not self._is_graph_network:
+            raise NotBuiltError(
+                f"{self.label}: {what} needs a graph of layers, and a subclassed network has none. "
+                "Save its weights, or write this method in the class.",
+                subject=self,
+            )
+
+    # --- its graph --------------------------------------------------------------------------------
 
     @property
     def graph_map(self) -> GraphMap:
@@ -137,6 +324,16 @@ class NetworkFacts(Layer):
     _network_nodes = network_nodes
     _nodes_by_depth = nodes_by_depth
     _layers_by_depth = layers_by_depth
+
+    @property
+    def input(self) -> Any:
+        """The network's own input tensor, or list of them."""
+        return unpack_singleton(self.inputs)
+
+    @property
+    def output(self) -> Any:
+        """The network's own output tensor, or list of them."""
+        return unpack_singleton(self.outputs)
 
     @property
     def input_layers(self) -> list[Layer]:
@@ -270,46 +467,7 @@ class NetworkFacts(Layer):
             subject=self,
         )
 
-
-def _networks_inside(layer: Any) -> dict[str, NetworkFacts]:
-    """Return the networks with a graph in a layer, by what stands before the ids of their calls.
-
-    That is nothing for the layer itself, and the names of the layers around it inside a wrapper.
-    """
-    if isinstance(layer, NetworkFacts):
-        return {"": layer} if layer.outputs else {}
-    return {
-        f"{wrapped.name}/{path}": network
-        for wrapped in getattr(layer, "wrapped", [])
-        for path, network in _networks_inside(wrapped).items()
-    }
-
-
-# --- losses, updates and weights ------------------------------------------------------------------
-
-
-_WHOLE = {
-    "get_losses_for": "losses",
-    "get_updates_for": "updates",
-    "get_state_updates_for": "state_updates",
-}
-
-
-class Runs(dict[Any, list[Any]]):
-    """What came out of a network for inputs on which it was run, in the order of the runs."""
-
-    def forget_after(self, number: int) -> None:
-        """Take out all that came after the first `number` runs."""
-        while len(self) > number:
-            self.popitem()
-
-
-class NetworkBooks(NetworkFacts):
-    """The part of `Network` that collects penalties, update pairs and weights."""
-
-    _is_part = True
-    _output_tensor_cache: Runs
-    _output_mask_cache: Runs
+    # --- losses, updates and states ---------------------------------------------------------------
 
     @property
     def _books(self) -> tuple[Any, ...]:
@@ -334,16 +492,6 @@ class NetworkBooks(NetworkFacts):
         """Those update pairs of the graph's own calls that carry a state from batch to batch."""
         return self._collected("get_state_updates_for", PerInput())
 
-    def get_losses_for(self, inputs: Any = None) -> list[Tensor]:
-        """Return the penalties for exactly these inputs; None gives the unconditional ones."""
-        return self._items_for(inputs, "get_losses_for", self._losses)
-
-    def get_updates_for(self, inputs: Any = None) -> list[tuple[Variable, Any]]:
-        """Return the update pairs for exactly these inputs; None gives the unconditional ones."""
-        if not self.trainable:
-            return self.get_state_updates_for(inputs)
-        return self._items_for(inputs, "get_updates_for", self._updates)
-
     def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
         """Return those of `state_updates` for exactly these inputs."""
         return self._items_for(inputs, "get_state_updates_for", PerInput())
@@ -351,7 +499,7 @@ class NetworkBooks(NetworkFacts):
     def _collected(self, getter: str, own: PerInput) -> list[Any]:
         """Collect over this graph's calls, then what holds for every call, then the own items."""
         if not self._is_graph_network:
-            whole = _WHOLE[getter]
+            whole = getter.removeprefix("get_").removesuffix("_for")
             return own.all() + [item for layer in self._sublayers for item in getattr(layer, whole)]
         found = self._of_own_calls(getter) + self._items_for(None, getter, own)
         # Two calls on one tensor share its entry: what they made must not count twice.
@@ -413,16 +561,19 @@ class NetworkBooks(NetworkFacts):
         by_layer = [w for layer in self._sublayers for w in layer.weights]
         return list(dict.fromkeys([*by_layer, *self.weights]))
 
+    # --- configuration and files ------------------------------------------------------------------
 
-# --- files, and people ----------------------------------------------------------------------------
+    def get_config(self) -> dict[str, Any]:
+        """Return the layers' configurations and how their calls are connected, ready for JSON."""
+        self._require_graph("get_config")
+        return config_of_graph(self)
 
-
-class NetworkFiles(NetworkBooks):
-    """The part of `Network` that writes and reads files, and prints itself."""
-
-    _is_part = True
-
-    # --- files ------------------------------------------------------------------------------------
+    @classmethod
+    def from_config(
+        cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
+    ) -> Any:
+        """Make a network of the same layers and connections, with fresh weights."""
+        return network_from_config(cls, config, custom_objects)
 
     def to_json(self, **kwargs: Any) -> str:
         """Return the configuration as JSON, without weights; `models.model_from_json` reads it.
@@ -526,227 +677,18 @@ class NetworkFiles(NetworkBooks):
         )
 
 
-# --- the network ----------------------------------------------------------------------------------
+def _networks_inside(layer: Any) -> dict[str, Network]:
+    """Return the networks with a graph in a layer, by what stands before the ids of their calls.
 
-
-class Network(NetworkFiles):
-    """A directed acyclic graph of layers.
-
-    Parameters
-    ----------
-    inputs : Tensor, list of Tensor, or dict of str to Tensor
-        Where the graph begins: what `Input` returned.
-    outputs : Tensor, list of Tensor, or dict of str to Tensor
-        Where it ends.
-    name : str, optional
-
-    Attributes
-    ----------
-    graph_map : GraphMap
-        What the walk through the graph found.
-    nodes_by_depth, layers_by_depth : dict of int to list
-        Deepest first; the outputs lie at depth 0.
-    layers : list of Layer
-        By falling depth.
-    input_layers, output_layers : list of Layer
-        Whose tensors the inputs and outputs are.
-
-    Raises
-    ------
-    ArgumentError
-        An output was not made by a layer, an input is given twice, or two layers share a name.
-    DisconnectedGraphError
-        An output needs an Input that is not among the inputs.
-    CycleError
-        A node depends on itself.
+    That is nothing for the layer itself, and the names of the layers around it inside a wrapper.
     """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs = translate("Model", kwargs)
-        is_graph = (
-            len(args) >= 2
-            or (args and "outputs" in kwargs)
-            or {"inputs", "outputs"} <= kwargs.keys()
-        )
-        if is_graph:
-            self._init_graph_network(*args, **kwargs)
-        elif args or {"inputs", "outputs"} & kwargs.keys():
-            others = sorted(kwargs.keys() - {"inputs", "outputs", "name", "trainable"})
-            meant = did_you_mean(others[0], ("inputs", "outputs", "name")) if others else ""
-            unknown = f" Unknown argument {others[0]!r}. {meant}" if others else ""
-            raise ArgumentError(
-                f"{type(self).__name__}: expected both inputs and outputs (or neither, in a "
-                f"subclass with its own call).{unknown}".rstrip()
-            )
-        else:
-            self._init_subclassed_network(**kwargs)
-
-    def _init_graph_network(
-        self, inputs: Any, outputs: Any, name: str | None = None, trainable: bool = True
-    ) -> None:
-        names_of_inputs, inputs = _named(type(self).__name__, "Input", inputs)
-        names_of_outputs, outputs = _named(type(self).__name__, "Output", outputs)
-        enter_operations([x for x in outputs if isinstance(x, Tensor)])
-        with remembering_graph(type(self).__name__, inputs, outputs):
-            _check_tensors(type(self).__name__, inputs, outputs)
-            graph_map = map_graph(inputs, outputs)
-            _check_names(graph_map.layers)
-        super().__init__(name=name, trainable=trainable)
-        self._names_of_inputs, self._names_of_outputs = names_of_inputs, names_of_outputs
-        self._begin_graph(inputs, outputs, graph_map)
-
-    def _begin_graph(
-        self, inputs: list[Tensor], outputs: list[Tensor], graph_map: GraphMap | None = None
-    ) -> None:
-        """Become the graph between these tensors; a map that is not given is made when needed."""
-        self._is_graph_network = True
-        self.inputs = inputs
-        self.outputs = outputs
-        self._graph_map = graph_map
-        self.built = True
-        self._output_tensor_cache = Runs()
-        self._output_mask_cache = Runs()
-        self._eager_masks: dict[Any, list[Tensor | None]] = {}
-        masks = [x._keras_history.node.output_masks[x._keras_history.tensor_index] for x in outputs]
-        self.inbound_nodes = [node for node in self.inbound_nodes if not node.begins]
-        Node(self, inputs, outputs, [None] * len(inputs), masks, begins=True)
-
-    def _init_subclassed_network(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-
-    @property
-    def input(self) -> Any:
-        """The network's own input tensor, or list of them."""
-        return unpack_singleton(self.inputs)
-
-    @property
-    def output(self) -> Any:
-        """The network's own output tensor, or list of them."""
-        return unpack_singleton(self.outputs)
-
-    # --- running it -------------------------------------------------------------------------------
-
-    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """Call the network as a layer; several inputs are a list, or a dict by `input_names`."""
-        if isinstance(inputs, dict) and self._is_graph_network:
-            names = self.names_for(inputs)
-            if inputs.keys() != set(names):
-                raise ArgumentError(
-                    f"{self.label}: was called on a dict of {sorted(inputs)}; expected a tensor or "
-                    f"an array for each of {names}.",
-                    subject=self,
-                )
-            inputs = unpack_singleton([inputs[name] for name in names])
-        return super().__call__(inputs, *args, **kwargs)
-
-    def call(self, inputs: Any, mask: Any = None) -> Any:
-        """Run the graph on new inputs.
-
-        The same symbolic inputs are run once: the second call returns the very tensors of the
-        first. (In eager mode, where inputs are numbers, nothing is kept.)
-        """
-        self._require_graph("call")
-        inputs = [as_tensor(x) for x in to_list(inputs)]
-        masks = to_list(mask) or [None] * len(inputs)
-        cache_key = (*inputs, *masks, learning_phase())
-        if is_eager():
-            output_tensors, output_masks, _ = self.run_internal_graph(inputs, masks)
-            self._eager_masks = {cache_key: output_masks}  # compute_mask asks for them next
-            return unpack_singleton(output_tensors)
-        if cache_key not in self._output_tensor_cache:
-            output_tensors, output_masks, _ = self.run_internal_graph(inputs, masks)
-            self._output_tensor_cache[cache_key] = output_tensors
-            self._output_mask_cache[cache_key] = output_masks
-        return unpack_singleton(self._output_tensor_cache[cache_key])
-
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """Return the masks of the outputs for these inputs."""
-        if not self._is_graph_network:
-            return None
-        inputs = to_list(inputs)
-        masks = to_list(mask) or [None] * len(inputs)
-        cache_key = (*inputs, *masks, learning_phase())
-        if cache_key in self._eager_masks:
-            return unpack_singleton(self._eager_masks.pop(cache_key))
-        if cache_key in self._output_mask_cache:
-            return unpack_singleton(self._output_mask_cache[cache_key])
-        return unpack_singleton(self.run_internal_graph(inputs, masks)[1])
-
-    def run_internal_graph(
-        self, inputs: list[Tensor], masks: list[Tensor | None] | None = None
-    ) -> tuple[list[Tensor], list[Tensor | None], list[Shape]]:
-        """Compute output tensors, masks and shapes for new inputs, node by node.
-
-        Raises
-        ------
-        ShapeError
-            An input is unlike the network's, and does not fit a layer inside.
-        """
-        misfit = _misfit(self.inputs, [as_tensor(x) for x in to_list(inputs)])
-        try:
-            return self.run_stage(inputs, masks).run()
-        except ShapeError as error:
-            if misfit is None:
-                raise
-            raise _of_other_shape(self, *misfit, error) from error
-
-    def run_stage(self, inputs: Any, masks: Any = None) -> Stage:
-        """Return `run_internal_graph` as a stage, whose events are those of `engine.running`."""
-        self._require_graph("run_stage")
-        inputs = [as_tensor(x) for x in to_list(inputs)]
-        return Stage("run_internal_graph", run_graph(self, inputs, masks), self)
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shapes of the outputs for inputs of these shapes."""
-        self._require_graph("compute_output_shape")
-        shapes = listed_shapes(input_shape)
-        with graph_mode(), tried_out(self):
-            inputs: list[Tensor] = [
-                placeholder(shape, dtype=x.dtype)
-                for shape, x in zip(shapes, self.inputs, strict=True)
-            ]
-            return unpack_singleton(self.run_internal_graph(inputs)[2])
-
-    def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
-        return None  # running the graph has found the shapes already
-
-    def _require_graph(self, what: str) -> None:
-        if not self._is_graph_network:
-            raise NotBuiltError(
-                f"{self.label}: {what} needs a graph of layers, and a subclassed network has none. "
-                "Save its weights, or write this method in the class.",
-                subject=self,
-            )
-
-    # --- configuration ----------------------------------------------------------------------------
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the layers' configurations and how their calls are connected, ready for JSON."""
-        self._require_graph("get_config")
-        return config_of_graph(self)
-
-    @classmethod
-    def from_config(
-        cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
-    ) -> Any:
-        """Make a network of the same layers and connections, with fresh weights."""
-        return network_from_config(cls, config, custom_objects)
-
-
-def _misfit(expected: list[Tensor], inputs: list[Tensor]) -> tuple[Tensor, Tensor] | None:
-    """Return the first input of another shape than a network's own; the batch may differ."""
-    for x, y in zip(expected, inputs, strict=False):
-        if x.ndim != y.ndim or merge_shapes(x.shape[1:], y.shape[1:]) is None:
-            return x, y
-    return None
-
-
-def _of_other_shape(network: Network, x: Tensor, y: Tensor, inside: ShapeError) -> ShapeError:
-    which = "input" if len(network.inputs) == 1 else f"the input for '{x.name}'"
-    return ShapeError(
-        f"{network.label}: {which} has shape {y.shape}; expected {(None, *x.shape[1:])}. {inside}",
-        subject=network,
-    )
+    if isinstance(layer, Network):
+        return {"": layer} if layer.outputs else {}
+    return {
+        f"{wrapped.name}/{path}": network
+        for wrapped in getattr(layer, "wrapped", [])
+        for path, network in _networks_inside(wrapped).items()
+    }
 
 
 def _named(where: str, what: str, given: Any) -> tuple[list[str] | None, list[Any]]:
@@ -899,6 +841,22 @@ def _output(x: Tensor, tensor_map: dict[Tensor, Any]) -> tuple[Tensor, Tensor | 
     if x not in tensor_map:
         raise GraphError(f"Could not compute output {x}", subject=x)
     return tensor_map[x]
+
+
+def _misfit(expected: list[Tensor], inputs: list[Tensor]) -> tuple[Tensor, Tensor] | None:
+    """Return the first input of another shape than a network's own; the batch may differ."""
+    for x, y in zip(expected, inputs, strict=False):
+        if x.ndim != y.ndim or merge_shapes(x.shape[1:], y.shape[1:]) is None:
+            return x, y
+    return None
+
+
+def _of_other_shape(network: Network, x: Tensor, y: Tensor, inside: ShapeError) -> ShapeError:
+    which = "input" if len(network.inputs) == 1 else f"the input for '{x.name}'"
+    return ShapeError(
+        f"{network.label}: {which} has shape {y.shape}; expected {(None, *x.shape[1:])}. {inside}",
+        subject=network,
+    )
 
 
 # --- a graph network as data ----------------------------------------------------------------------

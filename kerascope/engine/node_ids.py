@@ -13,14 +13,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
-if TYPE_CHECKING:
-    from kerascope.engine.network import NetworkFacts
-    from kerascope.engine.node import Node
+from kerascope.backend.graph import Tensor
+from kerascope.engine.graph_map import GraphMap
+from kerascope.engine.node import Node
 
 # What XML 1.0 cannot hold: GraphML and SVG could not be read again. (Compiled at its first use.)
 _NOT_IN_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+
+
+class HasGraph(Protocol):
+    """What has calls to be named: a network."""
+
+    inputs: list[Tensor]
+
+    @property
+    def graph_map(self) -> GraphMap:
+        """What the walk from the outputs to the inputs finds."""
 
 
 class CallInModel(NamedTuple):
@@ -43,7 +53,7 @@ class CallInModel(NamedTuple):
     calls: int
 
 
-def calls_in(model: NetworkFacts) -> list[CallInModel]:
+def calls_in(model: HasGraph) -> list[CallInModel]:
     """Return every call in a model's graph, deepest first, ties in the order of the walk."""
     depths = depths_of_calls(model)
     numbers: dict[Node, tuple[str, int, int]] = {}
@@ -61,7 +71,7 @@ def calls_in(model: NetworkFacts) -> list[CallInModel]:
     return found
 
 
-def depths_of_calls(model: NetworkFacts) -> dict[Node, int]:
+def depths_of_calls(model: HasGraph) -> dict[Node, int]:
     """Return the depth of every call in a model, deepest first, ties in the order of the walk.
 
     The walk goes from the outputs and so does not meet an input that no output needs. It is fed all
@@ -75,7 +85,7 @@ def depths_of_calls(model: NetworkFacts) -> dict[Node, int]:
     return dict(sorted({**found, **unused}.items(), key=lambda item: -item[1]))
 
 
-def calls_of_layers(model: NetworkFacts) -> dict[str, list[Node]]:
+def calls_of_layers(model: HasGraph) -> dict[str, list[Node]]:
     """Return the calls in a model by their layer's name, in the order in which they were made."""
     return _by_layer(depths_of_calls(model))
 
@@ -89,7 +99,7 @@ def _by_layer(depths: Mapping[Node, int]) -> dict[str, list[Node]]:
     return calls
 
 
-def call_ids(model: NetworkFacts) -> dict[Node, str]:
+def call_ids(model: HasGraph) -> dict[Node, str]:
     """Return the id of every call in a model's graph.
 
     Examples

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,12 +20,9 @@ from kerascope.backend.state import count_params
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.costs import Cost, cost_of_call
 from kerascope.engine.node import KerasHistory, Node
-from kerascope.engine.node_ids import call_ids
+from kerascope.engine.node_ids import HasGraph, call_ids
 from kerascope.errors import ArgumentError, NotBuiltError
 from kerascope.registry import did_you_mean
-
-if TYPE_CHECKING:
-    from kerascope.engine.network import NetworkFacts
 
 __all__ = ["Summary", "SummaryRow", "Total", "print_summary", "summarize"]
 
@@ -38,6 +35,30 @@ class Total(NamedTuple):
 
 
 _NOTHING = Total(0, 0)
+
+
+class Summarized(HasGraph, Protocol):
+    """What a summary asks of a network."""
+
+    name: str
+    built: bool
+    outputs: list[Tensor]
+
+    @property
+    def label(self) -> str:
+        """How errors call it."""
+
+    @property
+    def layers(self) -> list[Layer]:
+        """By falling depth, or as they were added."""
+
+    @property
+    def trainable_weights(self) -> list[Variable]:
+        """Weights that training changes."""
+
+    @property
+    def non_trainable_weights(self) -> list[Variable]:
+        """Weights that training leaves alone."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +100,7 @@ class Summary:
 
 
 def summarize(
-    model: NetworkFacts,
+    model: Summarized,
     *,
     expand_nested: bool = False,
     show_trainable: bool = False,
@@ -135,7 +156,7 @@ def _total(weights: Iterable[Variable]) -> Total:
     return Total(sum(numbers for numbers, _ in sizes), sum(size for _, size in sizes))
 
 
-def _slots(model: NetworkFacts) -> list[Variable]:
+def _slots(model: Summarized) -> list[Variable]:
     """Return what the optimizer of a model keeps for each weight, without its count of steps."""
     weights: list[Variable] = getattr(getattr(model, "optimizer", None), "weights", [])
     return weights[1:]
@@ -163,7 +184,7 @@ def _sum_of_bytes(rows: list[SummaryRow]) -> int | None:
 # --- a part of the layers -------------------------------------------------------------------------
 
 
-def _range_of_blocks(wanted: Any, names: list[str], model: NetworkFacts) -> tuple[int, int]:
+def _range_of_blocks(wanted: Any, names: list[str], model: Summarized) -> tuple[int, int]:
     """Return the places of the first and the last layer that are shown."""
     where = f"{model.label}: summary: layer_range"
     if not isinstance(wanted, (list, tuple)) or len(wanted) != 2:
@@ -176,7 +197,7 @@ def _range_of_blocks(wanted: Any, names: list[str], model: NetworkFacts) -> tupl
     return min(places), max(places)
 
 
-def _places(wanted: str, names: list[str], where: str, model: NetworkFacts) -> list[int]:
+def _places(wanted: str, names: list[str], where: str, model: Summarized) -> list[int]:
     """Return the places of a name, or of all names whose beginning matches it as a pattern."""
     import re  # only this needs it
 
@@ -205,7 +226,7 @@ def _note(rows: list[SummaryRow], first: int, last: int) -> str:
 
 
 def print_summary(
-    model: NetworkFacts,
+    model: Summarized,
     line_length: int | None = None,
     positions: Any = None,
     print_fn: Callable[[str], Any] | None = None,
@@ -316,7 +337,7 @@ def size_of(weight: Variable) -> tuple[int, int]:
     return numbers, numbers * np.dtype(weight.dtype).itemsize
 
 
-def blocks_of_rows(model: NetworkFacts, choice: Choice) -> list[list[SummaryRow]]:
+def blocks_of_rows(model: Summarized, choice: Choice) -> list[list[SummaryRow]]:
     """Return for each layer or call of a model its row, followed by the rows inside it."""
     return list(_blocks(model, choice))
 

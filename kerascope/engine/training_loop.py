@@ -16,7 +16,7 @@ import math
 import zlib
 from collections.abc import Callable, Container, Generator, Iterable, Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakSet
 
 import numpy as np
@@ -25,16 +25,14 @@ from kerascope.backend.function import Function
 from kerascope.backend.graph import Apply, Variable, applies_in_order, leaves
 from kerascope.backend.ops.random import RandomOp
 from kerascope.backend.ops.scan import Scan
-from kerascope.callbacks import CallbackList, Progbar
+from kerascope.callbacks import CallbackList, History, Progbar
 from kerascope.callbacks.recording import RunningMeans
 from kerascope.callers import warn
 from kerascope.configured import plain
 from kerascope.engine.arguments import to_list, unpack_singleton
 from kerascope.errors import ArgumentError, NumericsWarning
+from kerascope.spellings import habits
 from kerascope.stage import is_watched
-
-if TYPE_CHECKING:
-    from kerascope.engine.training_arrays import ArrayTraining
 
 
 class EpochBegun(NamedTuple):
@@ -67,8 +65,70 @@ class EpochEnded(NamedTuple):
     logs: dict[str, Any]
 
 
+def train_events(
+    model: Any,
+    feed: Any,
+    val_feed: Any,
+    *,
+    epochs: Any,
+    batch_size: int | None = None,
+    verbose: int,
+    callbacks: Any,
+    initial_epoch: int,
+    validation_freq: Any,
+    unheard: bool,
+) -> Generator[Any, Any, History]:
+    """Make a model's functions and run the loop: what `fit` and `fit_generator` share."""
+    epochs = habits().epochs if epochs is None else epochs
+    if not isinstance(epochs, (int, np.integer)) or epochs < 0:
+        message = f"{model.label}: fit: epochs is {epochs!r}; expected a whole number >= 0."
+        raise ArgumentError(message)
+    val_epochs = validation_epochs(validation_freq, int(epochs), f"{model.label}: fit")
+    if val_feed:
+        model._refuse_uncalled_methods("test_function")
+    f = yield model.train_function_stage()
+    val_f = model._make_test_function() if val_feed else None
+    labels = model.metrics_names
+    params = {
+        "batch_size": batch_size,
+        "epochs": epochs,
+        "steps": feed.steps,
+        "samples": feed.samples,
+        "verbose": verbose,
+        "do_validation": val_feed is not None,
+        "metrics": labels + ([f"val_{label}" for label in labels] if val_feed else []),
+    }
+    model.history = History()
+    told = CallbackList.for_training(
+        callbacks,
+        model=model,
+        params=params,
+        history=model.history,
+        count_mode="samples" if feed.samples else "steps",
+        validation_data=getattr(val_feed, "ins", None),
+    )
+    with ExitStack() as endings:
+        feeds = {"training": feed} | ({"validation": val_feed} if val_feed else {})
+        run = Run(model, f, told.callbacks, feeds, initial_epoch, endings)
+        told.set_run(run)
+        yield from fit_events(
+            model,
+            f,
+            feed,
+            told,
+            epochs=int(epochs),
+            initial_epoch=initial_epoch,
+            val_f=val_f,
+            val_feed=val_feed,
+            val_epochs=val_epochs,
+            unheard=unheard,
+            resumption=run.resumption,
+        )
+    return model.history
+
+
 def fit_events(
-    model: ArrayTraining,
+    model: Any,
     f: Function,
     feed: Any,
     callbacks: CallbackList,
@@ -167,7 +227,7 @@ def _is_count(number: Any) -> bool:
 
 
 def _train_unheard(
-    model: ArrayTraining,
+    model: Any,
     f: Function,
     batches: Generator[Any, None, None],
     callbacks: CallbackList,

@@ -23,7 +23,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 
 from kerascope.backend.function import Function
 from kerascope.backend.program.profiling import MeasuredLine, measure
-from kerascope.engine.compiled_network import CompiledNetwork
+from kerascope.engine.model import Model
 from kerascope.engine.network import Network
 from kerascope.engine.node_ids import clean
 from kerascope.errors import ArgumentError, DtypeError, NotCompiledError
@@ -289,7 +289,7 @@ def profile(
     (['forward', 'loss', 'backward', 'update', 'return'], ['sum', 'sum_loss'])
     """
     _check_order(sort)
-    if isinstance(subject, CompiledNetwork):
+    if isinstance(subject, Model):
         model: Network | None = subject
         function, inputs = function_of(subject, x, y, of, batch_size)
     elif isinstance(subject, Function):
@@ -318,13 +318,13 @@ def _check_order(sort: str) -> None:
 FUNCTIONS = ("train", "test", "predict")
 
 
-def owner_of(function: Function) -> CompiledNetwork | None:
+def owner_of(function: Function) -> Model | None:
     """Return the model that has made a function, None if there is none any more."""
     for one in gc.get_objects():
-        if issubclass(type(one), CompiledNetwork):
+        if issubclass(type(one), Model):
             names = vars(one)
             if any(names.get(f"{name}_function") is function for name in FUNCTIONS):
-                model: CompiledNetwork = one
+                model: Model = one
                 return model
     return None
 

@@ -13,7 +13,7 @@ import pytest
 
 from kerascope.backend.function import Function
 from kerascope.engine import graph_map_keras1
-from kerascope.engine.compiled_network import CompiledNetwork
+from kerascope.engine.model import Model
 from kerascope.optimizers import Optimizer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,9 +22,9 @@ SESSION = Path(__file__).with_name("session.txt")
 # Where the session stops: a function, and the beginning of one of its lines.
 PLACES: dict[str, tuple[Callable[..., Any], str]] = {
     "the graph is mapped": (graph_map_keras1.build_map_of_graph, "return {"),
-    "the model is compiled": (CompiledNetwork._compile_events, "self.train_function = "),
+    "the model is compiled": (Model._compile_events, "self.train_function = "),
     "the train function is being made": (
-        CompiledNetwork._train_function_events,
+        Model._train_function_events,
         "training_updates = ",
     ),
     "the gradients are asked for": (Optimizer._gradients, "swept = "),

@@ -9,9 +9,8 @@ from small_model import LABELS, ROWS, small_model
 from kerascope import callbacks as all_callbacks
 from kerascope import edge
 from kerascope.callbacks import BaseLogger, Callback, CallbackList, History, ProgbarLogger
-from kerascope.engine import training_arrays
+from kerascope.engine import model as engine_model
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.training_batches import BatchTraining
 from kerascope.engine.training_data import KnownBatches
 from kerascope.errors import ArgumentError, DataError, KerascopeWarning
 from kerascope.layers import Dense, Input
@@ -85,7 +84,7 @@ def test_a_second_fit_does_not_walk_over_the_layers_again(monkeypatch):
     model = small_model()
     for _ in range(2):
         model.fit(ROWS, LABELS, verbose=0)
-    walks = count_calls(monkeypatch, BatchTraining, "_is_trainable_elsewhere")
+    walks = count_calls(monkeypatch, Model, "_is_trainable_elsewhere")
     looked = []
     monkeypatch.setattr(
         Layer, "trainable_weights", property(lambda self: looked.append(self) or [])
@@ -106,7 +105,7 @@ def test_a_second_fit_still_warns_of_a_changed_trainable():
 
 def test_batches_of_a_generator_are_checked_once_and_bad_ones_are_still_refused(monkeypatch):
     model = small_model()
-    checks = count_calls(monkeypatch, BatchTraining, "_standardized")
+    checks = count_calls(monkeypatch, Model, "_standardized")
     good = itertools.repeat((ROWS[:10], LABELS[:10]))
     model.fit_generator(good, steps_per_epoch=2, epochs=3, verbose=0)
     model.fit_generator(good, steps_per_epoch=2, epochs=3, verbose=0)
@@ -268,7 +267,7 @@ def test_a_known_batch_is_predicted_without_a_feed(monkeypatch):
     model = small_model()
     expected = model.predict(ROWS[:32])
     feeds = []
-    monkeypatch.setattr(training_arrays, "feed_of", lambda *args: feeds.append(args))
+    monkeypatch.setattr(engine_model, "feed_of", lambda *args: feeds.append(args))
     for size in (None, 32, 100):
         np.testing.assert_array_equal(model.predict(ROWS[:32], batch_size=size), expected)
     assert feeds == []
@@ -276,7 +275,7 @@ def test_a_known_batch_is_predicted_without_a_feed(monkeypatch):
 
 def test_predict_on_batch_checks_rows_of_one_shape_once(monkeypatch):
     model = small_model()
-    checks = count_calls(monkeypatch, BatchTraining, "_standardize_inputs")
+    checks = count_calls(monkeypatch, Model, "_standardize_inputs")
     first = model.predict_on_batch(ROWS)
     np.testing.assert_array_equal(model.predict_on_batch(ROWS), first)
     assert len(checks) == 1

@@ -21,7 +21,6 @@ from kerascope.backend.shapes import Shape
 from kerascope.backend.state import placeholder
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.calling import fresh_names, tried_out
-from kerascope.engine.compiled_network import CompiledNetwork
 from kerascope.engine.graph_map import map_graph
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.model import Model
@@ -83,7 +82,7 @@ def graph_model_on(model: Network, shapes: list[Shape]) -> Network | None:
     GraphError
         The `call` cannot be run on symbols.
     """
-    if not isinstance(model, CompiledNetwork) or not _writes_its_own_call(model):
+    if not isinstance(model, Model) or not _writes_its_own_call(model):
         return None
     with nothing_changes(model), fresh_names(), tried_out(model):
         try:

@@ -15,7 +15,7 @@ import numpy as np
 from kerascope.backend.function import Function
 from kerascope.backend.gradient import gradients
 from kerascope.backend.graph import Tensor, is_float
-from kerascope.engine.compiled_network import CompiledNetwork
+from kerascope.engine.model import Model
 from kerascope.engine.node_ids import call_ids
 from kerascope.errors import DtypeError
 from kerascope.trace.statistics import norm_of
@@ -171,23 +171,22 @@ def gradient_norms_of(model: Any, x: Any, y: Any) -> tuple[dict[str, float], dic
 
 
 def _require_model(model: Any) -> None:
-    if not isinstance(model, CompiledNetwork):
+    if not isinstance(model, Model):
         raise DtypeError(
             f"gradient norms: expected a compiled model, got {type(model).__name__} {model!r:.60}."
         )
 
 
 def _norms(
-    model: CompiledNetwork, x: Any, y: Any, groups: Mapping[Name, Any], where: str
+    model: Model, x: Any, y: Any, groups: Mapping[Name, Any], where: str
 ) -> dict[Name, float]:
     """Differentiate the model's loss for all tensors at once; return a norm for each group."""
-    arrays = model._ins(x, y, None, None, 1.0, where)  # type: ignore[attr-defined]
+    arrays = model._ins(x, y, None, None, 1.0, where)
     tensors: list[Tensor] = [t for group in groups.values() for t in group if is_float(t.dtype)]
     tensors = list(dict.fromkeys(tensors))
     found = dict(zip(tensors, gradients(model.total_loss, tensors), strict=True))
     wanted = {t: gradient for t, gradient in found.items() if gradient is not None}
-    inputs = model._feed_inputs + model._feed_targets + model._feed_sample_weights
-    function = Function(inputs + model._phase_inputs(), list(wanted.values()), name=where)
+    function = Function(model._inputs_with_targets, list(wanted.values()), name=where)
     with nothing_kept(function), np.errstate(all="ignore"):
         norms = dict(zip(wanted, map(norm_of, function(arrays)), strict=True))
     return {
