@@ -78,7 +78,6 @@ MOVED_INSIDE: dict[str, str] = {
     "engine.network_config": "engine.network",
     "engine.per_input": "engine.base_layer",
     "engine.running": "engine.network",
-    "engine.training_arrays": "engine.model",
     "initializers.fixed": "initializers.classes",
     "initializers.scaling": "initializers.classes",
     "layers.merging": "layers.merge",

@@ -20,6 +20,8 @@ import inspect
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -73,30 +75,40 @@ class LayerBuilt(NamedTuple):
     weights: list[Variable]
 
 
-class Call(NamedTuple):
+@dataclass(frozen=True)
+class Call:
     """What a layer is called on.
 
     Attributes
     ----------
     tensors : list of Tensor
         Every tensor that the call depends on: the inputs, then those among the arguments.
-    arguments : dict
+    places : dict
         The further arguments by name; an `InputPlace` stands for each tensor that is in `tensors`.
     """
 
     tensors: list[Tensor]
-    arguments: dict[str, Any]
+    places: dict[str, Any]
+
+    @cached_property
+    def own_tensors(self) -> list[Tensor]:
+        """The inputs alone."""
+        return self.tensors[: len(self.tensors) - number_of_places(self.places)]
 
     @property
     def inputs(self) -> Any:
         """The first argument of `call`: a tensor, or a list of them."""
-        number = len(self.tensors) - number_of_places(self.arguments)
-        return unpack_singleton(self.tensors[:number])
+        return unpack_singleton(self.own_tensors)
+
+    @cached_property
+    def arguments(self) -> dict[str, Any]:
+        """The further arguments with the tensors in their places."""
+        return filled(self.places, self.tensors)
 
     @property
-    def filled_arguments(self) -> dict[str, Any]:
-        """The further arguments with the tensors in their places."""
-        return filled(self.arguments, self.tensors)
+    def input_shape(self) -> Any:
+        """The shape of the inputs, or the list of them."""
+        return unpack_singleton(_shapes(self.own_tensors))
 
 
 def call_layer(layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -198,7 +210,7 @@ def _call_symbolically(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
     except GeneratorExit:  # the stage was abandoned half way
         undoing.undo()
         raise
-    node = Node(layer, inputs, outputs, masks, output_masks, call.arguments)
+    node = Node(layer, inputs, outputs, masks, output_masks, call.places)
     undoing.keep()
     yield NodeCreated(layer, node)
     return unpack_singleton(outputs)
@@ -206,17 +218,17 @@ def _call_symbolically(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
 
 def _build(layer: Layer, call: Call) -> None:
     """Make the layer's weights if it has none yet."""
-    layer.assert_input_compatibility(call.inputs)
+    layer.assert_input_compatibility(call.own_tensors)
     if layer.built:
         return
-    further_shapes = shapes_by_name(layer.build, call.filled_arguments)
+    further_shapes = shapes_by_name(layer.build, call.arguments)
     with graph_mode(), layer._scope():
-        layer.build(unpack_singleton(_shapes(call.inputs)), **further_shapes)
+        layer.build(call.input_shape, **further_shapes)
     layer.built = True
     if layer._initial_weights is not None:
         layer.set_weights(layer._initial_weights)
         layer._initial_weights = None
-    layer.assert_input_compatibility(call.inputs)
+    layer.assert_input_compatibility(call.own_tensors)
 
 
 def run_body(
@@ -236,12 +248,12 @@ def run_body(
     budget = current_budget()
     if budget is not None:
         budget.take_parts(PARTS_OF_A_CALL, f"at a call of a layer {type(layer).__name__}")
-    own_masks = masks[: len(to_list(call.inputs))]
+    own_masks = masks[: len(call.own_tensors)]
     told = layer._is_told_masks
-    masks_of_call = masks_by_name(layer.call, call.arguments, masks) if told else {}
-    kwargs, phase = phase_of(layer, {**masks_of_call, **call.filled_arguments})
+    masks_of_call = masks_by_name(layer.call, call.places, masks) if told else {}
+    kwargs, phase = phase_of(layer, {**masks_of_call, **call.arguments})
     if again:
-        layer.assert_input_compatibility(call.inputs)
+        layer.assert_input_compatibility(call.own_tensors)
     with layer._scope(), phase, inside_call(layer, call.tensors):
         if may_ask(kwargs):
             outputs = _as_outputs(layer, call_in_its_phases(layer, call.inputs, kwargs))
@@ -293,23 +305,22 @@ def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]
 
     In dialect "3" a `call` that takes `training` always gets it.
     """
-    training = kwargs.get("training")
+    kwargs, training = dict(kwargs), kwargs.get("training")
     if not accepts(layer.call, "training"):
-        kwargs = {name: value for name, value in kwargs.items() if name != "training"}
+        kwargs.pop("training", None)
     elif training is None and habits().training_is_bool:
-        training = learning_phase()
-        kwargs = {**kwargs, "training": training}
+        training = kwargs["training"] = learning_phase()
     if training is None or isinstance(training, Tensor):
-        return dict(kwargs), nullcontext()
-    return dict(kwargs), learning_phase_scope(int(bool(training)))
+        return kwargs, nullcontext()
+    return kwargs, learning_phase_scope(int(bool(training)))
 
 
 def mask_of(x: Tensor) -> Tensor | None:
     """Return the mask that a tensor carries."""
     if x._keras_history is None:
         return x._keras_mask
-    _, _, tensor_index = x._keras_history
-    return x._keras_history.node.output_masks[tensor_index]
+    layer, node_index, tensor_index = x._keras_history
+    return layer.inbound_nodes[node_index].output_masks[tensor_index]
 
 
 def _refine_shapes(layer: Layer, call: Call, outputs: list[Tensor]) -> None:
@@ -320,8 +331,8 @@ def _refine_shapes(layer: Layer, call: Call, outputs: list[Tensor]) -> None:
     ShapeError
         `compute_output_shape` contradicts what `call` made.
     """
-    input_shape = unpack_singleton(_shapes(call.inputs))
-    declared = layer._declared_output_shape(input_shape, call.filled_arguments)
+    input_shape = call.input_shape
+    declared = layer._declared_output_shape(input_shape, call.arguments)
     if declared is None:
         return
     for output, shape in zip(outputs, listed_shapes(declared), strict=False):
@@ -349,8 +360,8 @@ def penalize_activity(layer: Layer, inputs: list[Tensor], outputs: list[Tensor])
         layer.add_loss(penalties, inputs=inputs)
 
 
-def _shapes(inputs: Any) -> list[Shape]:
-    return [x.shape for x in to_list(inputs)]
+def _shapes(tensors: list[Tensor]) -> list[Shape]:
+    return [x.shape for x in tensors]
 
 
 # --- on arrays, and inside a function -------------------------------------------------------------
@@ -692,7 +703,7 @@ def _enter(apply: Apply) -> None:
 def _make_node(apply: Apply, layer: Layer) -> Generator[Any, Any, Node]:
     """Make the Node of an Apply that exists already; as in Keras 3, no mask goes on from here."""
     inputs = inputs_of_layers(apply)
-    masks = [x._keras_history.node.output_masks[x._keras_history.tensor_index] for x in inputs]
+    masks = [mask_of(x) for x in inputs]
     node = Node(layer, inputs, apply.outputs, masks, [None] * len(apply.outputs))
     apply.scope = Scope(layer.name, layer.made_at)
     for output in apply.outputs:

@@ -114,7 +114,7 @@ def _cloned_graph(model: Network, tensors: list[Tensor], clone: Any) -> Any:
         if layer not in new_layers:
             new_layers[layer] = clone(layer)
         call = Call([twins.get(x, x) for x in node.input_tensors], node.arguments)
-        outputs = to_list(new_layers[layer](call.inputs, **call.filled_arguments))
+        outputs = to_list(new_layers[layer](call.inputs, **call.arguments))
         twins.update(zip(node.output_tensors, outputs, strict=True))
     made_by = type(model) if type(model) in (Model, Network) else Model
     twin = made_by(

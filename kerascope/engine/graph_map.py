@@ -149,9 +149,9 @@ def _map_events(
     inputs: list[Tensor], outputs: list[Tensor], flavour: str
 ) -> Generator[Any, Any, GraphMap]:
     if flavour == "1":
-        seen_nodes: dict[str, None] = {}
-        found = yield Stage("build_map", build_map_of_graph(outputs, seen_nodes))
-        graph_map = GraphMap(**found, seen_nodes=list(seen_nodes), flavour=flavour)
+        marks: dict[str, None] = {}
+        found = yield Stage("build_map", build_map_of_graph(outputs, marks))
+        graph_map = GraphMap(**found, seen_nodes=list(marks), flavour=flavour)
     else:
         graph_map = yield Stage("build_map", _order_nodes(outputs))
         depths = yield Stage("depth_sort", _assign_depths(graph_map))

@@ -1059,7 +1059,7 @@ def _repeat_calls(layers: dict[str, Layer], waiting: list[tuple[str, list[Any]]]
             arguments = dict(call[0][3]) if call and len(call[0]) > 3 else {}
             arguments = {key: restored_places(value) for key, value in arguments.items()}
             again = Call([_tensor(layers, reference) for reference in call], arguments)
-            layers[name](again.inputs, **again.filled_arguments)
+            layers[name](again.inputs, **again.arguments)
         if len(still_waiting) == len(waiting):
             raise ConfigError(
                 f"network configuration: the inputs of {sorted(blocked)} are made by no call in it."

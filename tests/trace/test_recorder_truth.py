@@ -66,7 +66,7 @@ class Watcher:
                     found[name] = self.of(name, live[name], snapshot, keys)
             if stage.name == "build_map" and "layer_indices" in live:
                 for name in OF_THE_MAP + (
-                    ["nodes_depths", "layers_depths"] if "seen_nodes" in live else []
+                    ["nodes_depths", "layers_depths"] if "marks" in live else []
                 ):
                     found[name] = snapshot(live[name])
         self.seen.append((event.t, stage.name, found))
