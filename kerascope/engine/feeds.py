@@ -26,7 +26,7 @@ from kerascope.backend.constants import are_known_ones, ones_of
 from kerascope.backend.ops.random import fresh_seed
 from kerascope.callers import warn
 from kerascope.engine.arguments import named_arguments, to_list
-from kerascope.engine.workers import Crew, numbers_of_a_pass
+from kerascope.engine.workers import WorkerPool, numbers_of_a_pass
 from kerascope.errors import ArgumentError, DataError, DtypeError, SpellingWarning
 from kerascope.settings import config
 from kerascope.spellings import SAMPLE_COUNTS
@@ -559,7 +559,7 @@ def split_item(item: Any, *, with_targets: bool) -> tuple[Any, Any, Any]:
 # --- batches that workers make ahead --------------------------------------------------------------
 
 
-class Hands(NamedTuple):
+class WorkerOptions(NamedTuple):
     """Who makes the batches: Keras's three arguments.
 
     Attributes
@@ -602,39 +602,41 @@ class WorkerFeed(GeneratorFeed):
         steps: int | None,
         standardize: Callable[[Any], list[Any]],
         shuffle: bool,
-        hands: Hands,
+        workers: WorkerOptions,
     ) -> None:
         super().__init__(source, steps, standardize, shuffle)
         batches = source if self.is_sequence else self._iterator
-        self._crew = Crew(batches, hands.number, hands.max_queue_size, hands.use_multiprocessing)
+        self._pool = WorkerPool(
+            batches, workers.number, workers.max_queue_size, workers.use_multiprocessing
+        )
         if not self.is_sequence:
-            self._iterator = self._crew.made(itertools.count())
+            self._iterator = self._pool.made(itertools.count())
 
     def _begin_pass(self) -> None:
         super()._begin_pass()
-        self._crew.renew()  # `on_epoch_end` or a callback may have changed the Sequence
+        self._pool.renew()  # `on_epoch_end` or a callback may have changed the Sequence
 
     def _batches(self, numbers: Iterator[int]) -> Iterator[Any]:
-        return self._crew.made(numbers)
+        return self._pool.made(numbers)
 
     def go_to(self, place: dict[str, Any]) -> None:
         """Go to where a feed of another process was; its source is there already."""
         super().go_to(place)
-        self._crew.renew()
+        self._pool.renew()
 
     def end(self) -> None:
         """End the workers."""
-        self._crew.end()
+        self._pool.end()
 
 
-def _hands_for(source: Any, hands: Hands) -> Hands:
+def _options_for(source: Any, workers: WorkerOptions) -> WorkerOptions:
     """Return who makes the batches; if `fit` was not told, a Sequence may say so itself."""
-    workers = getattr(source, "workers", 1)
-    if hands != Hands() or workers == 1:
-        return hands
-    return Hands(
-        getattr(source, "max_queue_size", hands.max_queue_size),
-        workers,
+    number = getattr(source, "workers", 1)
+    if workers != WorkerOptions() or number == 1:
+        return workers
+    return WorkerOptions(
+        getattr(source, "max_queue_size", workers.max_queue_size),
+        number,
         bool(getattr(source, "use_multiprocessing", False)),
     )
 
@@ -645,14 +647,14 @@ def generator_feed(
     steps: int | None,
     standardize: Callable[[Any], list[Any]],
     shuffle: bool,
-    hands: Hands,
+    workers: WorkerOptions,
 ) -> Iterator[GeneratorFeed]:
     """Give a feed of batches; its workers, if there are any, end with the block."""
-    hands = _hands_for(source, hands)
-    if not hands.number:
+    workers = _options_for(source, workers)
+    if not workers.number:
         yield GeneratorFeed(source, steps, standardize, shuffle)
         return
-    feed = WorkerFeed(source, steps, standardize, shuffle, hands)
+    feed = WorkerFeed(source, steps, standardize, shuffle, workers)
     try:
         yield feed
     finally:
@@ -669,7 +671,7 @@ def makes_batches(x: Any) -> bool:
 
 def generator_arguments(
     method: str, names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[dict[str, Any], Hands]:
+) -> tuple[dict[str, Any], WorkerOptions]:
     """Return a method's arguments by today's names, and apart from them those of the workers."""
     counts = {old: kwargs.pop(old) for old in SAMPLE_COUNTS if old in kwargs}
     given = named_arguments(method, names, args, kwargs, method)
@@ -677,4 +679,6 @@ def generator_arguments(
         new = SAMPLE_COUNTS[old]
         warn(f"{method}: {old!r} counts samples; today's {new!r} counts batches.", SpellingWarning)
         given[new] = SampleCount(count)
-    return given, Hands(**{name: given.pop(name) for name in Hands._fields if name in given})
+    return given, WorkerOptions(
+        **{name: given.pop(name) for name in WorkerOptions._fields if name in given}
+    )

@@ -34,8 +34,8 @@ from kerascope.engine.arguments import accepts, named_arguments, to_list, unpack
 from kerascope.engine.calling import call_in_its_phases, enter_operations, mask_of, may_ask
 from kerascope.engine.compiling import Compilation, compile_events
 from kerascope.engine.feeds import (
-    Hands,
     WithFirst,
+    WorkerOptions,
     feed_of,
     generator_arguments,
     generator_feed,
@@ -112,6 +112,12 @@ class FitOptions:
     validation_steps: int | None = None
     validation_batch_size: int | None = None
     validation_freq: Any = 1
+
+    @property
+    def of_the_loop(self) -> dict[str, Any]:
+        """Those that the loop over epochs is told as they are."""
+        names = ("epochs", "verbose", "initial_epoch", "validation_freq")
+        return {name: getattr(self, name) for name in names}
 
 
 _FIT_GENERATOR = (
@@ -399,29 +405,12 @@ class Model(Network):
         val_size = options.validation_batch_size or batch_size
         val_feed = self._labelled_feed(val_ins, val_size, steps) if val_ins else None
         batch_size = getattr(feed, "batch_size", batch_size or 32)
-        return (yield from self._training(feed, val_feed, options, batch_size, callbacks, unheard))
-
-    def _training(
-        self,
-        feed: Any,
-        val_feed: Any,
-        options: FitOptions,
-        batch_size: int | None,
-        callbacks: list[Any],
-        unheard: bool,
-    ) -> Generator[Any, Any, History]:
-        return train_events(
-            self,
-            feed,
-            val_feed,
-            epochs=options.epochs,
-            batch_size=batch_size,
-            verbose=options.verbose,
-            callbacks=callbacks,
-            initial_epoch=options.initial_epoch,
-            validation_freq=options.validation_freq,
-            unheard=unheard,
-        )
+        settings: dict[str, Any] = {
+            "batch_size": batch_size,
+            "callbacks": callbacks,
+            "unheard": unheard,
+        }
+        return (yield from train_events(self, feed, val_feed, **settings, **options.of_the_loop))
 
     def evaluate(
         self,
@@ -511,13 +500,13 @@ class Model(Network):
 
     def fit_generator_stage(self, generator: Any, *args: Any, **kwargs: Any) -> Stage:
         """Return `fit_generator` as a stage; its events are those of `engine.training_loop`."""
-        given, hands = generator_arguments("fit_generator", _FIT_GENERATOR, args, kwargs)
+        given, workers = generator_arguments("fit_generator", _FIT_GENERATOR, args, kwargs)
         return self._fit_stage_of(
-            functools.partial(self._fit_generator_events, generator, hands, FitOptions(**given))
+            functools.partial(self._fit_generator_events, generator, workers, FitOptions(**given))
         )
 
     def _fit_generator_events(
-        self, generator: Any, hands: Hands, options: FitOptions, unheard: bool = False
+        self, generator: Any, workers: WorkerOptions, options: FitOptions, unheard: bool = False
     ) -> Generator[Any, Any, History]:
         callbacks = checked_callbacks(options.callbacks)
         generator = self._ready_for_generator(generator, "train_function")
@@ -526,7 +515,7 @@ class Model(Network):
         shuffle = bool(options.shuffle)
         with ExitStack() as feeds:
             feed = feeds.enter_context(
-                generator_feed(generator, options.steps_per_epoch, standardize, shuffle, hands)
+                generator_feed(generator, options.steps_per_epoch, standardize, shuffle, workers)
             )
             val_feed = None
             if isinstance(data, (tuple, list)):
@@ -537,9 +526,14 @@ class Model(Network):
                 val_feed = self._labelled_feed(val_ins, options.validation_batch_size, None)
             elif data is not None:
                 val_feed = feeds.enter_context(
-                    generator_feed(data, steps, self._standardizer(0.0), False, hands)
+                    generator_feed(data, steps, self._standardizer(0.0), False, workers)
                 )
-            return (yield from self._training(feed, val_feed, options, None, callbacks, unheard))
+            settings: dict[str, Any] = {
+                "callbacks": callbacks,
+                "unheard": unheard,
+                **options.of_the_loop,
+            }
+            return (yield from train_events(self, feed, val_feed, **settings))
 
     def evaluate_generator(self, generator: Any, *args: Any, **kwargs: Any) -> Any:
         """Return the loss, or [loss, metrics...], over the batches of a generator or `Sequence`.
@@ -553,7 +547,7 @@ class Model(Network):
         max_queue_size, workers, use_multiprocessing
             As for `fit_generator`.
         """
-        given, hands = generator_arguments("evaluate_generator", _OVER_BATCHES, args, kwargs)
+        given, workers = generator_arguments("evaluate_generator", _OVER_BATCHES, args, kwargs)
         generator = self._ready_for_generator(generator, "test_function")
         f = self._make_test_function()
 
@@ -562,7 +556,7 @@ class Model(Network):
 
         standardize = self._standardizer(0.0)
         return unpack_singleton(
-            self._over_batches("evaluate", loop, generator, standardize, hands, **given)
+            self._over_batches("evaluate", loop, generator, standardize, workers, **given)
         )
 
     def predict_generator(self, generator: Any, *args: Any, **kwargs: Any) -> Any:
@@ -578,7 +572,7 @@ class Model(Network):
         max_queue_size, workers, use_multiprocessing
             As for `fit_generator`.
         """
-        given, hands = generator_arguments("predict_generator", _OVER_BATCHES, args, kwargs)
+        given, workers = generator_arguments("predict_generator", _OVER_BATCHES, args, kwargs)
         generator = self._ready_for_generator(generator, "predict_function")
         f = self._make_predict_function()
 
@@ -589,7 +583,7 @@ class Model(Network):
         def loop(feed: Any, verbose: int) -> Any:
             return predict_events(f, feed, verbose, unheard=True)
 
-        return self._over_batches("predict", loop, generator, standardize, hands, **given)
+        return self._over_batches("predict", loop, generator, standardize, workers, **given)
 
     def _over_batches(
         self,
@@ -597,12 +591,12 @@ class Model(Network):
         loop: Callable[[Any, int], Any],
         generator: Any,
         standardize: Callable[[Any], list[Any]],
-        hands: Hands,
+        workers: WorkerOptions,
         steps: int | None = None,
         verbose: int = 0,
     ) -> Any:
         """Run a loop once over batches: what evaluating and predicting share."""
-        with generator_feed(generator, steps, standardize, False, hands) as feed:
+        with generator_feed(generator, steps, standardize, False, workers) as feed:
             return Stage(name, loop(feed, verbose), self).run()
 
     def _standardizer(self, phase: float, class_weight: Any = None) -> Callable[[Any], list[Any]]:
@@ -956,14 +950,10 @@ class Model(Network):
         return [phase if isinstance(fixed, Placeholder) else float(fixed)]
 
     @property
-    def _phase_inputs(self) -> list[Tensor]:
-        return [PHASE] if self.uses_learning_phase else []
-
-    @property
     def _inputs_with_targets(self) -> list[Tensor]:
         """What is fed to train and to test."""
         fed = self._feed_inputs + self._feed_targets + self._feed_sample_weights
-        return fed + self._phase_inputs
+        return [*fed, PHASE] if self.uses_learning_phase else fed
 
     def _make_train_function(self) -> Function:
         if self.train_function is not None:
@@ -1012,7 +1002,7 @@ class Model(Network):
     def _make_predict_function(self) -> Function:
         if self.predict_function is None:
             self.predict_function = function(
-                self._feed_inputs + self._phase_inputs,
+                self._feed_inputs + ([PHASE] if self.uses_learning_phase else []),
                 self.outputs,
                 updates=self.state_updates,
                 name="predict_function",

@@ -170,12 +170,12 @@ def _columns(show_trainable: bool, flops: bool, memory: bool) -> tuple[str, ...]
     )
 
 
-def _sum_of_costs(rows: list[SummaryRow]) -> Cost:
+def _sum_of_costs(rows: Sequence[SummaryRow]) -> Cost:
     known = [row.multiply_adds for row in rows if row.multiply_adds is not None]
     return Cost(sum(cost.fixed for cost in known), sum(cost.per_step for cost in known))
 
 
-def _sum_of_bytes(rows: list[SummaryRow]) -> int | None:
+def _sum_of_bytes(rows: Sequence[SummaryRow]) -> int | None:
     sizes = [row.activation_bytes for row in rows]
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
@@ -659,7 +659,7 @@ def _heading(rows: Sequence[SummaryRow], run: _Run) -> SummaryRow:
         is_again=all(row.name == every[place % run.length].name for place, row in enumerate(every)),
         multiply_adds=_total_cost(outer),
         weight_bytes=sum(row.weight_bytes for row in outer if not row.is_again),
-        activation_bytes=_total_bytes(outer),
+        activation_bytes=_sum_of_bytes(outer),
         copies=run.copies,
     )
 
@@ -681,12 +681,4 @@ def _name_of_block(rows: Sequence[SummaryRow]) -> str:
 
 
 def _total_cost(rows: Sequence[SummaryRow]) -> Cost | None:
-    known = [row.multiply_adds for row in rows if row.multiply_adds is not None]
-    if len(known) < len(rows):
-        return None
-    return Cost(sum(cost.fixed for cost in known), sum(cost.per_step for cost in known))
-
-
-def _total_bytes(rows: Sequence[SummaryRow]) -> int | None:
-    known = [row.activation_bytes for row in rows if row.activation_bytes is not None]
-    return sum(known) if len(known) == len(rows) else None
+    return None if any(row.multiply_adds is None for row in rows) else _sum_of_costs(rows)

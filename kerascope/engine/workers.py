@@ -1,10 +1,10 @@
 """Threads and processes that make batches ahead of time, in a fixed order.
 
-A `Crew` gives task i to worker i modulo their number and reads the results in the same turn. So the
-batches come in the order of the tasks, whichever worker is quick or slow, and nothing has to be
-sorted. A thread and a process answer to the same words: `send`, `receive`, `stop`, `join`.
+A `WorkerPool` gives task i to worker i modulo their number and reads the results in the same turn.
+So the batches come in the order of the tasks, whichever worker is quick or slow, and nothing has to
+be sorted. A thread and a process answer to the same words: `send`, `receive`, `stop`, `join`.
 
-`fit_generator(..., workers=4)` uses a crew by itself (`feeds.py`); a script that reads batches
+`fit_generator(..., workers=4)` uses a pool by itself (`feeds.py`); a script that reads batches
 without a model uses an enqueuer. Keras keeps these in `keras.utils.data_utils`.
 """
 
@@ -232,7 +232,7 @@ def _seeds(random_seed: int | None, count: int) -> list[int | None]:
 # --- several --------------------------------------------------------------------------------------
 
 
-class Crew:
+class WorkerPool:
     """Workers that make batches, and whose batches come in the order of the tasks.
 
     Parameters
@@ -375,11 +375,11 @@ class SequenceEnqueuer:
     def __init__(self, sequence: Any, use_multiprocessing: bool = False) -> None:
         self.sequence = sequence
         self.use_multiprocessing = use_multiprocessing
-        self._crew: Crew | None = None
+        self._pool: WorkerPool | None = None
 
     def is_running(self) -> bool:
         """Tell whether there are workers."""
-        return self._crew is not None
+        return self._pool is not None
 
     def start(self, workers: int = 1, max_queue_size: int = 10) -> None:
         """Start workers.
@@ -396,9 +396,9 @@ class SequenceEnqueuer:
         WorkerError
             They run already.
         """
-        if self._crew is not None:
+        if self._pool is not None:
             raise WorkerError(f"{type(self).__name__}: it runs already. stop() it first.")
-        self._crew = Crew(
+        self._pool = WorkerPool(
             self.sequence, workers, max_queue_size, self.use_multiprocessing, self.random_seed
         )
 
@@ -408,9 +408,9 @@ class SequenceEnqueuer:
         A process is ended whatever it does. A thread finishes the batch that it is making; after
         `timeout` seconds (5 by default) it is left to itself and makes no other.
         """
-        crew, self._crew = self._crew, None
-        if crew is not None:
-            crew.end(timeout)
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.end(timeout)
 
     def get(self) -> Iterator[Any]:
         """Return an iterator over batches, in order.
@@ -422,10 +422,10 @@ class SequenceEnqueuer:
         """
         raise NotImplementedError(f"{type(self).__name__} does not define get")
 
-    def _running(self) -> Crew:
-        if self._crew is None:
+    def _running(self) -> WorkerPool:
+        if self._pool is None:
             raise WorkerError(f"{type(self).__name__}: it does not run; call start() first.")
-        return self._crew
+        return self._pool
 
 
 class OrderedEnqueuer(SequenceEnqueuer):
@@ -464,12 +464,12 @@ class OrderedEnqueuer(SequenceEnqueuer):
         """
         return self._passes(self._running())
 
-    def _passes(self, crew: Crew) -> Iterator[Any]:
-        while self._crew is crew:
-            yield from crew.made(numbers_of_a_pass(self.sequence, self.shuffle))
-            if self._crew is crew and hasattr(self.sequence, "on_epoch_end"):
+    def _passes(self, pool: WorkerPool) -> Iterator[Any]:
+        while self._pool is pool:
+            yield from pool.made(numbers_of_a_pass(self.sequence, self.shuffle))
+            if self._pool is pool and hasattr(self.sequence, "on_epoch_end"):
                 self.sequence.on_epoch_end()
-                crew.renew()
+                pool.renew()
 
 
 class GeneratorEnqueuer(SequenceEnqueuer):

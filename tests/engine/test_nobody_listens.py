@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from small_model import LABELS, ROWS, small_model
 
-from kerascope import callbacks as all_callbacks
 from kerascope import edge
 from kerascope.callbacks import BaseLogger, Callback, CallbackList, History, ProgbarLogger
+from kerascope.callbacks.recording import RunningMeans
 from kerascope.engine import model as engine_model
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.training_data import KnownBatches
@@ -141,7 +141,7 @@ def drawn():
 
 def test_no_figures_are_made_for_a_moment_that_is_not_drawn(drawn, monkeypatch):
     drawn.is_open = False
-    results = count_calls(monkeypatch, all_callbacks.averages.RunningMeans, "results")
+    results = count_calls(monkeypatch, RunningMeans, "results")
     small_model().fit(ROWS, LABELS, batch_size=5, verbose=1)
     assert drawn.asked == 10
     assert [progress.moment for progress in drawn.moments] == ["started", "finished"]
@@ -149,7 +149,7 @@ def test_no_figures_are_made_for_a_moment_that_is_not_drawn(drawn, monkeypatch):
 
 
 def test_figures_of_batches_are_averaged_once_for_the_logs_and_the_bar(drawn, monkeypatch):
-    added = count_calls(monkeypatch, all_callbacks.averages.RunningMeans, "add")
+    added = count_calls(monkeypatch, RunningMeans, "add")
     history = small_model().fit(ROWS, LABELS, batch_size=20, verbose=1).history
     assert len(added) == 3 * len(history)
     assert drawn.moments[-1].logs == {name: values[0] for name, values in history.items()}
