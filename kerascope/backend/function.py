@@ -328,7 +328,7 @@ class Function:
         schedule = self.schedule
         values = [] if values is None else values
         values[:] = schedule.start(self._arrays(inputs), reading)
-        foreign = schedule.foreign(values)
+        foreign = schedule.foreign(values, reading)
         step: Step | None = None
         try:
             for step in schedule.steps:
@@ -428,18 +428,18 @@ def _default_updates(
     }
 
 
-def _owned(array: Any, foreign: set[int]) -> Any:
+def _owned(array: Any, foreign: dict[int, Any]) -> Any:
     """Return the array, or a copy if somebody else could see it change."""
     array = np.asarray(array)
     if array.ndim == 0:
         return array[()]
     if array.base is not None or id(array) in foreign:
         return array.copy()
-    foreign.add(id(array))
+    foreign[id(array)] = array
     return array
 
 
-def _new_array(update: Update, array: Any, foreign: set[int]) -> np.ndarray:
+def _new_array(update: Update, array: Any, foreign: dict[int, Any]) -> np.ndarray:
     v = update.variable
     if np.shape(array) != v.shape:
         raise ShapeError(

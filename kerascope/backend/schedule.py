@@ -505,12 +505,17 @@ class Schedule:
                 values[slot] = read(variable, reading)
         return values
 
-    def foreign(self, values: list[Any]) -> set[int]:
-        """Return the ids of the arrays that belong to callers, variables and constants."""
-        ids = {id(values[slot]) for slot in range(len(self.inputs))}
-        ids.update(id(values[slot]) for slot, _ in self.variables)
-        ids.update(id(array) for _, array in self.fixed)
-        return ids
+    def foreign(self, values: list[Any], reading: Reading) -> dict[int, Any]:
+        """Return the arrays that belong to callers, variables and constants, by their ids.
+
+        The arrays too: as long as they are held, no other one gets such an id. A copy of a variable
+        belongs to nobody else.
+        """
+        found = [values[slot] for slot in range(len(self.inputs))]
+        if reading is not Reading.COPIED:
+            found += [values[slot] for slot, _ in self.variables]
+        found += [array for _, array in self.fixed]
+        return {id(array): array for array in found}
 
 
 def slots_of(several: Iterable[Guards]) -> Iterator[int]:

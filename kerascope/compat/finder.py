@@ -108,7 +108,25 @@ class KerasFinder:
         return self.module(self.path_of(spec.name) or "")
 
     def exec_module(self, module: StandIn) -> None:
-        """Do nothing: a stand-in looks its names up when they are asked for."""
+        """Let a package keep what it has under the name of an old path.
+
+        A stand-in itself needs nothing: it looks its names up when they are asked for.
+        """
+        package, _, name = module.__name__.rpartition(".")
+        parent = sys.modules.get(package)
+        if type(parent) is ModuleType and name in vars(parent):
+            parent.__class__ = _KeepsItsNames
+
+
+class _KeepsItsNames(ModuleType):
+    """A package that has a name like one of its old modules: `optimizers.sgd` is a class.
+
+    Python gives each module that it imports to the package, under the module's name.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (isinstance(value, StandIn) and name in vars(self)):
+            super().__setattr__(name, value)
 
 
 def _is_module(name: str, parent: str) -> bool:

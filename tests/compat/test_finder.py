@@ -21,6 +21,15 @@ def test_an_old_inner_path_answers_with_a_warning_that_names_the_new_one(monkeyp
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_an_old_inner_path_takes_no_name_from_its_package():
+    optimizers = importlib.import_module("kerascope.optimizers")
+    sgd = optimizers.sgd
+    old = importlib.import_module("kerascope.optimizers.sgd")
+    assert old.SGD is optimizers.SGD
+    assert optimizers.sgd is sgd is optimizers.SGD
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_every_old_inner_path_leads_to_modules_that_are_there():
     for old, new in paths.MOVED_INSIDE.items():
         importlib.import_module(f"kerascope.{new}")

@@ -141,7 +141,7 @@ def closed_by_default(graph: Graph, most: int = MOST_BOXES) -> frozenset[str]:
 
     Examples
     --------
-    >>> from kerascope.viz.graph import GraphNode
+    >>> from kerascope.viz.graph import GraphGroup, GraphNode
     >>> boxes = tuple(GraphNode(f"s/{i}", f"s/{i}", "op", "s") for i in range(9))
     >>> graph = Graph("g", boxes, (), (GraphGroup("s", "s", attrs={"kind": "scope"}),))
     >>> closed_by_default(graph), closed_by_default(graph, most=5)
@@ -183,6 +183,7 @@ def closed_for(graph: Graph, expand: Any = None, most: int = MOST_BOXES) -> froz
 
     Examples
     --------
+    >>> from kerascope.viz.graph import GraphGroup
     >>> groups = GraphGroup("a", "a"), GraphGroup("a/b", "b", "a")
     >>> graph = Graph("g", (), (), groups)
     >>> [sorted(closed_for(graph, expand)) for expand in (None, "a", 0, 1, "all")]
