@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from kerascope.lessons.blocks import Chapter
-from kerascope.lessons.folders import read_chapter
-from kerascope.lessons.parser import parse_lesson
+from kerascope.lessons.lesson import Chapter
+from kerascope.lessons.parser import parse_lesson, read_chapter
 
 EVERY_KIND = """\
 # Kinds {#kinds}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kerascope.cli import main
-from kerascope.lessons.places import examples_folder
+from kerascope.lessons import examples_folder
 
 NAMES = sorted(path.name for path in examples_folder().glob("*.py"))
 

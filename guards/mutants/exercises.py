@@ -21,7 +21,7 @@ from typing import NamedTuple
 from guards.mutants.choosing import Edit
 from guards.mutants.judging import Answer, Judged, judged
 from guards.mutants.steps import steps_of
-from kerascope.learn.catalog import Exercise, all_exercises, find_exercises
+from kerascope.learn.exercises import Exercise, all_exercises, find_exercises
 
 EQUIVALENTS = Path(__file__).with_name("equivalents.toml")
 LEAST = 95.0  # percent killed, of those that are not equivalent

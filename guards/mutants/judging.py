@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from guards.checkouts import ROOT
-from kerascope.learn.catalog import Exercise
+from kerascope.learn.exercises import Exercise
 from kerascope.learn.running import check_file
 from kerascope.learn.verdicts import Verdict
 

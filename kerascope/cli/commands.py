@@ -10,8 +10,7 @@ from typing import Any
 
 from kerascope.cli.parser import parse
 from kerascope.cli.pictures import run_draw, run_summary
-from kerascope.cli.running import run_script
-from kerascope.cli.tracing import run_trace
+from kerascope.cli.scripts import run_script, run_trace
 from kerascope.cli.usage import UsageError
 from kerascope.compat import keras_imports, keras_imports_for_good
 from kerascope.errors import KerascopeError
@@ -29,10 +28,10 @@ COMMANDS: dict[str, Callable[[Any], int]] = {
     "run": run_script,
     "trace": run_trace,
     "debug": _when_called("kerascope.cli.debugging", "run_debug"),
-    "replay": _when_called("kerascope.cli.replaying", "run_replay"),
+    "replay": _when_called("kerascope.cli.debugging", "run_replay"),
     "profile": _when_called("kerascope.cli.profiling", "run_profile"),
     "learn": _when_called("kerascope.cli.learning", "run_learn"),
-    "examples": _when_called("kerascope.cli.examples", "run_examples"),
+    "examples": _when_called("kerascope.cli.learning", "run_examples"),
     "draw": run_draw,
     "summary": run_summary,
     "lessons": _when_called("kerascope.lessons.commands", "run_lessons"),

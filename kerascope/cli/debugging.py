@@ -1,30 +1,214 @@
-"""`kerascope debug script.py`: run a script in the model debugger, as `python -m pdb` does."""
+"""`kerascope debug script.py` and `kerascope replay t.jsonl`: the model debugger.
+
+The one runs a script in it, as `python -m pdb` does; the other stands on a tape that its `record`
+wrote. With `--step-all`, `--until` and their like nobody is asked. `replay --against script.py`
+says whether a script computes what was recorded.
+"""
 
 from __future__ import annotations
 
 import linecache
 import os
+import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, redirect_stdout
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout, suppress
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kerascope import backend
-from kerascope.cli.debug_orders import Orders, orders_of
-from kerascope.cli.full_screen import check_full_screen, on_full_screen
-from kerascope.cli.scripts import ScriptRun, checked_script, exit_code_of, traceback_text
-from kerascope.cli.usage import UsageError
+from kerascope.cli.scripts import (
+    ScriptRun,
+    checked_file,
+    checked_script,
+    exit_code_of,
+    print_traceback,
+    traceback_text,
+)
+from kerascope.cli.usage import UsageError, given
 from kerascope.debugger.entry import breakpoints_come_here
+from kerascope.debugger.files import first_difference, tape_of_file
 from kerascope.debugger.front import ModelDebugger
+from kerascope.debugger.rendering import Page
 from kerascope.debugger.session import Quitting, Restarting, Session
-from kerascope.debugger.unattended import Ended, Unattended, Wanted
-from kerascope.trace.stepper import Order, Prompt, Reason, Stepper, Stop
+from kerascope.debugger.stopping import MOVES
+from kerascope.debugger.unattended import (
+    DONE,
+    FAILED,
+    FORMATS,
+    FOUND,
+    INTERRUPTED,
+    LAST_STOP,
+    USAGE,
+    Ended,
+    Unattended,
+    Until,
+    Wanted,
+)
+from kerascope.errors import ArgumentError
+from kerascope.registry import did_you_mean
+from kerascope.stage import observing
+from kerascope.trace.conditions import parse_conditions
+from kerascope.trace.events import GRAINS, Event
+from kerascope.trace.recorder import Recorder
+from kerascope.trace.stepper import Order, Prompt, Reason, Stepper, Stop, ask
+from kerascope.trace.tape_store import Tape
+
+# --- what the options ask for together, checked ---------------------------------------------------
+
+
+class Orders(NamedTuple):
+    """What the options ask for.
+
+    Attributes
+    ----------
+    conditions : set of str
+        With which it fails.
+    until : Until or None
+        To where it runs without asking.
+    wanted : Wanted or None
+        What is written if nobody is asked; None if somebody is.
+    """
+
+    conditions: set[str]
+    until: Until | None
+    wanted: Wanted | None
+
+
+def orders_of(options: Namespace, file: str, commands: list[str], fail_on: str | None) -> Orders:
+    """Return what the options ask for.
+
+    Parameters
+    ----------
+    options : Namespace
+        With `step_all`, `until` and `format`.
+    file : str
+        The script or the tape.
+    commands : list of str
+        Of `-c` and `-x`.
+    fail_on : str or None
+
+    Raises
+    ------
+    UsageError
+        They make no sense, alone or together.
+    """
+    conditions = _conditions(fail_on)
+    grain = _grain(options.step_all, file)
+    until = _until(options.until)
+    is_plain = options.format is None and options.step_all is None
+    if is_plain and not (until and conditions):
+        return Orders(conditions, until, None)
+    form = LAST_STOP if is_plain else _form(options.format)
+    if form == "svg" and options.step_all is not None:
+        raise UsageError(
+            "--step-all and --format svg do not go together: a picture has no stops. Leave out "
+            "--step-all; --until says when the picture is drawn."
+        )
+    for line in commands:
+        if line.strip().partition(" ")[0] in MOVES:
+            given = "--until and --fail-on" if is_plain else "--step-all or --format"
+            raise UsageError(
+                f"-c {line!r}: with {given} nobody is asked, and it moves by itself. Leave it out; "
+                f"--until says where it ends."
+            )
+    wanted = Wanted(form, grain, until, conditions, commands, Path(file).name)
+    return Orders(conditions, until, wanted)
+
+
+def _conditions(text: str | None) -> set[str]:
+    if text is None:
+        return set()
+    try:
+        return {condition.name for condition in parse_conditions(text)}
+    except ArgumentError as error:
+        raise UsageError(f"--fail-on: {error}") from None
+
+
+def _grain(grain: str | None, file: str) -> str | None:
+    """Return the grain of `--step-all`; None for the usual one."""
+    if grain and grain not in GRAINS:
+        near = did_you_mean(grain, GRAINS)
+        raise UsageError(f"--step-all={grain}: {near}Expected one of {', '.join(GRAINS)}.")
+    if grain is not None and file in GRAINS and not Path(file).is_file():
+        raise UsageError(f"there is no file {file!r}. Did you mean --step-all={file}?")
+    if grain == "":
+        return "node"
+    return grain
+
+
+def _until(text: str | None) -> Until | None:
+    if text is None:
+        return None
+    try:
+        return Until(text)
+    except ArgumentError as error:
+        said = str(error).removeprefix("tbreak: ")
+        raise UsageError(f"--until: {said}") from None
+
+
+def _form(form: str | None) -> str:
+    if form is None:
+        return "text"
+    if form not in FORMATS:
+        near = did_you_mean(form, FORMATS)
+        raise UsageError(f"--format {form}: {near}Expected one of {', '.join(FORMATS)}.")
+    return form
+
+
+# --- the full screen, `--tui` ---------------------------------------------------------------------
+
+
+SCREEN = "kerascope.debugger.tui.screen"
+
+
+def check_full_screen(orders: Orders, against: str | None = None) -> None:
+    """Check, before anything runs, that `--tui` can be had with the other options and here.
+
+    Raises
+    ------
+    UsageError
+        With the other options nobody is asked, Textual is not installed, or no person sits at a
+        terminal.
+    """
+    if orders.wanted is not None or orders.conditions or against is not None:
+        raise UsageError(
+            "--tui waits for keys; with --step-all, --format, --fail-on or --against nobody is "
+            "asked. Leave one out; `catch nan` stops on the screen too."
+        )
+    if find_spec("textual") is None:
+        raise UsageError(
+            "--tui needs Textual. Install it: pip install 'kerascope[tui]'. "
+            "Without --tui the debugger needs nothing."
+        )
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("--tui needs a terminal; leave it out where input or output is none.")
+
+
+def on_full_screen(debug: Callable[[Any], int]) -> int:
+    """Debug on the full screen and return the exit code.
+
+    Parameters
+    ----------
+    debug : callable
+        Is given the debugger; runs in a thread of its own. What it raises is raised.
+
+    Notes
+    -----
+    Textual takes half a second to import, so it is not imported before.
+    """
+    code: int = import_module(SCREEN).on_screen(debug)
+    return code
+
+
+# --- kerascope debug ------------------------------------------------------------------------------
+
 
 RC_FILE = ".kscoperc"
-DONE, FAILED, USAGE, FOUND, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 class Found(BaseException):
@@ -188,3 +372,142 @@ def _lines_of(file: str | None) -> list[str]:
         raise UsageError(f"-x {file}: expected a text file of commands; {error}.") from None
     lines = (line.strip() for line in text.split("\n"))
     return [line for line in lines if line and not line.startswith("#")]
+
+
+# --- kerascope replay --against: whether a script computes what was recorded ----------------------
+
+
+DIVERGED = 4
+
+
+class LongEnough(BaseException):
+    """The script has told as many events as were recorded; it goes through the script."""
+
+
+def run_against(options: Namespace) -> int:
+    """Run a script again, compare it with a tape, and return the exit code.
+
+    Raises
+    ------
+    UsageError
+        There is no such script, or no such tape, or it is damaged; the error tells the line.
+    """
+    path = checked_script(options.against)
+    before = recorded(options.file)
+    script = ScriptRun(path, options.script_words, for_good=options.for_good)
+    told, error = _run(script, before)
+    if error is not None:
+        print_traceback(error, path)
+    found = first_difference(list(before), told)
+    if found:
+        page = Page(shutil.get_terminal_size().columns, for_person=sys.stdout.isatty())
+        print("\n".join(page.wrapped(found)))
+        return DIVERGED
+    print(f"{options.against} computes what was recorded: {len(before)} events are the same.")
+    return DONE if error is None or _tells_of_an_error(before) else FAILED
+
+
+def recorded(name: str) -> Tape:
+    """Return the tape in a file.
+
+    Raises
+    ------
+    UsageError
+        There is none, or it is damaged.
+    """
+    path = checked_file(name, "a tape, as `record t.jsonl` writes it")
+    with given("In `kerascope debug`, `record FILE` writes one."):
+        return tape_of_file(path)
+
+
+def _run(script: ScriptRun, recorded: Tape) -> tuple[list[Event], BaseException | None]:
+    """Run the script, as far as the tape goes; return its events and what it raised."""
+    last = len(recorded)
+    recorder = Recorder()
+
+    def listen(event: Event) -> None:
+        if event.t >= last:
+            raise LongEnough
+
+    recorder.listeners.append(listen)
+    error: BaseException | None = None
+    try:
+        with redirect_stdout(sys.stderr), observing(recorder):
+            script.execute()
+    except (LongEnough, SystemExit):
+        pass
+    except Exception as raised:
+        error = raised
+    recorder.listeners.clear()
+    recorder.close()
+    return list(recorder.tape[:last]), error
+
+
+def _tells_of_an_error(tape: Tape) -> bool:
+    last: Any = tape[len(tape) - 1]
+    return any(delta.name == "error" for delta in last.deltas)
+
+
+# --- kerascope replay -----------------------------------------------------------------------------
+
+
+def run_replay(options: Namespace) -> int:
+    """Open the debugger at the first event of a tape and return the exit code.
+
+    Raises
+    ------
+    UsageError
+        The options make no sense, or there is no such file, or it is no tape or a damaged one.
+    """
+    orders = orders_of(options, options.file, options.commands, None)
+    if options.tui:
+        check_full_screen(orders, options.against)
+    if options.against is not None:
+        _refuse_others(options)
+        return run_against(options)
+    if options.script_words:
+        words = " ".join(options.script_words)
+        raise UsageError(f"unrecognized arguments: {words}. Only a script of --against gets them.")
+    tape = recorded(options.file)
+    if orders.wanted is not None:
+        return _replay_unattended(tape, orders.wanted)
+    run = partial(_replay_asking, tape, orders, options.commands)
+    return on_full_screen(run) if options.tui else run(ModelDebugger())
+
+
+def _refuse_others(options: Namespace) -> None:
+    given = {"-c": options.commands, "--until": options.until, "--format": options.format}
+    names = [name for name, value in given.items() if value]
+    names += ["--step-all"] if options.step_all is not None else []
+    if names:
+        raise UsageError(
+            f"--against and {', '.join(names)} do not go together: it compares, and nobody is "
+            f"asked. Without --against the tape itself is looked at."
+        )
+
+
+def _replay_asking(tape: Tape, orders: Orders, commands: list[str], debugger: ModelDebugger) -> int:
+    debugger.cmdqueue = list(commands)
+    session = debugger.session = Session(debugger.ask, tape=tape)
+    stepper = session.stepper
+    stop = stepper.goto(0) if orders.until is None else orders.until.go(stepper)
+    missed = "" if orders.until is None else orders.until.why_missed(session)
+    if missed:
+        debugger.say_text(f"*** {missed}")
+    try:
+        ask(stepper, stop, debugger.ask)
+    except Quitting:
+        return DONE
+    return DONE
+
+
+def _replay_unattended(tape: Tape, wanted: Wanted) -> int:
+    unattended = Unattended(wanted)
+    session = Session(unattended.ask, tape=tape)
+    unattended.debugger.session = session
+    with suppress(Ended):
+        ask(session.stepper, Stop(-1, Reason.BEGIN, None), unattended.ask)
+    unattended.write()
+    if unattended.code == INTERRUPTED:
+        raise KeyboardInterrupt
+    return unattended.code

@@ -1,7 +1,8 @@
-"""`kerascope learn`: exercises beside the chapters of the course."""
+"""`kerascope learn` and `kerascope examples`: the course in a folder of yours."""
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import shlex
@@ -9,15 +10,22 @@ from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 
-from kerascope.cli.learn_options import ACTIONS
+from kerascope.cli.parser import LEARN_ACTIONS
 from kerascope.cli.usage import UsageError, given
 from kerascope.errors import UnknownNameError
+from kerascope.files import replacing
 from kerascope.learn import commands, pages
-from kerascope.learn.catalog import Exercise, all_exercises, find_exercises
 from kerascope.learn.commands import Desk, at_folder
-from kerascope.learn.reports import Checked, folders_of_class, report, workbook_in
-from kerascope.learn.texts import language_of_environment
-from kerascope.learn.workbook import Workbook, default_folder
+from kerascope.learn.exercises import (
+    Exercise,
+    Workbook,
+    all_exercises,
+    default_folder,
+    find_exercises,
+)
+from kerascope.learn.pages import Checked, folders_of_class, report, workbook_in
+from kerascope.learn.verdicts import language_of_environment
+from kerascope.lessons import examples_folder
 from kerascope.registry import did_you_mean
 
 _DO: dict[str, Callable[[Desk, list[Exercise]], int]] = {
@@ -109,14 +117,14 @@ def _action_of(words: list[str], exercises: list[Exercise], at: str) -> tuple[st
     if not words:
         return "next", []
     first, *rest = words
-    if first in ACTIONS:
+    if first in LEARN_ACTIONS:
         return first, rest
     if find_exercises(exercises, first)[0]:
         return "next", words
-    hint = did_you_mean(first, [*ACTIONS, *(e.name for e in exercises)])
+    hint = did_you_mean(first, [*LEARN_ACTIONS, *(e.name for e in exercises)])
     raise UsageError(
         f"learn: there is no action and no exercise {first!r}. {hint}"
-        f"Actions: {', '.join(ACTIONS)}.\n(kerascope learn list{at} shows the exercises)"
+        f"Actions: {', '.join(LEARN_ACTIONS)}.\n(kerascope learn list{at} shows the exercises)"
     )
 
 
@@ -187,3 +195,83 @@ def _check_for_teachers(options: Namespace, folders: list[Path], chosen: list[Ex
     if options.json:
         print(json.dumps(report(results), ensure_ascii=False, indent=1))
     return commands.code_of(outcomes)
+
+
+# --- kerascope examples: the scripts that the course reads ----------------------------------------
+
+
+DONE = 0
+
+
+def run_examples(options: Namespace) -> int:
+    """Copy the examples, or list them; return the exit code.
+
+    Raises
+    ------
+    UsageError
+        The folder is none, or cannot be made.
+    UnavailableError
+        The examples are not in this installation, or a file cannot be written.
+    """
+    examples = sorted(examples_folder().glob("*.py"))
+    if options.list:
+        width = max(len(path.name) for path in examples)
+        for path in examples:
+            print(f"{path.name:<{width}}  {_about(path)}")
+        return DONE
+    folder = Path(options.folder)
+    _make(folder, examples)
+    for line in _copy(examples, folder, options.force):
+        print(line)
+    return DONE
+
+
+def _about(path: Path) -> str:
+    """Return the first line of a script's docstring."""
+    docstring = ast.get_docstring(ast.parse(path.read_bytes())) or ""
+    return docstring.partition("\n")[0]
+
+
+def _make(folder: Path, examples: list[Path]) -> None:
+    if folder.name in {path.name for path in examples}:
+        raise UsageError(
+            f"examples: {str(folder)!r} is one of the examples; expected a folder. "
+            f"`kerascope examples` copies all of them."
+        )
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"examples: {str(folder)!r} is a file; expected a folder.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"examples: cannot make the folder {str(folder)!r}: {error.strerror}."
+        ) from None
+
+
+def _copy(examples: list[Path], folder: Path, is_forced: bool) -> list[str]:
+    """Copy what is not there; return what was done, a line for each kind of thing."""
+    copied, same, kept = [], [], []
+    for path in examples:
+        target, content = folder / path.name, path.read_bytes()
+        if target.is_file() and target.read_bytes() == content:
+            same.append(path.name)
+        elif target.exists() and not (is_forced and target.is_file()):
+            kept.append(path.name)
+        else:
+            with replacing(target) as unfinished:
+                unfinished.write_bytes(content)
+            copied.append(path.name)
+    lines = []
+    if copied:
+        lines.append(f"{_counted(copied)} copied to {folder}")
+    if same:
+        lines.append(f"{_counted(same)} already in {folder}")
+    if kept:
+        lines.append(f"kept what is yours: {', '.join(kept)} (--force writes over it)")
+    if copied:
+        lines.append(f"begin with: kerascope run {folder / 'example.py'}")
+    return lines
+
+
+def _counted(names: list[str]) -> str:
+    return f"{len(names)} example{'' if len(names) == 1 else 's'}"

@@ -18,7 +18,7 @@ from kerascope.errors import ConfigError, KerascopeError, UnknownNameError
 from kerascope.limits import USUAL, Limits
 from kerascope.models import load_model, model_from_json, model_from_yaml
 from kerascope.registry import did_you_mean
-from kerascope.saving.limits import LARGEST_CONFIG
+from kerascope.saving.untrusted import LARGEST_CONFIG
 from kerascope.stage import Stage, observing
 
 FRESH: dict[str, Any] = {"weights": None}

@@ -15,27 +15,278 @@ from kerascope.cli.debug_options import (
     split_debug_words,
     split_replay_words,
 )
-from kerascope.cli.examples import EXAMPLES_EXAMPLES, add_examples_options
-from kerascope.cli.learn_options import (
-    LEARN_EXAMPLES,
-    LEARN_USAGE,
-    add_learn_options,
-    split_learn_words,
-)
-from kerascope.cli.lessons import LESSONS_EXAMPLES, add_lessons_options
 from kerascope.cli.picture_options import (
     DRAW_EXAMPLES,
     SUMMARY_EXAMPLES,
     add_draw_options,
     add_summary_options,
-)
-from kerascope.cli.profile_options import (
-    PROFILE_EXAMPLES,
-    add_profile_options,
-    split_profile_words,
+    positive,
 )
 from kerascope.cli.usage import Parser, UsageError, exit_codes
 from kerascope.registry import did_you_mean
+
+# --- kerascope profile ----------------------------------------------------------------------------
+
+
+ORDERS = ("time", "memory", "limit", "name", "order")
+PROFILE_EXAMPLES = f"""\
+The script runs at full speed; then each function that it has called (train_function,
+predict_function, ...) is measured line by line, on the last batch that it got. Options stand before
+the script or after it; what follows `--` belongs to the script alone:
+  kerascope profile train.py
+  kerascope profile train.py -o profile.svg -o profile.html   the model, coloured by time
+  kerascope profile train.py --sort memory --all              all ops, the largest results first
+  kerascope profile train.py --json > profile.json            for a program
+  kerascope profile train.py -- --epochs 3                    what the script gets
+
+Of limit: the least time that an op could take on this machine, as a share of the time it took; by
+the best matrix product (GEMM) or by copying its bytes (copy), both measured at the end.
+
+{exit_codes()}
+"""
+WITH_VALUE = ("-o", "--output", "--sort", "--repeats", "--dialect")
+FLAGS = ("--all", "--json", "-h", "--help")
+
+
+def add_profile_options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after `kerascope profile`."""
+    add = parser.add_argument
+    add("script", metavar="script.py [argument ...]")
+    add("-o", "--output", action="append", metavar="FILE", default=[],
+        help="also draw the model, each box filled by its share of the time: .svg .html .png .pdf "
+             ".txt ...; may be repeated")  # fmt: skip
+    add("--sort", choices=ORDERS, default="time",
+        help="how the ops are sorted: by time (default), size of their results, share of the "
+             "limit, name, or in the order of the program")  # fmt: skip
+    add("--all", action="store_true", help="show all ops (default: 20) and all functions")
+    add("--repeats", type=positive, metavar="N",
+        help="how many calls are measured (default: a second long)")  # fmt: skip
+    add("--json", action="store_true",
+        help="print JSON; what the script prints goes to standard error")  # fmt: skip
+
+
+def split_profile_words(words: list[str]) -> tuple[list[str], list[str], str]:
+    """Tell our own options from the script's arguments, which keep their order.
+
+    Returns
+    -------
+    ours, theirs : list of str
+    doubt : str
+        What to say of a word behind the script that looks like one of our options misspelt.
+
+    Examples
+    --------
+    >>> split_profile_words(["train.py", "data.csv", "-o", "p.svg", "--", "--all"])
+    (['train.py', '-o', 'p.svg'], ['data.csv', '--all'], '')
+    >>> split_profile_words(["train.py", "--jsn"])[2]
+    "unrecognized argument: --jsn. Did you mean '--json'? The script's own words stand behind --."
+    """
+    ours: list[str] = []
+    theirs: list[str] = []
+    doubt, script_seen = "", False
+    words = list(words)
+    while words:
+        word = words.pop(0)
+        if word == "--" and script_seen:
+            return ours, theirs + words, doubt
+        if word in WITH_VALUE:
+            ours += [word, *words[:1]]
+            del words[:1]
+        elif word in FLAGS or word.startswith(tuple(f"{name}=" for name in WITH_VALUE)):
+            ours.append(word)
+        elif not script_seen:
+            ours.append(word)
+            script_seen = not word.startswith("-")
+        else:
+            theirs.append(word)
+            doubt = doubt or _doubt(word)
+    return ours, theirs, doubt
+
+
+def _doubt(word: str) -> str:
+    name = word.partition("=")[0]
+    hint = did_you_mean(name, [*WITH_VALUE, *FLAGS]) if name.startswith("--") else ""
+    if not hint:
+        return ""
+    return f"unrecognized argument: {word}. {hint}The script's own words stand behind --."
+
+
+# --- kerascope learn ------------------------------------------------------------------------------
+
+
+LEARN_ACTIONS = ("next", "list", "read", "run", "check", "hint", "reset", "solution", "watch")
+LEARN_USAGE = "kerascope learn [ACTION] [EXERCISE ...] [options]"
+LEARN_EXAMPLES = f"""\
+actions:
+  kerascope learn                     the next exercise; the first time, the exercises are copied
+                                      to ./kerascope-exercises, where you write your answers
+  kerascope learn list                all exercises, and what you have passed
+  kerascope learn read 5              chapter 5 in the terminal
+  kerascope learn run                 run your file and see what it prints
+  kerascope learn check               check it: NOT ATTEMPTED, FAIL and why, or PASS
+  kerascope learn hint                a hint; the next time, a clearer one
+  kerascope learn reset               begin again; what you had written is kept beside it
+  kerascope learn solution            one way to do it
+  kerascope learn watch               check again whenever you save
+
+EXERCISE is a name (count_parameters), an id (01/count_parameters), a file, or a chapter's number;
+left out, it is the next one that you have not passed.
+
+for teachers:
+  kerascope learn check --all --json --folder ann --folder bob
+  kerascope learn check --all --class submissions        a line for each student
+No file in these folders is changed. It runs what the students wrote: on a machine where it may.
+
+{exit_codes({5: "check: none failed, but one was not attempted", 124: "run: it took too long"})}
+"""
+_WITH_VALUE = ("--folder", "--class", "--lang", "--time-limit")
+
+
+def add_learn_options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after `kerascope learn`."""
+    add = parser.add_argument
+    parser.set_defaults(dialect=None)
+    add("--lang", choices=("en", "zh"), help="English or Chinese; it is remembered")
+    add("--folder", action="append", metavar="DIR", default=[],
+        help="where your answers are (default ./kerascope-exercises, or the one you stand in)"
+    )  # fmt: skip
+    add("--class", dest="class_folder", metavar="DIR", help="check: a folder of students' folders")
+    add("--all", action="store_true", help="check: every exercise")
+    add("--json", action="store_true", help="check: write the verdicts as JSON")
+    add("--time-limit", type=_seconds, metavar="S",
+        help="seconds that your file may take (default 10; run: 60)"
+    )  # fmt: skip
+
+
+def split_learn_words(words: list[str]) -> tuple[list[str], list[str]]:
+    """Tell options from the action and the exercises, wherever they stand."""
+    ours: list[str] = []
+    others: list[str] = []
+    while words:
+        word = words.pop(0)
+        if word in _WITH_VALUE:
+            ours += [word, *words[:1]]
+            del words[:1]
+        else:
+            (ours if word.startswith("-") else others).append(word)
+    return ours, others
+
+
+def _seconds(word: str) -> float:
+    try:
+        number = float(word)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= 3600:
+        raise argparse.ArgumentTypeError(f"expected seconds above 0, at most 3600; got {word}")
+    return number
+
+
+# --- kerascope lessons and kerascope examples -----------------------------------------------------
+
+
+LESSONS_EXAMPLES = f"""\
+A chapter is meant by its number or its name (7, 07, 07-dense, dense); without one, all are:
+  kerascope lessons check                  run every block, compare every printed line
+  kerascope lessons check 7                ... of one chapter
+  kerascope lessons build --accept 7       write into it what its blocks print now
+  kerascope lessons build --accept --translated zh 7
+                                           ... and say that its Chinese was brought up to date
+  kerascope lessons html -o pages          a page for each chapter, and an index
+  kerascope lessons notebook --lang zh 7   a Jupyter notebook, written to ./07-dense.zh.ipynb
+
+A new chapter is a folder NN-topic with lesson.en.md and lesson.zh.md:
+  kerascope lessons check --tutorials my_course
+
+{exit_codes({1: "check and build: something differs"})}
+"""
+LESSONS_ACTIONS = {
+    "check": "run every block and compare every printed line",
+    "build": "the same; with --accept, write what has changed",
+    "html": "make a page for each chapter, and an index",
+    "notebook": "make a Jupyter notebook of each chapter",
+}
+
+
+def add_lessons_options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after `kerascope lessons`.
+
+    A lesson says itself in which dialect it speaks, so there is no such option.
+    """
+    parser.set_defaults(dialect=None)
+    sub = parser.add_subparsers(dest="action", required=True, metavar="action")
+    for name, help_text in LESSONS_ACTIONS.items():
+        action = sub.add_parser(
+            name,
+            help=help_text,
+            epilog=LESSONS_EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        action.add_argument("chapters", nargs="*", metavar="chapter", help="default: all")
+        action.add_argument("--tutorials", metavar="DIR", help="folder of the chapters")
+        if name == "build":
+            _add_build_options(action)
+        if name in ("check", "build"):
+            action.add_argument(
+                "--jobs", type=_positive, default=2, metavar="N",
+                help="how many chapters run at a time (default 2)",
+            )  # fmt: skip
+        if name in ("html", "notebook"):
+            where = "lessons" if name == "html" else "."
+            action.add_argument(
+                "-o", "--output", default=where, metavar="DIR",
+                help=f"folder to write to (default {where})",
+            )  # fmt: skip
+        if name == "notebook":
+            action.add_argument("--lang", choices=("en", "zh"), help="default: both")
+
+
+def _add_build_options(action: argparse.ArgumentParser) -> None:
+    how = action.add_mutually_exclusive_group()
+    how.add_argument("--accept", action="store_true", help="rewrite outputs and pictures")
+    how.add_argument("--check", action="store_true", help="only compare (default)")
+    action.add_argument(
+        "--translated", choices=("en", "zh", "both"),
+        help="with --accept: the language that was brought up to date; renews the hashes of twins",
+    )  # fmt: skip
+
+
+def _positive(word: str) -> int:
+    if not word.isdecimal() or int(word) < 1:
+        raise argparse.ArgumentTypeError(f"expected 1 or more, got {word}")
+    return int(word)
+
+
+EXAMPLES_FOLDER = "examples"
+EXAMPLES_EXAMPLES = f"""\
+  kerascope examples              copy them to ./{EXAMPLES_FOLDER}
+  kerascope examples .            ... to the folder in which you stand, as chapter 0 wants it
+  kerascope examples --list       only say what there is
+  kerascope examples --force      write also over those that you have changed
+
+Without --force a file that is there already is left as it is.
+
+{exit_codes()}
+"""
+
+
+def add_examples_options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after `kerascope examples`."""
+    add = parser.add_argument
+    parser.set_defaults(dialect=None)
+    add(
+        "folder",
+        nargs="?",
+        default=EXAMPLES_FOLDER,
+        metavar="FOLDER",
+        help=f"default ./{EXAMPLES_FOLDER}",
+    )
+    add("--list", action="store_true", help="copy nothing; a line for each example")
+    add("--force", action="store_true", help="write over files that were changed")
+
+
+# --- the command line as a whole ------------------------------------------------------------------
+
 
 DIALECTS = ("1.2", "2.2", "3")
 

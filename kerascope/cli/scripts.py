@@ -1,5 +1,7 @@
 """Running a person's script as Python would: `__main__`, its arguments, its folder on the path.
 
+`kerascope run` does that and nothing else, `kerascope trace` prints what happens meanwhile.
+
 A process that the script starts by `multiprocessing` imports the script anew, unless it is a fork.
 It shall find our `keras` there too: `child.py` sees to that.
 """
@@ -11,14 +13,19 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
+from importlib import import_module
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
 from kerascope.cli.usage import UsageError
+from kerascope.stage import observing
+from kerascope.trace.records import Record
+from kerascope.trace.story import Story
 
 CHILD = "kerascope.cli.child"
 SCRIPT_VARIABLE = "KERASCOPE_SCRIPT"  # tells the child which script it is
@@ -236,3 +243,53 @@ def _leave_out_machinery(told: traceback.TracebackException) -> None:
     for other in (told.__cause__, told.__context__, *(told.exceptions or ())):
         if other is not None:
             _leave_out_machinery(other)
+
+
+# --- kerascope run --------------------------------------------------------------------------------
+
+
+def run_script(options: Namespace) -> int:
+    """Run the script of `kerascope run` and return its exit code."""
+    path = checked_script(options.script)
+    return ScriptRun(path, options.script_words, for_good=options.for_good).run()
+
+
+# --- kerascope trace: what happens is printed while it happens ------------------------------------
+
+
+PRINTERS = "kerascope.viz.story"
+
+
+def run_trace(options: Namespace) -> int:
+    """Run the script of `kerascope trace` and return its exit code."""
+    path = checked_script(options.script)
+    show = import_module(PRINTERS).printer(options.format, sys.stdout)
+    told = _Told(show)
+    story = Story(told, options.level, options.batches)
+    script = ScriptRun(path, options.script_words)
+    elsewhere: AbstractContextManager[Any] = nullcontext()
+    if options.format != "text":
+        elsewhere = redirect_stdout(sys.stderr)
+    with elsewhere, observing(story):
+        code = script.run()
+    story.close()
+    if not told.anything and script.error is None:
+        sys.stdout.flush()
+        print(
+            f"kerascope: '{path}' built no model: there is nothing to walk through. Expected a "
+            f"script that calls layers.",
+            file=sys.stderr,
+        )
+    return code
+
+
+class _Told:
+    """Passes records on, and knows whether there were any."""
+
+    def __init__(self, show: Callable[[Record], Any]) -> None:
+        self.show = show
+        self.anything = False
+
+    def __call__(self, record: Record) -> None:
+        self.anything = True
+        self.show(record)

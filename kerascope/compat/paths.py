@@ -84,6 +84,8 @@ MOVED_INSIDE: dict[str, str] = {
     "metrics.named": "metrics.classes",
     "optimizers.accumulating": "optimizers.update_rules",
     "optimizers.sgd": "optimizers.update_rules",
+    "lessons.facts": "lessons.checking",
+    "lessons.places": "lessons",
 }
 
 

@@ -1,20 +1,32 @@
-"""Commands for files: record and replay a tape, export what it tells; and restart."""
+"""Commands for files: record and replay a tape, export what it tells; and restart.
+
+With them: what a session wrote or recorded as one text, and a tape compared with another run.
+"""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kerascope.debugger.changing import ChangingCommands
 from kerascope.debugger.pictures import picture_of
-from kerascope.debugger.session import Restarting
+from kerascope.debugger.rendering import short_text
+from kerascope.debugger.session import Restarting, Session
 from kerascope.debugger.tables import lines_of_table
 from kerascope.errors import ArgumentError
 from kerascope.files import replacing
 from kerascope.registry import did_you_mean
-from kerascope.trace.tape_store import Tape
+from kerascope.trace.events import BEGIN, END, GRAINS, Delta, Event
+from kerascope.trace.statistics import Statistics, statistics_of
+from kerascope.trace.tape_memory import without_arrays
+from kerascope.trace.tape_names import OF_THE_END
+from kerascope.trace.tape_store import Difference, Tape, difference
 
 FORMATS = ("md", "txt", "html", "svg")
 COLUMNS = ("t", "ph", "kind", "name", "engine", "user", "changes")
@@ -166,3 +178,167 @@ def page_of(tape: Tape, picture: str = "") -> str:
         f'<!DOCTYPE html>\n<html lang="en"><meta charset="utf-8"><title>kerascope tape</title>\n'
         f"<style>{STYLE}</style>\n{picture}\n<table>\n<tr>{head}</tr>\n{body}\n</table></html>\n"
     )
+
+
+# --- what a session wrote or recorded, as one text ------------------------------------------------
+
+
+def page_of_stops(title: str, about: str, stops: str) -> str:
+    """Return a Markdown page with stops in a fenced block.
+
+    Examples
+    --------
+    >>> print(page_of_stops("train.py", "Every stop of grain node.", "--Call-- fit"))
+    # train.py
+    <BLANKLINE>
+    Every stop of grain node.
+    <BLANKLINE>
+    ```text
+    --Call-- fit
+    ```
+    <BLANKLINE>
+    """
+    longest = max(map(len, re.findall("`+", stops)), default=0)
+    fence = "`" * max(3, longest + 1)
+    body = stops.rstrip("\n")
+    return f"# {title}\n\n{about}\n\n{fence}text\n{body}\n{fence}\n"
+
+
+def lines_of_tape(events: Iterable[Event]) -> str:
+    """Return the lines that `record` writes, with the figures of arrays in their place."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t.jsonl"
+        Tape((with_figures(event) for event in events), None).save(path)
+        return path.read_bytes().decode("utf-8", "surrogatepass")
+
+
+def with_figures(event: Event) -> Event:
+    """Return an event that holds the figures of arrays, and no arrays."""
+    deltas = tuple(Delta(d.name, d.key, _plain(without_arrays(d.value))) for d in event.deltas)
+    return _with(event, event.t, event.depth, deltas)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value without the NumPy numbers that only a file of arrays could hold."""
+    if isinstance(value, np.generic) and value.dtype.kind in "fc" and not np.isfinite(value):
+        return statistics_of(value)
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_plain(item) for item in value)
+    return value
+
+
+def at_grain(events: Iterable[Event], grain: str) -> Iterator[Event]:
+    """Yield the events of a grain and of coarser ones, as a tape of its own.
+
+    The names that finer events brought come with the next event, as a recorder of that level tells
+    them.
+    """
+    finest = GRAINS.index(grain)
+    waiting: list[Delta] = []
+    t = hidden = 0  # hidden: open spans that are left out
+    for event in events:
+        if GRAINS.index(event.grain) <= finest:
+            yield _with(event, t, event.depth - hidden, (*waiting, *event.deltas))
+            waiting.clear()
+            t += 1
+        elif event.ph == BEGIN:
+            hidden += 1
+            waiting += [delta for delta in event.deltas if delta.key is not None]
+        elif event.ph == END:
+            hidden -= 1
+            waiting += [delta for delta in event.deltas if delta.name not in OF_THE_END]
+        else:
+            waiting += event.deltas
+
+
+def _with(event: Event, t: int, depth: int, deltas: tuple[Delta, ...]) -> Event:
+    facts = (event.grain, event.name, event.where)
+    return Event(t, event.act, event.phase, event.kind, event.ph, depth, *facts, deltas)
+
+
+def page_of_session(session: Session, events: Iterable[Event]) -> str:
+    """Return the page that `export html` writes, of some events of a session."""
+    try:
+        picture = picture_of(session, with_numbers=True).svg
+    except ArgumentError:
+        picture = ""  # nothing is there to be drawn
+    return page_of(Tape(events, None), picture)
+
+
+# --- a tape compared with what the same script tells when it runs again ---------------------------
+
+
+WORDS = {"B": "the begin of ", "E": "the end of "}
+
+
+def first_difference(recorded: Sequence[Event], told: Sequence[Event]) -> str:
+    """Return what differs first, and in both; "" if nothing does.
+
+    Arrays are compared bit for bit, and by their figures where the tape has kept these alone.
+
+    Parameters
+    ----------
+    recorded, told : sequence of Event
+        Of the tape, and of the script.
+
+    Examples
+    --------
+    >>> one = Event(0, "", "", "op", "E", 0, "op", "d/out")
+    >>> print(first_difference([one], []))
+    t=0: the end of op d/out was recorded; the script ends before it
+    """
+    pairs = list(_comparable(recorded, told))
+    mine, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    mine += recorded[len(pairs) :]
+    theirs += told[len(pairs) :]
+    other = next((t for t, pair in enumerate(pairs) if _what(pair[0]) != _what(pair[1])), None)
+    found = difference(mine, theirs)
+    if other is not None and (found.t is None or other <= found.t):
+        return f"t={other}: {_named(mine[other])} was recorded; now it is {_named(theirs[other])}"
+    if found.t is not None and found.t < len(pairs):
+        return _told(found)
+    if len(mine) > len(theirs):
+        return (
+            f"t={len(theirs)}: {_named(mine[len(theirs)])} was recorded; the script ends before it"
+        )
+    return ""
+
+
+def _told(found: Difference) -> str:
+    before, now = found.values
+    words = [str(found), f"   recorded: {short_text(before)}", f"   now:      {short_text(now)}"]
+    words += [
+        f"   {name}: {short_text(a)} -> {short_text(b)}" for name, (a, b) in found.last.items()
+    ]
+    return "\n".join(words)
+
+
+def _comparable(one: Sequence[Event], two: Sequence[Event]) -> Iterator[tuple[Event, Event]]:
+    """Yield pairs of events, both with the figures of arrays if one of them has no arrays."""
+    for mine, theirs in zip(one, two, strict=False):
+        if _has_figures(mine) or _has_figures(theirs):
+            yield with_figures(mine), with_figures(theirs)
+        else:
+            yield mine, theirs
+
+
+def _has_figures(event: Event) -> bool:
+    return any(_holds_figures(delta.value) for delta in event.deltas)
+
+
+def _holds_figures(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_holds_figures, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_figures, value))
+    return isinstance(value, (Statistics, np.generic))
+
+
+def _what(event: Event) -> tuple[str, str, str]:
+    return event.kind, event.name, event.ph
+
+
+def _named(event: Event) -> str:
+    return f"{WORDS.get(event.ph, '')}{event.kind} {event.name}".rstrip()

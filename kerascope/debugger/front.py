@@ -11,9 +11,8 @@ from collections.abc import Callable
 from keyword import iskeyword
 from typing import Any
 
-from kerascope.debugger.asides import AsideCommands
 from kerascope.debugger.files import FileCommands
-from kerascope.debugger.looking import LookingCommands
+from kerascope.debugger.looking import AsideCommands, LookingCommands
 from kerascope.debugger.moving import MovingCommands
 from kerascope.debugger.rendering import lines_of_stop
 from kerascope.debugger.session import Quitting

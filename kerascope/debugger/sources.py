@@ -7,18 +7,18 @@ import linecache
 import re
 import sys
 
-from kerascope.debugger.failing import frames_of_program, places_of_failure
-from kerascope.debugger.lines import number_in
 from kerascope.debugger.places import (
+    frames_of_program,
     path_of,
     pdb_lines,
+    places_of_failure,
     shown_file,
     source_line,
     walked,
     where_of,
 )
 from kerascope.debugger.rendering import label, text_of_value
-from kerascope.debugger.shell import Shell
+from kerascope.debugger.shell import Shell, number_in
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, END, Event, Where

@@ -1,21 +1,20 @@
-"""Break, condition, ignore, commands, catch, watch: commands that say where to stop.
-
-Words and messages are those of pdb. Breakpoints and watches share their numbers, so `disable 3` and
-`clear 3` need not be told which of them is meant.
-"""
+"""Break, condition, ignore, commands, catch, watch: commands that say where to stop."""
 
 from __future__ import annotations
 
+import ast
+import linecache
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any
 
-from kerascope.debugger.known import known_names, names_so_far
-from kerascope.debugger.line_breaks import stop_once_a_line
-from kerascope.debugger.lines import whole_number
-from kerascope.debugger.places import file_meant, functions_in, shown_file, source_line
+from kerascope.debugger.calls import calls_of
+from kerascope.debugger.places import file_meant, functions_in, path_of, shown_file, source_line
 from kerascope.debugger.rendering import short_text
-from kerascope.debugger.shell import Shell
+from kerascope.debugger.session import Session
+from kerascope.debugger.shell import Shell, whole_number
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.breakpoints import (
@@ -27,7 +26,155 @@ from kerascope.trace.breakpoints import (
     WatchRow,
 )
 from kerascope.trace.conditions import DEFAULTS
-from kerascope.trace.selectors import KnownNames, guess, may_be_known, parse_selector
+from kerascope.trace.events import Event
+from kerascope.trace.history import History, before
+from kerascope.trace.selectors import (
+    FORWARD_KINDS,
+    NOTHING_KNOWN,
+    OP_KINDS,
+    WEIGHT_KINDS,
+    KnownNames,
+    Selector,
+    guess,
+    may_be_known,
+    op_name,
+    parse_selector,
+)
+
+# --- the names that exist in a session ------------------------------------------------------------
+
+
+def known_names(session: Session) -> KnownNames:
+    """Return all names of layers, ops, tensors and weights, once they can be known.
+
+    Before a function was called, models may still be built: then nothing is known for certain.
+    """
+    is_all = session.is_over or any(event.kind == "batch" for event in _events(session))
+    return names_so_far(session) if is_all else NOTHING_KNOWN
+
+
+def _events(session: Session) -> list[Event]:
+    return list(session.recorder.tape if session.recorder else session.tape)
+
+
+def names_so_far(session: Session) -> KnownNames:
+    """Return the names that exist up to now; others may still come."""
+    layers: dict[str, None] = {}
+    ops: dict[str, None] = {}
+    tensors: dict[str, None] = {}
+    weights: dict[str, None] = {}
+    for event in _events(session):
+        if event.kind in OP_KINDS:
+            tensors[event.name] = None
+            ops[op_name(event)] = None
+        elif event.kind in WEIGHT_KINDS:
+            weights[event.name] = None
+        elif event.kind in FORWARD_KINDS or event.kind == "layer.init":
+            layers[event.name] = None
+    if session.model is not None:
+        layers.update(dict.fromkeys(calls_of(session.model)))
+    if session.recorder is not None:
+        for plan in session.recorder.memory.plans.values():
+            tensors.update((planned.name, None) for planned in plan.steps)
+            ops.update((planned.step.apply.op.name, None) for planned in plan.steps)
+    return KnownNames(tuple(layers), tuple(ops), tuple(tensors), tuple(weights))
+
+
+# --- a line of the script that makes layers -------------------------------------------------------
+# What a line builds is told by many events: a layer is there, it is called, built, gets a node. And
+# of `Sequential([` the lines below it are told in between, since each layer is called when the list
+# is whole::
+#
+#     4  model = Sequential([       input, call of dense_1, call of dense_2
+#     5      Dense(64),             dense_1 is there
+#     6      Dense(1),              dense_2 is there
+#     7  ])
+#
+# pdb stops at line 4 once, and so does this debugger.
+
+
+NEW = "layer.init"  # a layer that was not there before: its line is being executed
+MAKING = (NEW, "layer.call", "layer.build", "node.create")
+INSIDE = (*MAKING, "op.create", "weight.create")
+
+
+@dataclass(frozen=True)
+class OnceALine(Selector):
+    """A selector of a line that means only the first of what one execution of the line builds."""
+
+    def matches(self, event: Event, events: History = ()) -> bool:
+        """Return whether an event is meant."""
+        return super().matches(event, events) and not self._has_been_told(event, events)
+
+    def _has_been_told(self, event: Event, events: History) -> bool:
+        """Return whether an earlier event tells of the same execution of the line.
+
+        A new layer begins another one, and so does what happens a second time: in a loop the same
+        layer is called again.
+        """
+        where = event.where
+        if event.kind not in MAKING or event.kind == NEW or where.user_line != self.number:
+            return False
+        statement = lines_of_statement(where.user_file, self.number)
+        told = [
+            (other.kind, other.name)
+            for other in _run_of(event, events, statement)
+            if super(OnceALine, self).matches(other, events)
+        ]
+        return bool(told) and (event.kind, event.name) not in told
+
+
+def _run_of(event: Event, events: History, statement: range) -> Iterator[Event]:
+    """Yield the events before one, as far back as they build what its statement makes."""
+    for other in before(events, event.t) if events else ():
+        where = other.where
+        if other.kind not in INSIDE or where.user_file != event.where.user_file:
+            return
+        if where.user_line not in statement:
+            return
+        yield other
+
+
+def stop_once_a_line(breakpoint: Breakpoint) -> None:
+    """Let a breakpoint at a line stop once for each execution of it.
+
+    One with a condition is asked at every event of the line: the condition chooses among them.
+    """
+    selector = breakpoint.selector
+    if selector.what == "line":
+        kind = OnceALine if breakpoint.condition is None else Selector
+        breakpoint.selector = kind(*(getattr(selector, own.name) for own in fields(selector)))
+
+
+def lines_of_statement(file: str, line: int) -> range:
+    """Return the lines of the statement that a line belongs to; of a loop those of its head."""
+    return _statement("".join(linecache.getlines(path_of(file))), line)
+
+
+@lru_cache(maxsize=64)
+def _statement(source: str, line: int) -> range:
+    r"""Return the lines of a statement.
+
+    Examples
+    --------
+    >>> _statement("if x:\n    y = [\n        1,\n    ]\n", 3)
+    range(2, 5)
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return range(line, line + 1)
+    found = range(line, line + 1)
+    for node in ast.walk(tree):  # from the outermost to the innermost
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0):
+            body = getattr(node, "body", None)
+            last = body[0].lineno if body else (node.end_lineno or node.lineno) + 1
+            found = range(node.lineno, max(last, node.lineno + 1))
+    return found if line in found else range(line, line + 1)
+
+
+# --- the commands ---------------------------------------------------------------------------------
+
 
 HEADER = "Num Type         Disp Enb   Where"
 _MOVES = """

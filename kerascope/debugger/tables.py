@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from kerascope.debugger.calls import calls_at
-from kerascope.debugger.fitting import DOTS, columns_of, padded
-from kerascope.debugger.names import written_unheard
+from kerascope.debugger.evaluating import written_unheard
 from kerascope.debugger.pictures import picture_of, say_picture
-from kerascope.debugger.rendering import text_of_value
+from kerascope.debugger.rendering import DOTS, columns_of, padded, text_of_value
 from kerascope.debugger.stopping import StoppingCommands
 from kerascope.engine.node_ids import calls_in
 from kerascope.errors import ArgumentError

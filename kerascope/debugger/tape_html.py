@@ -14,9 +14,9 @@ from html import escape
 from typing import Any
 
 from kerascope.debugger.calls import RUNS, calls_at
-from kerascope.debugger.fitting import cut
 from kerascope.debugger.pictures import picture_of
 from kerascope.debugger.places import shown_file, source_line
+from kerascope.debugger.rendering import cut
 from kerascope.debugger.session import Session
 from kerascope.engine.network import Network
 from kerascope.errors import KerascopeError

@@ -6,7 +6,7 @@ classes of your own layers go along by reference, as `pickle` does, so they need
 
 Keras also writes a lambda into a configuration: a function with a name is written by its name; a
 lambda has none, so its code, the defaults of its arguments and what it uses of the function around
-it are written. Running that code is another matter: see `saving.byte_code`. Byte code fits one
+it are written. Running that code is another matter: see `saving.configs`. Byte code fits one
 version of Python only.
 """
 

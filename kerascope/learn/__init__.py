@@ -10,15 +10,13 @@ An exercise is five things in a chapter's folder of `tutorials/`::
                           `zh: ...`: the very message that it gets
 
 The checker looks at objects, events and gradients of the running program, never at its source.
-`catalog.py` finds the exercises, `workbook.py` is the student's own folder, `running.py` starts the
+`exercises.py` finds the exercises and keeps the student's own folder, `running.py` starts the
 process in which `child.py` runs the student's file and its checker, `commands.py` is what the
 student types. A checker imports all that it needs from here.
 """
 
-from kerascope.learn.checking import check
 from kerascope.learn.networks import drawn_networks, tower
-from kerascope.learn.student import Student
-from kerascope.learn.texts import Text
-from kerascope.learn.verdicts import Unmet
+from kerascope.learn.student import Student, check
+from kerascope.learn.verdicts import Text, Unmet
 
 __all__ = ["Student", "Text", "Unmet", "check", "drawn_networks", "tower"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -14,13 +15,41 @@ from rich.console import Console
 
 from kerascope.errors import UnavailableError
 from kerascope.learn import pages
-from kerascope.learn.attempts import only_defines
-from kerascope.learn.catalog import Exercise
-from kerascope.learn.running import check_file, run_file
-from kerascope.learn.texts import Text
-from kerascope.learn.verdicts import Outcome, Verdict
-from kerascope.learn.watching import changes_of
-from kerascope.learn.workbook import Workbook, default_folder
+from kerascope.learn.exercises import Exercise, Workbook, default_folder
+from kerascope.learn.running import check_file, only_defines, run_file
+from kerascope.learn.verdicts import Outcome, Text, Verdict
+
+# --- waiting for a file to change -----------------------------------------------------------------
+
+
+SECONDS_BETWEEN_LOOKS = 0.3
+
+
+def changes_of(path: Path, wait: float = SECONDS_BETWEEN_LOOKS) -> Iterator[None]:
+    """Yield whenever a file has other contents; editors that write a new file are understood.
+
+    The first time is when it differs from what it is now: a file that nobody touches yields never.
+    """
+    before = _state(path)
+    while True:
+        time.sleep(wait)
+        now = _state(path)
+        if now is not None and now != before:
+            time.sleep(wait / 3)  # let an editor finish
+            before = _state(path)
+            yield
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_mtime_ns, facts.st_size
+
+
+# --- the commands ---------------------------------------------------------------------------------
+
 
 WIDTH, WIDEST = 80, 100  # columns of a chapter: in a pipe, and at most
 DONE, FAILED, NOT_ATTEMPTED, TOO_LONG = 0, 1, 5, 124

@@ -1,24 +1,27 @@
 """The student's file as a checker sees it: its names, and demands on what they do.
 
 Every demand that is met is counted. One that is not raises `Unmet` with a message that says what
-was demanded and what happened, in both languages.
+was demanded and what happened, in both languages. A checker is a file of functions marked `@check`,
+run in the order in which they stand in it.
 """
 
 from __future__ import annotations
 
+import runpy
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from kerascope.backend.graph import Tensor
-from kerascope.learn.hearing import Heard, why_none
 from kerascope.learn.showing import (
     as_numbers,
+    difference_of_gradients,
     first_change,
     first_difference,
     is_same,
@@ -26,10 +29,39 @@ from kerascope.learn.showing import (
     shown,
     untouched,
 )
-from kerascope.learn.slopes import difference_of_gradients
-from kerascope.learn.texts import NOTHING, Text, both, spaced
-from kerascope.learn.verdicts import Unmet
+from kerascope.learn.verdicts import NOTHING, Outcome, Text, Unmet, Verdict, both, spaced
 from kerascope.registry import did_you_mean
+
+# --- what was printed -----------------------------------------------------------------------------
+
+
+class Heard:
+    """Standard output that knows whether something was printed."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self.words = False
+
+    def write(self, words: str) -> int:
+        """Note that there are words, and pass them on."""
+        self.words = self.words or bool(words.strip())
+        return int(self._stream.write(words) or 0)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def why_none(name: str) -> Text:
+    """Return what is said of a function that printed and returned nothing."""
+    return Text(
+        en=f"; {name}(...) prints and returns nothing: `return` hands an answer back, `print` only "
+        "shows it",
+        zh=f"；{name}(...) 只打印，没有返回值：`return` 才把答案交出去，`print` 只是显示它",
+    )
+
+
+# --- the student's file ---------------------------------------------------------------------------
+
 
 NOBODY_TYPES = Text(
     en="; nobody types while it is checked, so do without input()",
@@ -398,3 +430,57 @@ def _told(error: BaseException, path: str) -> str:
     told.stack = traceback.StackSummary.from_list(told.stack[places[0] : places[-1] + 1])
     told.__cause__ = told.__context__ = None
     return "".join(told.format())
+
+
+# --- checkers -------------------------------------------------------------------------------------
+# The first demand that is not met ends a checker: a student reads one message at a time. One that
+# made no demand at all has checked nothing, and so lets nobody pass.
+
+
+Check = Callable[[Student], None]
+_MARK = "_is_a_check_of_an_exercise"
+
+NOTHING_CHECKED = Text(
+    en="the checker made no demand, so nothing is shown; please tell your teacher",
+    zh="检查程序没有检查任何内容，不能算通过；请告诉老师",
+)
+
+
+def check(function: Check) -> Check:
+    """Mark a function of a checker: it is called with the student's file.
+
+    Examples
+    --------
+    >>> @check
+    ... def its_answer(student):
+    ...     student.same("answer", student.get("answer"), 42)
+    """
+    setattr(function, _MARK, True)
+    return function
+
+
+def checks_of(path: Path) -> list[Check]:
+    """Return the checks in a checker's file."""
+    names: dict[str, Any] = runpy.run_path(str(path), run_name=f"checks_of_{path.stem}")
+    return [value for value in names.values() if getattr(value, _MARK, False)]
+
+
+def judge(checks: list[Check], student: Student) -> Outcome:
+    """Put a student's file to the checks; return the verdict.
+
+    Whatever the file raises on the way is a FAIL that names its line.
+
+    Examples
+    --------
+    >>> from types import ModuleType
+    >>> judge([], Student(ModuleType("empty"), "empty.py")).verdict
+    <Verdict.FAIL: 'FAIL'>
+    """
+    try:
+        for one in checks:
+            one(student)
+    except Exception as error:
+        return student.failure(error).outcome(student.met)
+    if student.met == 0:
+        return Outcome(Verdict.FAIL, NOTHING_CHECKED)
+    return Outcome(Verdict.PASS, checks=student.met)

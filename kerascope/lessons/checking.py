@@ -1,21 +1,426 @@
-"""All that is wrong with a chapter, as lines for a person to read.
+"""All that is wrong with a chapter, as lines for a person to read; and how it is put right.
 
 Every line names the chapter, the block and the line of the file, so that an editor can go there.
+Asked are the facts that a chapter shows, its words, its two languages, its blocks, outputs and
+pictures. `accept` writes into the lessons what their blocks print now, and renews the hashes of the
+twins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations, zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
-from kerascope.lessons.blocks import Block, Chapter, Lesson, Picture
-from kerascope.lessons.comparison import Difference, compare, compare_whole
-from kerascope.lessons.facts import fact_complaints
-from kerascope.lessons.glossary import Term, glossary_complaints
-from kerascope.lessons.lines import lines_of
-from kerascope.lessons.numbers import unproved_numbers
+from markdown_it.token import Token
+
+from kerascope.files import replacing
+from kerascope.lessons.comparison import Difference, compare, compare_whole, unproved_numbers
+from kerascope.lessons.lesson import (
+    Block,
+    Chapter,
+    Lesson,
+    LessonError,
+    Part,
+    Picture,
+    Prose,
+    Section,
+    lines_of,
+)
+from kerascope.lessons.parser import chapter_folders, markdown, read_chapter
 from kerascope.lessons.runner import ChapterRun
-from kerascope.lessons.twins import block_complaints, twin_complaints
+
+# --- facts: which of the documents' facts a chapter shows, and where ------------------------------
+# A chapter ends with a section `documents`: a table with a row for each thing that the documents
+# say. A row names the facts (R38, C06) and, in its last column, the blocks that show them::
+#
+#     | S4:51 | `python3 -m pdb example.py` (R50) | these very words start it | `first-stop` |
+#
+# `facts_shown` reads these tables, so that a test can say of every fact in which block it is shown.
+
+
+SECTION = "documents"
+FACT = re.compile(r"\b[RC]\d\d\b")
+
+
+class Row(NamedTuple):
+    """A row of the table.
+
+    Attributes
+    ----------
+    line : int
+    facts : tuple of str
+        As `R38`; there may be none.
+    blocks : tuple of str
+        Ids of the blocks that show what the row says.
+    """
+
+    line: int
+    facts: tuple[str, ...]
+    blocks: tuple[str, ...]
+
+
+def facts_shown(tutorials: Path | None = None) -> dict[str, list[str]]:
+    """Return where each fact is shown: `{"R50": ["00-tools#first-stop"]}`.
+
+    Examples
+    --------
+    >>> facts_shown()["R50"]
+    ['00-tools#first-stop']
+    """
+    found: dict[str, list[str]] = {}
+    for folder in chapter_folders(tutorials):
+        for row in rows_of(read_chapter(folder).main):
+            for fact in row.facts:
+                found.setdefault(fact, []).extend(f"{folder.name}#{name}" for name in row.blocks)
+    return dict(sorted(found.items()))
+
+
+def rows_of(lesson: Lesson) -> list[Row]:
+    """Return the rows of the tables in the section `documents`."""
+    return [
+        row
+        for section in lesson.sections
+        if section.id == SECTION
+        for part in section.parts
+        if isinstance(part, Prose)
+        for row in _rows(part)
+    ]
+
+
+def _rows(prose: Prose) -> Iterator[Row]:
+    cells: list[Token] = []
+    in_body = False
+    for token in markdown().parse(prose.text):
+        if token.type in ("tbody_open", "tbody_close"):
+            in_body = token.type == "tbody_open"
+        elif token.type == "tr_open":
+            cells = []
+        elif token.type == "inline":
+            cells.append(token)
+        elif token.type == "tr_close" and in_body:
+            words = " ".join(cell.content for cell in cells)
+            names = [one.content for one in cells[-1].children or [] if one.type == "code_inline"]
+            line = prose.line + (cells[0].map or [0])[0]
+            yield Row(line, tuple(FACT.findall(words)), tuple(names))
+
+
+def fact_complaints(chapter: Chapter) -> list[str]:
+    """Return a complaint for each row that names no block, or one that is not there."""
+    complaints = []
+    rows = {name: rows_of(lesson) for name, lesson in chapter.lessons.items()}
+    for name, lesson in chapter.lessons.items():
+        known = {block.id for block in lesson.blocks}
+        for row in rows[name]:
+            missing = [block for block in row.blocks if block not in known]
+            if missing or not row.blocks:
+                what = f"no block {missing[0]!r}" if missing else "the row names no block"
+                complaints.append(
+                    f"{lesson.where}:{row.line}: {what}; expected ids of this chapter's blocks "
+                    f"in the last column."
+                )
+    told = {name: [(row.facts, row.blocks) for row in found] for name, found in rows.items()}
+    if len({repr(one) for one in told.values()}) > 1:
+        complaints.append(
+            f"{chapter.name}: the tables of section {SECTION!r} name other facts or other blocks "
+            f"in its languages; expected the same."
+        )
+    return complaints
+
+
+# --- words: one for each thing in each language ---------------------------------------------------
+# `tutorials/glossary.toml` holds rows such as
+#
+#     [[term]]
+#     en = "placeholder"
+#     zh = "占位符"
+#     not_en = ["input slot"]
+#     not_zh = ["占位子"]
+#
+# A chapter that uses the one word in one language uses the other word in the other; a word under
+# `not_` is used nowhere. Code is not looked at.
+
+
+KEYS = {"en", "zh", "not_en", "not_zh", "free"}
+
+
+class Term(NamedTuple):
+    """A thing and its words.
+
+    Attributes
+    ----------
+    words : dict of str to str
+        The word of each language.
+    forbidden : dict of str to tuple of str
+        Words of each language that are not to be used for it.
+    free : bool
+        Whether one language may do without it: a word that has other meanings too.
+    """
+
+    words: dict[str, str]
+    forbidden: dict[str, tuple[str, ...]]
+    free: bool
+
+
+def read_glossary(path: Path) -> list[Term]:
+    """Read `glossary.toml`.
+
+    Raises
+    ------
+    LessonError
+        A row lacks a word, or has a key that nobody reads, or a word is there twice.
+    """
+    try:
+        rows = tomllib.loads(path.read_text(encoding="utf-8")).get("term", [])
+    except tomllib.TOMLDecodeError as error:
+        raise LessonError(f"{path.name}: {error}.") from error
+    terms = []
+    seen: set[str] = set()
+    for number, row in enumerate(rows, 1):
+        where = f"{path.name}: term {number}"
+        if not row.get("en") or not row.get("zh"):
+            raise LessonError(f"{where} has no word for one of the languages; expected en and zh.")
+        unknown = ", ".join(sorted(row.keys() - KEYS))
+        if unknown:
+            raise LessonError(f"{where}: unknown {unknown}; expected {', '.join(sorted(KEYS))}.")
+        if row["en"].lower() in seen:
+            raise LessonError(f"{where}: {row['en']!r} stands there twice.")
+        seen.add(row["en"].lower())
+        forbidden = {name: tuple(row.get(f"not_{name}", ())) for name in ("en", "zh")}
+        terms.append(Term({"en": row["en"], "zh": row["zh"]}, forbidden, bool(row.get("free"))))
+    return terms
+
+
+def glossary_complaints(chapter: Chapter, terms: list[Term]) -> list[str]:
+    """Return a complaint for each forbidden word, and for each word without its twin."""
+    complaints: list[str] = []
+    texts = {name: list(prose_lines(lesson)) for name, lesson in chapter.lessons.items()}
+    for term in terms:
+        for language, lines in texts.items():
+            lesson = chapter.lessons[language]
+            complaints += _forbidden(term, language, lesson, lines)
+        if not term.free and len(texts) > 1:
+            complaints += _without_twin(term, chapter, texts)
+    return complaints
+
+
+def prose_lines(lesson: Lesson) -> Iterator[tuple[int, str]]:
+    """Yield (line, text) of the words of a lesson: headings, prose, tables; no code."""
+    for section in lesson.sections:
+        yield section.line, section.title
+        for part in section.parts:
+            if not isinstance(part, Prose):
+                continue
+            for token in markdown().parse(part.text):
+                if token.type == "inline" and token.map is not None:
+                    yield part.line + token.map[0], _words(token.children or [], lesson.language)
+
+
+def _words(children: Iterable[Token], language: str) -> str:
+    """Return the words of a paragraph on one line; code is one sign that is no word."""
+    line_end = "" if language == "zh" else " "
+    pieces = {"softbreak": line_end, "hardbreak": line_end, "code_inline": "\N{WHITE SQUARE}"}
+    return "".join(
+        child.content if child.type == "text" else pieces.get(child.type, "") for child in children
+    )
+
+
+def _forbidden(
+    term: Term, language: str, lesson: Lesson, lines: list[tuple[int, str]]
+) -> Iterator[str]:
+    for word in term.forbidden[language]:
+        for line, text in lines:
+            if _uses(text, word, language):
+                yield f"{lesson.where}:{line}: {word!r}; the course says {term.words[language]!r}."
+
+
+def _without_twin(
+    term: Term, chapter: Chapter, texts: dict[str, list[tuple[int, str]]]
+) -> Iterator[str]:
+    places = {
+        name: next((line for line, text in lines if _uses(text, term.words[name], name)), None)
+        for name, lines in texts.items()
+    }
+    for language, line in places.items():
+        for other, its_line in places.items():
+            if line is not None and its_line is None:
+                yield (
+                    f"{chapter.lessons[language].where}:{line}: {term.words[language]!r} is used "
+                    f"here; expected {term.words[other]!r} in {chapter.lessons[other].path.name}."
+                )
+
+
+def _uses(text: str, word: str, language: str) -> bool:
+    """Return whether a text uses a word: in English the word or its plural, in Chinese the signs.
+
+    Examples
+    --------
+    >>> _uses("Two Tensors.", "tensor", "en"), _uses("tensorflow", "tensor", "en")
+    (True, False)
+    >>> _uses("两个张量", "张量", "zh")
+    True
+    """
+    if language == "zh":
+        return word in text
+    pattern = rf"(?<![\w-]){re.escape(word)}(?:s|es)?(?![\w-])"
+    return re.search(pattern, text, re.IGNORECASE) is not None
+
+
+# --- twins: the two languages of a chapter --------------------------------------------------------
+# The blocks, their outputs and the pictures of both files are the same, letter for letter, so they
+# are run once. The prose cannot be compared; but each section stores a hash of its twin as it was
+# when both were last read together. When one side is changed alone, the other one's hash no longer
+# fits, and `twin_complaints` says so until somebody has translated the change and renewed the
+# hashes: `kerascope lessons build --accept --translated zh`.
+
+
+NAMES = {"en": "English", "zh": "Chinese"}
+BOTH = "both"
+
+
+def section_hash(section: Section) -> str:
+    """Return eight hex digits that change with the words of a section, not with its blocks.
+
+    The title and the words of its pictures are part of it; blank lines and line ends are not.
+    """
+    words = [section.title]
+    for part in section.parts:
+        if isinstance(part, Prose):
+            words += [line.strip() for line in lines_of(part.text) if line.strip()]
+        elif not isinstance(part, Block):
+            words.append(part.alt)
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:8]
+
+
+def block_complaints(chapter: Chapter) -> list[str]:
+    """Return a complaint for the first place at which two languages hold other blocks."""
+    complaints = []
+    if len(chapter.lessons) < 2:
+        only = ", ".join(NAMES[name] for name in chapter.lessons)
+        complaints.append(f"{chapter.name}: only {only} is there; expected lesson.en.md and .zh.md")
+    for one, other in combinations(chapter.lessons.values(), 2):
+        for ours, theirs in zip_longest(_skeleton(one), _skeleton(other)):
+            if ours is None or theirs is None or ours[1:] != theirs[1:]:
+                complaints.append(_unlike(one, other, ours, theirs))
+                break
+    return complaints
+
+
+def _skeleton(lesson: Lesson) -> list[tuple[int, str, object]]:
+    """Return (line, what it is, what must be the same) for all but prose."""
+    rows: list[tuple[int, str, object]] = []
+    for section in lesson.sections:
+        rows.append((section.line, f"section {section.id!r}", section.level))
+        rows += [_row(part) for part in section.parts if not isinstance(part, Prose)]
+    return rows
+
+
+def _row(part: Part) -> tuple[int, str, object]:
+    if isinstance(part, Block):
+        output = part.output.text if part.output else None
+        words = (part.kind, part.words, part.code, output, part.predict)
+        return part.line - 1, f"block {part.id!r}", words
+    assert not isinstance(part, Prose)
+    return part.line, f"picture {part.path!r}", (part.made_by, part.is_player)
+
+
+def _unlike(one: Lesson, other: Lesson, ours: object, theirs: object) -> str:
+    def place(lesson: Lesson, row: object) -> str:
+        if not isinstance(row, tuple):
+            return f"{lesson.path.name} ends"
+        return f"{lesson.path.name}:{row[0]} has {row[1]}"
+
+    same_name = isinstance(ours, tuple) and isinstance(theirs, tuple) and ours[1] == theirs[1]
+    reason = "whose text differs; expected the same" if same_name else "expected the same in both"
+    return f"{one.chapter}: {place(one, ours)}, {place(other, theirs)}, {reason}."
+
+
+def twin_complaints(chapter: Chapter) -> list[str]:
+    """Return a complaint for each section that was changed in one language alone."""
+    complaints = []
+    for one, other in combinations(chapter.lessons.values(), 2):
+        for ours, theirs in zip(one.sections, other.sections, strict=False):
+            moved = [
+                lesson
+                for lesson, section, twin in ((one, ours, theirs), (other, theirs, ours))
+                if section_hash(section) != twin.twin_hash
+            ]
+            if moved:
+                complaints.append(_moved(moved, one, other, ours, theirs))
+    return complaints
+
+
+def _moved(moved: list[Lesson], one: Lesson, other: Lesson, ours: Section, theirs: Section) -> str:
+    where = f"{one.chapter}: section {ours.id!r} ({one.path.name}:{ours.line}, "
+    where += f"{other.path.name}:{theirs.line})"
+    if len(moved) == 2:
+        return (
+            f"{where} was changed in both languages. Read them side by side, then run "
+            f"`kerascope lessons build --accept --translated both {one.chapter}`."
+        )
+    changed = moved[0]
+    still = other if changed is one else one
+    return (
+        f"{where} was changed in {NAMES[changed.language]} alone. Translate it, then run "
+        f"`kerascope lessons build --accept --translated {still.language} {one.chapter}`."
+    )
+
+
+def with_new_hashes(chapter: Chapter, translated: str) -> dict[str, list[str]]:
+    """Return the lines of each language's file, with the hashes of its twin as it is now.
+
+    Parameters
+    ----------
+    chapter : Chapter
+    translated : str
+        The language that was brought up to date, or `both`.
+
+    Raises
+    ------
+    LessonError
+        A section was changed in the other language, and in the one that was translated it is as
+        it was.
+    """
+    lines = {name: lines_of(lesson.source) for name, lesson in chapter.lessons.items()}
+    for one, other in combinations(chapter.lessons.values(), 2):
+        for ours, theirs in zip(one.sections, other.sections, strict=True):
+            if translated != BOTH:
+                pairs = {one.language: (ours, theirs), other.language: (theirs, ours)}
+                _check_translated(chapter, translated, *pairs[translated])
+            for lesson, section, twin in ((one, ours, theirs), (other, theirs, ours)):
+                place = section.line - 1
+                lines[lesson.language][place] = _with_hash(
+                    lines[lesson.language][place], section_hash(twin)
+                )
+    return lines
+
+
+def _check_translated(chapter: Chapter, language: str, section: Section, twin: Section) -> None:
+    if section_hash(twin) != section.twin_hash and section_hash(section) == twin.twin_hash:
+        raise LessonError(
+            f"{chapter.name}: section {section.id!r} was changed, but its {NAMES[language]} is as "
+            f"it was. Translate it; or, if nothing of it need change, say --translated both."
+        )
+
+
+def _with_hash(heading: str, new: str) -> str:
+    """Return a heading with `twin=` set.
+
+    Examples
+    --------
+    >>> _with_hash("## Tools {#tools}", "1a2b3c4d")
+    '## Tools {#tools twin=1a2b3c4d}'
+    """
+    without = re.sub(r"\s+twin=\S*?(?=[\s}])", "", heading)
+    return re.sub(r"\s*\}\s*$", f" twin={new}}}", without)
+
+
+# --- all of it ------------------------------------------------------------------------------------
+
 
 HOW_TO_ACCEPT = "If it is right now: kerascope lessons build --accept"
 
@@ -156,3 +561,108 @@ def stale_pictures(chapter: Chapter) -> list[str]:
 
 def _indented(text: str) -> str:
     return "\n".join(f"    {line}".rstrip() for line in lines_of(text))
+
+
+# --- accepting: what the blocks print now is written into the lessons -----------------------------
+
+
+Edit = tuple[int, int, list[str]]  # lines of a file, from and to, and what stands there instead
+
+
+def accept(run: ChapterRun, translated: str | None = None) -> list[str]:
+    """Rewrite what has changed in a chapter; return a line for each thing that was written.
+
+    An output that still holds is left as it is, with the `...` by which its author cut it. Of a
+    block that failed nothing is written.
+
+    Parameters
+    ----------
+    run : ChapterRun
+    translated : {"en", "zh", "both"}, optional
+        Which language was brought up to date; without it the hashes of the twins stay.
+    """
+    written = _accept_pictures(run)
+    for lesson in run.chapter.lessons.values():
+        edits = [edit for block in lesson.blocks for edit in _edits(block, run)]
+        if edits:
+            _write(lesson, _edited(lines_of(lesson.source), edits))
+            written.append(f"{lesson.where}: {_told(edits)}")
+    written += _doubtful(run)
+    return written + (_renew_hashes(run.chapter, translated) if translated else [])
+
+
+def _doubtful(run: ChapterRun) -> list[str]:
+    """Return a line for each answer of a debugger that says that a command made no sense."""
+    return [
+        f"{run.chapter.name}: block {name!r}: look at this answer: {line}"
+        for name, done in run.blocks.items()
+        for line in lines_of(done.printed)
+        if line.startswith("*** ")
+    ]
+
+
+def _told(edits: list[Edit]) -> str:
+    return f"{len(edits)} output{'s' if len(edits) > 1 else ''} written"
+
+
+def _accept_pictures(run: ChapterRun) -> list[str]:
+    written = []
+    for picture in run.chapter.main.pictures:
+        path = run.chapter.folder / picture.path
+        made = made_picture(picture, run)
+        if made is None or not picture_problem(picture, run.chapter.folder, run):
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as unfinished:
+            unfinished.write_bytes(made)
+        written.append(f"{run.chapter.name}/{picture.path}: written")
+    return written
+
+
+def _edits(block: Block, run: ChapterRun) -> list[Edit]:
+    """Return how to make the stored output of a block what it prints now: at most one edit."""
+    done = run.blocks.get(block.id)
+    if done is None or done.error:
+        return []
+    if difference_of(block, run) is None:
+        return []
+    lines = lines_of(done.printed)
+    begin, end = block.span
+    if block.kind == "pycon":
+        return [(begin + 1, end - 1, lines)]
+    if block.output is None:
+        return [(end, end, ["", *_fenced(lines)])]
+    begin, end = block.output.span
+    return [(begin, end, _fenced(lines) if lines else [])]
+
+
+def _fenced(lines: list[str]) -> list[str]:
+    """Return an `output` fence, longer than any fence within it."""
+    longest = max((len(match[0]) for line in lines if (match := re.match("`+", line))), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}output", *(line.rstrip() for line in lines), fence]
+
+
+def _edited(lines: list[str], edits: list[Edit]) -> list[str]:
+    """Return lines with some replaced; from the last to the first, so that places stay right."""
+    result = list(lines)
+    for begin, end, new in sorted(edits, reverse=True):
+        result[begin:end] = new
+    return result
+
+
+def _write(lesson: Lesson, lines: list[str]) -> None:
+    with replacing(lesson.path) as unfinished:
+        unfinished.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+
+
+def _renew_hashes(chapter: Chapter, translated: str) -> list[str]:
+    """Store in each section the hash of its twin as it is in the files now."""
+    chapter = read_chapter(chapter.folder)
+    written = []
+    for language, lines in with_new_hashes(chapter, translated).items():
+        lesson = chapter.lessons[language]
+        if lines != lines_of(lesson.source):
+            _write(lesson, lines)
+            written.append(f"{lesson.where}: hashes of its twin renewed")
+    return written

@@ -2,7 +2,7 @@
 
 `runner.py` starts it as `python -m kerascope.lessons.child RESULT` and writes the blocks to its
 standard input. All Python of a chapter shares one namespace, as if it were typed into one program;
-each debugger session is a process of its own.
+each debugger session is a process of its own, forked off this one where that can be.
 """
 
 from __future__ import annotations
@@ -22,11 +22,19 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+# What every session imports sooner or later is imported here, once for all that are forked off.
+import kerascope.cli.debugging
+import kerascope.layers
+import kerascope.models  # noqa: F401
 from kerascope import errors
-from kerascope.lessons.blocks import SESSIONS
-from kerascope.lessons.forking import start_server
-from kerascope.lessons.lines import lines_of, lines_with_ends
-from kerascope.lessons.sessions import Start, calm_process, run_session, start_session
+from kerascope.lessons.lesson import SESSIONS, lines_of, lines_with_ends
+from kerascope.lessons.sessions import (
+    Start,
+    calm_process,
+    run_session,
+    start_server,
+    start_session,
+)
 
 OUT = "out"  # folder that pictures are written to
 

@@ -10,12 +10,10 @@ from pathlib import Path
 from kerascope.cli.usage import UsageError, given
 from kerascope.errors import ArgumentError, UnavailableError
 from kerascope.files import replacing
-from kerascope.lessons.accepting import accept
-from kerascope.lessons.blocks import LANGUAGES, Chapter
-from kerascope.lessons.checking import complaints_of, stale_pictures
-from kerascope.lessons.folders import chapter_folders, find_chapter, read_chapter
-from kerascope.lessons.glossary import Term, read_glossary
-from kerascope.lessons.places import tutorials_folder
+from kerascope.lessons import tutorials_folder
+from kerascope.lessons.checking import Term, accept, complaints_of, read_glossary, stale_pictures
+from kerascope.lessons.lesson import LANGUAGES, Chapter
+from kerascope.lessons.parser import chapter_folders, find_chapter, read_chapter
 from kerascope.lessons.render_html import chapter_page, index_page, page_name
 from kerascope.lessons.render_notebook import notebook_text
 from kerascope.lessons.runner import ChapterRun, run_chapters

@@ -18,8 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from kerascope.errors import ArgumentError
-from kerascope.lessons.cleaning import clean
-from kerascope.lessons.runner import prepare_folder
+from kerascope.lessons.runner import clean, prepare_folder
 from kerascope.lessons.sessions import (
     PACKAGE_PARENT,
     calm_environment,

@@ -13,11 +13,18 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from kerascope.errors import UnknownNameError
-from kerascope.lessons.block_html import PREDICT, session_command
-from kerascope.lessons.blocks import SESSIONS, Block, Lesson, Part, Picture, Prose, Section
-from kerascope.lessons.folders import find_chapter, read_chapter
-from kerascope.lessons.lines import lines_of
-from kerascope.lessons.prose_html import LESSON_LINK, WIDE, shown_text
+from kerascope.lessons.lesson import (
+    SESSIONS,
+    Block,
+    Lesson,
+    Part,
+    Picture,
+    Prose,
+    Section,
+    lines_of,
+)
+from kerascope.lessons.parser import find_chapter, read_chapter
+from kerascope.lessons.render_html import LESSON_LINK, PREDICT, WIDE, session_command, shown_text
 from kerascope.lessons.stops import numbered
 
 DEFAULT_WIDTH = 80

@@ -9,16 +9,240 @@ the page's address.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
+from typing import Any
 
-from kerascope.lessons.block_html import block_html
-from kerascope.lessons.blocks import Block, Chapter, LessonError, Part, Picture, Prose, Section
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from kerascope.lessons.checking import block_complaints
+from kerascope.lessons.comparison import FREE
+from kerascope.lessons.lesson import (
+    LANGUAGES,
+    SESSIONS,
+    Block,
+    Chapter,
+    LessonError,
+    Part,
+    Picture,
+    Prose,
+    Section,
+    lines_of,
+)
 from kerascope.lessons.page_style import NAMES, NO_NETWORK, TAGS, script, style_sheet
-from kerascope.lessons.player.embedding import frame
-from kerascope.lessons.prose_html import inline_html, prose_html
+from kerascope.lessons.parser import markdown
+from kerascope.lessons.player.player import frame
 from kerascope.lessons.stops import numbered
-from kerascope.lessons.twins import block_complaints
+
+# --- a block, with its output ---------------------------------------------------------------------
+
+
+LONG = 40  # lines from which a block may be cut by the end of a printed page
+PREDICT = {"en": "Say what it shows, then look", "zh": "先猜结果，再看"}
+LABELS = {"en": ("Code", "Output"), "zh": ("代码", "输出")}
+PROMPT = re.compile(r"^(?P<prompt>\((?:Pdb|Kdb|com)\)) ?(?P<command>.*)$")
+
+
+def block_html(block: Block, languages: tuple[str, ...] = LANGUAGES) -> str:
+    """Return a block and its output.
+
+    A session is shown as it looks in a terminal, commands behind their prompts, under the command
+    that begins it. What the reader should predict is folded away.
+    """
+    output = numbered(block.output.text) if block.output else ""
+    if block.kind in SESSIONS:
+        body = _session(block, output, languages)
+    else:
+        body = _code(highlighted(block.code, "pycon" if block.kind == "pycon" else "python"))
+        if output:
+            body += _foldable(block, _printed(_printed_html(block, output)), languages)
+    return f'<div class="block {block.kind}" id="block.{block.id}">\n{body}</div>\n'
+
+
+def _session(block: Block, output: str, languages: tuple[str, ...]) -> str:
+    title = f'<div class="title"><code>$ {escape(session_command(block))}</code></div>\n'
+    transcript = _printed(transcript_html(output))
+    if not block.predict:
+        return title + transcript
+    return title + _code(escape(block.code)) + _foldable(block, transcript, languages)
+
+
+def session_command(block: Block) -> str:
+    """Return what a person types to begin the session of a block.
+
+    Examples
+    --------
+    >>> session_command(Block("pdb", "a", ("example.py",), "", 1, (0, 0)))
+    'python3 -m pdb example.py'
+    """
+    program = "python3 -m pdb" if block.kind == "pdb" else "kerascope debug"
+    return f"{program} {' '.join(block.words)}"
+
+
+def transcript_html(text: str) -> str:
+    r"""Return a transcript with its prompts, its commands and the places of its stops marked.
+
+    Examples
+    --------
+    >>> transcript_html("(Pdb) p 1 < 2\nTrue\n")
+    '<span class="prompt">(Pdb)</span> <span class="command">p 1 &lt; 2</span>\nTrue\n'
+    """
+    lines = []
+    for line in lines_of(text):
+        found = PROMPT.match(line)
+        if found:
+            command = escape(found["command"])
+            prompt = f'<span class="prompt">{found["prompt"]}</span>'
+            lines.append(f'{prompt} <span class="command">{command}</span>')
+        elif line.startswith("> "):
+            lines.append(f'<span class="where">{escape(line)}</span>')
+        else:
+            lines.append(escape(line))
+    return "\n".join(lines) + "\n"
+
+
+def highlighted(code: str, lexer: str) -> str:
+    """Return code as HTML with the classes of pygments."""
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import get_lexer_by_name
+
+    formatter = HtmlFormatter(nowrap=True)
+    return str(highlight(code, get_lexer_by_name(lexer, stripnl=False), formatter))
+
+
+def _printed_html(block: Block, output: str) -> str:
+    if block.kind != "raises":
+        return escape(output)
+    return re.sub(
+        r"(?m)^([\w.]+(?:Error|Exception)\b)", r'<span class="gr">\1</span>', escape(output)
+    )
+
+
+def _code(html: str) -> str:
+    return _pre(html, "", 0)
+
+
+def _printed(html: str) -> str:
+    return _pre(html, "printed", 1)
+
+
+def _pre(html: str, name: str, label: int) -> str:
+    """Return a piece that scrolls by itself, also by keys, and says what it is."""
+    names = f"{name} long".strip() if html.count("\n") > LONG else name
+    shown_as = f' class="{names}"' if names else ""
+    said = " / ".join(LABELS[language][label] for language in LANGUAGES)
+    attributes = f'{shown_as} role="group" tabindex="0" aria-label="{said}"'
+    return f"<pre{attributes}><code>{html}</code></pre>\n"
+
+
+def _foldable(block: Block, html: str, languages: tuple[str, ...]) -> str:
+    if not block.predict:
+        return html
+    words = "".join(
+        f'<span class="in-{one}" lang="{one}">{PREDICT[one]}</span>' for one in languages
+    )
+    return f"<details><summary>{words}</summary>\n{html}</details>\n"
+
+
+# --- prose ----------------------------------------------------------------------------------------
+
+
+# Signs between which a line of the file ends without a space: Chinese has none.
+WIDE = r"[\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uff00-\uffef]"
+# How many signs of a table fit side by side on a phone. A column of words is content with few: it
+# wraps. The air beside a column counts as well.
+TABLE_SIGNS, COLUMN_SIGNS, AIR = 62, 16, 3
+LESSON_LINK = re.compile(r"(?:\.\./)?(?P<chapter>[\w-]+)/lesson\.\w+\.md(?:#[\w.-]*)?")
+
+
+def prose_html(text: str) -> str:
+    """Return the HTML of a piece of prose.
+
+    A link to another lesson, `../05-node/lesson.en.md`, leads to its page. A table of many words
+    has the class "wordy", and each of its cells knows the head of its column: where the window is
+    narrow, the style sheet makes a card of each row.
+
+    Examples
+    --------
+    >>> prose_html("It has 4{.free} *joints*.").strip()
+    '<p>It has 4 <em>joints</em>.</p>'
+    """
+    reader = markdown()
+    _add_rules(reader)
+    return str(reader.render(shown_text(text)))
+
+
+def inline_html(text: str) -> str:
+    """Return the HTML of a heading or a caption, without a paragraph around it."""
+    return str(markdown().renderInline(shown_text(text)))
+
+
+def shown_text(text: str) -> str:
+    """Return Markdown as it is shown: without marks, Chinese lines joined without a space."""
+    text = text.replace(FREE, "")
+    return re.sub(rf"(?<={WIDE})\n(?={WIDE})", "", text)
+
+
+def _add_rules(reader: MarkdownIt) -> None:
+    rules: Any = reader.renderer
+    plain = rules.renderToken
+
+    def link(tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        found = LESSON_LINK.fullmatch(str(tokens[index].attrs.get("href", "")))
+        if found:
+            tokens[index].attrs["href"] = f"{found['chapter']}.html"
+            tokens[index].attrs["data-page"] = f"{found['chapter']}.html"
+        return str(plain(tokens, index, options, env))
+
+    def table(tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        name = "scroll wordy" if _is_wordy(_label_cells(tokens, index)) else "scroll"
+        return f'<div class="{name}" tabindex="0">' + str(plain(tokens, index, options, env))
+
+    def table_end(tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return str(plain(tokens, index, options, env)) + "</div>\n"
+
+    rules.rules |= {"link_open": link, "table_open": table, "table_close": table_end}
+
+
+def _label_cells(tokens: Sequence[Token], begin: int) -> list[int]:
+    """Give each cell of a table the head of its column; return how many signs each column needs.
+
+    A sign of Chinese counts as two. The first cell of a row stays in one line, unless it is long.
+    """
+    heads: list[str] = []
+    needs: list[int] = []
+    column = 0
+    for index in range(begin, len(tokens)):
+        token = tokens[index]
+        if token.type == "table_close":
+            break
+        if token.type == "tr_open":
+            column = 0
+        if token.type not in ("th_open", "td_open"):
+            continue
+        text = "".join(child.content for child in tokens[index + 1].children or [])
+        if token.type == "th_open":
+            heads.append(text)
+            needs.append(0)
+        else:
+            token.attrs["data-head"] = heads[column]
+            if column == 0 and len(text) > COLUMN_SIGNS:
+                token.attrs["class"] = "long"
+        needs[column] = max(needs[column], len(text) + len(re.findall(WIDE, text)))
+        column += 1
+    return needs
+
+
+def _is_wordy(needs: list[int]) -> bool:
+    """Return whether a table would be squeezed on a phone: it has several columns of words."""
+    return sum(min(need, COLUMN_SIGNS) + AIR for need in needs) > TABLE_SIGNS
+
+
+# --- pages ----------------------------------------------------------------------------------------
+
 
 COURSE = {"en": "Keras from inside", "zh": "由内而观 Keras"}
 WORDS = {

@@ -11,9 +11,8 @@ import doctest
 import json
 from typing import Any
 
-from kerascope.lessons.blocks import SESSIONS, Block, Chapter, Picture, Prose
-from kerascope.lessons.lines import lines_with_ends
-from kerascope.lessons.numbers import FREE
+from kerascope.lessons.comparison import FREE
+from kerascope.lessons.lesson import SESSIONS, Block, Chapter, Picture, Prose, lines_with_ends
 from kerascope.lessons.stops import numbered
 
 Cell = dict[str, Any]
@@ -23,7 +22,7 @@ FIRST = {
 }
 PREPARE = "from kerascope.lessons.notebook_cells import kscope, pdb, prepare\n\nprepare()"
 PLAY = (
-    "from kerascope.lessons.player.embedding import ShownPlayer\n\n"
+    "from kerascope.lessons.player.player import ShownPlayer\n\n"
     "ShownPlayer({path!r}, {title!r}, {language!r})"
 )
 SHOW = "from IPython.display import SVG\n\nSVG({path!r})"

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from functools import cache, partial
 from typing import NamedTuple
 
-from kerascope.lessons.places import package_folder
+from kerascope.lessons import package_folder
 
 FILE = r"(?<![\w/.])(?P<file>kerascope/[\w/]+\.py)"
 PRINTED = re.compile(FILE + r"(?:\((?P<line>\d+)\)(?P<function>[\w<>]+)\(|:(?P<at>\d+)(?!\w))")
@@ -50,9 +50,9 @@ def named(text: str) -> str:
 
     Examples
     --------
-    >>> line = source_of("kerascope/learn/texts.py").first_line_of("Text.within")
-    >>> print(named(f"Breakpoint 1 at kerascope/learn/texts.py:{line}"))
-    Breakpoint 1 at kerascope/learn/texts.py:Text.within
+    >>> line = source_of("kerascope/learn/verdicts.py").first_line_of("Text.within")
+    >>> print(named(f"Breakpoint 1 at kerascope/learn/verdicts.py:{line}"))
+    Breakpoint 1 at kerascope/learn/verdicts.py:Text.within
     """
     lines = text.split("\n")
     return "\n".join(
@@ -68,10 +68,11 @@ def numbered(text: str) -> str:
 
     Examples
     --------
-    >>> stored = "> kerascope/learn/texts.py(N)as_json()\n-> return {'en': self.en}"
+    >>> stored = "> kerascope/learn/verdicts.py(N)as_json()\n-> return {'en': self.en}"
     >>> numbered(stored) == stored  # there is no such statement
     True
-    >>> stored = "> kerascope/learn/texts.py(N)within()\n-> def within(self, language: str) -> str:"
+    >>> where = "kerascope/learn/verdicts.py(N)within()"
+    >>> stored = f"> {where}\n-> def within(self, language: str) -> str:"
     >>> named(numbered(stored)) == stored, "(N)" in numbered(stored)
     (True, False)
     """

@@ -1,35 +1,35 @@
 """Files of models: written and read in the forms of Keras 1, 2 and 3.
 
-`doors` holds what models call, and chooses the form by the file's ending. Three rules hold for all
-of them: a reader runs no code from a file; it looks at sizes before it reads; and a file is written
-whole or not at all. Nothing of it is loaded before the first model is saved or read.
+`saving_api` holds what models call, and chooses the form by the file's ending. Three rules hold for
+all of them: a reader runs no code from a file; it looks at sizes before it reads; and a file is
+written whole or not at all. Nothing of it is loaded before the first model is saved or read.
 
 | what | where |
 |---|---|
-| `.keras` and `.weights.h5` | `keras3_files`, with `archive` |
-| their configuration, calls, weights, optimizers | `keras3_reading` and `keras3_writing`,
-  `keras3_calls`, `keras3_masks`, `keras3_entries`, `keras3_weights`, `keras3_optimizers`,
-  `keras3_compile`; differences by name in the one table `keras3_table` |
-| `.h5` | `hdf5_models`, `hdf5_weights`, `hdf5_attributes` |
-| older files | `old_configs`, `old_weights` |
-| what keeps a hostile file harmless | `limits`, `safe_json`, `hdf5_files`, `archive`, `byte_code` |
+| `.keras` and `.weights.h5` | `keras3_files`, with `keras3_weights` |
+| their configuration, calls, optimizers | `keras3_reading`, `keras3_writing`, `keras3_compile`;
+  differences by name in the one table `keras3_table` |
+| `.h5` | `hdf5_models` |
+| older files | `older_keras` |
+| configurations alone | `configs` |
+| what keeps a hostile file harmless | `untrusted`, `hdf5_files`, the archives of `keras3_files` |
 """
 
 from kerascope.engine.pickling import pickle_model, unpickle_model
 from kerascope.engine.saving import file_functions
 from kerascope.saving.configs import model_from_config, model_from_json, model_from_yaml
-from kerascope.saving.doors import load_model, load_weights, save_model, save_weights
-from kerascope.saving.hdf5_attributes import (
+from kerascope.saving.hdf5_files import (
     load_attributes_from_hdf5_group,
     save_attributes_to_hdf5_group,
 )
-from kerascope.saving.hdf5_models import written_config
-from kerascope.saving.hdf5_weights import (
+from kerascope.saving.hdf5_models import (
     load_weights_from_hdf5_group,
     load_weights_from_hdf5_group_by_name,
     save_weights_to_hdf5_group,
+    written_config,
 )
-from kerascope.saving.old_weights import preprocess_weights_for_loading
+from kerascope.saving.older_keras import preprocess_weights_for_loading
+from kerascope.saving.saving_api import load_model, load_weights, save_model, save_weights
 
 _FUNCTIONS = (
     load_attributes_from_hdf5_group,

@@ -1,26 +1,92 @@
 """Models from configurations alone: dicts, JSON, YAML, of Keras 1, 2 and 3.
 
 Which Keras wrote a configuration is seen from its form. The weights of the model are fresh, unless
-the caller goes on to read them.
+the caller goes on to read them. Functions as byte code are refused, unless the file is trusted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
+from kerascope import backend as K
 from kerascope.engine.layer_type import layer_registry
+from kerascope.engine.pickling import byte_code_in, function_of
 from kerascope.errors import ConfigError, KerascopeError, UnknownNameError
 from kerascope.limits import USUAL, Budget, Limits, building, current_budget
-from kerascope.registry import custom_object_scope
-from kerascope.saving.byte_code import decode_functions, refuse_byte_code
+from kerascope.registry import custom_object_scope, get_custom_objects
 from kerascope.saving.keras3_reading import from_keras_3
 from kerascope.saving.keras3_table import ACTIVATIONS
-from kerascope.saving.limits import parts_of
-from kerascope.saving.old_configs import is_from_keras_1, today
-from kerascope.saving.safe_json import check_values, read_json, read_yaml
+from kerascope.saving.older_keras import is_from_keras_1, today
+from kerascope.saving.untrusted import check_values, parts_of, read_json, read_yaml
 from kerascope.spellings import changed_habits
 
 __all__ = ["model_from_config", "model_from_json", "model_from_yaml"]
+
+
+# --- functions as byte code: refused, unless the caller trusts the file ---------------------------
+# Keras writes the function of `Lambda(lambda x: ...)` as marshalled byte code. Whoever loads it
+# gives the author of the file the right to run anything on this machine, as soon as the model is
+# called; and damaged byte code can end the whole process. So it is decoded only with
+# `safe_mode=False`, which is for files of your own. (Byte code also fits one version of Python
+# only.)
+
+
+ARGUMENTS = ("function", "output_shape", "mask")
+
+
+def lambda_entries(config: Any) -> Iterator[dict[str, Any]]:
+    """Yield the configuration of each Lambda layer that has byte code."""
+    waiting = [config]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting.extend(value)
+        elif isinstance(value, dict):
+            inner: Any = value.get("config")
+            is_lambda = value.get("class_name") == "Lambda" and isinstance(inner, dict)
+            if is_lambda and any(byte_code_in(inner, argument) for argument in ARGUMENTS):
+                yield inner
+            waiting.extend(value.values())
+
+
+def refuse_byte_code(config: Any, safe_mode: bool) -> None:
+    """Raise ConfigError if a Lambda's function is byte code and nothing stands in its place."""
+    for entry in lambda_entries(config) if safe_mode else ():
+        name = entry.get("name")
+        if byte_code_in(entry, "function") and name not in get_custom_objects():
+            raise ConfigError(
+                f"Lambda '{name}': its function was written as the byte code of a lambda, which "
+                f"is not run: it could do anything. Pass custom_objects={{{name!r}: function}}; "
+                f"or, if you trust the file, load_model(..., safe_mode=False)."
+            )
+
+
+def decode_functions(config: Any) -> None:
+    """Put functions in the place of byte code, except where a custom object has the layer's name.
+
+    Only for a file that is trusted: see the top of this module.
+
+    Raises
+    ------
+    ConfigError
+        The byte code cannot be read: as a rule, another version of Python wrote it.
+    """
+    for entry in lambda_entries(config):
+        name = entry.get("name")
+        names = {"K": K, "np": np, **get_custom_objects()}
+        for argument in ARGUMENTS:
+            code = byte_code_in(entry, argument)
+            if code is None or (argument == "function" and name in get_custom_objects()):
+                continue
+            where = f"Lambda '{name}': its {argument}"
+            entry[argument] = function_of(code, names, where)
+
+
+# --- models ---------------------------------------------------------------------------------------
+
 
 # What a damaged configuration makes a constructor raise, beside our own errors.
 _DAMAGED = (

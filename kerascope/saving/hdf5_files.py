@@ -8,7 +8,9 @@ one array, if it has the shape that is expected.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import io
+import mmap
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,13 +19,136 @@ import numpy as np
 
 from kerascope.errors import ConfigError, DataError, KerascopeError, UnavailableError
 from kerascope.files import comes_from_the_system
-from kerascope.saving.hdf5_texts import bytes_of, check_texts
-from kerascope.saving.limits import (
+from kerascope.saving.untrusted import (
     DEEPEST_GROUP,
     FREE_SIZE,
     GREATEST_RATIO,
     MOST_OBJECTS,
 )
+
+__all__ = ["load_attributes_from_hdf5_group", "save_attributes_to_hdf5_group"]
+
+
+# --- how long texts in attributes say that they are -----------------------------------------------
+# A text of any length lies in a heap; the attribute itself only holds its length and its place.
+# HDF5 takes memory for as many bytes as that length says, before it looks at the heap: with one
+# damaged byte, 3 GB. And it walks through a damaged heap without ever coming to an end. So both are
+# looked at here, in the bytes of the file.
+#
+# An attribute is stored as a message [1]: version, sizes of the next three parts, name, type,
+# shape, and then the data, for a text 4 bytes of length, 8 of address and 4 of index.
+#
+# References
+# ----------
+# 1. The HDF Group: HDF5 File Format Specification, version 3.0, IV.A.2.m "The Attribute Message".
+
+
+_LENGTH_ADDRESS_INDEX = 16  # bytes of one text
+_TYPE_OF_ANY_LENGTH = 9  # class of the type, in the low half of its first byte
+
+
+@contextmanager
+def bytes_of(source: Any) -> Iterator[Any]:
+    """Give the bytes of a file, on disk or in memory.
+
+    Parameters
+    ----------
+    source : str, Path or io.BytesIO
+    """
+    if isinstance(source, io.BytesIO):
+        yield source.getvalue()  # CPython shares the bytes: nothing is copied
+        return
+    with Path(source).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as m:
+        yield m
+
+
+def check_texts(content: Any, names: set[str], where: str) -> None:
+    """Raise ConfigError if a text says that it is longer than its whole file.
+
+    Parameters
+    ----------
+    content : bytes or mmap
+    names : set of str
+        Of the attributes that hold texts.
+    where : str
+        What the file is called in an error.
+    """
+    for name in names:
+        wanted = name.encode() + b"\0"
+        place = content.find(wanted)
+        while place >= 0:
+            for length, address in _texts(content, place, len(wanted)):
+                if length <= len(content) and (length == 0 or _is_whole_heap(content, address)):
+                    continue
+                if length <= len(content):
+                    raise ConfigError(f"{where} is no whole HDF5 file: {name!r} is damaged.")
+                raise ConfigError(
+                    f"{where}: the text {name!r} says that it has {length} bytes, more than "
+                    f"the whole file; the file is damaged or a trap."
+                )
+            place = content.find(wanted, place + 1)
+
+
+def _texts(content: Any, place: int, name_size: int) -> Iterator[tuple[int, int]]:
+    """Yield length and address of the texts of an attribute whose name stands at `place`.
+
+    Nothing is yielded if the bytes before the name do not begin such an attribute.
+    """
+    for version, bytes_before in ((1, 8), (2, 8), (3, 9)):
+        start = place - bytes_before
+        if start < 0 or content[start] != version or _number(content, start + 2, 2) != name_size:
+            continue
+        type_size, shape_size = _number(content, start + 4, 2), _number(content, start + 6, 2)
+        step = 8 if version == 1 else 1  # the first version fills every part up to 8 bytes
+        type_place = place + _filled(name_size, step)
+        shape_place = type_place + _filled(type_size, step)
+        data = shape_place + _filled(shape_size, step)
+        if data >= len(content) or content[type_place] & 0x0F != _TYPE_OF_ANY_LENGTH:
+            continue
+        for text in range(_number_of_texts(content, shape_place)):
+            start = data + text * _LENGTH_ADDRESS_INDEX
+            yield _number(content, start, 4), _number(content, start + 4, 8)
+
+
+def _is_whole_heap(content: Any, address: int) -> bool:
+    """Tell whether a heap of texts can be walked to its end, which HDF5 does without looking.
+
+    A heap has a head of 16 bytes with its size, then objects: 2 bytes of index, 6 of other facts, 8
+    of size, and the data. Index 0 is the space that is left, whose size counts its own head.
+    """
+    end = address + _number(content, address + 8, 8)
+    if content[address : address + 4] != b"GCOL" or end > len(content):
+        return False
+    place = address + 16
+    while place + 16 <= end:
+        index, size = _number(content, place, 2), _number(content, place + 8, 8)
+        step = size if index == 0 else 16 + _filled(size, 8)
+        if step < 16 or place + step > end:
+            return False
+        place += step
+    return True
+
+
+def _number_of_texts(content: Any, shape_place: int) -> int:
+    """Return how many elements a shape has: its number of axes, then 8 bytes for each size."""
+    version, axes = content[shape_place], content[shape_place + 1]
+    first = shape_place + (8 if version == 1 else 4)
+    count = 1
+    for axis in range(axes):
+        count *= _number(content, first + 8 * axis, 8)
+    return min(count, len(content) // _LENGTH_ADDRESS_INDEX)
+
+
+def _number(content: Any, place: int, size: int) -> int:
+    return int.from_bytes(content[place : place + size], "little")
+
+
+def _filled(size: int, step: int) -> int:
+    return -(-size // step) * step
+
+
+# --- opening and checking -------------------------------------------------------------------------
+
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
@@ -204,3 +329,75 @@ def as_numbers(array: np.ndarray) -> np.ndarray:
     if array.dtype.kind != "V":
         return array
     return (array.view("uint16").astype("uint32") << 16).view("float32")
+
+
+# --- lists of names in attributes -----------------------------------------------------------------
+# Keras writes `layer_names` as one attribute where it fits, else as `layer_names0`, `layer_names1`,
+# and so on. Names are stored as UTF-8.
+
+
+LARGEST_ATTRIBUTE = 64_512  # bytes: HDF5's 64 KB for an object's header, without its own facts
+
+
+def save_attributes_to_hdf5_group(group: Any, name: str, data: Sequence[bytes | str]) -> None:
+    """Write a list of names to an attribute, or to several if it is too long for one.
+
+    Parameters
+    ----------
+    group : h5py.Group
+    name : str
+        Of the attribute: "layer_names", "weight_names".
+    data : list of bytes or str
+
+    Raises
+    ------
+    ConfigError
+        A single name is too long.
+    """
+    names = [item.encode() if isinstance(item, str) else bytes(item) for item in data]
+    longest = max((len(item) for item in names), default=0)
+    if longest > LARGEST_ATTRIBUTE:
+        raise ConfigError(
+            f"cannot write {name!r} to HDF5: a name has {longest} bytes; expected at most "
+            f"{LARGEST_ATTRIBUTE}. Give it a shorter name."
+        )
+    if longest * len(names) <= LARGEST_ATTRIBUTE:
+        group.attrs[name] = names
+        return
+    step = LARGEST_ATTRIBUTE // longest
+    for piece, start in enumerate(range(0, len(names), step)):
+        group.attrs[f"{name}{piece}"] = names[start : start + step]
+
+
+def load_attributes_from_hdf5_group(group: Any, name: str) -> list[str]:
+    """Return a list of names that was written by `save_attributes_to_hdf5_group`, or by Keras.
+
+    Parameters
+    ----------
+    group : h5py.Group
+    name : str
+
+    Returns
+    -------
+    list of str
+        Empty if there is no such attribute.
+    """
+    if name in group.attrs:
+        return _as_text(group.attrs[name])
+    names: list[str] = []
+    piece = 0
+    while f"{name}{piece}" in group.attrs:
+        names += _as_text(group.attrs[f"{name}{piece}"])
+        piece += 1
+    return names
+
+
+def has_attribute(group: Any, name: str) -> bool:
+    """Tell whether a list of names is there, whole or in pieces."""
+    return name in group.attrs or f"{name}0" in group.attrs
+
+
+def _as_text(values: Any) -> list[str]:
+    """Return names as str; an empty list comes back from HDF5 as an array of floats."""
+    items = np.atleast_1d(np.asarray(values)).ravel().tolist()
+    return [item.decode() if isinstance(item, bytes) else str(item) for item in items]

@@ -1,29 +1,170 @@
 """Keras 3's files: whole models in `.keras` archives, and `.weights.h5`.
 
-An archive has three members: `metadata.json`, `config.json` and `model.weights.h5`. In the last,
-the state of the optimizer lies beside the weights, under `optimizer/vars`.
+An archive is a zip of three members: `metadata.json`, `config.json` and `model.weights.h5`. In the
+last, the state of the optimizer lies beside the weights, under `optimizer/vars`.
 """
 
 from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
 from kerascope.backend.state import batch_set_value
-from kerascope.errors import ConfigError, DataError
+from kerascope.errors import ConfigError, DataError, KerascopeError
 from kerascope.files import replacing
 from kerascope.limits import Budget, Limits, building
-from kerascope.saving.archive import reading_archive, write_archive
 from kerascope.saving.configs import model_of
-from kerascope.saving.hdf5_files import array_of, reading_hdf5, writing_hdf5
-from kerascope.saving.keras3_compile import compile_from_keras_3, compile_to_keras_3
-from kerascope.saving.keras3_names import orders_in
-from kerascope.saving.keras3_optimizers import state_from_keras_3, state_to_keras_3
-from kerascope.saving.keras3_weights import folders, read_weights_of, write_weights_of
+from kerascope.saving.hdf5_files import array_of, check_system, reading_hdf5, writing_hdf5
+from kerascope.saving.keras3_compile import (
+    compile_from_keras_3,
+    compile_to_keras_3,
+    state_from_keras_3,
+    state_to_keras_3,
+)
+from kerascope.saving.keras3_weights import folders, orders_in, read_weights_of, write_weights_of
 from kerascope.saving.keras3_writing import facts_of, to_keras_3
-from kerascope.saving.safe_json import read_json
+from kerascope.saving.untrusted import (
+    FREE_SIZE,
+    GREATEST_RATIO,
+    LARGEST_CONFIG,
+    MOST_MEMBERS,
+    read_json,
+)
+
+# --- archives, written whole and read with care ---------------------------------------------------
+# Nothing is ever unpacked onto the disk. Before a member is read, the list of members is looked at:
+# their names, their sizes as declared, and how much each claims to have been compressed. A member
+# is then read in pieces, so that one which is longer than it says is noticed in time.
+
+
+_PIECE = 2**20
+_LINK = 0o120000  # the type bits of a symbolic link in a Unix mode
+_MADE_ON = (1980, 1, 1, 0, 0, 0)  # the same file for the same model
+
+
+def write_archive(path: Any, members: Mapping[str, bytes]) -> None:
+    """Write a zip file of these members, uncompressed as Keras does.
+
+    Parameters
+    ----------
+    path : str or Path
+    members : dict of str to bytes
+    """
+    import zipfile  # only a session that saves needs it
+
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name, _MADE_ON), content)
+
+
+@contextmanager
+def reading_archive(path: Any, where: str) -> Iterator[Archive]:
+    """Open a zip file for reading, after a look at its list of members.
+
+    Parameters
+    ----------
+    path : str or Path
+    where : str
+        What the file is called in an error.
+
+    Raises
+    ------
+    ConfigError
+        It is no zip file, is damaged, or has members that no model has.
+    """
+    import zipfile
+
+    damaged = (
+        zipfile.BadZipFile,
+        OSError,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        ValueError,
+    )
+    try:
+        with zipfile.ZipFile(path) as opened:
+            _check_members(opened.infolist(), where)
+            yield Archive(opened, where)
+    except KerascopeError:
+        raise
+    except damaged as error:
+        check_system(error, where)
+        raise ConfigError(f"{where} is no whole .keras file ({error}).") from None
+
+
+def _check_members(members: list[Any], where: str) -> None:
+    names = [member.filename for member in members]
+    if len(names) > MOST_MEMBERS:
+        raise ConfigError(f"{where}: has {len(names)} members; at most {MOST_MEMBERS}.")
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ConfigError(f"{where}: has two members called {twice!r}.")
+    for member in members:
+        name = member.filename
+        parts = name.replace("\\", "/").split("/")
+        if name.startswith(("/", "\\")) or ".." in parts or ":" in parts[0]:
+            raise ConfigError(f"{where}: its member {name!r} leads out of the archive.")
+        if (member.external_attr >> 16) & 0o170000 == _LINK:
+            raise ConfigError(f"{where}: its member {name!r} is a link to another file.")
+        if member.flag_bits & 1:
+            raise ConfigError(f"{where}: its member {name!r} is encrypted.")
+        size, stored = member.file_size, member.compress_size
+        if size > FREE_SIZE and size > GREATEST_RATIO * stored:
+            raise ConfigError(
+                f"{where}: its member {name!r} would have {size} bytes, out of {stored}; the file "
+                f"is damaged or a trap."
+            )
+
+
+class Archive:
+    """An open archive whose members have been looked at."""
+
+    def __init__(self, opened: Any, where: str) -> None:
+        self._opened = opened
+        self._where = where
+        self.names: list[str] = opened.namelist()
+
+    def text(self, name: str) -> bytes:
+        """Return a member that holds JSON.
+
+        Raises
+        ------
+        ConfigError
+            It is not there, damaged, or too long.
+        """
+        return self._read(name, LARGEST_CONFIG)
+
+    def file(self, name: str) -> io.BytesIO:
+        """Return a member as a file in memory."""
+        return io.BytesIO(self._read(name, None))
+
+    def _read(self, name: str, most: int | None) -> bytes:
+        if name not in self.names:
+            known = ", ".join(self.names[:8]) or "nothing"
+            raise ConfigError(f"{self._where}: has no member {name!r}; it holds {known}.")
+        size = self._opened.getinfo(name).file_size
+        if most is not None and size > most:
+            raise ConfigError(f"{self._where}: {name!r} has {size} bytes; at most {most}.")
+        pieces: list[bytes] = []
+        read = 0
+        with self._opened.open(name) as member:
+            while piece := member.read(_PIECE):
+                read += len(piece)
+                if read > size:
+                    raise ConfigError(f"{self._where}: {name!r} is longer than it says.")
+                pieces.append(piece)
+        if read != size:
+            raise ConfigError(f"{self._where}: {name!r} is shorter than it says.")
+        return b"".join(pieces)
+
+
+# --- whole models ---------------------------------------------------------------------------------
+
 
 # The version of Keras whose form this is.
 KERAS_3_VERSION = "3.15.1"
@@ -87,7 +228,7 @@ def save_keras_weights(model: Any, filepath: Any, overwrite: bool) -> None:
 
 
 def load_keras_model(filepath: Any, compile: bool, safe_mode: bool, limits: Limits | None) -> Any:
-    """Read a whole model from a .keras archive; `doors.load_model` says what can go wrong."""
+    """Read a whole model from a .keras archive; `saving_api.load_model` says what can go wrong."""
     where = repr(str(filepath))
     with reading_archive(filepath, where) as archive:
         _check_version(archive, where)

@@ -1,29 +1,477 @@
 """From a configuration of Keras 3 to one of ours: a pure function over data.
 
 Keras 3 writes every object as `{"module", "class_name", "config", "registered_name"}`, and the
-calls of a graph with all their arguments. What differs by name stands in `keras3_table`; the calls
-are read in `keras3_calls`.
+calls of a graph with all their arguments. What differs by name stands in `keras3_table`. To be read
+from the end: `from_keras_3` translates objects, `graph_from_keras_3` the calls of a graph; masks
+and entries are what it asks of them.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from typing import Any, NamedTuple
 
+from kerascope.callers import warn
 from kerascope.engine.layer_type import constructor_keywords, layer_registry
 from kerascope.errors import ConfigError
+from kerascope.layers.operation_table import OPERATIONS
 from kerascope.registry import get_custom_objects
-from kerascope.saving.keras3_calls import graph_from_keras_3
 from kerascope.saving.keras3_table import (
     ACTIVATIONS,
     ANYTHING,
     ARGUMENTS,
+    CALLS,
     CLASSES,
     CLASSES_BACK,
+    IGNORED_MASKS,
     ONLY_THEIRS,
     TAKEN_TOO,
 )
 
+# --- entries: layers, operations, references to tensors -------------------------------------------
+
+
 Config = dict[str, Any]
+Reference = list[Any]
+
+
+def references_in(value: Any) -> list[Reference]:
+    """Return the references in lists and dicts, in the order in which Keras 3 flattens them."""
+    if isinstance(value, dict):
+        return [found for key in sorted(value) for found in references_in(value[key])]
+    if not isinstance(value, list):
+        raise ConfigError(f"expected a reference [layer, node, tensor], got {value!r}.")
+    if len(value) >= 3 and isinstance(value[0], str):
+        return [value[:3]]
+    return [found for item in value for found in references_in(item)]
+
+
+def is_operation(entry: Config) -> bool:
+    """Tell whether an entry is an operation on tensors and no layer.
+
+    In .h5 files Keras 3 leaves the module out, but only layers can be trainable. Some do not write
+    down that they are; no operation is called like them.
+    """
+    if "module" in entry:
+        return str(entry["module"] or "").startswith(("keras.src.ops", "keras.ops"))
+    if {"trainable", "layers"} & (entry.get("config") or {}).keys():
+        return False
+    class_name = entry.get("class_name")
+    return class_name in OPERATIONS or known_layer(class_name) is None
+
+
+def known_layer(class_name: Any) -> Any:
+    """Return a layer's class; None if there is none of that name."""
+    try:
+        return layer_registry.lookup(class_name)
+    except ValueError:
+        return None
+
+
+def is_tensor(value: Any) -> bool:
+    """Tell whether a value stands for a tensor."""
+    return isinstance(value, dict) and value.get("class_name") == "__keras_tensor__"
+
+
+def tensors_in(value: Any) -> list[Any]:
+    """Return what stands for tensors, in the order in which Keras 3 flattens lists and dicts."""
+    if is_tensor(value):
+        return [value]
+    if isinstance(value, dict):
+        return [found for key in sorted(value) for found in tensors_in(value[key])]
+    if isinstance(value, list):
+        return [found for item in value for found in tensors_in(item)]
+    return []
+
+
+def as_list(value: Any) -> Any:
+    """Return a dict of things by name as a list, in the order in which Keras 3 flattens it."""
+    is_dict = isinstance(value, dict) and "class_name" not in value
+    return [value[key] for key in sorted(value)] if is_dict else value
+
+
+def names_of_arguments(entry: Config) -> list[str]:
+    """Return the names of the arguments of a layer's `call` in Keras 3, the inputs first."""
+    if "layers" in (entry.get("config") or {}):
+        return ["inputs"]
+    if entry["class_name"] in CALLS:
+        return list(CALLS[entry["class_name"]])
+    cls = known_layer(entry["class_name"])
+    return list(inspect.signature(cls.call).parameters)[1:] if cls is not None else ["inputs"]
+
+
+# --- masks: handed on by Keras 3 itself, or given by hand -----------------------------------------
+# Keras 3 writes both down alike: `mask=` of a call names a tensor. A mask that it handed on is made
+# anew by our engine and left out of a call; every other has to stay, or predictions are silently
+# wrong. So the way of each mask through the graph is followed here, and it is left out only where
+# it is certain to be the one that our engine finds there: where the same operations compute both
+# from the same tensors. In doubt it stays, with its operations: that is always right.
+
+
+Place = tuple[Any, ...]
+
+# Through these a mask passes unchanged, here and in Keras 3.
+PASSING = frozenset(
+    [
+        *("Activation", "ActivityRegularization", "AlphaDropout", "BatchNormalization", "Dense"),
+        *("Dropout", "ELU", "GaussianDropout", "GaussianNoise", "LayerNormalization", "LeakyReLU"),
+        *("MultiHeadAttention", "PReLU", "ReLU", "Rescaling", "Softmax", "UnitNormalization"),
+    ]
+)
+
+# These hand a mask on if they return whole sequences.
+RECURRENT = frozenset(["Bidirectional", "GRU", "LSTM", "RNN", "SimpleRNN"])
+
+MERGING = frozenset(["Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract"])
+
+
+class Computed(NamedTuple):
+    """What an operation gives; equal to another if that computes the same."""
+
+    operation: str
+    arguments: list[Any]
+    options: dict[str, Any]
+
+
+UNKNOWN = object()  # equal to no mask: it is not known here what our engine finds
+
+
+class MasksOfGraph:
+    """The masks that the tensors of a graph carry, as Keras 3 and our engine hand them on.
+
+    A mask is a reference, a `Computed`, None where there is none, or a list of these.
+
+    Parameters
+    ----------
+    entries : list of dict
+        The layers of a graph network in Keras 3's form.
+    """
+
+    def __init__(self, entries: list[Config]) -> None:
+        self._entries = {entry["name"]: entry for entry in entries}
+        self._carried: dict[Place, Any] = {}
+
+    def is_handed_on(self, whose: Any, given: Any) -> bool:
+        """Tell whether an argument is the mask that another one carries anyway.
+
+        Parameters
+        ----------
+        whose : object
+            The argument whose mask it is: a tensor, or a list of them.
+        given : object
+            The argument called `mask`, or `value_mask`.
+        """
+        return bool(self._mask_of(whose) == self._computed(given))
+
+    def _mask_of(self, value: Any) -> Any:
+        if is_tensor(value):
+            return self._carried_by(_reference(value))
+        value = as_list(value)
+        return [self._mask_of(item) for item in value] if isinstance(value, list) else None
+
+    def _carried_by(self, reference: Place) -> Any:
+        if reference not in self._carried:
+            self._carried[reference] = UNKNOWN  # a graph in a damaged file may have a cycle
+            self._carried[reference] = self._found(*reference[:3])
+        return self._carried[reference]
+
+    def _found(self, name: str, node: int, place: int) -> Any:
+        entry = self._entries[name]
+        kind, config = entry["class_name"], entry.get("config") or {}
+        calls = entry["inbound_nodes"]
+        if is_operation(entry) or not calls:
+            return None
+        if not isinstance(calls[node], dict):
+            return UNKNOWN
+        kwargs = calls[node].get("kwargs") or {}
+        inputs = (calls[node].get("args") or [None])[0]
+        if kind == "Embedding":
+            made = Computed("NotEqual", [self._computed(inputs), 0], {})
+            return made if config.get("mask_zero") else None
+        if kind == "Masking":
+            differing = Computed(
+                "NotEqual", [self._computed(inputs), config.get("mask_value", 0.0)], {}
+            )
+            return Computed("Any", [differing], {"axis": -1, "keepdims": False})
+        given = kwargs.get("mask")
+        mask = self._mask_of(inputs) if given is None else self._computed(given)
+        if kind in MERGING and isinstance(mask, list):
+            return _any_of(mask)
+        if mask is None:
+            return None
+        if isinstance(mask, list) or place:
+            return UNKNOWN
+        return mask if _passes(kind, config) else UNKNOWN
+
+    def _computed(self, value: Any) -> Any:
+        """Return how a value is computed by operations out of the results of layers."""
+        if isinstance(value, list):
+            return [self._computed(item) for item in value]
+        if not is_tensor(value):
+            return value
+        name, node, *_ = reference = _reference(value)
+        entry = self._entries[name]
+        if not is_operation(entry):
+            return reference
+        call = entry["inbound_nodes"][node]
+        config = {key: item for key, item in (entry.get("config") or {}).items() if key != "name"}
+        options = {**config, **(call.get("kwargs") or {})}
+        return Computed(entry["class_name"], self._computed(call.get("args") or []), options)
+
+
+def is_mask(name: str) -> bool:
+    """Tell whether Keras 3 may have filled an argument by itself."""
+    return name == "mask" or name.endswith("_mask")
+
+
+def _reference(tensor: Config) -> Place:
+    return tuple(tensor["config"]["keras_history"])
+
+
+def _any_of(masks: list[Any]) -> Any:
+    """Return the mask of a sum or the like: what any of its inputs counts; none if one has none."""
+    if any(mask is None for mask in masks):
+        return None
+    first, *others = masks
+    for mask in others:
+        first = Computed("LogicalOr", [first, mask], {})
+    return first
+
+
+def _passes(kind: str, config: Config) -> bool:
+    """Tell whether the mask of a layer's only input is that of its output."""
+    inner = config.get("layer")
+    if kind == "TimeDistributed":
+        return isinstance(inner, dict) and inner.get("class_name") in PASSING
+    if kind == "Bidirectional":
+        config = {**inner["config"], **config} if isinstance(inner, dict) else config
+        if config.get("merge_mode") is None:
+            return False
+    if kind in RECURRENT:
+        return bool(config.get("return_sequences")) and not config.get("return_state")
+    return kind in PASSING
+
+
+# --- calls ----------------------------------------------------------------------------------------
+# In Keras 3 a call is `{"args": [...], "kwargs": {...}}`, with a `__keras_tensor__` wherever a
+# tensor stood; in ours it is a list of references, whose arguments say which of them stood where
+# (`engine.tensor_arguments`). Two things are found out here:
+#
+# - Masks. Keras 3 writes down the masks that it handed on by itself, with the operations that made
+#   them (`NotEqual` of an Embedding's input). Our engine makes them anew, so both are left out
+#   where `MasksOfGraph` is certain of that. A mask that was given by hand stays.
+# - Operations. `x + y` is an entry of its own, which becomes an `Operation` layer.
+
+
+def graph_from_keras_3(config: Config) -> Config:
+    """Return a graph network's configuration with its calls and references in our form.
+
+    The configurations of the layers themselves stay as they are.
+
+    Raises
+    ------
+    ConfigError
+        A call cannot be expressed here.
+    """
+    entries = _without_masks(config["layers"])
+    inputs, names_of_inputs = _ends(config, "input_layers")
+    outputs, names_of_outputs = _ends(config, "output_layers")
+    outputs = _counted_from_zero(outputs, entries)
+    entries = _that_are_used(entries, {name for name, *_ in [*inputs, *outputs]})
+    return {
+        **names_of_inputs,
+        **names_of_outputs,
+        "name": config.get("name"),
+        "trainable": config.get("trainable", True),
+        "layers": [_with_our_calls(entry) for entry in entries],
+        "input_layers": inputs,
+        "output_layers": outputs,
+    }
+
+
+def _ends(config: Config, key: str) -> tuple[list[Reference], Config]:
+    """Return the references to inputs or outputs, and their names, if they are in a dict.
+
+    Warns
+    -----
+    KerascopeWarning
+        They are nested; here they come side by side.
+    """
+    given = config[key]
+    found = references_in(given)
+    what = key.removesuffix("_layers")
+    if len(found) == 1 and not isinstance(given, dict):
+        return found, {}
+    several = list(given.values()) if isinstance(given, dict) else given
+    if any(not (isinstance(x, list) and x and isinstance(x[0], str)) for x in several):
+        names = [name for name, *_ in found]
+        warn(
+            f"model {config.get('name')!r}: its {what}s are nested in the file. Here they come "
+            f"side by side, in one list, in the order of the layers {names}."
+        )
+        return found, {}
+    return found, {f"names_of_{what}s": sorted(given)} if isinstance(given, dict) else {}
+
+
+def _counted_from_zero(outputs: list[Reference], entries: list[Config]) -> list[Reference]:
+    """Return references to outputs that count calls of nested graphs as all others do.
+
+    Keras 3 counts them from 1 here, and from 0 where they are the inputs of a call. (tf.keras
+    counts from 1 everywhere, which is left to the one who reads a graph in our form.)
+    """
+    calls = [call for entry in entries for call in entry["inbound_nodes"]]
+    if not all(isinstance(call, dict) for call in calls):
+        return outputs
+    graphs = {e["name"] for e in entries if "output_layers" in (e.get("config") or {})}
+    plain = {name for name, index, _ in outputs if index == 0}  # written by an older kerascope
+    return [[name, i - (name in graphs - plain), place] for name, i, place in outputs]
+
+
+# --- masks and what only they need ----------------------------------------------------------------
+
+
+def _without_masks(entries: list[Config]) -> list[Config]:
+    """Return the entries without the masks that our engine hands on by itself."""
+    masks = MasksOfGraph(entries)
+    return [
+        {
+            **entry,
+            "inbound_nodes": [
+                _without_masks_of(entry, call, masks) if isinstance(call, dict) else call
+                for call in entry["inbound_nodes"]
+            ],
+        }
+        for entry in entries
+    ]
+
+
+def _without_masks_of(entry: Config, call: Config, masks: MasksOfGraph) -> Config:
+    kwargs, args = dict(call.get("kwargs") or {}), call.get("args") or []
+    if "mask" in kwargs:
+        kwargs["mask"] = as_list(kwargs["mask"])  # of a model whose inputs are a dict
+    call = {**call, "kwargs": kwargs}
+    if is_operation(entry) or not any(map(is_mask, kwargs)):
+        return call
+    first, *others = names_of_arguments(entry) or ["inputs"]
+    given = {**dict(zip([first, *others], args, strict=False)), **kwargs}
+
+    def is_ours(name: str) -> bool:
+        """Tell whether our engine gives the layer this argument by itself."""
+        if name in IGNORED_MASKS.get(entry["class_name"], ()):
+            return True
+        whose = first if name in ("mask", f"{first}_mask") else name.removesuffix("_mask")
+        return bool(tensors_in(kwargs[name])) and masks.is_handed_on(given.get(whose), kwargs[name])
+
+    kept = {name: v for name, v in kwargs.items() if not is_mask(name) or not is_ours(name)}
+    return {**call, "kwargs": kept}
+
+
+def _that_are_used(entries: list[Config], kept: set[str]) -> list[Config]:
+    """Leave out operations whose result nobody takes."""
+    while True:
+        used = {
+            tensor["config"]["keras_history"][0]
+            for entry in entries
+            for call in entry["inbound_nodes"]
+            for tensor in tensors_in(call if isinstance(call, dict) else [])
+        }
+        left = [
+            entry
+            for entry in entries
+            if not is_operation(entry) or entry["name"] in used or entry["name"] in kept
+        ]
+        if len(left) == len(entries):
+            return entries
+        entries = left
+
+
+# --- one call -------------------------------------------------------------------------------------
+
+
+def _with_our_calls(entry: Config) -> Config:
+    if is_operation(entry):
+        return _operation(entry)
+    calls = [
+        _our_call(entry, call) if isinstance(call, dict) else call
+        for call in entry["inbound_nodes"]
+    ]
+    return {**entry, "inbound_nodes": calls}
+
+
+def _our_call(entry: Config, call: Config) -> list[Any]:
+    args, kwargs = list(call.get("args") or []), dict(call.get("kwargs") or {})
+    names = names_of_arguments(entry)
+    if not args and names and names[0] in kwargs:
+        args = [kwargs.pop(names[0])]
+    if len(args) > max(len(names), 1):
+        raise ConfigError(f"layer {entry['name']!r}: is called with {len(args)} arguments.")
+    kwargs = {**dict(zip(names[1:], args[1:], strict=False)), **kwargs}
+    tensors = tensors_in(args[:1])
+    arguments: Config = {}
+    for name, value in kwargs.items():
+        if value is None or name == "training":
+            continue  # Keras 3 writes `training` of the first call down, and never heeds it
+        arguments[name] = _with_places(value, tensors)
+    return [[*_history(tensor), arguments] for tensor in tensors]
+
+
+def _with_places(value: Any, tensors: list[Any]) -> Any:
+    """Enter the tensors in a value among those of the call, and put places where they stood."""
+    if is_tensor(value):
+        tensors.append(value)
+        return {"class_name": "InputPlace", "config": {"index": len(tensors) - 1}}
+    if isinstance(value, dict) and value.get("class_name") == "__tuple__":
+        value = value.get("items", value.get("config"))
+    if isinstance(value, list):
+        return [_with_places(item, tensors) for item in value]
+    if isinstance(value, dict) and tensors_in(value):
+        raise ConfigError("a call has a dict of tensors as an argument; expected a list.")
+    return value
+
+
+def _history(tensor: Config) -> Reference:
+    history = tensor["config"]["keras_history"]
+    return references_in(history)[0]
+
+
+def _operation(entry: Config) -> Config:
+    """Return an operation on tensors as a layer."""
+    if len(entry["inbound_nodes"]) != 1:
+        raise ConfigError(f"operation {entry['name']!r}: expected one call.")
+    call = entry["inbound_nodes"][0]
+    tensors: list[Any] = []
+    pattern = [_with_numbers(item, tensors) for item in call.get("args") or []]
+    options = {
+        name: _with_numbers(item, tensors) for name, item in (call.get("kwargs") or {}).items()
+    }
+    config = {key: v for key, v in (entry.get("config") or {}).items() if key != "name"}
+    return {
+        "class_name": "Operation",
+        "name": entry["name"],
+        "config": {
+            "name": entry["name"],
+            "operation": entry["class_name"],
+            "options": {**config, **options},
+            "pattern": pattern,
+        },
+        "inbound_nodes": [[[*_history(tensor), {}] for tensor in tensors]],
+    }
+
+
+def _with_numbers(value: Any, tensors: list[Any]) -> Any:
+    """Replace each tensor by `{"tensor": number}`."""
+    if is_tensor(value):
+        tensors.append(value)
+        return {"tensor": len(tensors) - 1}
+    if isinstance(value, dict) and value.get("class_name") == "__tuple__":
+        value = value.get("items", value.get("config"))
+    if isinstance(value, list):
+        return [_with_numbers(item, tensors) for item in value]
+    return value
+
+
+# --- objects --------------------------------------------------------------------------------------
+
 
 _PLAIN_OBJECTS = ("_initializer", "_regularizer", "_constraint")
 _FULL_PRECISION = ("float32", "float64", "float16", "bfloat16")

@@ -6,7 +6,7 @@ from debugger_programs import fit_two_layers
 
 from kerascope import backend as K
 from kerascope.cli.commands import main
-from kerascope.debugger.comparing import first_difference
+from kerascope.debugger.files import first_difference
 from kerascope.stage import observing
 from kerascope.trace.events import Delta, Event
 from kerascope.trace.recorder import Recorder

@@ -13,8 +13,8 @@ from debugger_transcripts import answer, debug_script, transcript
 from kerascope import backend as K
 from kerascope.cli.commands import main
 from kerascope.debugger.entry import pm
-from kerascope.debugger.lines import split_commands
 from kerascope.debugger.session import Session
+from kerascope.debugger.shell import split_commands
 from kerascope.layers import Dense
 from kerascope.models import Sequential
 from kerascope.trace.tape import trace

@@ -5,8 +5,7 @@ from debugger_programs import fit_two_layers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kerascope.debugger.fitting import Page, columns_of, cut, padded, printable
-from kerascope.debugger.rendering import lines_of_stop
+from kerascope.debugger.rendering import Page, columns_of, cut, lines_of_stop, padded, printable
 from kerascope.debugger.session import Session
 
 PAGES = [Page(width, ascii_only, True) for width in (1, 2, 5, 24, 80) for ascii_only in (0, 1)]

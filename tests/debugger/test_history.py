@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from kerascope.debugger.history import LARGEST, LONGEST, History
+from kerascope.debugger.shell import LARGEST, LONGEST, History
 
 
 class Readline:

@@ -5,8 +5,8 @@ import linecache
 import pytest
 from debugger_transcripts import answer, debug_script
 
-from kerascope.debugger.line_breaks import lines_of_statement
 from kerascope.debugger.session import Session
+from kerascope.debugger.stopping import lines_of_statement
 
 STACK = """\
 from kerascope.layers import Dense

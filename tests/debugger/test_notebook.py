@@ -14,7 +14,7 @@ import kerascope
 from kerascope import backend as K
 from kerascope.debugger import places
 from kerascope.debugger.entry import leave, set_trace
-from kerascope.debugger.notebook_options import parse_options
+from kerascope.debugger.notebook import parse_options
 from kerascope.debugger.session import Session
 from kerascope.debugger.tape_html import FIRST, LAST, MOST_BOXES
 from kerascope.errors import ArgumentError

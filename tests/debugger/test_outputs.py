@@ -13,7 +13,7 @@ from debugger_transcripts import debug_script
 
 from kerascope import backend as K
 from kerascope.cli.commands import main
-from kerascope.debugger.outputs import at_grain, page_of_stops
+from kerascope.debugger.files import at_grain, page_of_stops
 from kerascope.stage import observing
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.tape import trace

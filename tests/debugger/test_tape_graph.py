@@ -3,8 +3,8 @@ from piped import fit_toy, session_of, toy_model
 from zoo import ZOO
 
 from kerascope.debugger.calls import calls_at, calls_in_picture
+from kerascope.debugger.pictures import graph_of_tape, states_on_tape
 from kerascope.debugger.session import Session
-from kerascope.debugger.tape_graph import graph_of_tape, states_on_tape
 from kerascope.errors import ArgumentError
 from kerascope.layers import Dense, Input
 from kerascope.models import Model

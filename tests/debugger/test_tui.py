@@ -18,15 +18,14 @@ from debugger_programs import fit_two_layers
 from kerascope import backend as K
 from kerascope.cli.commands import main
 from kerascope.debugger.front import ModelDebugger
-from kerascope.debugger.history import History
 from kerascope.debugger.session import Quitting, Session
+from kerascope.debugger.shell import History
 
 pytest.importorskip("textual")
 from textual import events
 
-from kerascope.debugger.tui.app import PANES, DebuggerApp
+from kerascope.debugger.tui.app import PANES, DebuggerApp, Prompt, _overwritten
 from kerascope.debugger.tui.bridge import Bridge
-from kerascope.debugger.tui.panes import Prompt, _overwritten
 from kerascope.debugger.tui.screen import Program
 from kerascope.debugger.tui.screen_debugger import ScreenDebugger
 
@@ -549,7 +548,7 @@ def test_python_prompts_are_typed_on_the_screen_too():
 def test_without_textual_it_is_said_what_to_install(words, tmp_path, monkeypatch, capsys):
     script = tmp_path / "script.py"
     script.write_text("print('never')\n")
-    monkeypatch.setattr("kerascope.cli.full_screen.find_spec", lambda name: None)
+    monkeypatch.setattr("kerascope.cli.debugging.find_spec", lambda name: None)
     assert main([word.format(script=script) for word in words]) == 2
     told = capsys.readouterr()
     assert "pip install 'kerascope[tui]'" in told.err

@@ -6,7 +6,7 @@ from guards.mutants import exercises
 from guards.mutants.exercises import LEAST, MOST_EQUIVALENT, drawn, equivalents, steps, verdicts
 from guards.mutants.judging import CAN_FORK, Answer, Judge, Judged, afresh
 from guards.mutants.steps import steps_of
-from kerascope.learn.catalog import all_exercises
+from kerascope.learn.exercises import all_exercises
 
 COURSE = {exercise.id: exercise for exercise in all_exercises()}
 needs_fork = pytest.mark.skipif(not CAN_FORK, reason="a new Python for each of so many takes long")

@@ -1,6 +1,6 @@
 import pytest
 
-from kerascope.learn.attempts import is_attempted, open_places
+from kerascope.learn.running import is_attempted, open_places
 
 STUB = b'''"""Do it."""
 

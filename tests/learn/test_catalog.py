@@ -1,8 +1,8 @@
 import pytest
 
+from kerascope import lessons
 from kerascope.errors import ConfigError, UnavailableError
-from kerascope.learn.catalog import all_exercises, find_exercises, read_exercise
-from kerascope.lessons import places
+from kerascope.learn.exercises import all_exercises, find_exercises, read_exercise
 
 EXERCISES = all_exercises()
 
@@ -75,6 +75,6 @@ def test_an_exercise_that_lacks_something_is_refused(tmp_path, old, new, words):
 
 
 def test_an_installation_without_the_course_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(places, "package_folder", lambda: tmp_path / "kerascope")
+    monkeypatch.setattr(lessons, "package_folder", lambda: tmp_path / "kerascope")
     with pytest.raises(UnavailableError, match="the tutorials of kerascope are not here"):
         all_exercises()

@@ -8,11 +8,9 @@ import pytest
 from kerascope import backend as K
 from kerascope.backend.graph import Op
 from kerascope.learn import drawn_networks, tower
-from kerascope.learn.showing import is_same, shown
-from kerascope.learn.slopes import difference_of_gradients
+from kerascope.learn.showing import difference_of_gradients, is_same, shown
 from kerascope.learn.student import Student
-from kerascope.learn.texts import Text
-from kerascope.learn.verdicts import Unmet
+from kerascope.learn.verdicts import Text, Unmet
 from kerascope.models import Model
 
 

@@ -8,12 +8,10 @@ from collections import Counter
 
 import pytest
 
-from kerascope.learn.attempts import open_places
-from kerascope.learn.catalog import all_exercises
-from kerascope.learn.running import check_file
-from kerascope.learn.texts import LANGUAGES
-from kerascope.learn.verdicts import Verdict
-from kerascope.lessons.places import tutorials_folder
+from kerascope.learn.exercises import all_exercises
+from kerascope.learn.running import check_file, open_places
+from kerascope.learn.verdicts import LANGUAGES, Verdict
+from kerascope.lessons import tutorials_folder
 
 EXERCISES = all_exercises()
 WRONG = [(e, path) for e in EXERCISES for path in e.wrong_answers]

@@ -12,8 +12,8 @@ import pytest
 from waiting import LONG
 
 from kerascope.cli import main
-from kerascope.learn import commands, watching
-from kerascope.learn.catalog import all_exercises
+from kerascope.learn import commands
+from kerascope.learn.exercises import all_exercises
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -235,12 +235,12 @@ def test_watching_checks_again_when_the_file_changes(learn, monkeypatch):
 def test_a_change_of_a_file_is_seen(tmp_path):
     path = tmp_path / "file.py"
     path.write_text("one")
-    changes = watching.changes_of(path, wait=0.0)
-    first_look = watching._state(path)
+    changes = commands.changes_of(path, wait=0.0)
+    first_look = commands._state(path)
     path.write_text("three")
-    assert watching._state(path) != first_look
+    assert commands._state(path) != first_look
     path.unlink()
-    assert watching._state(path) is None
+    assert commands._state(path) is None
     changes.close()
 
 

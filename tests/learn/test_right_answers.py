@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from guards.mutants.judging import CAN_FORK, Answer, Judge
-from kerascope.learn.catalog import all_exercises
+from kerascope.learn.exercises import all_exercises
 
 EXERCISES = {exercise.name: exercise for exercise in all_exercises()}
 FOLDER = Path(__file__).parent / "right"

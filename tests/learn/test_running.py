@@ -10,10 +10,9 @@ import pytest
 from ctrl_c import HEARS_CTRL_C
 from waiting import LONG, wait_until
 
-from kerascope.learn.catalog import Exercise
+from kerascope.learn.exercises import Exercise
 from kerascope.learn.running import MOST_PRINTED, check_file, run_file
-from kerascope.learn.texts import Text
-from kerascope.learn.verdicts import Verdict
+from kerascope.learn.verdicts import Text, Verdict
 
 CHECKER = """
 from kerascope.learn import check

@@ -3,11 +3,9 @@ import json
 import pytest
 
 from kerascope.errors import UnavailableError
-from kerascope.learn.catalog import all_exercises
+from kerascope.learn.exercises import PROGRESS, Workbook, all_exercises, default_folder
 from kerascope.learn.running import check_file
-from kerascope.learn.texts import LANGUAGES
-from kerascope.learn.verdicts import Outcome, Verdict
-from kerascope.learn.workbook import PROGRESS, Workbook, default_folder
+from kerascope.learn.verdicts import LANGUAGES, Outcome, Verdict
 
 EXERCISES = all_exercises()
 FIRST, SECOND = EXERCISES[:2]

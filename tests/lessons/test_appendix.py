@@ -4,8 +4,8 @@ import pytest
 from lesson_texts import EVERY_KIND, write_chapter
 
 from kerascope.cli import main
-from kerascope.learn.catalog import chapter_number
-from kerascope.lessons.folders import chapter_folders, find_chapter, read_chapter
+from kerascope.learn.exercises import chapter_number
+from kerascope.lessons.parser import chapter_folders, find_chapter, read_chapter
 from kerascope.lessons.reading import chapter_text
 
 

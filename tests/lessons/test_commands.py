@@ -4,7 +4,7 @@ import pytest
 from lesson_texts import EVERY_KIND, write_chapter
 
 from kerascope.cli import main
-from kerascope.lessons.folders import read_chapter
+from kerascope.lessons.parser import read_chapter
 
 PICTURE = """\
 # Title {#title}

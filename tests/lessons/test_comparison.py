@@ -2,9 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kerascope.lessons.cleaning import clean
-from kerascope.lessons.comparison import compare
-from kerascope.lessons.numbers import same_float
+from kerascope.lessons.comparison import compare, same_float
+from kerascope.lessons.runner import clean
 
 
 @pytest.mark.parametrize(

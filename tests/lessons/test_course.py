@@ -5,18 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from kerascope.lessons.blocks import LANGUAGES
+from kerascope.lessons import tutorials_folder
 from kerascope.lessons.checking import (
+    SECTION,
     complaints_of,
     difference_of,
+    facts_shown,
+    read_glossary,
+    rows_of,
     stale_pictures,
     stored_of,
 )
 from kerascope.lessons.comparison import ELLIPSIS
-from kerascope.lessons.facts import SECTION, facts_shown, rows_of
-from kerascope.lessons.folders import chapter_folders, read_chapter
-from kerascope.lessons.glossary import read_glossary
-from kerascope.lessons.places import tutorials_folder
+from kerascope.lessons.lesson import LANGUAGES
+from kerascope.lessons.parser import chapter_folders, read_chapter
 from kerascope.lessons.runner import run_chapters
 
 NAMES = [folder.name for folder in chapter_folders()]

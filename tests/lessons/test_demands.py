@@ -2,8 +2,8 @@
 
 import re
 
-from kerascope.lessons.blocks import Block, Picture
-from kerascope.lessons.folders import chapter_folders, read_chapter
+from kerascope.lessons.lesson import Block, Picture
+from kerascope.lessons.parser import chapter_folders, read_chapter
 
 
 def parts_of(number, section):

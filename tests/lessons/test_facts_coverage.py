@@ -1,16 +1,16 @@
 """Every fact about the documents is shown by a block, in the chapter that it was planned for.
 
 The facts are R01 to R50 (to reproduce) and C01 to C37 (to correct). A chapter names those that it
-shows in the table at its end; see `kerascope.lessons.facts`.
+shows in the table at its end; see `kerascope.lessons.checking`.
 """
 
 from functools import cache
 
 import pytest
 
-from kerascope.lessons.blocks import Block, Picture
-from kerascope.lessons.facts import facts_shown
-from kerascope.lessons.folders import chapter_folders, find_chapter, read_chapter
+from kerascope.lessons.checking import facts_shown
+from kerascope.lessons.lesson import Block, Picture
+from kerascope.lessons.parser import chapter_folders, find_chapter, read_chapter
 
 FACTS = [f"R{n:02}" for n in range(1, 51)] + [f"C{n:02}" for n in range(1, 38)]
 

@@ -12,11 +12,10 @@ import pytest
 from browser import OpenPage, browser, wait_until
 from lesson_texts import EVERY_KIND, write_chapter
 
-from kerascope.lessons.blocks import LessonError
-from kerascope.lessons.folders import chapter_folders, read_chapter
+from kerascope.lessons.lesson import LessonError
 from kerascope.lessons.page_style import GROUNDS, PALETTES
-from kerascope.lessons.prose_html import prose_html
-from kerascope.lessons.render_html import chapter_page, index_page, page_name
+from kerascope.lessons.parser import chapter_folders, read_chapter
+from kerascope.lessons.render_html import chapter_page, index_page, page_name, prose_html
 from kerascope.viz.theme import contrast
 
 NAMES = [*(f"{folder.name}.html" for folder in chapter_folders()), "index.html"]

@@ -1,7 +1,7 @@
 import pytest
 from lesson_texts import EVERY_KIND, parsed
 
-from kerascope.lessons.blocks import KINDS, LessonError, Prose
+from kerascope.lessons.lesson import KINDS, LessonError, Prose
 from kerascope.lessons.parser import read_lesson
 
 HEAD = "# Title {#title}\n\n"

@@ -19,16 +19,14 @@ from kerascope import backend as K
 from kerascope.debugger.entry import replay
 from kerascope.errors import ArgumentError
 from kerascope.layers import Concatenate, Dense, Input
-from kerascope.lessons.accepting import accept
-from kerascope.lessons.blocks import LessonError
-from kerascope.lessons.checking import complaints_of
-from kerascope.lessons.folders import read_chapter
+from kerascope.lessons.checking import accept, complaints_of
+from kerascope.lessons.lesson import LessonError
+from kerascope.lessons.parser import read_chapter
 from kerascope.lessons.player import Player
-from kerascope.lessons.player.embedding import ShownPlayer, frame
 from kerascope.lessons.player.page_html import script, style
-from kerascope.lessons.player.player import MOST_BYTES, MOST_PLAYER_BYTES
-from kerascope.lessons.player.states import DONE, GRADIENT, NOW, TODO, BoxStates, nodes_made
-from kerascope.lessons.player.values import shown_value
+from kerascope.lessons.player.picture import DONE, GRADIENT, NOW, TODO, BoxStates, nodes_made
+from kerascope.lessons.player.player import MOST_BYTES, MOST_PLAYER_BYTES, ShownPlayer, frame
+from kerascope.lessons.player.steps import shown_value
 from kerascope.lessons.player.words import KINDS, WORDS
 from kerascope.lessons.reading import lesson_text
 from kerascope.lessons.render_html import chapter_page

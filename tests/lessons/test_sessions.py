@@ -14,9 +14,9 @@ from kerascope.lessons.sessions import PACKAGE_PARENT, calm_environment, run_ses
 
 BOTH_WAYS = """
 import json, sys
-from kerascope.lessons import forking, sessions
-forking.TIME_LIMIT = sessions.TIME_LIMIT = 600
-server = forking.start_server()
+from kerascope.lessons import sessions
+sessions.TIME_LIMIT = 600
+server = sessions.start_server()
 told = []
 for kind, words, commands in json.loads(sys.stdin.read()):
     for start in (server, sessions.start_session):

@@ -10,9 +10,9 @@ from lesson_texts import write_chapter
 import kerascope
 from kerascope.cli import main
 from kerascope.lessons import stops
-from kerascope.lessons.blocks import LANGUAGES
 from kerascope.lessons.comparison import compare
-from kerascope.lessons.folders import chapter_folders, read_chapter
+from kerascope.lessons.lesson import LANGUAGES
+from kerascope.lessons.parser import chapter_folders, read_chapter
 from kerascope.lessons.reading import lesson_text
 from kerascope.lessons.render_html import chapter_page
 from kerascope.lessons.render_notebook import notebook_text
@@ -41,10 +41,10 @@ LESSON = """\
 ```python {{#stop}}
 import inspect
 
-from kerascope.lessons import numbers
+from kerascope.lessons import comparison
 
-words = inspect.getsource(numbers.same_float).splitlines()[0]
-file, line = "kerascope/lessons/numbers.py", numbers.same_float.__code__.co_firstlineno
+words = inspect.getsource(comparison.same_float).splitlines()[0]
+file, line = "kerascope/lessons/comparison.py", comparison.same_float.__code__.co_firstlineno
 print(f"> {{file}}({{line}})same_float()\\n-> {{words}}")
 print(f"Breakpoint 1 at {{file}}:{{line}}")
 ```
@@ -222,12 +222,12 @@ def test_pages_notebooks_and_the_terminal_show_numbers(name):
 
 
 def test_one_command_writes_stops_as_they_are_now(tmp_path, capsys):
-    stale = "> kerascope/lessons/numbers.py(9)same_float()\n-> old\nBreakpoint 1 at old.py:3"
+    stale = "> kerascope/lessons/comparison.py(9)same_float()\n-> old\nBreakpoint 1 at old.py:3"
     chapter = write_chapter(tmp_path, LESSON.format(stale), name="01-stops")
     words = ["lessons", "build", "--tutorials", str(tmp_path)]
     assert main(words) == 1
     assert "block 'stop': the output differs" in capsys.readouterr().out
     assert main([*words, "--accept", "--translated", "both"]) == 0
     text = (chapter.folder / "lesson.zh.md").read_text(encoding="utf-8")
-    assert "> kerascope/lessons/numbers.py(N)same_float()\n-> def same_float(" in text
-    assert "Breakpoint 1 at kerascope/lessons/numbers.py:same_float\n" in text
+    assert "> kerascope/lessons/comparison.py(N)same_float()\n-> def same_float(" in text
+    assert "Breakpoint 1 at kerascope/lessons/comparison.py:same_float\n" in text

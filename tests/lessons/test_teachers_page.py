@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 import pytest
 
-from kerascope.lessons.cleaning import clean
+from kerascope.lessons import tutorials_folder
 from kerascope.lessons.comparison import compare
 from kerascope.lessons.parser import markdown
-from kerascope.lessons.places import tutorials_folder
-from kerascope.lessons.runner import prepare_folder
+from kerascope.lessons.runner import clean, prepare_folder
 from kerascope.lessons.sessions import calm_environment
 
 LANGUAGES = ("en", "zh")

@@ -3,14 +3,19 @@
 import pytest
 from lesson_texts import EVERY_KIND, in_chinese, parsed, write_chapter
 
-from kerascope.lessons.accepting import accept
-from kerascope.lessons.blocks import LessonError
-from kerascope.lessons.facts import fact_complaints, facts_shown
-from kerascope.lessons.folders import read_chapter
-from kerascope.lessons.glossary import glossary_complaints, read_glossary
-from kerascope.lessons.numbers import unproved_numbers
+from kerascope.lessons.checking import (
+    accept,
+    block_complaints,
+    fact_complaints,
+    facts_shown,
+    glossary_complaints,
+    read_glossary,
+    twin_complaints,
+)
+from kerascope.lessons.comparison import unproved_numbers
+from kerascope.lessons.lesson import LessonError
+from kerascope.lessons.parser import read_chapter
 from kerascope.lessons.runner import ChapterRun
-from kerascope.lessons.twins import block_complaints, twin_complaints
 
 # --- twins ----------------------------------------------------------------------------------------
 

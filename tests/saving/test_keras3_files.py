@@ -19,7 +19,7 @@ from kerascope import K, layers, not_yet
 from kerascope.callbacks import ModelCheckpoint
 from kerascope.errors import ConfigError, KerascopeWarning, UnknownNameError
 from kerascope.models import Model, Sequential, load_model, model_from_json
-from kerascope.saving.keras3_names import folder_name
+from kerascope.saving.keras3_weights import folder_name
 
 _spec = util.spec_from_file_location(
     "models_of_keras3", Path(__file__).parent / "models_of_keras3.py"

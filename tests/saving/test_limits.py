@@ -490,7 +490,7 @@ def test_the_commands_that_read_a_file_have_an_option_without_limits(tmp_path, c
     monkeypatch.chdir(tmp_path)
     model = json.loads(Sequential([Dense(2, input_shape=(4,))]).to_json())
     Path("long.json").write_text(json.dumps({**model, "notes": "long" * 1000}))
-    monkeypatch.setattr("kerascope.saving.safe_json.LARGEST_CONFIG", 4000)
+    monkeypatch.setattr("kerascope.saving.untrusted.LARGEST_CONFIG", 4000)
     assert main(["summary", "long.json"]) == 2
     assert "--no-limits" in capsys.readouterr().err
     for command in (["summary", "long.json"], ["draw", "long.json", "-o", "-"]):

@@ -36,7 +36,7 @@ import kerascope
 from kerascope import config, layers, losses, spellings
 from kerascope.compat import keras_ops
 from kerascope.models import load_model
-from kerascope.saving import hdf5_models, keras3_calls
+from kerascope.saving import hdf5_models, keras3_reading
 from kerascope.saving.keras3_weights import listed_weights
 
 OURS = Library(layers, kerascope.Model, kerascope.Sequential, kerascope.Input, keras_ops)
@@ -225,7 +225,7 @@ def drops_masks(monkeypatch: pytest.MonkeyPatch) -> None:
             return entries
         return [{**e, "inbound_nodes": [*map(without, e["inbound_nodes"])]} for e in entries]
 
-    monkeypatch.setattr(keras3_calls, "_without_masks", without_masks)
+    monkeypatch.setattr(keras3_reading, "_without_masks", without_masks)
 
 
 def writes_words_of_keras_2(monkeypatch: pytest.MonkeyPatch) -> None:

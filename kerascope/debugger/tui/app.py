@@ -1,4 +1,7 @@
-"""The app: the screen's layout, its keys, and what it does with news from the program."""
+"""The app: the screen's layout, its keys, and what it does with news from the program.
+
+Its style and its parts, a pane with its title, the transcript, the prompt, come first.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,305 @@ from rich.text import Text
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal
+from textual.containers import Container, Horizontal, ScrollableContainer
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Footer, Static
+from textual.widgets import Footer, Input, RichLog, Static
 
-from kerascope.debugger.shell import PROMPT
-from kerascope.debugger.tui.bridge import Completion, Interrupt, News, Refresh
-from kerascope.debugger.tui.panes import Pane, Prompt, Transcript
+from kerascope.debugger.shell import PROMPT, History
+from kerascope.debugger.tui.bridge import (
+    END_OF_INPUT,
+    Completed,
+    Completion,
+    Interrupt,
+    News,
+    Refresh,
+    Size,
+)
 from kerascope.debugger.tui.screen_debugger import ScreenDebugger, thread_interrupted
-from kerascope.debugger.tui.style import ASCII_STYLE, STYLE
+
+# --- style: colours are the terminal's own, readable on dark and light ----------------------------
+# Where there is room all panes are seen: source and transcript left, graph and tables right. Else
+# the chosen pane is above, the transcript below.
+
+
+STYLE = """
+Screen { layout: vertical; background: ansi_default; color: ansi_default; }
+#top { height: 1; background: ansi_blue; color: ansi_bright_white; }
+#place { width: 1fr; text-wrap: nowrap; text-overflow: ellipsis; padding: 0 1; }
+#time { width: auto; padding: 0 1; }
+#tabs { height: 1; padding: 0 1; text-wrap: nowrap; }
+#body { height: 1fr; layout: vertical; }
+Pane, Transcript {
+    border: round ansi_bright_black; border-title-color: ansi_default;
+    padding: 0 0 0 1; background: ansi_default; color: ansi_default;
+    scrollbar-size: 0 1; scrollbar-gutter: stable;
+    scrollbar-color: ansi_bright_black; scrollbar-background: ansi_default;
+    scrollbar-color-hover: ansi_blue; scrollbar-background-hover: ansi_default;
+    scrollbar-color-active: ansi_blue; scrollbar-background-active: ansi_default;
+    scrollbar-corner-color: ansi_default;
+}
+Pane:focus, Transcript:focus { border: round ansi_blue; border-title-style: bold; }
+Pane { display: none; height: 1fr; }
+Pane.chosen { display: block; }
+Pane > Static { width: auto; height: auto; }
+Transcript { height: 1fr; overflow-x: hidden; scrollbar-size: 0 1; }
+#hint { height: auto; max-height: 4; display: none; padding: 0 1; color: ansi_blue; }
+#bottom { height: 1; padding: 0 1; }
+#asks { width: auto; text-style: bold; color: ansi_blue; }
+Prompt { width: 1fr; background: ansi_default; color: ansi_default; }
+Prompt > .input--placeholder { color: ansi_bright_black; }
+Footer { background: ansi_default; color: ansi_default; }
+Footer FooterKey { background: ansi_default; color: ansi_default; }
+Footer FooterKey .footer-key--key { background: ansi_default; color: ansi_blue; text-style: bold; }
+Footer FooterKey .footer-key--description { background: ansi_default; color: ansi_default; }
+
+.narrow Pane, .narrow Pane:focus { border: none; }
+.narrow Transcript { dock: bottom; height: 50%; }
+.narrow Transcript { border: none; border-top: solid ansi_bright_black; }
+.narrow Transcript:focus { border: none; border-top: solid ansi_blue; }
+.wide #tabs { display: none; }
+.wide #body { layout: grid; grid-size: 2 5; grid-rows: 14fr 6fr 6fr 6fr 5fr; }
+.wide Pane { display: block; }
+.wide #script { display: none; }
+.wide #script.chosen { display: block; }
+.wide #source.replaced { display: none; }
+.wide Transcript { row-span: 4; }
+.zoomed Pane, .zoomed Transcript { display: none; }
+.zoomed #body { layout: vertical; }
+.zoomed .zoom, .zoomed Transcript.zoom { display: block; height: 1fr; dock: none; }
+"""
+
+ASCII_STYLE = """
+Pane, Transcript, Pane:focus, Transcript:focus {
+    border: ascii ansi_default; scrollbar-size: 0 0; scrollbar-gutter: auto;
+}
+.narrow Transcript, .narrow Transcript:focus { border: none; border-top: ascii ansi_default; }
+"""
+
+
+# --- the parts of the screen ----------------------------------------------------------------------
+
+
+MOST_LINES = 10_000  # of the transcript
+
+
+class Pane(ScrollableContainer, can_focus=True):
+    """A box with a title, in which a text is shown.
+
+    Parameters
+    ----------
+    name : str
+        Its id.
+    title : str
+    """
+
+    class Resized(Message):
+        """The room for the text is another."""
+
+    def __init__(self, name: str, title: str) -> None:
+        super().__init__(id=name)
+        self.border_title = title
+        self._content = Static("", markup=False)
+        self.text = Text("")
+
+    def compose(self):  # type: ignore[no-untyped-def]
+        """Yield what holds the text."""
+        yield self._content
+
+    def show(self, text: Text, row: int | None = None) -> None:
+        """Show a text; scroll so that a row of it is in the middle."""
+        if text.plain != self.text.plain or text.spans != self.text.spans:
+            self.text = text
+            self._content.update(text)
+        if row is not None:
+            self.scroll_to(y=max(row - self.room().height // 2, 0), animate=False)
+
+    def room(self) -> Size:
+        """Return how many columns and rows a text has."""
+        region = self.scrollable_content_region
+        return Size(region.width, region.height)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Tell the app."""
+        self.post_message(self.Resized())
+
+
+class Transcript(RichLog, can_focus=True):
+    """All that was typed and printed, line by line, as the plain front prints it.
+
+    Attributes
+    ----------
+    text : list of str
+        The lines that are complete.
+    unfinished : str
+        What was printed of the next one.
+    """
+
+    class Resized(Message):
+        """The room for the text is another."""
+
+    def __init__(self) -> None:
+        super().__init__(id="log", wrap=True, min_width=1, max_lines=MOST_LINES)
+        self.border_title = "transcript"
+        self.text: list[str] = []
+        self.unfinished = ""
+        self._width = 0
+
+    def add(self, text: str) -> None:
+        """Add what was printed; a carriage return begins its line anew."""
+        *finished, rest = (self.unfinished + text).split("\n")
+        for line in finished:
+            self.text.append(_overwritten(line))
+            self.write(_styled(self.text[-1]))
+        self.unfinished = _overwritten(rest)
+        del self.text[:-MOST_LINES]
+
+    def room(self) -> Size:
+        """Return how many columns and rows a text has."""
+        region = self.scrollable_content_region
+        return Size(region.width, region.height)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Wrap the lines anew."""
+        super().on_resize(event)
+        if self.room().width != self._width:
+            self._width = self.room().width
+            self.clear()
+            for line in self.text:
+                self.write(_styled(line))
+        self.post_message(self.Resized())
+
+
+def _overwritten(line: str) -> str:
+    r"""Return what is seen of a line after its carriage returns and backspaces.
+
+    Examples
+    --------
+    >>> _overwritten("1/9\r2/9"), _overwritten("9/9 done\r")
+    ('2/9', '9/9 done')
+    """
+    parts = [part.lstrip("\b") for part in line.split("\r") if part.strip("\b")]
+    return parts[-1] if parts else ""
+
+
+def _styled(line: str) -> Text:
+    text = Text.from_ansi(line) if "\x1b" in line else Text(line)
+    if line.startswith((PROMPT, "(Pdb) ")):
+        text.stylize("bold cyan")
+    elif line.startswith("***"):
+        text.stylize("bold red")
+    elif line.startswith(("> ", "-> ")):
+        text.stylize("bold")
+    return text
+
+
+def _common_beginning(words: list[str]) -> str:
+    """Return what all words begin with.
+
+    Examples
+    --------
+    >>> _common_beginning(["dense_1", "dense_2"])
+    'dense_'
+    """
+    first, last = min(words), max(words)  # those between begin with what these two begin with
+    alike = (number for number, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
+    return first[: next(alike, len(first))]
+
+
+class Prompt(Input):
+    """The line where commands are typed; up and down are its history, tab completes.
+
+    Parameters
+    ----------
+    complete : callable
+        Asks for what could stand at the end of a line.
+    kept : History
+        The lines that were typed, in this session and before.
+    """
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("up", "older", "older", key_display="up"),
+        Binding("down", "newer", "newer", key_display="down"),
+        Binding("tab", "complete", "complete", priority=True),
+        Binding("escape", "leave", "single keys"),
+        Binding("ctrl+d", "end_of_input", "end"),
+    ]
+
+    class Line(Message):
+        """A line was typed."""
+
+        def __init__(self, line: str) -> None:
+            super().__init__()
+            self.line = line
+
+    def __init__(self, complete: Callable[[str], None], kept: History) -> None:
+        super().__init__(
+            id="prompt", placeholder=": types a command", compact=True, select_on_focus=False
+        )
+        self._complete = complete
+        self._kept = kept
+        self._kept.note("")  # reads the file
+        self._place = len(self.history)  # in the history; its length stands for the new line
+
+    @property
+    def history(self) -> list[str]:
+        """The lines that were typed, the oldest first."""
+        return self._kept.lines or []
+
+    def action_submit(self) -> None:  # type: ignore[override]
+        """Send the line; an empty one does the last command again."""
+        line, self.value = self.value, ""
+        self._kept.note(line)
+        self._place = len(self.history)
+        self.post_message(self.Line(line))
+
+    def action_older(self) -> None:
+        """Show the line before in the history."""
+        self._go(max(self._place - 1, 0))
+
+    def action_newer(self) -> None:
+        """Show the line behind in the history, or none."""
+        self._go(min(self._place + 1, len(self.history)))
+
+    def _go(self, place: int) -> None:
+        self._place = place
+        self.fill(self.history[place] if place < len(self.history) else "")
+
+    def fill(self, line: str) -> None:
+        """Let a line stand here, the cursor behind it."""
+        self.value = line
+        self.cursor_position = len(line)
+
+    def action_complete(self) -> None:
+        """Ask what could stand here."""
+        self._complete(self.value[: self.cursor_position])
+
+    def take(self, completed: Completed) -> str:
+        """Put in what all completions begin with; return what there is to choose from."""
+        if self.value[: self.cursor_position] != completed.line or not completed.words:
+            return ""
+        common = _common_beginning(completed.words)
+        rest = self.value[self.cursor_position :]
+        line = completed.line[: completed.start] + common
+        self.value = line + rest
+        self.cursor_position = len(line)
+        return "" if len(completed.words) == 1 else "  ".join(completed.words)
+
+    def action_leave(self) -> None:
+        """Let single keys be commands again."""
+        self.screen.set_focus(None)
+
+    def action_end_of_input(self) -> None:
+        """Send the end of input from an empty line; else delete a character, as in a shell."""
+        if self.value:
+            self.action_delete_right()
+        else:
+            self.post_message(self.Line(END_OF_INPUT))
+
+
+# --- the app --------------------------------------------------------------------------------------
+
 
 LEAST_COLUMNS, LEAST_ROWS = 110, 32  # for all panes side by side
 PANES = {

@@ -13,9 +13,35 @@ from collections import deque
 from collections.abc import Callable
 from typing import IO, Any, NamedTuple
 
-from kerascope.debugger.tui.views import Size, View
+from rich.text import Text
 
 END_OF_INPUT = "EOF"
+
+
+class Size(NamedTuple):
+    """Columns and rows of a pane."""
+
+    width: int
+    height: int
+
+
+class View(NamedTuple):
+    """What the screen shows at a stop.
+
+    Attributes
+    ----------
+    place : str
+        The spans around.
+    time : str
+    panes : dict of str to Text
+    graph_row : int or None
+        The row of the graph where we are.
+    """
+
+    place: str
+    time: str
+    panes: dict[str, Text]
+    graph_row: int | None
 
 
 class Refresh(NamedTuple):

@@ -1,14 +1,27 @@
-"""The debugger whose lines come from the screen; its commands are those of the plain front."""
+"""The debugger whose lines come from the screen; its commands are those of the plain front.
+
+What the panes show at a stop is what its commands say, computed in the program's thread.
+"""
 
 from __future__ import annotations
 
+import io
+import linecache
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache
 from typing import IO, Any
 
+from rich.syntax import Syntax
+from rich.text import Text
+
 from kerascope.debugger.front import ModelDebugger
+from kerascope.debugger.pictures import picture_of
+from kerascope.debugger.places import path_of
+from kerascope.debugger.rendering import span_labels
 from kerascope.debugger.shell import DELIMITERS
 from kerascope.debugger.tui.bridge import (
     END_OF_INPUT,
@@ -18,9 +31,147 @@ from kerascope.debugger.tui.bridge import (
     Interrupt,
     ScreenReader,
     ScreenWriter,
+    Size,
+    View,
 )
-from kerascope.debugger.tui.views import View, view_of
+from kerascope.errors import KerascopeError
+from kerascope.trace.breakpoints import told
+from kerascope.trace.events import Event
 from kerascope.trace.stepper import Stepper, Stop
+from kerascope.viz.exports.to_text import text_drawing
+from kerascope.viz.theme import STATES
+
+# --- what the panes show --------------------------------------------------------------------------
+
+
+TABLES = ("tensors", "grads", "updates", "weights")
+CURRENT_LINE = "bold reverse"
+
+
+def view_of(debugger: ScreenDebugger, sizes: dict[str, Size]) -> View:
+    """Return what the screen shows where a debugger stands.
+
+    Whatever goes wrong with a pane is told in it: the screen shall never end the program.
+    """
+    event = debugger.session.stepper.event
+    place, time = _place_of(debugger, event)
+    panes = {"source": lambda size: _engine_source(debugger, size)}
+    panes["script"] = lambda size: _user_source(debugger, size)
+    panes["graph"] = lambda size: _graph(debugger, size)
+    for name in TABLES:
+        panes[name] = lambda size, table=name: _table(debugger, table, size)  # type: ignore[misc]
+    shown = {}
+    for name, draw in panes.items():
+        try:
+            shown[name] = draw(sizes.get(name, Size(76, 12)))
+        except KerascopeError as error:
+            shown[name] = Text(_without_command(str(error)), style="dim")
+        except Exception as error:
+            shown[name] = Text(f"*** {told(error)}", style="red")
+    return View(place, time, shown, _row_of_current(shown["graph"], debugger.ascii_only))
+
+
+def _place_of(debugger: ScreenDebugger, event: Event | None) -> tuple[str, str]:
+    count = len(debugger.session.tape)
+    if event is None:
+        where = "before the first event" if debugger.session.stepper.now < 0 else "at the end"
+        return where, f"{count} events" if count else ""
+    number = debugger.session.timelines.current.number
+    timeline = f"  timeline {number}" if number > 1 else ""
+    return " > ".join(span_labels(debugger.session, event)), f"t={event.t} of {count}{timeline}"
+
+
+def _without_command(words: str) -> str:
+    """Return a mistake's text without the command that nobody typed."""
+    command, _, rest = words.partition(": ")
+    return rest if command in ("list", "draw", "info") else words
+
+
+# --- source ---------------------------------------------------------------------------------------
+
+
+def _engine_source(debugger: ScreenDebugger, size: Size) -> Text:
+    """Return the lines around that of the engine, as `l` does, as many as there is room for."""
+    event = debugger.session.stepper.event
+    where = None if event is None else debugger.here().where
+    if where is None or not where.file:
+        return _user_source(debugger, size)
+    return source_text(path_of(where.file), where.line, size.height)
+
+
+def _user_source(debugger: ScreenDebugger, size: Size) -> Text:
+    """Return the lines of the script that made what is here; before that, the script's first."""
+    for span in reversed(debugger.spans()):
+        if span.where.user_line:
+            return source_text(span.where.user_file, span.where.user_line, size.height)
+    script = debugger.session.script
+    if script is None:
+        return Text("no line of the script made what is here", style="dim")
+    return source_text(str(script), 0, size.height)
+
+
+def source_text(file: str, current: int, height: int) -> Text:
+    """Return a window of a file's lines, numbered, the current one marked as `l` marks it."""
+    lines = _coloured_lines(file, tuple(linecache.getlines(file)))
+    if not lines:
+        return Text(f"the source of {file} is not to be found", style="dim")
+    first = max(min(current - height // 2, len(lines) - height + 1), 1)
+    shown = []
+    for number in range(first, min(first + height, len(lines) + 1)):
+        mark = "->" if number == current else "  "
+        line = Text(f"{number:4d} {mark} ", style="" if number == current else "dim")
+        line.append_text(lines[number - 1])
+        if number == current:
+            line.stylize(CURRENT_LINE)
+        line.rstrip()
+        shown.append(line)
+    return Text("\n", no_wrap=True, overflow="crop", end="").join(shown)
+
+
+@lru_cache(maxsize=32)
+def _coloured_lines(file: str, lines: tuple[str, ...]) -> list[Text]:
+    """Return a file's lines in colours; the whole is coloured, since strings span lines."""
+    code = Syntax("", "python", theme="ansi_dark").highlight("".join(lines))
+    return list(code.split("\n"))[: len(lines)]
+
+
+# --- graph and tables -----------------------------------------------------------------------------
+
+
+def _graph(debugger: ScreenDebugger, size: Size) -> Text:
+    """Return the graph as `draw` does; if that is too high, with boxes that tell less."""
+    picture = picture_of(debugger.session)
+    terse = replace(picture.options, show_shapes=False, show_layer_activations=False)
+    for options in (picture.options, terse):
+        drawing = text_drawing(
+            picture.graph, options, width=size.width, ascii_only=debugger.ascii_only
+        )
+        if drawing.plain.count("\n") < size.height:
+            break
+    return drawing
+
+
+def _row_of_current(drawing: Text, ascii_only: bool) -> int | None:
+    """Return the row where the sign of what is current stands."""
+    state = STATES["current"]
+    sign = f"{state.plain if ascii_only else state.glyph} "
+    rows = drawing.plain.split("\n")
+    return next((number for number, row in enumerate(rows) if sign in row), None)
+
+
+def _table(debugger: ScreenDebugger, table: str, size: Size) -> Text:
+    """Return a table as `info` says it."""
+    said = io.StringIO()
+    with debugger.saying_to(said, size.width):
+        debugger.do_info(table)
+    text = Text(said.getvalue().rstrip("\n"), no_wrap=True, overflow="crop")
+    first_line = text.plain.partition("\n")[0]
+    text.stylize("dim", 0, len(first_line))
+    return text
+
+
+# --- the debugger ---------------------------------------------------------------------------------
+
 
 LEAST_WIDTH = 40
 

@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kerascope.lessons.blocks import LANGUAGES
+from kerascope.lessons.lesson import LANGUAGES
 from kerascope.lessons.page_style import NAMES, NO_NETWORK, PALETTES, TAGS, palette_rules
 from kerascope.lessons.player.picture import picture_rules, state_colors
 from kerascope.lessons.player.words import WORDS, Text, words_for_script

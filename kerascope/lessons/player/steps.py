@@ -7,16 +7,192 @@ their numbers.
 
 from __future__ import annotations
 
+import ast
+import linecache
 import re
 from collections.abc import Sequence
-from typing import Any
+from textwrap import dedent
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from kerascope.debugger.places import path_of, shown_file
 from kerascope.debugger.rendering import label, sentence
-from kerascope.lessons.player.sources import Sources
-from kerascope.lessons.player.states import BoxStates
-from kerascope.lessons.player.values import shown_value
+from kerascope.lessons.player.picture import BoxStates
 from kerascope.trace.events import END, Event
+from kerascope.trace.snapshots import TensorRef
+from kerascope.trace.statistics import Statistics, figure, kind_of, statistics_of
 from kerascope.trace.tape_store import Tape
+
+# --- values: one line for a table, and more for who looks closer ----------------------------------
+# A small array is shown whole, a larger one by its figures and a corner. All numbers have at most
+# four digits, so that a stored player is the same on another machine.
+
+
+WHOLE = 12  # numbers of an array that is shown whole
+CORNER = 3  # rows and columns of a larger one
+LONGEST_LINE = 90  # characters of a line in a table
+
+
+class Shown(NamedTuple):
+    """A value as text.
+
+    Attributes
+    ----------
+    short : str
+        One line.
+    full : str
+        What a closer look shows; empty if it is no more than `short`.
+    """
+
+    short: str
+    full: str = ""
+
+
+def shown_value(value: Any) -> Shown:
+    r"""Return a value as text.
+
+    Examples
+    --------
+    >>> shown_value(np.array([[0.0, 1.5], [2.0, 3.0]], "float32"))
+    Shown(short='f32[2,2] |x|=3.905', full='f32[2,2]\n[[  0 1.5]\n [  2   3]]')
+    >>> shown_value(("dense_1", None))
+    Shown(short="('dense_1', None)", full='')
+    """
+    if isinstance(value, tuple) and len(value) == 2 and value[1] is None and _is_tensor(value[0]):
+        value = value[0]  # in tensor_map: a tensor, and that it has no mask
+    if _is_numbers(value):
+        return _shown_array(np.asarray(value))
+    if isinstance(value, Statistics):
+        return Shown(" ".join(value.short_cells), "\n".join(value.cells))
+    text = _in_a_line(value)
+    return Shown(text) if len(text) <= LONGEST_LINE else Shown(f"{text[: LONGEST_LINE - 1]}…", text)
+
+
+def _is_numbers(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic)) and np.asarray(value).dtype.kind in "fiub"
+
+
+def _is_tensor(value: Any) -> bool:
+    return _is_numbers(value) or isinstance(value, (TensorRef, Statistics))
+
+
+def _in_a_line(value: Any) -> str:
+    """Return a value on one line; of arrays within it only type and shape."""
+    if _is_numbers(value):
+        return kind_of(value) if np.ndim(value) else figure(value)
+    if isinstance(value, Statistics):
+        return value.kind
+    if isinstance(value, float):
+        return figure(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_in_a_line(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        words = ", ".join(_in_a_line(item) for item in value)
+        return f"[{words}]" if isinstance(value, list) else f"({words})"
+    return repr(value) if isinstance(value, str) else str(value)
+
+
+def _shown_array(array: np.ndarray) -> Shown:
+    figures = statistics_of(array)
+    short = " ".join(figures.short_cells)
+    if not array.ndim:
+        return Shown(short)
+    if array.size <= WHOLE:
+        return Shown(short, f"{kind_of(array)}\n{_grid(array)}")
+    corner = array[tuple([0] * max(array.ndim - 2, 0))][tuple([slice(CORNER)] * min(array.ndim, 2))]
+    before = "".join("0, " for _ in range(array.ndim - 2))
+    place = ", ".join(f":{min(size, CORNER)}" for size in array.shape[-2:])
+    return Shown(short, "\n".join([*figures.cells, f"[{before}{place}] =", _grid(corner)]))
+
+
+def _grid(array: np.ndarray) -> str:
+    """Return all numbers of an array, in columns."""
+    words = [figure(number) for number in np.asarray(array, "float64").ravel()]
+    wide = max(map(len, words), default=0)
+    padded = np.array([word.rjust(wide) for word in words], dtype=object).reshape(array.shape)
+    return _nested(padded, "")
+
+
+def _nested(words: np.ndarray, indent: str) -> str:
+    if words.ndim == 1:
+        return f"[{' '.join(words)}]"
+    rows = [_nested(row, f"{indent} ") for row in words]
+    return "[" + f"\n{indent} ".join(rows) + "]"
+
+
+# --- lines of source: of the script, and of kerascope ---------------------------------------------
+# Of a short script all lines are there, else the function around the line. Numbers of lines in
+# kerascope's own files are written as places, `kerascope/engine/node.py:93`, so that a stored
+# player still holds when something far above has moved them.
+
+
+MOST_LINES = 40  # of one piece
+AROUND = 8  # lines before and behind, of a longer one
+
+
+class Sources:
+    """Pieces of source, each once.
+
+    Attributes
+    ----------
+    pieces : list of dict
+        Each with its lines and the place of the first one.
+    """
+
+    def __init__(self) -> None:
+        self.pieces: list[dict[str, Any]] = []
+        self._numbers: dict[tuple[str, int], int] = {}
+        self._found: dict[tuple[str, int], tuple[int, int] | None] = {}
+
+    def place(self, file: str, line: int) -> tuple[int, int] | None:
+        """Return the number of a piece and which of its lines, from 0; None if there is none."""
+        if not file or not line:
+            return None
+        if (file, line) not in self._found:
+            self._found[file, line] = self._look_up(file, line)
+        return self._found[file, line]
+
+    def _look_up(self, file: str, line: int) -> tuple[int, int] | None:
+        lines = linecache.getlines(path_of(file))
+        if not 0 < line <= len(lines):
+            return None
+        first, last = _extent(lines, line)
+        if (file, first) not in self._numbers:
+            self._numbers[file, first] = len(self.pieces)
+            text = dedent("".join(lines[first - 1 : last]))
+            lines = text.rstrip("\n").split("\n")
+            self.pieces.append({"place": f"{shown_file(file)}:{first}", "lines": lines})
+        return self._numbers[file, first], line - first
+
+
+def _extent(lines: list[str], line: int) -> tuple[int, int]:
+    """Return the first and the last line to show around one, counted from 1."""
+    if len(lines) <= MOST_LINES:
+        return 1, len(lines)
+    first, last = _function_around("".join(lines), line) or (1, len(lines))
+    if last - first >= MOST_LINES:
+        first, last = max(first, line - AROUND), min(last, line + AROUND)
+    return first, last
+
+
+def _function_around(text: str, line: int) -> tuple[int, int] | None:
+    """Return the lines of the innermost function around a line."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return None
+    found = None
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            last = node.end_lineno or node.lineno
+            if node.lineno <= line <= last and (found is None or node.lineno >= found[0]):
+                found = node.lineno, last
+    return found
+
+
+# --- steps ----------------------------------------------------------------------------------------
+
 
 LONGEST = 110  # characters of what a step says
 NAMES = ""  # the table of names that hold no container

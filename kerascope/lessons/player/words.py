@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kerascope.errors import ArgumentError
-from kerascope.lessons.blocks import LANGUAGES
+from kerascope.lessons.lesson import LANGUAGES
 
 Text = dict[str, str]
 

@@ -1,0 +1,385 @@
+"""The exercises: as the course has them in `tutorials/`, and as the student has them.
+
+The first part finds the exercises of the course, in the order of the chapters. The second is the
+student's own folder, with copies of them, and how far the student has come.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import os
+import tomllib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kerascope.errors import ConfigError, UnavailableError
+from kerascope.learn.verdicts import LANGUAGES, Outcome, Text, Verdict
+from kerascope.lessons import tutorials_folder
+from kerascope.lessons.lesson import lines_with_ends
+from kerascope.registry import did_you_mean
+
+# --- as the course has them -----------------------------------------------------------------------
+
+
+_KEYS = {"number", "facts", "en", "zh"}
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise.
+
+    Attributes
+    ----------
+    folder : Path
+        That of its chapter.
+    name : str
+        Unique in the course.
+    number : int
+        Its place in the chapter, from 1.
+    facts : tuple of str
+        The R and C numbers that it is about.
+    task : Text
+        What is to be done; the first line is the title.
+    hints : tuple of Text
+        From a nudge to nearly the answer.
+    seen : Text
+        What the student has shown by solving it.
+    """
+
+    folder: Path
+    name: str
+    number: int
+    facts: tuple[str, ...]
+    task: Text
+    hints: tuple[Text, ...]
+    seen: Text
+
+    @property
+    def chapter(self) -> str:
+        """The chapter's number: `05`, or `a` for the appendix."""
+        return chapter_number(self.folder.name)
+
+    @property
+    def id(self) -> str:
+        """What progress is keyed by: `05/call_twice`."""
+        return f"{self.chapter}/{self.name}"
+
+    @property
+    def title(self) -> Text:
+        """The first line of the task."""
+        return Text(*(words.partition("\n")[0].rstrip("。.") for words in self.task))
+
+    @property
+    def stub(self) -> Path:
+        """What the student gets."""
+        return self.folder / "exercises" / f"{self.name}.py"
+
+    @property
+    def checker(self) -> Path:
+        """What looks at the student's file."""
+        return self.folder / "checks" / f"{self.name}.py"
+
+    @property
+    def solution(self) -> Path:
+        """One way to solve it."""
+        return self.folder / "solutions" / f"{self.name}.py"
+
+    @property
+    def wrong_answers(self) -> list[Path]:
+        """Files that must fail, each with its own message."""
+        return sorted((self.folder / "wrong").glob(f"{self.name}__*.py"))
+
+    def stub_in(self, language: str) -> str:
+        """Return the stub with its docstring, the task, in one language."""
+        source = self.stub.read_text(encoding="utf-8")
+        if language == "en":
+            return source
+        docstring = ast.parse(source).body[0]
+        rest = lines_with_ends(source)[docstring.end_lineno :]
+        return f'"""{self.task.within(language).rstrip()}\n"""\n{"".join(rest)}'
+
+
+def chapter_number(folder_name: str) -> str:
+    """Return the number of a chapter's folder.
+
+    Examples
+    --------
+    >>> chapter_number("05-node"), chapter_number("A-documents")
+    ('05', 'a')
+    """
+    return folder_name.partition("-")[0].lower()
+
+
+def all_exercises(folder: Path | None = None) -> list[Exercise]:
+    """Return the exercises in the order of the course.
+
+    Raises
+    ------
+    UnavailableError
+        The folder of the course is not there.
+    ConfigError
+        An exercise is not written as it must be.
+    """
+    found = (folder or tutorials_folder()).glob("*/exercises/*.toml")
+    exercises = [read_exercise(path) for path in sorted(found)]
+    return sorted(exercises, key=lambda e: (e.folder.name, e.number, e.name))
+
+
+def read_exercise(path: Path) -> Exercise:
+    """Read one exercise from its TOML file and the stub beside it.
+
+    Raises
+    ------
+    ConfigError
+        Something that must be there is not.
+    """
+    where = f"exercise '{path.parent.parent.name}/{path.stem}'"
+    try:
+        facts = tomllib.loads(path.read_text(encoding="utf-8"))
+        stub = ast.parse(path.with_suffix(".py").read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, SyntaxError, OSError) as error:
+        raise ConfigError(f"{where}: cannot be read ({error}).") from None
+    _check_keys(where, facts)
+    tasks = {"en": ast.get_docstring(stub) or "", "zh": facts["zh"]["task"].strip()}
+    if not all(tasks.values()):
+        raise ConfigError(f"{where}: has no task; expected a docstring in the stub, [zh] task.")
+    hints = zip(facts["en"]["hints"], facts["zh"]["hints"], strict=True)
+    return Exercise(
+        folder=path.parent.parent,
+        name=path.stem,
+        number=facts["number"],
+        facts=tuple(facts["facts"]),
+        task=Text(**tasks),
+        hints=tuple(Text(en.strip(), zh.strip()) for en, zh in hints),
+        seen=Text(facts["en"]["seen"].strip(), facts["zh"]["seen"].strip()),
+    )
+
+
+def _check_keys(where: str, facts: dict) -> None:
+    if facts.keys() != _KEYS:
+        raise ConfigError(f"{where}: keys {sorted(facts)}; expected {sorted(_KEYS)}.")
+    for language in LANGUAGES:
+        expected = {"hints", "seen"} | ({"task"} if language == "zh" else set())
+        if facts[language].keys() != expected:
+            raise ConfigError(
+                f"{where}: [{language}] holds {sorted(facts[language])}; "
+                f"expected {sorted(expected)}."
+            )
+    numbers = [len(facts[language]["hints"]) for language in LANGUAGES]
+    if numbers[0] != numbers[1]:
+        raise ConfigError(f"{where}: {numbers[0]} hints in English, {numbers[1]} in Chinese.")
+
+
+def find_exercises(exercises: Sequence[Exercise], word: str) -> tuple[list[Exercise], str]:
+    """Return what a student means by a word: a name, an id, a path, or a chapter's number.
+
+    Returns
+    -------
+    found : list of Exercise
+    hint : str
+        If there is none, the nearest name.
+    """
+    path = Path(word.replace("\\", "/"))
+    by_name = [e for e in exercises if word == e.name or _is_path_of(e, path)]
+    if by_name:
+        return by_name, ""
+    number = word.zfill(2) if word.isdigit() else word.lower().rstrip("/")
+    in_chapter = [e for e in exercises if number in (e.chapter, e.folder.name)]
+    if in_chapter:
+        return in_chapter, ""
+    return [], did_you_mean(path.stem, [e.name for e in exercises])
+
+
+def _is_path_of(exercise: Exercise, path: Path) -> bool:
+    if path.stem != exercise.name or path.suffix not in (".py", ""):
+        return False
+    folder = path.parent.name.lower()
+    own = exercise.chapter
+    return folder in ("", exercise.folder.name, own) or folder.zfill(2) == own
+
+
+# --- as the student has them ----------------------------------------------------------------------
+# Nothing that stands in it is ever written over: a file is copied only where there is none, `reset`
+# keeps what it replaces.
+
+
+FOLDER = "kerascope-exercises"
+PROGRESS = ".kerascope-learn.json"
+
+
+@dataclass
+class Progress:
+    """What is remembered of one exercise.
+
+    Attributes
+    ----------
+    verdict : str
+        The last one.
+    hints : int
+        How many were shown.
+    written : str
+        A hash of the file that the verdict was about.
+    """
+
+    verdict: str = Verdict.NOT_ATTEMPTED.value
+    hints: int = 0
+    written: str = ""
+
+
+def default_folder(here: Path) -> Path:
+    """Return the workbook that a student stands in, or the one below where they stand."""
+    for folder in (here, *here.parents):
+        if (folder / PROGRESS).is_file():
+            return Path(os.path.relpath(folder, here))
+    return Path(FOLDER)
+
+
+@dataclass
+class Workbook:
+    """A student's folder.
+
+    Parameters
+    ----------
+    folder : Path
+    exercises : list of Exercise
+        Those of the course.
+    """
+
+    folder: Path
+    exercises: Sequence[Exercise]
+    language: str | None = None
+    notice: str = ""
+    _progress: dict[str, Progress] = field(default_factory=dict)
+    _is_damaged: bool = False  # what was remembered; `save` keeps it aside
+
+    def __post_init__(self) -> None:
+        self._load()
+
+    def path_of(self, exercise: Exercise) -> Path:
+        """Return where the student's file lies."""
+        return self.folder / exercise.folder.name / f"{exercise.name}.py"
+
+    def progress(self, exercise: Exercise) -> Progress:
+        """Return what is remembered of an exercise."""
+        return self._progress.setdefault(exercise.id, Progress())
+
+    def is_passed(self, exercise: Exercise) -> bool:
+        """Tell whether its last verdict was PASS."""
+        return self.progress(exercise).verdict == Verdict.PASS.value
+
+    def is_changed(self, exercise: Exercise) -> bool:
+        """Tell whether the file is another than the one that its verdict was about."""
+        known = self.progress(exercise).written
+        return bool(known) and known != _hash(self.path_of(exercise))
+
+    def next_exercise(self) -> Exercise | None:
+        """Return the first one that has not been passed."""
+        return next((e for e in self.exercises if not self.is_passed(e)), None)
+
+    def remember(self, exercise: Exercise, outcome: Outcome) -> None:
+        """Write down a verdict."""
+        progress = self.progress(exercise)
+        progress.verdict = outcome.verdict.value
+        progress.written = _hash(self.path_of(exercise))
+        self.save()
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def prepare(self, language: str) -> list[Path]:
+        """Copy every exercise that is not there yet; return what was added.
+
+        Where the language has changed, a file that is exactly as it was given is given anew.
+
+        Raises
+        ------
+        UnavailableError
+            The folder cannot be written.
+        """
+        written = []
+        for exercise in self.exercises:
+            path = self.path_of(exercise)
+            if not path.exists():
+                self._write(path, exercise.stub_in(language))
+                written.append(path)
+            elif self.language not in (None, language) and _is_stub(exercise, path):
+                self._write(path, exercise.stub_in(language))
+        self.language = language
+        self.save()
+        return written
+
+    def reset(self, exercise: Exercise, language: str) -> Path | None:
+        """Put the stub back; return where the student's work was kept, None if there was none."""
+        path = self.path_of(exercise)
+        is_own = path.exists() and not _is_stub(exercise, path)
+        kept = _free_name(path) if is_own else None
+        if kept is not None:
+            path.rename(kept)
+        self._write(path, exercise.stub_in(language))
+        self._progress.pop(exercise.id, None)
+        self.save()
+        return kept
+
+    def save(self) -> None:
+        """Write the progress; a reader never sees half of it."""
+        data: dict[str, Any] = {
+            "schema": "kerascope-learn-progress/1",
+            "language": self.language,
+            "exercises": {name: asdict(p) for name, p in sorted(self._progress.items())},
+        }
+        path = self.folder / PROGRESS
+        if self._is_damaged and path.is_file():
+            os.replace(path, path.with_name(f"{PROGRESS}.damaged"))
+        self._is_damaged = False
+        self._write(path.with_name(f"{PROGRESS}.part"), json.dumps(data, indent=1) + "\n")
+        os.replace(path.with_name(f"{PROGRESS}.part"), path)
+
+    def _load(self) -> None:
+        path = self.folder / PROGRESS
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            self.language = data["language"]
+            self._progress = {name: Progress(**p) for name, p in data["exercises"].items()}
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except (ValueError, KeyError, TypeError, AttributeError, OSError):
+            self.notice = f"'{path}' could not be read; it is kept as '{PROGRESS}.damaged'"
+            self.language, self._progress = None, {}
+            self._is_damaged = True
+
+    def _write(self, path: Path, text: str) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UnavailableError(
+                f"learn: cannot write '{path}' ({error.strerror}). "
+                f"Choose a folder of your own: --folder DIR."
+            ) from None
+
+
+def _is_stub(exercise: Exercise, path: Path) -> bool:
+    """Tell whether a file is, letter by letter, what the student was given."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+    return text in [exercise.stub_in(language) for language in LANGUAGES]
+
+
+def _free_name(path: Path) -> Path:
+    """Return a name beside a file that no other file has."""
+    number = 1
+    while (kept := path.with_name(f"{path.name}.bak{number}")).exists():
+        number += 1
+    return kept
+
+
+def _hash(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    except OSError:
+        return ""
