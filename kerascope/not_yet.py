@@ -35,7 +35,7 @@ _OPS = """
     scatter scatter_update searchsorted segment_max segment_min segment_prod segment_sum
     select separable_conv signbit sinc slice_update slogdet soft_shrink solve solve_triangular
     sort space_to_depth sparse_plus sparse_sigmoid sparsemax squareplus stft svd switch
-    take_along_axis tanh_shrink tensordot threshold top_k trace trapezoid tri trunc unfold
+    take_along_axis tanh_shrink threshold top_k trace trapezoid tri trunc unfold
     unique unravel_index vander vdot vectorize vectorized_map view view_as_complex
     view_as_real vsplit vstack while_loop"""
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kerascope import backend as K
-from kerascope.compat.on_anything import on_anything
+from kerascope.layers.on_anything import on_anything
 
 __all__ = [
     "SeedGenerator",

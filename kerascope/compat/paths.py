@@ -56,11 +56,11 @@ MOVED: dict[str, str] = {
     "utils.multi_gpu_utils": "utils",
     # Keras 3
     "config": "compat.keras_config",
-    "ops": "compat.keras_ops",
-    "ops.image": "compat.keras_ops",
-    "ops.linalg": "compat.keras_ops",
-    "ops.nn": "compat.keras_ops",
-    "ops.numpy": "compat.keras_ops",
+    "ops": "layers.keras_ops",
+    "ops.image": "layers.keras_ops",
+    "ops.linalg": "layers.keras_ops",
+    "ops.nn": "layers.keras_ops",
+    "ops.numpy": "layers.keras_ops",
     "random": "compat.keras_random",
     "saving": "saving utils.generic_utils",
 }
@@ -73,6 +73,8 @@ MOVED_INSIDE: dict[str, str] = {
     "backend.tensor": "backend.graph",
     "backend.traversal": "backend.graph",
     "callbacks.stopping": "callbacks.monitor",
+    "compat.keras_ops_numbers": "layers.keras_ops",
+    "compat.keras_ops_shapes": "layers.keras_ops",
     "engine.compiled_network": "engine.model",
     "engine.nesting": "engine.arguments",
     "engine.network_config": "engine.network",
@@ -81,11 +83,11 @@ MOVED_INSIDE: dict[str, str] = {
     "initializers.fixed": "initializers.classes",
     "initializers.scaling": "initializers.classes",
     "layers.merging": "layers.merge",
+    "lessons.facts": "lessons.checking",
+    "lessons.places": "lessons",
     "metrics.named": "metrics.classes",
     "optimizers.accumulating": "optimizers.update_rules",
     "optimizers.sgd": "optimizers.update_rules",
-    "lessons.facts": "lessons.checking",
-    "lessons.places": "lessons",
 }
 
 

@@ -31,8 +31,8 @@ from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer, snake_case
 from kerascope.engine.calling import makers_of_layers
 from kerascope.errors import ConfigError
+from kerascope.layers.keras_ops import OPERATIONS
 from kerascope.layers.operation_forms import OWN, form_of, own_op
-from kerascope.layers.operation_table import OPERATIONS
 from kerascope.registry import did_you_mean
 from kerascope.spellings import habits
 

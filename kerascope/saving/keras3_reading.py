@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from kerascope.callers import warn
 from kerascope.engine.layer_type import constructor_keywords, layer_registry
 from kerascope.errors import ConfigError
-from kerascope.layers.operation_table import OPERATIONS
+from kerascope.layers.keras_ops import OPERATIONS
 from kerascope.registry import get_custom_objects
 from kerascope.saving.keras3_table import (
     ACTIVATIONS,

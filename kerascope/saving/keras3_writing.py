@@ -14,7 +14,7 @@ from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.network import Network, counted_from_zero
 from kerascope.engine.pickling import byte_code_in
 from kerascope.errors import ConfigError
-from kerascope.layers.operation_table import OPERATIONS
+from kerascope.layers.keras_ops import OPERATIONS
 from kerascope.saving.keras3_table import (
     ACTIVATIONS,
     ANYTHING,

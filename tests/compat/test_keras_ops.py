@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
 import pytest
+from keras_reference import answer
+from keras_reference import keras as real_keras
 
 from kerascope import Input, K, Model, layers
-from kerascope.compat import keras_ops as ops
-from kerascope.compat import keras_random, on_anything
+from kerascope.compat import keras_random
 from kerascope.errors import ArgumentError, NotYetError, ShapeError
+from kerascope.layers import keras_ops as ops
+from kerascope.layers import on_anything
 from kerascope.not_yet import NAMES
 
 RANDOM = np.random.default_rng(0)
@@ -208,6 +212,8 @@ OF_SEVERAL: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("concatenate", ([X, X],), {"axis": -1}),
     ("stack", ([X, X],), {"axis": 1}),
     ("einsum", ("ij,kj->ik", X, X), {}),
+    ("tensordot", (CUBE, CUBE), {"axes": [[1, 2], [1, 2]]}),
+    ("tensordot", (CUBE, X.T), {"axes": 1}),
     ("arange", (5,), {}),
     ("arange", (1, 7, 2), {}),
     ("linspace", (0, 1, 5), {}),
@@ -266,6 +272,30 @@ def test_every_function_has_a_case() -> None:
     tested = {case[0] for case in [*CASES, *OF_SEVERAL]}
     alone = {"cond", "map", "shape", "ndim", "is_tensor", "convert_to_numpy"}  # tested below
     assert set(ops.__all__) - tested == alone
+
+
+def arguments_of(functions: Any, names: list[str]) -> dict[str, list[str]]:
+    """Return the arguments of functions in order, with their defaults."""
+    found = {name: inspect.signature(getattr(functions, name)).parameters for name in names}
+    return {
+        name: [str(one.replace(annotation=one.empty)) for one in parameters.values()]
+        for name, parameters in found.items()
+    }
+
+
+def arguments_in_keras(keras: Any, names: list[str]) -> dict[str, list[str]]:
+    return arguments_of(keras.ops, names)
+
+
+# `where` without values looks for places; the rest goes to functions that we have not.
+OTHER_ARGUMENTS = {"where", "einsum", "layer_normalization"}
+
+
+@pytest.mark.usefixtures("answers")
+def test_every_function_has_the_arguments_of_keras_3() -> None:
+    ours = arguments_of(ops, ops.__all__)
+    theirs = answer(arguments_in_keras, real_keras, sorted(ops.__all__))
+    assert {name for name in ours if ours[name] != theirs[name]} == OTHER_ARGUMENTS
 
 
 def test_what_keras_3_has_is_here_or_says_that_it_is_not(keras: Any) -> None:

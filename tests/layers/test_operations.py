@@ -9,9 +9,9 @@ from op_cases import CASES
 from kerascope import backend as K
 from kerascope.backend.graph import Constant, Placeholder
 from kerascope.engine.calling import enter_operations
-from kerascope.errors import ConfigError, ShapeError
+from kerascope.errors import ArgumentError, ConfigError
 from kerascope.layers import Input, Operation
-from kerascope.layers.operation_table import OPERATIONS
+from kerascope.layers.keras_ops import OPERATIONS
 from kerascope.settings import config
 
 CALLS = [
@@ -105,8 +105,22 @@ def test_split_returns_its_parts(cuts):
         np.testing.assert_array_equal(part, expected)
 
 
+def test_split_at_places_needs_no_known_size():
+    x = Input((None, 4))
+    first, rest = Operation("Split", [X], {"indices_or_sections": [2], "axis": 1})(x)
+    numbers = np.arange(24.0).reshape(2, 3, 4)
+    computed = K.function([x], [first, rest])([numbers])
+    for part, expected in zip(computed, np.split(numbers, [2], axis=1), strict=True):
+        np.testing.assert_array_equal(part, expected)
+
+
+def test_split_into_equal_parts_needs_a_known_size():
+    with pytest.raises(ArgumentError, match="the size of axis 1 is not known"):
+        Operation("Split", [X], {"indices_or_sections": 2, "axis": 1})(Input((None, 4)))
+
+
 def test_split_says_that_parts_are_not_equal():
-    with pytest.raises(ShapeError, match="expected a multiple of 3"):
+    with pytest.raises(ArgumentError, match="expected a multiple of 3"):
         Operation("Split", [X], {"indices_or_sections": 3, "axis": 2})(ROWS)
 
 

@@ -19,7 +19,7 @@ from kerascope import backend as K
 from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, is_eager
 from kerascope.backend.scopes import current_scope
-from kerascope.layers import Lambda
+from kerascope.layers.core import Lambda
 from kerascope.spellings import habits
 
 

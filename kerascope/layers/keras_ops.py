@@ -1,0 +1,1059 @@
+"""The operations of Keras 3: `keras.ops`, and what stands for each in a file.
+
+One row each: a function with the arguments of Keras 3, in their order and with their defaults, that
+is made of K functions. `row` makes two things of it. `keras.ops.round` is the function on whatever
+it is given; see `on_anything`. And where Keras 3 has a class of the operation, `OPERATIONS` has it
+under that name: the layers `Operation` compute it, and files name it. So a script and a file cannot
+get different answers. Names of Keras 3 that have no row stand in `not_yet` and say so.
+
+Where Keras 3 computes another thing under a name of Keras 2 (its `hard_sigmoid` is steeper), Keras
+3's is meant here.
+"""
+
+from __future__ import annotations
+
+import builtins  # this module has an `any`, an `all` and a `slice` of its own
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from kerascope import activations
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor, as_tensor
+from kerascope.backend.ops import control, elementwise, linalg
+from kerascope.backend.ops.broadcasting import promoted
+from kerascope.errors import ArgumentError, ShapeError
+from kerascope.layers.on_anything import on_anything
+
+__all__ = [
+    "abs",
+    "absolute",
+    "add",
+    "all",
+    "amax",
+    "amin",
+    "any",
+    "arange",
+    "argmax",
+    "argmin",
+    "array",
+    "average_pool",
+    "batch_normalization",
+    "binary_crossentropy",
+    "broadcast_to",
+    "cast",
+    "categorical_crossentropy",
+    "clip",
+    "concatenate",
+    "cond",
+    "conv",
+    "convert_to_numpy",
+    "convert_to_tensor",
+    "cos",
+    "cosh",
+    "count_nonzero",
+    "cumprod",
+    "cumsum",
+    "depthwise_conv",
+    "divide",
+    "dot",
+    "einsum",
+    "elu",
+    "equal",
+    "erf",
+    "exp",
+    "expand_dims",
+    "expm1",
+    "eye",
+    "flip",
+    "full",
+    "full_like",
+    "gelu",
+    "get_item",
+    "greater",
+    "greater_equal",
+    "hard_sigmoid",
+    "hard_silu",
+    "hard_swish",
+    "hard_tanh",
+    "identity",
+    "in_top_k",
+    "is_tensor",
+    "isnan",
+    "layer_normalization",
+    "leaky_relu",
+    "less",
+    "less_equal",
+    "linspace",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "log_sigmoid",
+    "log_softmax",
+    "logaddexp",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "logsumexp",
+    "map",
+    "matmul",
+    "max",
+    "max_pool",
+    "maximum",
+    "mean",
+    "min",
+    "minimum",
+    "moments",
+    "moveaxis",
+    "multiply",
+    "ndim",
+    "negative",
+    "norm",
+    "normalize",
+    "not_equal",
+    "one_hot",
+    "ones",
+    "ones_like",
+    "outer",
+    "power",
+    "prod",
+    "ravel",
+    "reciprocal",
+    "relu",
+    "relu6",
+    "repeat",
+    "reshape",
+    "round",
+    "rsqrt",
+    "selu",
+    "shape",
+    "sigmoid",
+    "sign",
+    "silu",
+    "sin",
+    "sinh",
+    "size",
+    "slice",
+    "softmax",
+    "softplus",
+    "softsign",
+    "sparse_categorical_crossentropy",
+    "split",
+    "sqrt",
+    "square",
+    "squeeze",
+    "stack",
+    "std",
+    "stop_gradient",
+    "subtract",
+    "sum",
+    "swapaxes",
+    "swish",
+    "take",
+    "tan",
+    "tanh",
+    "tensordot",
+    "tile",
+    "transpose",
+    "tril",
+    "triu",
+    "true_divide",
+    "unstack",
+    "var",
+    "where",
+    "zeros",
+    "zeros_like",
+]  # fmt: skip
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+CORE, NUMPY, NN = "keras.src.ops.core", "keras.src.ops.numpy", "keras.src.ops.nn"
+MATH = "keras.src.ops.math"
+
+# Keras 3's class of an operation -> its module there, and the function that computes it.
+OPERATIONS: dict[str, tuple[str, Callable[..., Any]]] = {}
+
+
+def row(home: str, kind: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return what makes a row of a function.
+
+    Parameters
+    ----------
+    home : str
+        Keras 3's module of the operation's class.
+    kind : str, optional
+        The name of the class; by default `log_softmax` is of the class `LogSoftmax`.
+    """
+
+    def enter(function: Callable[P, R]) -> Callable[P, R]:
+        words = function.__name__.split("_")
+        OPERATIONS[kind or "".join(word.capitalize() for word in words)] = (home, function)
+        return on_anything(function)
+
+    return enter
+
+
+def _of_two(kind: str, function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """Return the row of a function of (x1, x2), which K calls x and y."""
+
+    def call(x1: Any, x2: Any) -> Any:
+        return function(*promoted(x1, x2))
+
+    call.__name__, call.__doc__ = function.__name__, function.__doc__
+    return row(NUMPY, kind)(call)
+
+
+# --- each number ----------------------------------------------------------------------------------
+
+abs = row(NUMPY, "Abs")(K.abs)
+absolute = row(NUMPY, "Absolute")(K.abs)
+add = _of_two("Add", elementwise.add)
+cos = row(NUMPY, "Cos")(K.cos)
+divide = _of_two("Divide", elementwise.divide)
+equal = _of_two("Equal", K.equal)
+erf = row(MATH, "Erf")(K.erf)
+exp = row(NUMPY, "Exp")(K.exp)
+greater = _of_two("Greater", K.greater)
+greater_equal = _of_two("GreaterEqual", K.greater_equal)
+less = _of_two("Less", K.less)
+less_equal = _of_two("LessEqual", K.less_equal)
+log = row(NUMPY, "Log")(K.log)
+logical_and = _of_two("LogicalAnd", K.logical_and)
+logical_not = row(NUMPY, "LogicalNot")(K.logical_not)
+logical_or = _of_two("LogicalOr", K.logical_or)
+maximum = _of_two("Maximum", K.maximum)
+minimum = _of_two("Minimum", K.minimum)
+multiply = _of_two("Multiply", elementwise.multiply)
+negative = row(NUMPY, "Negative")(elementwise.negative)
+not_equal = _of_two("NotEqual", K.not_equal)
+power = _of_two("Power", K.pow)
+sign = row(NUMPY, "Sign")(K.sign)
+sin = row(NUMPY, "Sin")(K.sin)
+sqrt = row(NUMPY, "Sqrt")(K.sqrt)
+square = row(NUMPY, "Square")(K.square)
+subtract = _of_two("Subtract", elementwise.subtract)
+tanh = row(NUMPY, "Tanh")(K.tanh)
+true_divide = _of_two("TrueDivide", elementwise.divide)
+
+
+@row(NUMPY)
+def clip(x: Any, x_min: Any, x_max: Any) -> Any:
+    """Return x between x_min and x_max."""
+    return K.clip(x, x_min, x_max)
+
+
+@row(CORE)
+def cast(x: Any, dtype: str) -> Any:
+    """Return x in another type."""
+    return K.cast(x, dtype)
+
+
+@row(NUMPY)
+def reciprocal(x: Any) -> Any:
+    """Return 1 / x."""
+    return 1.0 / as_tensor(x)
+
+
+@row(MATH)
+def rsqrt(x: Any) -> Any:
+    """Return 1 / sqrt(x)."""
+    return 1.0 / K.sqrt(x)
+
+
+@row(NUMPY)
+def log1p(x: Any) -> Any:
+    """Return log(1 + x), exactly for small x too."""
+    return elementwise.log1p(x)
+
+
+@row(NUMPY)
+def log2(x: Any) -> Any:
+    """Return the logarithm to the base 2."""
+    return K.log(x) / math.log(2.0)
+
+
+@row(NUMPY)
+def log10(x: Any) -> Any:
+    """Return the logarithm to the base 10."""
+    return K.log(x) / math.log(10.0)
+
+
+@row(NUMPY)
+def expm1(x: Any) -> Any:
+    """Return exp(x) - 1, exactly for small x too, where exp(x) is rounded to 1."""
+    x = as_tensor(x)
+    return K.tanh(x / 2.0) * (K.exp(x) + 1.0)
+
+
+@row(NUMPY)
+def tan(x: Any) -> Any:
+    """Return the tangent."""
+    return K.sin(x) / K.cos(x)
+
+
+@row(NUMPY)
+def sinh(x: Any) -> Any:
+    """Return (exp(x) - exp(-x)) / 2, exactly for small x too, where both are rounded to 1."""
+    x = as_tensor(x)
+    return K.tanh(x) * (K.exp(x) + K.exp(-x)) / 2.0
+
+
+@row(NUMPY)
+def cosh(x: Any) -> Any:
+    """Return (exp(x) + exp(-x)) / 2."""
+    return (K.exp(x) + K.exp(-as_tensor(x))) / 2.0
+
+
+@row(NUMPY)
+def logaddexp(x1: Any, x2: Any) -> Any:
+    """Return log(exp(x1) + exp(x2)), without overflow."""
+    x1, x2 = promoted(x1, x2)
+    return K.maximum(x1, x2) + K.softplus(-K.abs(x1 - x2))
+
+
+@row(NUMPY)
+def logical_xor(x1: Any, x2: Any) -> Any:
+    """Return whether exactly one of the two is true."""
+    return K.not_equal(K.cast(x1, "bool"), K.cast(x2, "bool"))
+
+
+@row(NUMPY)
+def where(condition: Any, x1: Any, x2: Any) -> Any:
+    """Return x1 where the condition is true, else x2; all three are broadcast."""
+    return control.Where()(as_tensor(condition), *promoted(x1, x2))
+
+
+@row(NUMPY)
+def isnan(x: Any) -> Any:
+    """Return where x is no number."""
+    x = as_tensor(x)
+    return K.not_equal(x, x)
+
+
+@row(NUMPY)
+def round(x: Any, decimals: int = 0) -> Any:
+    """Return x rounded to so many decimals, halves to the even one."""
+    scale = 10.0**decimals
+    return K.round(x) if decimals == 0 else K.round(as_tensor(x) * scale) / scale
+
+
+@row(CORE)
+def stop_gradient(variable: Any) -> Any:
+    """Return the same numbers, through which no gradient goes."""
+    return K.stop_gradient(variable)
+
+
+# --- activations ----------------------------------------------------------------------------------
+
+elu = row(NN, "Elu")(K.elu)
+log_softmax = row(NN, "LogSoftmax")(K.log_softmax)
+sigmoid = row(NN, "Sigmoid")(K.sigmoid)
+softplus = row(NN, "Softplus")(K.softplus)
+softsign = row(NN, "Softsign")(K.softsign)
+
+
+@row(NN)
+def relu(x: Any) -> Any:
+    """Return x where it is positive, else 0."""
+    return K.relu(x)
+
+
+@row(NN)
+def softmax(x: Any, axis: Any = -1) -> Any:
+    """Return the softmax along an axis, or over several together."""
+    if isinstance(axis, int):
+        return K.softmax(x, axis)
+    x = as_tensor(x)
+    return K.exp(x - K.logsumexp(x, _listed(axis), keepdims=True))
+
+
+@row(NN)
+def relu6(x: Any) -> Any:
+    """Return x between 0 and 6."""
+    return K.relu(x, max_value=6.0)
+
+
+@row(NN)
+def silu(x: Any) -> Any:
+    """Return x * sigmoid(x)."""
+    x = as_tensor(x)
+    return x * K.sigmoid(x)
+
+
+swish = silu
+
+
+@row(NN)
+def leaky_relu(x: Any, negative_slope: float = 0.2) -> Any:
+    """Return x where it is positive, else negative_slope * x."""
+    return K.relu(x, alpha=negative_slope)
+
+
+@row(NN)
+def hard_sigmoid(x: Any) -> Any:
+    """Return x / 6 + 0.5, between 0 and 1."""
+    return K.clip(as_tensor(x) / 6.0 + 0.5, 0.0, 1.0)
+
+
+@row(NN)
+def hard_silu(x: Any) -> Any:
+    """Return x * hard_sigmoid(x)."""
+    return as_tensor(x) * K.clip(as_tensor(x) / 6.0 + 0.5, 0.0, 1.0)
+
+
+hard_swish = hard_silu
+
+
+@row(NN)
+def hard_tanh(x: Any) -> Any:
+    """Return x between -1 and 1."""
+    return K.clip(x, -1.0, 1.0)
+
+
+@row(NN)
+def log_sigmoid(x: Any) -> Any:
+    """Return log(sigmoid(x))."""
+    return -K.softplus(-as_tensor(x))
+
+
+@row(NN)
+def selu(x: Any) -> Any:
+    """Return the scaled exponential linear unit."""
+    return activations.selu(x)
+
+
+@row(NN)
+def gelu(x: Any, approximate: bool = True) -> Any:
+    """Return the Gaussian error linear unit, exactly or by its approximation with tanh."""
+    x = as_tensor(x)
+    if not approximate:
+        return 0.5 * x * (1.0 + K.erf(x / math.sqrt(2.0)))
+    return 0.5 * x * (1.0 + K.tanh(math.sqrt(2.0 / math.pi) * (x + 0.044715 * x * x * x)))
+
+
+# --- whole axes -----------------------------------------------------------------------------------
+
+all = row(NUMPY, "All")(K.all)
+amax = row(NUMPY, "Amax")(K.max)
+amin = row(NUMPY, "Amin")(K.min)
+any = row(NUMPY, "Any")(K.any)
+logsumexp = row(MATH, "Logsumexp")(K.logsumexp)
+mean = row(NUMPY, "Mean")(K.mean)
+std = row(NUMPY, "Std")(K.std)
+sum = row(NUMPY, "Sum")(K.sum)
+var = row(NUMPY, "Var")(K.var)
+
+
+@row(NUMPY)
+def max(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+    """Return the largest entry along axes, or `initial` where that is larger."""
+    largest = K.max(x, axis, keepdims)
+    return largest if initial is None else K.maximum(largest, initial)
+
+
+@row(NUMPY)
+def min(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+    """Return the smallest entry along axes, or `initial` where that is smaller."""
+    smallest = K.min(x, axis, keepdims)
+    return smallest if initial is None else K.minimum(smallest, initial)
+
+
+@row(NUMPY)
+def prod(x: Any, axis: Any = None, keepdims: bool = False, dtype: str | None = None) -> Any:
+    """Return the product along axes, computed in a type."""
+    return K.prod(x if dtype is None else K.cast(x, dtype), axis, keepdims)
+
+
+@on_anything
+def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    """Return the place of the largest entry; without an axis, in the flat array."""
+    place = _argmax(x, axis, keepdims)
+    return place if axis is None else K.cast(place, "int32")
+
+
+@on_anything
+def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    """Return the place of the smallest entry; without an axis, in the flat array."""
+    place = _argmin(x, axis, keepdims)
+    return place if axis is None else K.cast(place, "int32")
+
+
+# In a file they stand for K's functions too, whose places are int64.
+@row(NUMPY, "Argmax")
+def _argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    return _place(K.argmax, as_tensor(x), axis, keepdims)
+
+
+@row(NUMPY, "Argmin")
+def _argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    return _place(K.argmin, as_tensor(x), axis, keepdims)
+
+
+def _place(function: Callable[..., Any], x: Tensor, axis: int | None, keepdims: bool) -> Any:
+    place = function(K.reshape(x, (-1,)), 0) if axis is None else function(x, axis)
+    if not keepdims:
+        return place
+    return K.reshape(place, (1,) * x.ndim) if axis is None else K.expand_dims(place, axis)
+
+
+@row(NUMPY)
+def cumsum(x: Any, axis: int | None = None, dtype: str | None = None) -> Any:
+    """Return the sums up to each entry; without an axis, of the flat array."""
+    x = x if dtype is None else K.cast(x, dtype)
+    return K.cumsum(x, axis) if axis is not None else K.cumsum(K.reshape(x, (-1,)), 0)
+
+
+@row(NUMPY)
+def cumprod(x: Any, axis: int | None = None, dtype: str | None = None) -> Any:
+    """Return the products up to each entry; without an axis, of the flat array."""
+    x = x if dtype is None else K.cast(x, dtype)
+    return K.cumprod(x, axis) if axis is not None else K.cumprod(K.reshape(x, (-1,)), 0)
+
+
+@row(NUMPY)
+def count_nonzero(x: Any, axis: Any = None) -> Any:
+    """Return how many entries differ from zero."""
+    return K.sum(K.cast(K.not_equal(x, 0), "int32"), axis=axis)
+
+
+@on_anything
+def moments(
+    x: Any, axes: Any, keepdims: bool = False, synchronized: bool = False
+) -> tuple[Any, Any]:
+    """Return mean and variance; there is one device, so `synchronized` changes nothing."""
+    return K.mean(x, axes, keepdims), K.var(x, axes, keepdims)
+
+
+@on_anything
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return the Euclidean norm.
+
+    Raises
+    ------
+    ArgumentError
+        `ord` asks for another norm.
+    """
+    if ord not in (None, 2, "fro"):
+        raise ArgumentError(f"keras.ops.norm: ord={ord!r}; only the Euclidean norm is here yet.")
+    return K.sqrt(K.sum(K.square(x), axis, keepdims))
+
+
+@row(NN)
+def normalize(x: Any, axis: int = -1, order: int = 2, epsilon: float | None = None) -> Any:
+    """Return x divided by its Euclidean norm along an axis; below epsilon that counts as epsilon.
+
+    Raises
+    ------
+    ArgumentError
+        `order` asks for another norm.
+    """
+    if order != 2:
+        raise ArgumentError(f"keras.ops.normalize: order={order!r}; only order 2 is here yet.")
+    x, least = as_tensor(x), K.epsilon() if epsilon is None else epsilon
+    squares = K.sum(K.square(x), axis, keepdims=True)
+    return x / K.sqrt(K.maximum(squares, least * least))
+
+
+# --- shapes, and parts ----------------------------------------------------------------------------
+
+
+def shape(x: Any) -> tuple[Any, ...]:
+    """Return the shape; a size that is known at run time only is a scalar tensor."""
+    if not isinstance(x, Tensor):
+        return np.shape(x)
+    return tuple(K.shape(x)[i] if size is None else size for i, size in enumerate(x.shape))
+
+
+@on_anything
+def size(x: Any) -> Any:
+    """Return the number of entries."""
+    return K.prod(K.shape(x))
+
+
+def ndim(x: Any) -> int:
+    """Return the number of axes."""
+    return len(x.shape) if isinstance(x, Tensor) else np.ndim(x)
+
+
+@row(NUMPY)
+def expand_dims(x: Any, axis: Any) -> Any:
+    """Return x with an axis of size 1 put in, or several."""
+    x, axes = as_tensor(x), _listed(axis)
+    for one in sorted(a % (x.ndim + len(axes)) for a in axes):
+        x = K.expand_dims(x, one)
+    return x
+
+
+@row(NUMPY)
+def squeeze(x: Any, axis: Any = None) -> Any:
+    """Return x without an axis of size 1, or without all of them."""
+    x = as_tensor(x)
+    axes = [i for i, n in enumerate(x.shape) if n == 1] if axis is None else _listed(axis)
+    for one in sorted((a % x.ndim for a in axes), reverse=True):
+        x = K.squeeze(x, one)
+    return x
+
+
+@row(NUMPY)
+def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
+    """Return x with its axes in another order; by default turned round."""
+    return K.transpose(x) if axes is None else K.permute_dimensions(x, tuple(axes))
+
+
+@row(NUMPY)
+def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
+    """Return x with two axes exchanged."""
+    x = as_tensor(x)
+    order = list(range(x.ndim))
+    order[axis1], order[axis2] = order[axis2], order[axis1]
+    return K.permute_dimensions(x, tuple(order))
+
+
+@row(NUMPY)
+def moveaxis(x: Any, source: Any, destination: Any) -> Any:
+    """Return x with an axis, or each of several, moved to another place."""
+    x = as_tensor(x)
+    moved, places = ([axis % x.ndim for axis in _listed(axes)] for axes in (source, destination))
+    order = [axis for axis in range(x.ndim) if axis not in moved]
+    for place, axis in sorted(zip(places, moved, strict=True)):
+        order.insert(place, axis)
+    return K.permute_dimensions(x, tuple(order))
+
+
+@row(NUMPY)
+def ravel(x: Any) -> Any:
+    """Return x as a vector."""
+    return K.reshape(x, (-1,))
+
+
+@row(NUMPY)
+def flip(x: Any, axis: Any = None) -> Any:
+    """Return x turned round along an axis, or all."""
+    x = as_tensor(x)
+    return K.reverse(x, list(range(x.ndim)) if axis is None else _listed(axis))
+
+
+stack = row(NUMPY, "Stack")(K.stack)
+
+
+@row(NUMPY)
+def concatenate(xs: Sequence[Any], axis: int = 0) -> Any:
+    """Return the tensors behind one another along an axis."""
+    return K.concatenate(list(xs), axis)
+
+
+@row(NUMPY)
+def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Return the parts of x along an axis: so many equal ones, or cut at these places.
+
+    Raises
+    ------
+    ArgumentError
+        Equal parts are asked for of an axis of no known size, or of one that is not divisible.
+    """
+    x = as_tensor(x)
+    axis %= x.ndim
+    length = x.shape[axis]
+    cuts = indices_or_sections
+    if isinstance(cuts, int):
+        if length is None:
+            raise ArgumentError(f"keras.ops.split: the size of axis {axis} is not known.")
+        if length % cuts:
+            raise ArgumentError(
+                f"keras.ops.split: {length} entries are no {cuts} equal parts; "
+                f"expected a multiple of {cuts}."
+            )
+        cuts = range(length // cuts, length, length // cuts)
+    before = (_cut(None),) * axis
+    return [x[(*before, _cut(a, b))] for a, b in pairwise([0, *cuts, None])]
+
+
+@row(CORE)
+def unstack(x: Any, num: int | None = None, axis: int = 0) -> list[Any]:
+    """Return the entries of x along an axis, each without it."""
+    x = as_tensor(x)
+    axis %= x.ndim
+    number = x.shape[axis] if num is None else num
+    return [x[(*(_cut(None),) * axis, i)] for i in range(number or 0)]
+
+
+@row(NUMPY)
+def reshape(x: Any, newshape: Sequence[Any]) -> Any:
+    """Return x in another shape; -1 stands for the size that is left over."""
+    return K.reshape(x, tuple(-1 if size is None else size for size in newshape))
+
+
+@row(NUMPY)
+def tile(x: Any, repeats: Any) -> Any:
+    """Return x repeated as a whole, so often along each axis."""
+    x = as_tensor(x)
+    times = _listed(repeats)
+    while x.ndim < len(times):
+        x = K.expand_dims(x, 0)
+    return K.tile(x, [1] * (x.ndim - len(times)) + times)
+
+
+@row(NUMPY)
+def repeat(x: Any, repeats: int, axis: int | None = None) -> Any:
+    """Return x with each entry repeated along an axis."""
+    return K.repeat_elements(K.reshape(x, (-1,)) if axis is None else x, repeats, axis or 0)
+
+
+@row(NUMPY)
+def take(x: Any, indices: Any, axis: int | None = None) -> Any:
+    """Return the entries of x with these numbers along an axis; without one, of the flat array."""
+    indices = as_tensor(indices)
+    if not indices.dtype.startswith(("int", "uint")):
+        indices = K.cast(indices, "int32")
+    if axis is None:
+        return K.gather(K.reshape(x, (-1,)), indices)
+    x = as_tensor(x)
+    axis %= x.ndim
+    if axis == 0:
+        return K.gather(x, indices)
+    order = (axis, *(i for i in range(x.ndim) if i != axis))
+    taken = K.gather(K.permute_dimensions(x, order), indices)
+    new = taken.ndim - x.ndim + 1
+    back = (*range(new, new + axis), *range(new), *range(new + axis, taken.ndim))
+    return K.permute_dimensions(taken, back)
+
+
+@row(NUMPY)
+def get_item(x: Any, key: Any) -> Any:
+    """Return x[key]; a key may be written as files have it, where a slice is a dict."""
+    keys = key if isinstance(key, (list, tuple)) else [key]
+    return as_tensor(x)[tuple(_part_of_key(part) for part in keys)]
+
+
+def _part_of_key(part: Any) -> Any:
+    """Return a part of an index as Python has it."""
+    if isinstance(part, dict) and part.get("class_name") == "__slice__":
+        return builtins.slice(*(part["config"][name] for name in ("start", "stop", "step")))
+    if isinstance(part, dict) and part.get("class_name") == "__ellipsis__":
+        return Ellipsis
+    return part
+
+
+@row(NUMPY)
+def broadcast_to(x: Any, shape: Sequence[int]) -> Any:
+    """Return x repeated to a shape."""
+    x = as_tensor(x)
+    return x * K.constant(np.ones(shape), dtype=x.dtype)
+
+
+@row(NN)
+def one_hot(
+    x: Any, num_classes: int, axis: int = -1, dtype: str | None = None, sparse: bool = False
+) -> Any:
+    """Return for each class number a row with a single one; no tensor is sparse here."""
+    rows = K.cast(K.one_hot(K.cast(x, "int32"), num_classes), dtype or K.floatx())
+    return rows if axis in (-1, rows.ndim - 1) else moveaxis(rows, -1, axis)
+
+
+@row(NUMPY)
+def tril(x: Any, k: int = 0) -> Any:
+    """Return x with zeros above its k-th diagonal."""
+    return _triangle(x, k, np.tril)
+
+
+@row(NUMPY)
+def triu(x: Any, k: int = 0) -> Any:
+    """Return x with zeros below its k-th diagonal."""
+    return _triangle(x, k, np.triu)
+
+
+def _triangle(x: Any, k: int, part: Callable[..., Any]) -> Any:
+    x = as_tensor(x)
+    rows, columns = x.shape[-2:]
+    if rows is None or columns is None:
+        raise ShapeError(f"keras.ops.{part.__name__}: shape {x.shape}; expected known sizes.")
+    return x * K.constant(part(np.ones((rows, columns)), k), dtype=x.dtype)
+
+
+@row(CORE)
+def slice(inputs: Any, start_indices: Any, shape: Any) -> Any:
+    """Return the part of a shape that begins at these indices."""
+    return K.slice(inputs, start_indices, shape)
+
+
+def _listed(axis: Any) -> list[int]:
+    return [axis] if isinstance(axis, int) else list(axis)
+
+
+def _cut(first: int | None, last: int | None = None) -> Any:
+    """Return Python's own slice, whose name is Keras's in this module."""
+    return builtins.slice(first, last)
+
+
+# --- new arrays -----------------------------------------------------------------------------------
+
+
+def convert_to_tensor(
+    x: Any, dtype: str | None = None, sparse: Any = None, ragged: Any = None
+) -> Any:
+    """Return x as an array of a type; a tensor as a tensor."""
+    if isinstance(x, Tensor):
+        return x if dtype is None else K.cast(x, dtype)
+    array = np.asarray(x, dtype=dtype)
+    return array.astype(K.floatx()) if dtype is None and array.dtype == np.float64 else array
+
+
+OPERATIONS["ConvertToTensor"] = (CORE, convert_to_tensor)
+
+
+def array(x: Any, dtype: str | None = None) -> Any:
+    """Return x as an array of a type; a tensor as a tensor."""
+    return convert_to_tensor(x, dtype)
+
+
+def convert_to_numpy(x: Any) -> np.ndarray:
+    """Return the numbers of a tensor.
+
+    Raises
+    ------
+    DtypeError
+        It is a placeholder, or computed from one: it has no numbers.
+    """
+    return np.asarray(K.eval(x) if isinstance(x, Tensor) else x)
+
+
+def is_tensor(x: Any) -> bool:
+    """Tell whether x is a tensor, or an array, which stands for one."""
+    return isinstance(x, (Tensor, np.ndarray))
+
+
+def full(shape: Sequence[int], fill_value: Any, dtype: str | None = None) -> np.ndarray:
+    """Return an array of one number."""
+    return np.full(shape, fill_value, dtype=dtype or K.floatx())
+
+
+def zeros(shape: Sequence[int], dtype: str | None = None) -> np.ndarray:
+    """Return an array of zeros."""
+    return np.zeros(shape, dtype=dtype or K.floatx())
+
+
+def ones(shape: Sequence[int], dtype: str | None = None) -> np.ndarray:
+    """Return an array of ones."""
+    return np.ones(shape, dtype=dtype or K.floatx())
+
+
+def eye(N: int, M: int | None = None, k: int = 0, dtype: str | None = None) -> np.ndarray:
+    """Return an array with ones on a diagonal."""
+    return np.eye(N, M, k, dtype=dtype or K.floatx())
+
+
+def identity(n: int, dtype: str | None = None) -> np.ndarray:
+    """Return the identity matrix."""
+    return eye(n, dtype=dtype)
+
+
+def arange(start: Any, stop: Any = None, step: Any = None, dtype: str | None = None) -> Any:
+    """Return numbers at equal distances; from 0, if there is no `stop`."""
+    first, last, distance = (0 if stop is None else start), (start if stop is None else stop), step
+    distance = 1 if step is None else step
+    if builtins.any(isinstance(value, Tensor) for value in (first, last, distance)):
+        return K.arange(first, last, distance, dtype or "int32")
+    given = (first, last, distance)
+    is_whole = builtins.all(isinstance(value, (int, np.integer)) for value in given)
+    return np.arange(first, last, distance, dtype=dtype or ("int32" if is_whole else K.floatx()))
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: str | None = None,
+    axis: int = 0,
+) -> Any:
+    """Return so many numbers at equal distances, by default with both ends among them."""
+    return np.linspace(start, stop, num, endpoint, retstep, dtype or K.floatx(), axis)  # type: ignore[call-overload]
+
+
+@row(NUMPY)
+def zeros_like(x: Any, dtype: str | None = None) -> Any:
+    """Return zeros of the shape of x."""
+    return K.zeros_like(x, dtype=dtype)
+
+
+@row(NUMPY)
+def ones_like(x: Any, dtype: str | None = None) -> Any:
+    """Return ones of the shape of x."""
+    return K.ones_like(x, dtype=dtype)
+
+
+@row(NUMPY)
+def full_like(x: Any, fill_value: Any, dtype: str | None = None) -> Any:
+    """Return one number in the shape of x."""
+    return K.ones_like(x, dtype=dtype) * fill_value
+
+
+# --- choices --------------------------------------------------------------------------------------
+
+
+@on_anything
+def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
+    """Return what one of two functions returns, as a scalar says at run time."""
+    return K.switch(pred, true_fn, false_fn)
+
+
+@row(MATH, "InTopK")
+def in_top_k(targets: Any, predictions: Any, k: int) -> Any:
+    """Return whether each target is among the k largest predictions of its row."""
+    return K.in_top_k(predictions, targets, k)
+
+
+@on_anything
+def map(f: Callable[[Any], Any], xs: Any) -> Any:
+    """Return what a function makes of each entry along the first axis, stacked."""
+    return K.map_fn(f, xs)
+
+
+# --- products, convolutions -----------------------------------------------------------------------
+
+einsum = on_anything(K.einsum)
+matmul = _of_two("Matmul", linalg.matmul)
+
+# The class takes the subscripts before the call.
+OPERATIONS["Einsum"] = (NUMPY, lambda *operands, subscripts: K.einsum(subscripts, *operands))
+
+
+@row(NUMPY)
+def dot(x1: Any, x2: Any) -> Any:
+    """Return the product along the last axis of x1 and the last but one of x2."""
+    x1, x2 = promoted(x1, x2)
+    return K.dot(x1, x2) if x1.ndim and x2.ndim else x1 * x2
+
+
+@row(NUMPY)
+def tensordot(x1: Any, x2: Any, axes: Any = 2) -> Any:
+    """Return the sum of products over the last axes of x1 and the first of x2, or over these."""
+    x1, x2 = promoted(x1, x2)
+    if isinstance(axes, int):
+        axes = [list(range(x1.ndim - axes, x1.ndim)), list(range(axes))]
+    first, second = (_listed(one) for one in axes)
+    return linalg.TensorDot(
+        tuple(axis % x1.ndim for axis in first), tuple(axis % x2.ndim for axis in second)
+    )(x1, x2)
+
+
+@row(NUMPY)
+def outer(x1: Any, x2: Any) -> Any:
+    """Return all products of an entry of x1 and one of x2."""
+    return K.expand_dims(K.reshape(x1, (-1,)), 1) * K.reshape(x2, (1, -1))
+
+
+def _by_rank(x: Any, functions: dict[int, Callable[..., Any]], name: str) -> Callable[..., Any]:
+    rank = as_tensor(x).ndim - 2
+    if rank not in functions:
+        raise ArgumentError(f"keras.ops.{name}: input of {rank + 2} axes; expected "
+                            f"{' or '.join(str(n + 2) for n in functions)}.")  # fmt: skip
+    return functions[rank]
+
+
+def _each(value: Any, rank: int) -> Any:
+    return (value,) * rank if isinstance(value, int) and rank > 1 else value
+
+
+@row(NN)
+def conv(
+    inputs: Any,
+    kernel: Any,
+    strides: Any = 1,
+    padding: str = "valid",
+    data_format: str | None = None,
+    dilation_rate: Any = 1,
+) -> Any:
+    """Return the convolution over one, two or three axes of space."""
+    function = _by_rank(inputs, {1: K.conv1d, 2: K.conv2d, 3: K.conv3d}, "conv")
+    rank = as_tensor(inputs).ndim - 2
+    steps, dilation = _each(strides, rank), _each(dilation_rate, rank)
+    return function(inputs, kernel, steps, padding, data_format, dilation)
+
+
+@row(NN)
+def max_pool(
+    inputs: Any,
+    pool_size: Any,
+    strides: Any = None,
+    padding: str = "valid",
+    data_format: str | None = None,
+) -> Any:
+    """Return the largest entry of each window."""
+    return _pool(inputs, pool_size, strides, padding, data_format, "max")
+
+
+@row(NN)
+def average_pool(
+    inputs: Any,
+    pool_size: Any,
+    strides: Any = None,
+    padding: str = "valid",
+    data_format: str | None = None,
+) -> Any:
+    """Return the mean of each window."""
+    return _pool(inputs, pool_size, strides, padding, data_format, "avg")
+
+
+def _pool(x: Any, size: Any, strides: Any, padding: str, data_format: Any, mode: str) -> Any:
+    function = _by_rank(x, {1: K.pool1d, 2: K.pool2d, 3: K.pool3d}, f"{mode}_pool")
+    rank = as_tensor(x).ndim - 2
+    window = _each(size, rank)
+    return function(x, window, _each(strides, rank) or window, padding, data_format, mode)
+
+
+@row(NN)
+def depthwise_conv(
+    inputs: Any,
+    kernel: Any,
+    strides: Any = 1,
+    padding: str = "valid",
+    data_format: str | None = None,
+    dilation_rate: Any = 1,
+) -> Any:
+    """Return for each channel its own convolutions over two axes of space."""
+    _by_rank(inputs, {2: K.depthwise_conv2d}, "depthwise_conv")
+    steps, dilation = _each(strides, 2), _each(dilation_rate, 2)
+    return K.depthwise_conv2d(inputs, kernel, steps, padding, data_format, dilation)
+
+
+@on_anything
+def layer_normalization(
+    x: Any, gamma: Any = None, beta: Any = None, axis: Any = -1, epsilon: float | None = None
+) -> Any:
+    """Return x with mean 0 and variance 1 along an axis, then scaled and shifted."""
+    x = as_tensor(x)
+    epsilon = K.epsilon() if epsilon is None else epsilon
+    normal = (x - K.mean(x, axis, True)) / K.sqrt(K.var(x, axis, True) + epsilon)
+    normal = normal if gamma is None else normal * gamma
+    return normal if beta is None else normal + beta
+
+
+@on_anything
+def batch_normalization(
+    x: Any,
+    mean: Any,
+    variance: Any,
+    axis: int,
+    offset: Any = None,
+    scale: Any = None,
+    epsilon: float = 1e-3,
+) -> Any:
+    """Return x shifted and scaled by given statistics."""
+    return K.batch_normalization(x, mean, variance, offset, scale, axis, epsilon)
+
+
+# --- losses ---------------------------------------------------------------------------------------
+
+binary_crossentropy = row(NN, "BinaryCrossentropy")(K.binary_crossentropy)
+categorical_crossentropy = row(NN, "CategoricalCrossentropy")(K.categorical_crossentropy)
+sparse_categorical_crossentropy = row(NN, "SparseCategoricalCrossentropy")(
+    K.sparse_categorical_crossentropy
+)
