@@ -1,8 +1,9 @@
-"""The command line: `kerascope run`, `kerascope trace`, `kerascope draw`, `kerascope summary`.
+"""The command line: `kerascope run`, `kerascope debug`, `kerascope draw` and its other commands.
 
-`parser.py` says what can be typed, `running.py`, `tracing.py` and `pictures.py` do it, `scripts.py`
-runs a person's script, `models.py` finds the model that an argument means, `usage.py` says what is
-wrong usage: exit code 2; 1 is a script or work that failed.
+`parser.py` has the table of them: what can be typed, and which function does it. `scripts.py` runs
+and traces a person's script, `debugging.py`, `profiling.py` and `pictures.py` do more with it,
+`learning.py` is the course's; `models.py` finds the model that an argument means. `usage.py` says
+what is wrong usage: exit code 2; 1 is a script or work that failed.
 """
 
 from kerascope.cli.commands import main

@@ -4,38 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from argparse import Namespace
+from collections.abc import Sequence
+from contextlib import nullcontext
 from importlib import import_module
-from typing import Any
 
-from kerascope.cli.parser import parse
-from kerascope.cli.pictures import run_draw, run_summary
-from kerascope.cli.scripts import run_script, run_trace
+from kerascope.cli.parser import COMMANDS, parse
 from kerascope.cli.usage import UsageError
 from kerascope.compat import keras_imports, keras_imports_for_good
 from kerascope.errors import KerascopeError
 from kerascope.settings import config, dialect_of_environment
 
 DONE, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
-
-
-def _when_called(module: str, name: str) -> Callable[[Any], int]:
-    """Return a command whose module is imported when it is called."""
-    return lambda options: int(getattr(import_module(module), name)(options))
-
-
-COMMANDS: dict[str, Callable[[Any], int]] = {
-    "run": run_script,
-    "trace": run_trace,
-    "debug": _when_called("kerascope.cli.debugging", "run_debug"),
-    "replay": _when_called("kerascope.cli.debugging", "run_replay"),
-    "profile": _when_called("kerascope.cli.profiling", "run_profile"),
-    "learn": _when_called("kerascope.cli.learning", "run_learn"),
-    "examples": _when_called("kerascope.cli.learning", "run_examples"),
-    "draw": run_draw,
-    "summary": run_summary,
-    "lessons": _when_called("kerascope.lessons.commands", "run_lessons"),
-}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -60,10 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         options.for_good = argv is None
         if options.for_good:
             keras_imports_for_good()
-            code = COMMANDS[options.command](options)
-        else:
-            with keras_imports():
-                code = COMMANDS[options.command](options)
+        with nullcontext() if options.for_good else keras_imports():
+            code = _done(options)
         sys.stdout.flush()
         return code
     except SystemExit as stop:  # argparse: --help, --version
@@ -80,6 +58,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         if argv is not None:
             config.dialect = dialect
+
+
+def _done(options: Namespace) -> int:
+    """Do what the options ask for, whose module is imported only now; return the exit code."""
+    module, _, name = COMMANDS[options.command].run.rpartition(".")
+    return int(getattr(import_module(module), name)(options))
 
 
 def _complain(error: Exception, code: int) -> int:

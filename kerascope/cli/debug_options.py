@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from kerascope.cli.usage import exit_codes
+from kerascope.cli.usage import Parser, exit_codes
 
 DEBUG_CODES = {2: "or what --until names never happened", 3: "what --fail-on names was found"}
 REPLAY_CODES = {
@@ -57,9 +57,6 @@ what it prints goes to standard error. It is the same only if its random numbers
 {exit_codes(REPLAY_CODES)}
 """
 BARE_STEP_ALL = "--step-all"
-WITH_VALUE = (
-    "-c", "--command", "-x", "--commands-from", "--fail-on", "--until", "--format", "--dialect",
-)  # fmt: skip
 
 
 def add_debug_options(parser: argparse.ArgumentParser) -> None:
@@ -98,42 +95,39 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         "output")  # fmt: skip
 
 
-def split_debug_words(words: list[str]) -> tuple[list[str], list[str]]:
+def split_debug_words(parser: Parser, words: list[str]) -> tuple[list[str], list[str]]:
     """Tell our own options from the script and its arguments, as pdb does.
 
     Examples
     --------
-    >>> split_debug_words(["-c", "c", "train.py", "-c", "data"])
+    >>> parser = Parser()
+    >>> add_debug_options(parser)
+    >>> split_debug_words(parser, ["-c", "c", "train.py", "-c", "data"])
     (['-c', 'c', 'train.py'], ['-c', 'data'])
-    >>> split_debug_words(["--step-all", "train.py"])
+    >>> split_debug_words(parser, ["--step-all", "train.py"])
     (['--step-all=', 'train.py'], [])
-    >>> split_debug_words(["-c", "-x", "train.py"])
+    >>> split_debug_words(parser, ["-c", "-x", "train.py"])
     (['-c-x', 'train.py'], [])
     """
-    at, ours = 0, []
-    while at < len(words) and words[at].startswith("-"):
-        if words[at] in WITH_VALUE and words[at + 1 : at + 2]:
-            ours += _with_its_value(*words[at : at + 2])
-            at += 2
-        else:
-            ours.append(words[at])
-            at += 1
-    return with_own_grain(ours) + words[at : at + 1], words[at + 1 :]
+    ours, theirs = parser.split_at_script(words)
+    options = [word for option in parser.with_their_values(ours) for word in _safe(option)]
+    return with_own_grain(options), theirs
 
 
-def _with_its_value(option: str, value: str) -> list[str]:
-    """Return both; as one word if argparse would take the value for another option."""
-    if not value.startswith("-") or option not in ("-c", "--command"):
-        return [option, value]
-    return [f"{option}={value}" if option.startswith("--") else f"{option}{value}"]
+def _safe(option: list[str]) -> list[str]:
+    """Return an option and its value; as one word if the value looks like another option."""
+    name, *value = option
+    if name in ("-c", "--command") and value and value[0].startswith("-"):
+        return [f"{name}={value[0]}" if name.startswith("--") else f"{name}{value[0]}"]
+    return option
 
 
-def split_replay_words(words: list[str]) -> tuple[list[str], list[str]]:
+def split_replay_words(parser: Parser, words: list[str]) -> tuple[list[str], list[str]]:
     """Tell our own words from those behind `--`, which a script of `--against` gets.
 
     Examples
     --------
-    >>> split_replay_words(["--against", "train.py", "t.jsonl", "--", "data.csv"])
+    >>> split_replay_words(Parser(), ["--against", "train.py", "t.jsonl", "--", "data.csv"])
     (['--against', 'train.py', 't.jsonl'], ['data.csv'])
     """
     at = words.index("--") if "--" in words else len(words)

@@ -13,7 +13,7 @@ import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, redirect_stdout, suppress
+from contextlib import redirect_stdout, suppress
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -26,6 +26,7 @@ from kerascope.cli.scripts import (
     checked_file,
     checked_script,
     exit_code_of,
+    output_aside,
     print_traceback,
     traceback_text,
 )
@@ -317,8 +318,7 @@ def _asked(debugger: ModelDebugger, orders: Orders, stop: Stop) -> Order | None:
             if failure is not None:
                 debugger.say_traceback(failure.text.rstrip())
             return None
-    order: Callable[..., Any] | None = debugger.ask(stop)
-    return order
+    return debugger.ask(stop)
 
 
 # --- nobody is asked ------------------------------------------------------------------------------
@@ -330,21 +330,19 @@ def _run_unattended(options: Namespace, wanted: Wanted) -> int:
     script = _script(options)
     session = _session(unattended.ask, script, options)
     unattended.debugger.session = session
-    elsewhere: AbstractContextManager[Any] = nullcontext()
-    if unattended.is_for_programs:
-        elsewhere = redirect_stdout(sys.stderr)
     code = DONE
-    with elsewhere, breakpoints_come_here():
-        try:
-            session.run(script.execute)
-        except Ended:
-            pass
-        else:
-            code = _code_at_the_end(session)
+    with output_aside(unattended.is_for_programs), breakpoints_come_here(), suppress(Ended):
+        session.run(script.execute)
+        code = _code_at_the_end(session)
+    return _written(unattended) or code
+
+
+def _written(unattended: Unattended) -> int:
+    """Write what is wanted; return the exit code that it asks for."""
     unattended.write()
     if unattended.code == INTERRUPTED:
         raise KeyboardInterrupt
-    return unattended.code or code
+    return unattended.code
 
 
 # --- files of commands ----------------------------------------------------------------------------
@@ -494,10 +492,8 @@ def _replay_asking(tape: Tape, orders: Orders, commands: list[str], debugger: Mo
     missed = "" if orders.until is None else orders.until.why_missed(session)
     if missed:
         debugger.say_text(f"*** {missed}")
-    try:
+    with suppress(Quitting):
         ask(stepper, stop, debugger.ask)
-    except Quitting:
-        return DONE
     return DONE
 
 
@@ -507,7 +503,4 @@ def _replay_unattended(tape: Tape, wanted: Wanted) -> int:
     unattended.debugger.session = session
     with suppress(Ended):
         ask(session.stepper, Stop(-1, Reason.BEGIN, None), unattended.ask)
-    unattended.write()
-    if unattended.code == INTERRUPTED:
-        raise KeyboardInterrupt
-    return unattended.code
+    return _written(unattended)

@@ -200,9 +200,6 @@ def _check_for_teachers(options: Namespace, folders: list[Path], chosen: list[Ex
 # --- kerascope examples: the scripts that the course reads ----------------------------------------
 
 
-DONE = 0
-
-
 def run_examples(options: Namespace) -> int:
     """Copy the examples, or list them; return the exit code.
 
@@ -218,12 +215,12 @@ def run_examples(options: Namespace) -> int:
         width = max(len(path.name) for path in examples)
         for path in examples:
             print(f"{path.name:<{width}}  {_about(path)}")
-        return DONE
+        return commands.DONE
     folder = Path(options.folder)
     _make(folder, examples)
     for line in _copy(examples, folder, options.force):
         print(line)
-    return DONE
+    return commands.DONE
 
 
 def _about(path: Path) -> str:

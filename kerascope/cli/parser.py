@@ -44,8 +44,6 @@ the best matrix product (GEMM) or by copying its bytes (copy), both measured at 
 
 {exit_codes()}
 """
-WITH_VALUE = ("-o", "--output", "--sort", "--repeats", "--dialect")
-FLAGS = ("--all", "--json", "-h", "--help")
 
 
 def add_profile_options(parser: argparse.ArgumentParser) -> None:
@@ -65,50 +63,31 @@ def add_profile_options(parser: argparse.ArgumentParser) -> None:
         help="print JSON; what the script prints goes to standard error")  # fmt: skip
 
 
-def split_profile_words(words: list[str]) -> tuple[list[str], list[str], str]:
+def split_profile_words(parser: Parser, words: list[str]) -> tuple[list[str], list[str]]:
     """Tell our own options from the script's arguments, which keep their order.
 
-    Returns
-    -------
-    ours, theirs : list of str
-    doubt : str
-        What to say of a word behind the script that looks like one of our options misspelt.
+    Raises
+    ------
+    UsageError
+        A word behind the script looks like one of our options misspelt.
 
     Examples
     --------
-    >>> split_profile_words(["train.py", "data.csv", "-o", "p.svg", "--", "--all"])
-    (['train.py', '-o', 'p.svg'], ['data.csv', '--all'], '')
-    >>> split_profile_words(["train.py", "--jsn"])[2]
-    "unrecognized argument: --jsn. Did you mean '--json'? The script's own words stand behind --."
+    >>> parser = Parser()
+    >>> add_profile_options(parser)
+    >>> split_profile_words(parser, ["train.py", "data.csv", "-o", "p.svg", "--", "--all"])
+    (['train.py', '-o', 'p.svg'], ['data.csv', '--all'])
     """
-    ours: list[str] = []
-    theirs: list[str] = []
-    doubt, script_seen = "", False
-    words = list(words)
-    while words:
-        word = words.pop(0)
-        if word == "--" and script_seen:
-            return ours, theirs + words, doubt
-        if word in WITH_VALUE:
-            ours += [word, *words[:1]]
-            del words[:1]
-        elif word in FLAGS or word.startswith(tuple(f"{name}=" for name in WITH_VALUE)):
-            ours.append(word)
-        elif not script_seen:
-            ours.append(word)
-            script_seen = not word.startswith("-")
-        else:
-            theirs.append(word)
-            doubt = doubt or _doubt(word)
-    return ours, theirs, doubt
-
-
-def _doubt(word: str) -> str:
-    name = word.partition("=")[0]
-    hint = did_you_mean(name, [*WITH_VALUE, *FLAGS]) if name.startswith("--") else ""
-    if not hint:
-        return ""
-    return f"unrecognized argument: {word}. {hint}The script's own words stand behind --."
+    ours, theirs, after = parser.split_around_script(words, flags=parser.option_names)
+    for word in theirs:
+        name = word.partition("=")[0]
+        hint = did_you_mean(name, parser.option_names) if name.startswith("--") else ""
+        if hint:
+            raise UsageError(
+                f"unrecognized argument: {word}. {hint}The script's own words stand behind --.\n"
+                f"(kerascope profile --help shows examples)"
+            )
+    return ours, theirs + after
 
 
 # --- kerascope learn ------------------------------------------------------------------------------
@@ -139,7 +118,6 @@ No file in these folders is changed. It runs what the students wrote: on a machi
 
 {exit_codes({5: "check: none failed, but one was not attempted", 124: "run: it took too long"})}
 """
-_WITH_VALUE = ("--folder", "--class", "--lang", "--time-limit")
 
 
 def add_learn_options(parser: argparse.ArgumentParser) -> None:
@@ -158,17 +136,12 @@ def add_learn_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def split_learn_words(words: list[str]) -> tuple[list[str], list[str]]:
+def split_learn_words(parser: Parser, words: list[str]) -> tuple[list[str], list[str]]:
     """Tell options from the action and the exercises, wherever they stand."""
     ours: list[str] = []
     others: list[str] = []
-    while words:
-        word = words.pop(0)
-        if word in _WITH_VALUE:
-            ours += [word, *words[:1]]
-            del words[:1]
-        else:
-            (ours if word.startswith("-") else others).append(word)
+    for option in parser.with_their_values(words):
+        (ours if option[0].startswith("-") else others).extend(option)
     return ours, others
 
 
@@ -228,7 +201,7 @@ def add_lessons_options(parser: argparse.ArgumentParser) -> None:
             _add_build_options(action)
         if name in ("check", "build"):
             action.add_argument(
-                "--jobs", type=_positive, default=2, metavar="N",
+                "--jobs", type=_at_least(1), default=2, metavar="N",
                 help="how many chapters run at a time (default 2)",
             )  # fmt: skip
         if name in ("html", "notebook"):
@@ -251,10 +224,15 @@ def _add_build_options(action: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def _positive(word: str) -> int:
-    if not word.isdecimal() or int(word) < 1:
-        raise argparse.ArgumentTypeError(f"expected 1 or more, got {word}")
-    return int(word)
+def _at_least(least: int) -> Callable[[str], int]:
+    """Return what reads a whole number."""
+
+    def number(word: str) -> int:
+        if not word.isdecimal() or int(word) < least:
+            raise argparse.ArgumentTypeError(f"expected {least} or more, got {word}")
+        return int(word)
+
+    return number
 
 
 EXAMPLES_FOLDER = "examples"
@@ -358,18 +336,17 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
             f"unknown command {first!r}. {hint}Commands: {', '.join(commands)}.\n"
             f"(kerascope --help shows examples)"
         )
-    if words and words[0] in _SPLITTERS:
-        command = words[0]
-        ours, script_words = _SPLITTERS[command](list(words[1:]))
-        options, unknown = parser.parse_known_args([command, *ours])
-        if unknown:
-            commands[command].refuse(unknown)
-        options.script_words = script_words
-        return options
-    _check_first(list(words), parser, commands)
+    split = COMMANDS[words[0]].split if words and words[0] in COMMANDS else None
+    script_words: list[str] = []
+    if split is not None:
+        ours, script_words = split(commands[words[0]], list(words[1:]))
+        words = [words[0], *ours]
+    else:
+        _check_first(list(words), parser, commands)
     options, unknown = parser.parse_known_args(list(words))
     if unknown:
         commands[options.command].chosen(options).refuse(unknown)
+    options.script_words = script_words
     return options
 
 
@@ -391,29 +368,6 @@ def _check_first(words: list[str], parser: Parser, commands: dict[str, Parser]) 
     parser.refuse(words[:1])
 
 
-class _Command(NamedTuple):
-    """A subcommand.
-
-    Attributes
-    ----------
-    help : str
-        A line, for the list of all.
-    examples : str
-    add_options : callable
-        `add_options(parser)`.
-    usage : str, optional
-        By default argparse writes it.
-    knows_dialects : bool
-        Whether it makes models, whose names a dialect decides.
-    """
-
-    help: str
-    examples: str
-    add_options: Callable[[argparse.ArgumentParser], None]
-    usage: str | None = None
-    knows_dialects: bool = True
-
-
 def _parsers() -> tuple[Parser, dict[str, Parser]]:
     common = Parser(add_help=False)
     common.add_argument(
@@ -429,7 +383,7 @@ def _parsers() -> tuple[Parser, dict[str, Parser]]:
     parser.add_argument("--version", action="version", version=f"kerascope {__version__}")
     sub = parser.add_subparsers(dest="command", required=True, metavar="command")
     found: dict[str, Parser] = {}
-    for name, command in _COMMANDS.items():
+    for name, command in COMMANDS.items():
         found[name] = sub.add_parser(
             name,
             help=command.help,
@@ -454,108 +408,115 @@ def _add_trace_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--format", choices=("text", "md", "jsonl"), default="text")
     parser.add_argument(
-        "--batches", type=_count, default=1, metavar="N",
+        "--batches", type=_at_least(0), default=1, metavar="N",
         help="how many batches of each train function are shown in full (default 1)",
     )  # fmt: skip
 
 
-def _count(word: str) -> int:
-    if not word.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected 0 or more, got {word}")
-    return int(word)
+def _split_trace_words(parser: Parser, words: list[str]) -> tuple[list[str], list[str]]:
+    ours, theirs, after = parser.split_around_script(words)
+    return ours, theirs + after
 
 
-def _split_run_words(words: list[str]) -> tuple[list[str], list[str]]:
-    """Tell our own options from the script and its arguments, as Python does."""
-    at = 0
-    while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] == "--dialect" else 1
-    return words[: at + 1], words[at + 1 :]
+class Command(NamedTuple):
+    """A command.
 
-
-def _split_trace_words(words: list[str]) -> tuple[list[str], list[str]]:
-    """Tell our own options from the script's arguments, which keep their order.
-
-    The script is the first word that is neither an option nor an option's value.
+    Attributes
+    ----------
+    run : str
+        Module and name of the function that does it, imported when it is asked for: it is given the
+        options, and returns the exit code.
+    help : str
+        A line, for the list of all.
+    examples : str
+    add_options : callable
+        `add_options(parser)`.
+    split : callable, optional
+        `split(parser, words)` tells our own words from those that its script, or its own code, gets
+        as they are: `options.script_words`.
+    usage : str, optional
+        By default argparse writes it.
+    knows_dialects : bool
+        Whether it makes models, whose names a dialect decides.
     """
-    with_value = ("--level", "--format", "--batches", "--dialect")
-    ours: list[str] = []
-    theirs: list[str] = []
-    script_seen = False
-    while words:
-        word = words.pop(0)
-        if word == "--" and script_seen:
-            return ours, theirs + words
-        if word in with_value:
-            ours += [word, *words[:1]]
-            del words[:1]
-        elif word.startswith(tuple(f"{name}=" for name in with_value)):
-            ours.append(word)
-        elif script_seen:
-            theirs.append(word)
-        else:
-            ours.append(word)
-            script_seen = not word.startswith("-")
-    return ours, theirs
+
+    run: str
+    help: str
+    examples: str
+    add_options: Callable[[argparse.ArgumentParser], None]
+    split: Callable[[Parser, list[str]], tuple[list[str], list[str]]] | None = None
+    usage: str | None = None
+    knows_dialects: bool = True
 
 
-def _split_profile_words(words: list[str]) -> tuple[list[str], list[str]]:
-    ours, theirs, doubt = split_profile_words(words)
-    if doubt:
-        raise UsageError(f"{doubt}\n(kerascope profile --help shows examples)")
-    return ours, theirs
-
-
-_SPLITTERS = {
-    "run": _split_run_words,
-    "trace": _split_trace_words,
-    "debug": split_debug_words,
-    "replay": split_replay_words,
-    "profile": _split_profile_words,
-    "learn": split_learn_words,
-}
-
-
-_COMMANDS = {
-    "run": _Command(
-        "run a Keras script, with kerascope as its keras", RUN_EXAMPLES, _add_run_options
+COMMANDS = {
+    "run": Command(
+        "kerascope.cli.scripts.run_script",
+        "run a Keras script, with kerascope as its keras",
+        RUN_EXAMPLES,
+        _add_run_options,
+        Parser.split_at_script,
     ),
-    "trace": _Command(
-        "run a script and print what happens in it", TRACE_EXAMPLES, _add_trace_options
+    "trace": Command(
+        "kerascope.cli.scripts.run_trace",
+        "run a script and print what happens in it",
+        TRACE_EXAMPLES,
+        _add_trace_options,
+        _split_trace_words,
     ),
-    "debug": _Command("step through a script's models", DEBUG_EXAMPLES, add_debug_options),
-    "replay": _Command(
-        "look again at what debug has recorded", REPLAY_EXAMPLES, add_replay_options
+    "debug": Command(
+        "kerascope.cli.debugging.run_debug",
+        "step through a script's models",
+        DEBUG_EXAMPLES,
+        add_debug_options,
+        split_debug_words,
     ),
-    "profile": _Command(
+    "replay": Command(
+        "kerascope.cli.debugging.run_replay",
+        "look again at what debug has recorded",
+        REPLAY_EXAMPLES,
+        add_replay_options,
+        split_replay_words,
+    ),
+    "profile": Command(
+        "kerascope.cli.profiling.run_profile",
         "measure where a script's models spend time and memory",
         PROFILE_EXAMPLES,
         add_profile_options,
+        split_profile_words,
     ),
-    "draw": _Command(
-        "draw a model", f"{DRAW_EXAMPLES}\n{MODEL_HELP}\n{exit_codes()}", add_draw_options
+    "draw": Command(
+        "kerascope.cli.pictures.run_draw",
+        "draw a model",
+        f"{DRAW_EXAMPLES}\n{MODEL_HELP}\n{exit_codes()}",
+        add_draw_options,
     ),
-    "summary": _Command(
+    "summary": Command(
+        "kerascope.cli.pictures.run_summary",
         "print a table of a model's layers",
         f"{SUMMARY_EXAMPLES}\n{MODEL_HELP}\n{exit_codes()}",
         add_summary_options,
     ),
-    "lessons": _Command(
+    "lessons": Command(
+        "kerascope.lessons.commands.run_lessons",
         "the course as web pages and notebooks; check it",
         LESSONS_EXAMPLES,
         add_lessons_options,
         knows_dialects=False,
     ),
-    "examples": _Command(
+    "examples": Command(
+        "kerascope.cli.learning.run_examples",
         "copy the scripts that the course reads",
         EXAMPLES_EXAMPLES,
         add_examples_options,
         knows_dialects=False,
     ),
-    "learn": _Command(
+    "learn": Command(
+        "kerascope.cli.learning.run_learn",
         "the course: read a chapter, do its exercises",
         LEARN_EXAMPLES,
         add_learn_options,
+        split_learn_words,
         usage=LEARN_USAGE,
         knows_dialects=False,
     ),

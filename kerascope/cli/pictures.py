@@ -14,7 +14,7 @@ import numpy as np
 
 from kerascope.cli.models import ScriptFailed, find_model
 from kerascope.cli.picture_options import limits_of, options_of_draw
-from kerascope.cli.usage import UsageError
+from kerascope.cli.usage import UsageError, given
 from kerascope.errors import KerascopeError
 
 DRAWING = "kerascope.viz.drawing"
@@ -116,10 +116,8 @@ def _check_output(output: str) -> None:
     """
     if output == STANDARD_OUTPUT:
         return
-    try:
+    with given():
         import_module(DRAWING).check_target(output)
-    except KerascopeError as error:
-        raise UsageError(str(error)) from None
 
 
 def _arrays(path: str, level: str) -> Any:

@@ -7,7 +7,7 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,8 @@ import numpy as np
 from rich.console import Console
 
 from kerascope.backend.function import Function
-from kerascope.cli.scripts import ScriptRun, checked_script
-from kerascope.cli.usage import UsageError
+from kerascope.cli.scripts import ScriptRun, checked_script, output_aside
+from kerascope.cli.usage import given
 from kerascope.engine.network import Network
 from kerascope.errors import KerascopeError
 from kerascope.viz.drawing import check_target
@@ -141,7 +141,8 @@ def run_profile(options: Namespace) -> int:
     """Run the script of `kerascope profile`, print the profiles, and return the exit code."""
     path = checked_script(options.script)
     for output in options.output:
-        _check_output(output)
+        with given():
+            check_target(output)
     script = ScriptRun(path, options.script_words, for_good=options.for_good)
     listener = Listener()
     start = time.perf_counter()
@@ -180,11 +181,8 @@ def run_profile(options: Namespace) -> int:
 def _run(script: ScriptRun, listener: Listener, is_json: bool) -> int:
     """Run a script and return its exit code; one that is interrupted is profiled all the same."""
     try:
-        with listener.listening():
-            if not is_json:
-                return script.run()
-            with redirect_stdout(sys.stderr):
-                return script.run()
+        with listener.listening(), output_aside(is_json):
+            return script.run()
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -197,13 +195,6 @@ def _chosen(heard: Sequence[Heard], is_all: bool) -> list[Heard]:
     of_models = [one for one in heard if one.model is not None]
     some = [one for one in of_models or heard if one.seconds >= LEAST_SHARE * total]
     return (some or list(heard))[:MOST_PROFILED]
-
-
-def _check_output(output: str) -> None:
-    try:
-        check_target(output)
-    except KerascopeError as error:
-        raise UsageError(str(error)) from None
 
 
 def _say(message: str) -> None:

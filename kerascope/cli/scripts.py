@@ -200,6 +200,11 @@ def _as_main(
                 sys.modules["__main__"] = main
 
 
+def output_aside(is_aside: bool) -> AbstractContextManager[Any]:
+    """Return what lets a script print to standard error, if our own output is for a program."""
+    return redirect_stdout(sys.stderr) if is_aside else nullcontext()
+
+
 def exit_code_of(stop: SystemExit) -> int:
     """Return the exit code of what `sys.exit` raised; a text is printed, as Python does."""
     if stop.code is None or isinstance(stop.code, int):
@@ -267,10 +272,7 @@ def run_trace(options: Namespace) -> int:
     told = _Told(show)
     story = Story(told, options.level, options.batches)
     script = ScriptRun(path, options.script_words)
-    elsewhere: AbstractContextManager[Any] = nullcontext()
-    if options.format != "text":
-        elsewhere = redirect_stdout(sys.stderr)
-    with elsewhere, observing(story):
+    with output_aside(options.format != "text"), observing(story):
         code = script.run()
     story.close()
     if not told.anything and script.error is None:

@@ -7,8 +7,9 @@ cannot be read. 1: it ran, and the script or the work failed.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, NoReturn
 
 from kerascope.errors import KerascopeError
@@ -91,6 +92,61 @@ class Parser(argparse.ArgumentParser):
     def option_names(self) -> list[str]:
         """All options: `-o`, `--output`, ..."""
         return [name for action in self._actions for name in action.option_strings]
+
+    @property
+    def options_with_value(self) -> list[str]:
+        """Those behind which a word stands that belongs to them."""
+        taking = (action for action in self._actions if action.nargs is None)
+        return [name for action in taking for name in action.option_strings]
+
+    def with_their_values(self, words: Iterable[str]) -> Iterator[list[str]]:
+        """Yield each word; an option that takes a value together with that."""
+        rest = iter(words)
+        for word in rest:
+            yield [word, *islice(rest, 1 if word in self.options_with_value else 0)]
+
+    def split_at_script(self, words: list[str]) -> tuple[list[str], list[str]]:
+        """Tell our own options and the script from its arguments, as Python does."""
+        ours: list[str] = []
+        for option in self.with_their_values(words):
+            ours += option
+            if not option[0].startswith("-"):
+                break
+        return ours, words[len(ours) :]
+
+    def split_around_script(
+        self, words: list[str], flags: Sequence[str] = ()
+    ) -> tuple[list[str], list[str], list[str]]:
+        """Tell our own options, before the script or after it, from the script's arguments.
+
+        The script is the first word that is neither an option nor an option's value.
+
+        Parameters
+        ----------
+        words : list of str
+        flags : sequence of str
+            Options without a value that are ours behind the script, too.
+
+        Returns
+        -------
+        ours, theirs, after : list of str
+            The last stand behind `--`, and are the script's in any case.
+        """
+        ours: list[str] = []
+        theirs: list[str] = []
+        script_seen, at = False, 0
+        for option in self.with_their_values(words):
+            word = option[0]
+            at += len(option)
+            if word == "--" and script_seen:
+                return ours, theirs, words[at:]
+            is_option = word.partition("=")[0] in self.options_with_value or word in flags
+            if is_option or not script_seen:
+                ours += option
+                script_seen = script_seen or not word.startswith("-")
+            else:
+                theirs += option
+        return ours, theirs, []
 
     def chosen(self, options: argparse.Namespace) -> Parser:
         """Return the parser of the innermost command that was typed: that of `lessons check`."""

@@ -135,8 +135,8 @@ def test_a_renamed_option_and_another_choice_are_seen(monkeypatch, present) -> N
         parser.add_argument("--format", choices=("text", "md"), default="text")
         parser.add_argument("--batches", default=1, metavar="N")
 
-    trace = parser._COMMANDS["trace"]._replace(add_options=options)
-    monkeypatch.setitem(parser._COMMANDS, "trace", trace)
+    trace = parser.COMMANDS["trace"]._replace(add_options=options)
+    monkeypatch.setitem(parser.COMMANDS, "trace", trace)
     facts = list(commands.command_line_facts())
     level = "command kerascope trace: --{}; VALUE; one of node op; default 'node'"
     written = "command kerascope trace: --format; VALUE; one of text md{}; default 'text'"
