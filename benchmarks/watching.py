@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from kerascope import Input, Model
-from kerascope.backend.subnormals import FLUSHED
+from kerascope.backend.float_settings import with_float_settings
 from kerascope.layers import Dense, add
 from kerascope.stage import observing
 from kerascope.trace.recorder import Recorder
@@ -67,12 +67,10 @@ def plain_loop(function: Any, inputs: list[Any]) -> list[Any]:
     return results[:count]
 
 
-@np.errstate(all="ignore")
 def program_alone(function: Any, inputs: list[Any]) -> list[Any]:
     """Call the program that the function became, as an engine that knows no stages would."""
-    with FLUSHED:
-        outputs: list[Any] = function.programs[-1](function._arrays(inputs))
-    return outputs
+    arrays = function._arrays(inputs)
+    return with_float_settings(function.programs[-1], arrays)
 
 
 def seconds(work: Callable[[], Any]) -> float:

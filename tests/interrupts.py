@@ -65,7 +65,9 @@ class Moments:
 
     def __init__(self, wanted=None, error=Interrupt, where=("backend",), does=None, also=()):
         self.wanted, self.error, self.does = wanted, error, does
-        self.where = (*(ROOT + part for part in where), "<kerascope", *also)
+        ours = [Path(ROOT, part) for part in where]
+        assert all(path.exists() for path in ours), f"one of these has moved: {where}"
+        self.where = (*map(str, ours), "<kerascope", *also)
         self.count = 0
         self.at = None
         self._before = {}
@@ -134,3 +136,8 @@ def written_by(model):
 def state_of(variables):
     """Return the numbers of variables, bit for bit."""
     return [np.array(v.get_value()).tobytes() for v in variables]
+
+
+def spread(n, last, others):
+    """Return the last moments of n, among them those of writing, and some of the others."""
+    return sorted({*range(max(n - last, 1), n + 1), *range(1, n, max(n // others, 1))})

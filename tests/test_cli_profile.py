@@ -333,7 +333,7 @@ def test_the_command_profiles_what_the_script_has_called(capsys):
     assert "train_function of mine: " in said
     assert "predict_function of mine" in said
     assert "encoder/narrow (Dense)" in said
-    assert Function._drain.__name__ == "_drain"
+    assert Function._compute.__name__ == "_compute"
 
 
 def test_json_holds_all_and_nothing_else_is_on_standard_output(capsys):

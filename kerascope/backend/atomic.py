@@ -56,18 +56,16 @@ class Locks:
         Of whoever computes new values from old ones, and of whoever borrows an array.
     writing : RLock
         Of whoever writes, and of whoever copies.
-    is_in_place : bool
-        Whether the thread that holds `steps` is going to write into the arrays of variables.
     writes : int
         How often variables were written.
     undisturbed : dict of object to set of int
-        Calls that are under way and going to write, each with the variables that it needs. Who
-        writes one of these takes the call out: only the handler of a signal, or an op, can.
+        Calls that are under way and going to write, each with the variables that it needs: those
+        of the thread that holds `steps`. Who writes one of these takes the call out: only the
+        handler of a signal, or an op, can. The call itself does when it writes.
     """
 
     def __init__(self) -> None:
         self.writes = 0
-        self.is_in_place = False
         self.undisturbed: dict[object, frozenset[int]] = {}
         self._last: dict[frozenset[int], int] = {}  # when which variables were written
         self._forgotten = 0  # who has looked before that is told that something has changed
@@ -79,7 +77,7 @@ class Locks:
 
     def note(self, ids: frozenset[int], own: object = None) -> None:
         """Note that variables are going to be written, by a call or not; `writing` is held."""
-        if len(self.undisturbed) != 1 or own not in self.undisturbed:
+        if len(self.undisturbed) > (own is not None):
             for call, needed in list(self.undisturbed.items()):
                 if call is not own and not needed.isdisjoint(ids):
                     self.undisturbed.pop(call, None)
@@ -113,7 +111,7 @@ class Locks:
     def after_fork_in_child(self) -> None:
         """Make new locks: who holds the old ones may be a thread that is not there any more."""
         if not self.steps.acquire(blocking=False):
-            self.is_in_place = False
+            self.undisturbed.clear()
         self._renew()
         for owner in list(_owners):
             owner.lock = threading.Lock()

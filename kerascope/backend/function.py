@@ -16,13 +16,14 @@ Lesson: chapter 14.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kerascope import edge
 from kerascope.backend.atomic import take_over
+from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.graph import Tensor, Variable, as_tensor, leaves
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.sparse import fed_array
@@ -34,7 +35,6 @@ from kerascope.backend.program.rules import RULES
 from kerascope.backend.program.stacks import RULE as STACKS
 from kerascope.backend.schedule import Reading, Schedule, Step, is_needed
 from kerascope.backend.shapes import Shape, merge_shapes
-from kerascope.backend.subnormals import flushed
 from kerascope.errors import ArgumentError, DataError, DtypeError, ShapeError
 from kerascope.registry import did_you_mean
 from kerascope.stage import Stage, is_watched
@@ -237,15 +237,11 @@ class Function:
         """
         if is_watched():
             return self.stage(inputs).run()
-        return self._drain(inputs)
+        return with_float_settings(self._compute, inputs)
 
-    @np.errstate(all="ignore")
-    def _drain(self, inputs: Sequence[Any]) -> Any:
-        outputs = flushed(self._compute, inputs)
+    def _compute(self, inputs: Sequence[Any]) -> Any:
+        outputs = self._programs(self._arrays(inputs))
         return outputs[0] if self._single else outputs
-
-    def _compute(self, inputs: Sequence[Any]) -> list[Any]:
-        return self._programs(self._arrays(inputs))
 
     def _interpret(self, arrays: Sequence[Any], facts: Facts | None, reading: Reading) -> list[Any]:
         """Drain the events of a call, and note what its arrays look like, if that is wanted."""
@@ -319,8 +315,9 @@ class Function:
 
         Steps that a switch does not need are passed over without an event.
         """
-        drain = functools.partial(self._drain, inputs)
-        return Stage(self.name, self._events(inputs), self, shortcut=drain, around=_quietly)
+        compute = functools.partial(with_float_settings, self._compute, inputs)
+        events = self._events(inputs)
+        return Stage(self.name, events, self, shortcut=compute, around=with_float_settings)
 
     def _events(
         self, inputs: Sequence[Any], values: Any = None, reading: Reading = Reading.BORROWED
@@ -383,12 +380,6 @@ class Function:
             else as_input(x, tensor)
             for x, (tensor, dtype) in zip(inputs, self._doors, strict=True)
         ]
-
-
-def _quietly(advance: Callable[[], Any]) -> Any:
-    """Let NumPy compute infinities and NaN without a warning: the training loop reports them."""
-    with np.errstate(all="ignore"):
-        return flushed(advance)
 
 
 def _checked_update(v: Any, nv: Any) -> Update:

@@ -476,7 +476,7 @@ class Variable(Tensor):
             with LOCKS.writing:
                 return self._value.copy()
         with LOCKS.steps:
-            if LOCKS.is_in_place:  # an op asks, in the middle of a call that will write in place
+            if LOCKS.undisturbed:  # an op asks, in the middle of a call that will write in place
                 return self._value.copy()
             return lend(self)
 

@@ -31,7 +31,7 @@ MOST_HEARD = 200  # functions; a script may make one for each K.eval
 MOST_PROFILED = 6
 LEAST_SHARE = 0.01  # of the time in all functions: what took less is not measured without --all
 NARROWEST = 60
-DRAIN = "_drain"  # the method through which every call goes that nobody watches
+COMPUTE = "_compute"  # the method through which every call goes that nobody watches
 MODEL_FUNCTIONS = tuple(f"{name}_function" for name in FUNCTIONS)
 
 Shapes = tuple[tuple[int, ...], ...]
@@ -104,7 +104,7 @@ class Listener:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Hear all calls inside the `with` block."""
-        plain = Function._drain
+        plain = Function._compute
 
         def heard_call(function: Function, inputs: Sequence[Any]) -> Any:
             calls = self._calls_of(function, inputs)
@@ -117,11 +117,11 @@ class Listener:
                     calls.count += 1
                     calls.inputs = inputs
 
-        setattr(Function, DRAIN, heard_call)
+        setattr(Function, COMPUTE, heard_call)
         try:
             yield
         finally:
-            setattr(Function, DRAIN, plain)
+            setattr(Function, COMPUTE, plain)
 
     def _calls_of(self, function: Function, inputs: Sequence[Any]) -> Calls | None:
         heard = self.heard.get(function)

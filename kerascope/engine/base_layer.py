@@ -235,7 +235,7 @@ class Layer(metaclass=LayerType):
 
         In dialect "3" the layers inside are set with this one, as far as they are there already.
         """
-        return vars(self)["trainable"]
+        return self.__dict__["trainable"]
 
     @trainable.setter
     def trainable(self, value: bool) -> None:

@@ -430,7 +430,7 @@ class Model(Network):
         if y is None and makes_batches(x):
             told = self.evaluate_generator(x, steps=steps, verbose=verbose)
             return self._told(to_list(told), return_dict)
-        ins = self._ins_for("test_function", x, y, sample_weight, None, "evaluate")
+        ins = self._ins_for("test_function", x, y, (sample_weight, None), "evaluate")
         feed = self._labelled_feed(ins, batch_size, steps)
         events = evaluate_events(self._make_test_function(), feed, self, verbose, unheard=True)
         return self._told(Stage("evaluate", events, self).run(), return_dict)
@@ -645,7 +645,7 @@ class Model(Network):
     ) -> Any:
         """Train on one batch; return its loss, or [loss, metrics...], as before the update."""
         weights = sample_weight, class_weight
-        ins = self._ins_for("train_function", x, y, *weights, "train_on_batch")
+        ins = self._ins_for("train_function", x, y, weights, "train_on_batch")
         assert self.train_function is not None
         return self._told(self._of_one_batch(self.train_function, ins), return_dict)
 
@@ -653,7 +653,7 @@ class Model(Network):
         self, x: Any, y: Any, sample_weight: Any = None, return_dict: bool = False
     ) -> Any:
         """Return the loss of one batch, or the list [loss, metrics...], without training."""
-        ins = self._ins_for("test_function", x, y, sample_weight, None, "test_on_batch")
+        ins = self._ins_for("test_function", x, y, (sample_weight, None), "test_on_batch")
         return self._told(self._of_one_batch(self._make_test_function(), ins), return_dict)
 
     def predict_on_batch(self, x: Any) -> Any:
@@ -740,15 +740,16 @@ class Model(Network):
         return x + y + weights + self._flags(phase)
 
     def _ins_for(
-        self, name: str, x: Any, y: Any, sample_weight: Any, class_weight: Any, where: str
+        self, name: str, x: Any, y: Any, weights: tuple[Any, Any], where: str
     ) -> list[Any]:
         """Make the model and one of its functions ready; return what that takes of these data."""
-        phase = float(name == "train_function")
+        phase = 1.0 if name == "train_function" else 0.0
+        sample_weight, class_weight = weights
         is_plain = sample_weight is None and class_weight is None
         ins = self._ready_ins(name, x, y, phase) if is_plain else None
         if ins is None:
             self._make_ready_for(name, x)
-            ins = self._ins(x, y, sample_weight, class_weight, phase, where)
+            ins = self._ins(x, y, *weights, phase, where)
             getattr(self, f"_make_{name}")()
             if is_plain:
                 self._note_batch(name, x, y, ins)

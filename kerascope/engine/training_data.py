@@ -27,6 +27,7 @@ from kerascope.backend.ops.sparse import is_sparse_matrix
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import PHASE, learning_phase
 from kerascope.engine.arguments import to_list
+from kerascope.engine.base_layer import Layer
 from kerascope.engine.feeds import USUAL_BATCH_SIZE
 from kerascope.errors import ArgumentError, DataError, DtypeError
 from kerascope.losses.classes import wants_targets_like_predictions
@@ -380,7 +381,10 @@ class KnownBatches:
 
     def __init__(self, function: Function, layers: Sequence[Any] = ()) -> None:
         self.function = function
-        self._layers = list(layers)
+        # What a layer itself stores is read there, since it is looked at before each batch.
+        stores = [type(layer).trainable is Layer.trainable for layer in layers]
+        self._stored = [vars(x) for x, is_stored in zip(layers, stores, strict=True) if is_stored]
+        self._asked = [x for x, is_stored in zip(layers, stores, strict=True) if not is_stored]
         self._state = self._state_of_layers()
         self._has_phase = bool(function.inputs) and function.inputs[-1] is PHASE
         self._demands_size = any(x.ndim and x.shape[0] is not None for x in function.inputs)
@@ -389,7 +393,7 @@ class KnownBatches:
     @property
     def is_current(self) -> bool:
         """False when the `trainable` of a layer, or its weights, are no longer what they were."""
-        return not self._layers or self._state_of_layers() == self._state
+        return not self._state or self._state_of_layers() == self._state
 
     def arrays(self, x: Any, y: Any, phase: float) -> list[Any] | None:
         """Return what the function takes; None if the data, or the layers, must be looked at."""
@@ -435,7 +439,10 @@ class KnownBatches:
         )
 
     def _state_of_layers(self) -> list[Any]:
-        return [(layer.trainable, len(layer._trainable_weights)) for layer in self._layers]
+        state = [(x["trainable"], len(x["_trainable_weights"])) for x in self._stored]
+        if self._asked:
+            state += [(x.trainable, len(x._trainable_weights)) for x in self._asked]
+        return state
 
 
 def _look_of(x: Any, y: Any) -> Any:

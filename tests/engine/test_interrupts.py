@@ -12,6 +12,7 @@ from interrupts import (
     Late,
     interrupted,
     moments_of,
+    spread,
     state_of,
     written_by,
 )
@@ -76,11 +77,6 @@ def step_of(road, model, x, y):
             model.train_on_batch(x, y)
 
     return stepped
-
-
-def spread(n, last, others):
-    """Return the last moments of n, among them those of writing, and some of the others."""
-    return sorted({*range(max(n - last, 1), n + 1), *range(1, n, max(n // others, 1))})
 
 
 def nothing_is_held():
@@ -420,7 +416,7 @@ def test_what_numbers_are_outside_of_a_call_stays_as_it_was(road):
     model, x, y = made("many small weights")
     step = step_of(road, model, x, y)
     tiny = np.array([1e-40], "f4")
-    where = tuple(f"backend{os.sep}{name}.py" for name in ("function", "subnormals"))
+    where = tuple(f"backend{os.sep}{name}.py" for name in ("function", "float_settings"))
     step()
     n = moments_of(step, where=where)
     for moment in spread(n, last=6, others=8):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from operator import getitem, setitem
+from operator import setitem
 from types import FunctionType
 from typing import Any
 
@@ -99,25 +99,19 @@ class Writing:
     mark : object
         It is in `BOUND` as long as it is known that the variables lie there.
     call : object
-        It is in `LOCKS.undisturbed` as long as nobody else wrote what the call needs.
-
-    Attributes
-    ----------
-    has_begun : bool
-        Whether they may have new values already; who cares sets it to False before.
+        It is in `LOCKS.undisturbed` until it writes, as long as nobody else writes what it needs.
     """
 
     def __init__(self, calls: Sequence[Call], rooms: Rooms, mark: object, call: object) -> None:
         self._calls: list[Call] = [
-            partial(getitem, LOCKS.undisturbed, call),
             still_bound(mark),
+            partial(LOCKS.undisturbed.pop, call),
             *calls,
         ]
         self._rooms = rooms
         self._ids = frozenset(id(v) for v, _ in rooms)
         self._mark = mark
         self._call = call
-        self.has_begun = False
 
     def __call__(self) -> None:
         """Write.
@@ -128,7 +122,6 @@ class Writing:
             Nothing was written.
         """
         with LOCKS.writing:
-            self.has_begun = True
             LOCKS.note(self._ids, self._call)
             try:
                 try:
@@ -144,11 +137,11 @@ class Writing:
 
     def _write_moved(self) -> None:
         """Write, and bring home the variables that are elsewhere now."""
-        is_undisturbed, is_bound, *calls = self._calls
+        is_bound, is_undisturbed, *calls = self._calls
         while True:
             BOUND[self._mark] = None
             try:
-                at_once([is_undisturbed, is_bound, *self._way_home(), *calls])
+                at_once([is_bound, is_undisturbed, *self._way_home(), *calls])
                 return
             except KeyError as error:
                 if not is_missing(self._mark, error):

@@ -126,10 +126,10 @@ class Programs(Owned):
         except Disturbed:
             pass  # of what is computed from copies, and written as a whole, nothing is mixed
         except Exception as error:
-            if not taken or program.has_begun_to_write:
+            if not taken or program.has_written:
                 raise
             failure = own_failure(lambda: program(arrays), error)
-            if program.has_begun_to_write:
+            if program.has_written:
                 raise failure from None
             return self._step_after(failure, key, arrays)
         finally:

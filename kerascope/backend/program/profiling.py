@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kerascope.backend.atomic import LOCKS, set_values
+from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.graph import Op, Spec, Variable
 from kerascope.backend.program.bound import Line
 from kerascope.backend.program.draft import Draft
@@ -30,7 +31,6 @@ from kerascope.backend.program.emit import Kind, compiled, function_of
 from kerascope.backend.program.flat import SCOPE, Group
 from kerascope.backend.program.program import Program
 from kerascope.backend.program.source import Source
-from kerascope.backend.subnormals import flushed
 from kerascope.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -473,8 +473,8 @@ def measure(
     if inputs is None:
         inputs = made_up_inputs(_last_program(function))
     arrays = function._arrays(inputs)
-    with np.errstate(all="ignore"):  # as in a call
-        return flushed(lambda: _measured(function, arrays, are_made_up, repeats, seconds, clock))
+    options = (are_made_up, repeats, seconds, clock)
+    return with_float_settings(_measured, function, arrays, *options)
 
 
 def _measured(
@@ -494,12 +494,15 @@ def _measured(
             put_back()
             program.begin()
 
-        begin_again()
-        times = _Times(draft.source, arrays, begin_again, clock)
-        fitting = times.calls_in(seconds)  # also warms up
-        calls = repeats or fitting
-        for _ in range(calls):
-            times.measure()
+        try:
+            begin_again()
+            times = _Times(draft.source, arrays, begin_again, clock)
+            fitting = times.calls_in(seconds)  # also warms up
+            calls = repeats or fitting
+            for _ in range(calls):
+                times.measure()
+        finally:
+            program.end()
     return Measured(
         name=function.name,
         lines=tuple(lines_of(draft, times.of_statements())),

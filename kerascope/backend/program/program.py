@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.atomic import BOUND, LOCKS
+from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.graph import Variable
 from kerascope.backend.program.bound import Trial
 from kerascope.backend.program.commit import Writing, noted
@@ -19,7 +20,6 @@ from kerascope.backend.program.foreign import is_own, is_pure
 from kerascope.backend.program.loop import LoopProgram
 from kerascope.backend.program.plan import Plan
 from kerascope.backend.schedule import Schedule
-from kerascope.backend.subnormals import flushed
 
 _numbers = itertools.count(1)
 
@@ -31,8 +31,6 @@ class Code(NamedTuple):
     ----------
     run : callable
         Computes the outputs from the inputs, and writes.
-    writing : Writing or None
-        What it calls to write; None if it writes nothing.
     rooms : list of (Variable, array, bool)
         Of each variable where it lies, and whether it is written.
     text : str
@@ -42,7 +40,6 @@ class Code(NamedTuple):
     """
 
     run: Callable[..., list[Any]]
-    writing: Writing | None
     rooms: list[tuple[Variable, np.ndarray, bool]]
     text: str
     n_bytes: int
@@ -71,7 +68,12 @@ class Program:
         For which inputs it is.
     writes : bool
         Whether it writes any variable.
+    has_written : bool
+        Whether they may have new values by the last call, also if that was left by an error.
     """
+
+    writes: bool
+    has_written = False
 
     def __init__(
         self,
@@ -92,7 +94,6 @@ class Program:
         self._call = object()
         self._needed = _needed(schedule, variables)
         self._code: Code
-        self.writes: bool
         self._write()
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
@@ -109,16 +110,13 @@ class Program:
             if self._code.mark not in BOUND:
                 self._settle()
             return self._code.run(*arrays)
-        outside = LOCKS.is_in_place
         try:
-            LOCKS.is_in_place = True
-            self.begin()
+            LOCKS.undisturbed[self._call] = self._needed
             if self._code.mark not in BOUND:
                 self._settle()
             return self._code.run(*arrays)
         finally:
-            LOCKS.is_in_place = outside
-            LOCKS.undisturbed.pop(self._call, None)
+            self.has_written = LOCKS.undisturbed.pop(self._call, None) is None
 
     @property
     def listing(self) -> str:
@@ -145,23 +143,19 @@ class Program:
         """How much memory it has planned."""
         return self._code.n_bytes
 
-    @property
-    def has_begun_to_write(self) -> bool:
-        """Whether the variables may have new values since `begin`."""
-        writing = self._code.writing
-        return writing is not None and writing.has_begun
-
     def begin(self) -> None:
-        """Note that a call begins, which has written nothing yet."""
-        writing = self._code.writing
-        if writing is not None:
-            writing.has_begun = False
+        """Note that a call begins, of whoever makes the steps of the program one by one."""
+        if self.writes:
             LOCKS.undisturbed[self._call] = self._needed
+
+    def end(self) -> None:
+        """Note that such a call is over."""
+        LOCKS.undisturbed.pop(self._call, None)
 
     def draft(self) -> Draft:
         """Write the program once more, and return all that is known while it is written."""
-        with np.errstate(all="ignore"), LOCKS.steps:  # constants are computed, as in a call
-            return flushed(self._write)
+        with LOCKS.steps:
+            return with_float_settings(self._write)  # constants are computed, as in a call
 
     def _settle(self) -> None:
         """Bring the variables home that were moved; where that cannot be, write the program anew.
@@ -202,18 +196,16 @@ class Program:
         # As for a file on disk: a debugger shows the lines, and a traceback too.
         show(self._file, source.text, _Lines(source.text))
         exec(code, scope)
-        writing, mark = None, object()
+        mark = object()
         if draft.plan.written:
             written = [(v, room) for v, room, is_written in rooms if is_written]
-            scope["write"] = writing = Writing(
-                noted(scope["new_values"], scope), written, mark, self._call
-            )
-        return Code(scope[source.name], writing, rooms, source.text, draft.n_bytes, mark)
+            calls = noted(scope["new_values"], scope)
+            scope["write"] = Writing(calls, written, mark, self._call)
+        return Code(scope[source.name], rooms, source.text, draft.n_bytes, mark)
 
     def __del__(self) -> None:
         if hasattr(self, "_code"):
             BOUND.pop(self._code.mark, None)
-            LOCKS.undisturbed.pop(self._call, None)
         hide(getattr(self, "_file", ""))
 
 
