@@ -53,6 +53,18 @@ def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterat
         unfinished.unlink(missing_ok=True)
 
 
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file so that it is there whole, or not at all; a text in UTF-8, as it is.
+
+    Raises
+    ------
+    ArgumentError, UnavailableError
+        See `replacing`.
+    """
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
 def comes_from_the_system(error: BaseException) -> bool:
     """Tell whether an OSError is of the system, and none that a library raises for a damaged file.
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from kerascope.callbacks.base import Callback, Logs, registry
 from kerascope.errors import ArgumentError, KerascopeWarning
-from kerascope.files import replacing
+from kerascope.files import write_whole
 from kerascope.printable import printable
 
 # --- means over an epoch that grow batch by batch -------------------------------------------------
@@ -280,8 +280,7 @@ class CSVLogger(Callback):
 
     def set_state(self, state: bytes) -> None:
         """Let the file be what it was when `get_state` was called."""
-        with replacing(self.filename) as unfinished:
-            unfinished.write_bytes(state)
+        write_whole(self.filename, state)
 
     def _existing_keys(self) -> list[str] | None:
         """Return the columns after "epoch" of an existing file; None if there is no line in it."""

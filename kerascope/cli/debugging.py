@@ -36,6 +36,7 @@ from kerascope.debugger.files import first_difference, tape_of_file
 from kerascope.debugger.front import ModelDebugger
 from kerascope.debugger.rendering import Page
 from kerascope.debugger.session import Quitting, Restarting, Session
+from kerascope.debugger.shell import commands_in
 from kerascope.debugger.stopping import MOVES
 from kerascope.debugger.unattended import (
     DONE,
@@ -362,14 +363,8 @@ def _lines_of_rc() -> list[str]:
 
 
 def _lines_of(file: str | None) -> list[str]:
-    if file is None:
-        return []
-    try:
-        text = Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"-x {file}: expected a text file of commands; {error}.") from None
-    lines = (line.strip() for line in text.split("\n"))
-    return [line for line in lines if line and not line.startswith("#")]
+    with given():
+        return [] if file is None else commands_in(file, "-x")
 
 
 # --- kerascope replay --against: whether a script computes what was recorded ----------------------

@@ -13,7 +13,7 @@ from pathlib import Path
 from kerascope.cli.parser import LEARN_ACTIONS
 from kerascope.cli.usage import UsageError, given
 from kerascope.errors import UnknownNameError
-from kerascope.files import replacing
+from kerascope.files import write_whole
 from kerascope.learn import commands, pages
 from kerascope.learn.commands import Desk, at_folder
 from kerascope.learn.exercises import (
@@ -255,8 +255,7 @@ def _copy(examples: list[Path], folder: Path, is_forced: bool) -> list[str]:
         elif target.exists() and not (is_forced and target.is_file()):
             kept.append(path.name)
         else:
-            with replacing(target) as unfinished:
-                unfinished.write_bytes(content)
+            write_whole(target, content)
             copied.append(path.name)
     lines = []
     if copied:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
 from kerascope.debugger.session import Session
-from kerascope.engine.node_ids import calls_in
+from kerascope.engine.node_ids import calls_in, layer_of
 from kerascope.errors import KerascopeError
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
 from kerascope.trace.history import before, begin_of, value_of_event
@@ -18,7 +17,6 @@ from kerascope.trace.train_facts import quietly
 FUNCTION, INNER_RUN = "function", "run_internal_graph"
 RUNS = (FUNCTION, INNER_RUN, "gradients", "build_map", "build")
 BATCH_BEGINS = ("batch", BEGIN)
-_NODE = re.compile(r"_ib-\d+$")
 
 
 def calls_at(session: Session, event: Event) -> list[tuple[str, str]]:
@@ -149,7 +147,7 @@ def _put_states(states: dict[str, str], event: Event) -> None:
         states.update((key, "done") for key in fed if key in states)
         return
     if event.kind in ("node.create", "tmap.set") and event.ph != BEGIN:
-        name = _NODE.sub("", event.name)
+        name = layer_of(event.name)
         if states.get(name) == "pending":
             states[name] = "done"
         return
@@ -158,7 +156,7 @@ def _put_states(states: dict[str, str], event: Event) -> None:
         return
     if event.kind not in ("node", "layer.call", "map.visit", "grad.node"):
         return
-    name = _NODE.sub("", event.name)
+    name = layer_of(event.name)
     name = name if name in states else name.partition("@")[0]
     if name not in states:
         return

@@ -88,13 +88,18 @@ def leave(session: Session) -> None:
 
 def begin(frame: FrameType) -> Session:
     """Debug from a line of a program on, to its end; return the session."""
-    debugger = ModelDebugger()
-    session = Session(debugger.ask, names={**frame.f_globals, **frame.f_locals})
-    session.began_inside = True
-    _quit_in_a_line()
-    debugger.session = Session.current = session
+    session = _begun({**frame.f_globals, **frame.f_locals})
     session.watching.enter_context(observing(session.observe))
     session.ask_at(frame)
+    return session
+
+
+def _begun(names: dict[str, Any] | None = None) -> Session:
+    """Return a session that a program begins itself; it hears nothing yet."""
+    debugger = ModelDebugger()
+    session = debugger.session = Session.current = Session(debugger.ask, names=names)
+    session.began_inside = True
+    _quit_in_a_line()
     return session
 
 
@@ -144,10 +149,8 @@ def replay(tape: Tape, at_failure: bool = False, commands: Iterable[str] = ()) -
     stepper = session.stepper
     failed_at = session.time_of_failure() if at_failure else None
     first = failed_at if failed_at is not None else len(tape) if at_failure else 0
-    try:
+    with suppress(Quitting):
         ask(stepper, stepper.goto(first), debugger.ask)
-    except Quitting:
-        return
 
 
 class Debugger(Callback):
@@ -169,15 +172,11 @@ class Debugger(Callback):
         if session is not None and _goes_on(session):
             session.stepper.interrupt()
             return
-        debugger = ModelDebugger()
-        session = debugger.session = Session.current = Session(debugger.ask)
+        session = self._session = _begun()
         session.model = self.model
-        session.began_inside = True
         if session.recorder is not None:
             session.recorder.know(self.model)
-        _quit_in_a_line()
         session.watching.enter_context(observing(session.observe))
-        self._session = session
         session.ask_first()
 
     def on_train_end(self, logs: Any = None) -> None:

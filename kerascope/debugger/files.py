@@ -20,7 +20,7 @@ from kerascope.debugger.rendering import short_text
 from kerascope.debugger.session import Restarting, Session
 from kerascope.debugger.tables import lines_of_table
 from kerascope.errors import ArgumentError
-from kerascope.files import replacing
+from kerascope.files import write_whole
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, END, GRAINS, Delta, Event
 from kerascope.trace.statistics import Statistics, statistics_of
@@ -103,8 +103,7 @@ class FileCommands(ChangingCommands):
             raise ArgumentError(f"export: got {form!r}. {near}Expected {', '.join(FORMATS)}.")
         path = _path(file, f"export {form}", f"run.{form}")
         text = writers[form]()
-        with replacing(path) as unfinished:
-            unfinished.write_bytes(text.encode("utf-8", "replace"))
+        write_whole(path, text.encode("utf-8", "replace"))
         self.say(f"{path} written")
 
     def complete_export(self, text: str, *places: Any) -> list[str]:

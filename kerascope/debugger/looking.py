@@ -272,11 +272,7 @@ class AsideCommands(Shell):
             console.interact(banner="*interactive*", exitmsg="")
 
     def _line_of_python(self, prompt: str = "") -> str:
-        before, self.prompt = self.prompt, prompt
-        try:
-            line = self.read()
-        finally:
-            self.prompt = before
+        line = self.read_with(prompt)
         if line == "EOF":
             raise EOFError
         return line

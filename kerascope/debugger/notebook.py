@@ -21,6 +21,7 @@ from kerascope.debugger.entry import leave, replay
 from kerascope.debugger.front import ModelDebugger
 from kerascope.debugger.places import shown_file
 from kerascope.debugger.session import Quitting, Restarting, Session
+from kerascope.debugger.shell import commands_in
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.conditions import parse_conditions
@@ -104,7 +105,7 @@ def _take(options: Options, name: str, value: str) -> None:
     if name == "--command":
         options.commands.append(value)
     elif name == "--commands-from":
-        options.commands += _lines_of(value)
+        options.commands += commands_in(value, "kdb: -x")
     elif name == "--tape":
         if not value.isidentifier():
             raise ArgumentError(f"kdb: --tape: expected a name for the tape, got {value!r}.")
@@ -112,15 +113,6 @@ def _take(options: Options, name: str, value: str) -> None:
     else:
         parse_conditions(value)
         options.fail_on = value
-
-
-def _lines_of(file: str) -> list[str]:
-    try:
-        text = Path(file).expanduser().read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ArgumentError(f"kdb: -x {file}: expected a text file of commands; {error}.") from None
-    lines = (line.strip() for line in text.split("\n"))
-    return [line for line in lines if line and not line.startswith("#")]
 
 
 # --- the magics -----------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ Where no model is built yet, or none lives any more, the graph of calls is drawn
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from kerascope.debugger.calls import calls_at, calls_in_picture
 from kerascope.debugger.session import Session
 from kerascope.debugger.shell import Shell
+from kerascope.engine.node_ids import layer_of
 from kerascope.errors import ArgumentError
 from kerascope.trace.events import BEGIN, END, Event
 from kerascope.trace.history import value_of_event
@@ -30,9 +30,6 @@ from kerascope.viz.overlays.values import with_values
 # --- the graph of calls as a tape tells it --------------------------------------------------------
 
 
-NODE = re.compile(r"_ib-\d+$")
-
-
 def graph_of_tape(events: list[Event]) -> Graph:
     """Return the calls of layers of which events tell; of a model that was mapped, its own.
 
@@ -46,12 +43,12 @@ def graph_of_tape(events: list[Event]) -> Graph:
     created = [event for event in created if not mapped or event.name in mapped]
     if not created:
         raise ArgumentError("draw: no layer has been called yet; go on until one is.")
-    counts = Counter(NODE.sub("", event.name) for event in created)
+    counts = Counter(layer_of(event.name) for event in created)
     seen: Counter[str] = Counter()
     ids: dict[str, str] = {}
     makers: dict[str, str] = {}
     for event in created:
-        layer = NODE.sub("", event.name)
+        layer = layer_of(event.name)
         ids[event.name] = layer if counts[layer] == 1 else f"{layer}@{seen[layer]}"
         seen[layer] += 1
         for tensor in value_of_event(event, "outputs") or ():
@@ -69,7 +66,7 @@ def graph_of_tape(events: list[Event]) -> Graph:
     ]
     depths = _depths(list(ids.values()), edges)
     nodes = [
-        GraphNode(box, NODE.sub("", name), _kind(events, name), depth=depths[box])
+        GraphNode(box, layer_of(name), _kind(events, name), depth=depths[box])
         for name, box in ids.items()
     ]
     nodes.sort(key=lambda node: -node.depth)
@@ -92,7 +89,7 @@ def _mapped(events: list[Event]) -> set[str]:
 
 def _call(events: list[Event], created: Event) -> Event | None:
     """Return the begin of the call in which a node was created."""
-    layer = NODE.sub("", created.name)
+    layer = layer_of(created.name)
     for event in reversed(events[: created.t]):
         if event.kind in ("layer.call", "layer.init") and event.name == layer:
             return event

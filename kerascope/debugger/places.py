@@ -19,6 +19,7 @@ from kerascope.trace.events import Where
 from kerascope.trace.selectors import is_file
 
 HOME = Path(__file__).resolve().parents[2]
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 CELLS: list[Callable[[str], str | None]] = []  # a notebook puts here what names its cells
 
 
@@ -59,21 +60,31 @@ def file_meant(name: str, script: Path | None) -> str:
 
 def first_line(script: Path) -> int:
     """Return the line at which pdb would stop first in a script."""
-    try:
-        body = ast.parse(script.read_bytes()).body
-    except (SyntaxError, ValueError, OSError):
-        return 1
+    body = _statements_of(script)
     return body[0].lineno if body else 1
 
 
 def functions_in(script: Path | None) -> dict[str, int]:
     """Return the functions of a script's own, and at which line each begins."""
+    body = _statements_of(script) if script is not None else []
+    return {node.name: node.lineno for node in body if isinstance(node, FUNCTIONS)}
+
+
+def _statements_of(script: Path) -> list[ast.stmt]:
     try:
-        body = ast.parse(script.read_bytes()).body if script is not None else []
+        return ast.parse(script.read_bytes()).body
     except (SyntaxError, ValueError, OSError):
-        return {}
-    kinds = ast.FunctionDef | ast.AsyncFunctionDef
-    return {node.name: node.lineno for node in body if isinstance(node, kinds)}
+        return []
+
+
+def function_around(text: str, line: int) -> tuple[int, int] | None:
+    """Return the first and the last line of the innermost function of a text around a line."""
+    try:
+        nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, FUNCTIONS)]
+    except SyntaxError:
+        return None
+    spans = [(node.lineno, node.end_lineno or node.lineno) for node in nodes]
+    return max((span for span in spans if span[0] <= line <= span[1]), default=None)
 
 
 def walked(where: Where) -> Where:

@@ -89,6 +89,24 @@ def split_commands(line: str) -> list[str]:
     return [piece for piece in stripped if piece]
 
 
+def commands_in(file: str, option: str) -> list[str]:
+    """Return the commands in a file, one on each line; one that begins with # is a comment.
+
+    Raises
+    ------
+    ArgumentError
+        It cannot be read; `option` named it.
+    """
+    try:
+        text = Path(file).expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArgumentError(
+            f"{option} {file}: expected a text file of commands; {error}."
+        ) from None
+    lines = (line.strip() for line in text.split("\n"))
+    return [line for line in lines if line and not line.startswith("#")]
+
+
 # --- what was typed, kept from one session to the next --------------------------------------------
 # `readline` has one list of lines for the whole process, and the program that is debugged may use
 # it too. So ours is put in its place while the prompt is open, and then the program's own is put
@@ -467,6 +485,14 @@ class Shell(cmd.Cmd):
         line = line.rstrip("\r\n")
         print(line, file=self.stdout)
         return line
+
+    def read_with(self, prompt: str) -> str:
+        """Return the next line, asked for with another prompt."""
+        before, self.prompt = self.prompt, prompt
+        try:
+            return self.read()
+        finally:
+            self.prompt = before
 
     def _piped(self) -> str:
         """Return the next line of a pipe; "" at its end, or if it cannot be read."""

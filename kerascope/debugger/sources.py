@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import linecache
 import re
 import sys
 
 from kerascope.debugger.places import (
     frames_of_program,
+    function_around,
     path_of,
     pdb_lines,
     places_of_failure,
@@ -184,16 +184,15 @@ class SourceCommands(Shell):
         where = self.place_of_program() or walked(self.here().where)
         if not where.file:
             raise ArgumentError("ll: this span has no line of source.")
-        first, last = _function_around(path_of(where.file), where.line)
+        text = "".join(linecache.getlines(path_of(where.file)))
+        first, last = function_around(text, where.line) or (1, text.count("\n") + 1)
         self._say_lines(path_of(where.file), where.line, first, last)
 
     def _list_user(self) -> None:
         for span in reversed(self.spans()):
             where = span.where
             if where.user_line:
-                self.say(f"{shown_file(where.user_file)}:")
-                line = where.user_line
-                self._say_lines(where.user_file, line, line - AROUND, line + AROUND)
+                self._say_made_at(where)
                 return
         raise ArgumentError("list: no line of the script made what is here.")
 
@@ -211,8 +210,11 @@ class SourceCommands(Shell):
         where = made[words].where
         if not where.user_line:
             raise ArgumentError(f"source: it is not known which line made {words!r}.")
-        self.say(f"{shown_file(where.user_file)}:")
+        self._say_made_at(where)
+
+    def _say_made_at(self, where: Where) -> None:
         line = where.user_line
+        self.say(f"{shown_file(where.user_file)}:")
         self._say_lines(where.user_file, line, line - AROUND, line + AROUND)
 
     def _say_lines(self, file: str, current: int, first: int, last: int) -> None:
@@ -240,15 +242,3 @@ def _line_of_span(span: Event, is_chosen: bool, width: int = 0) -> str:
     user = f"{shown_file(where.user_file)}:{where.user_line}" if where.user_line else ""
     made = f"  {user}  {source_line(where.user_file, where.user_line)}" if user else ""
     return f"{'>' if is_chosen else ' '} {label(span):<{width}}  {engine}{made}".rstrip()
-
-
-def _function_around(file: str, line: int) -> tuple[int, int]:
-    """Return the first and the last line of the function that holds a line, or of all."""
-    text = "".join(linecache.getlines(file))
-    found = (1, text.count("\n") + 1)
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            end = node.end_lineno or node.lineno
-            if node.lineno <= line <= end and node.lineno >= found[0]:
-                found = (node.lineno, end)
-    return found

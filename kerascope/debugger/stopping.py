@@ -401,14 +401,6 @@ class StoppingCommands(Shell):
     def _confirms(self, question: str) -> bool:
         return self.read_with(question).strip().lower() in ("y", "yes")
 
-    def read_with(self, prompt: str) -> str:
-        """Return the next line, asked for with another prompt."""
-        before, self.prompt = self.prompt, prompt
-        try:
-            return self.read()
-        finally:
-            self.prompt = before
-
     def _chosen(self, words: str, command: str) -> tuple[list[int], list[int]]:
         """Return the numbers of breakpoints and those of watches; without words, all."""
         stepper = self.session.stepper

@@ -115,6 +115,17 @@ def call_ids(model: HasGraph) -> dict[Node, str]:
     return {call.node: call.id for call in calls_in(model)}
 
 
+def layer_of(node_name: str) -> str:
+    """Return the layer of a node, by the key of the node (`Node.name`).
+
+    Examples
+    --------
+    >>> layer_of("dense_1_ib-0"), layer_of("dense_1")
+    ('dense_1', 'dense_1')
+    """
+    return re.sub(r"_ib-\d+$", "", node_name)
+
+
 def free_id(wanted: str, taken: Container[str]) -> str:
     """Return `wanted`, with a number behind it if it is taken.
 

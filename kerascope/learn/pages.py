@@ -242,7 +242,7 @@ def report(folders: list[tuple[Path, Checked]]) -> dict[str, Any]:
 def counts(checked: Checked) -> dict[Verdict, int]:
     """Return how often each verdict was given, in the order PASS, FAIL, NOT ATTEMPTED."""
     verdicts = [outcome.verdict for _, _, outcome in checked]
-    return {v: verdicts.count(v) for v in (Verdict.PASS, Verdict.FAIL, Verdict.NOT_ATTEMPTED)}
+    return {v: verdicts.count(v) for v in _ORDER}
 
 
 def folders_of_class(folder: Path) -> list[Path]:

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
@@ -39,11 +40,16 @@ def is_attempted(stub: bytes, written: bytes) -> bool:
     >>> is_attempted(stub, b"def twice(x):\n    return 2 * x\n")
     True
     """
+    tree = _parsed(written)
+    return tree is None or _program(tree) != _program(ast.parse(stub))
+
+
+def _parsed(written: bytes) -> ast.Module | None:
+    """Return what a file says; None if it is no Python."""
     try:
-        tree = ast.parse(written)
+        return ast.parse(written)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return True
-    return _program(tree) != _program(ast.parse(stub))
+        return None
 
 
 def open_places(written: bytes) -> list[int]:
@@ -54,11 +60,8 @@ def open_places(written: bytes) -> list[int]:
     >>> open_places(b"a = ...\nb = x[..., 0]\n")
     [1]
     """
-    try:
-        tree = ast.parse(written)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    return sorted(set(_places(tree)))
+    tree = _parsed(written)
+    return [] if tree is None else sorted(set(_places(tree)))
 
 
 def only_defines(written: bytes) -> str:
@@ -71,12 +74,10 @@ def only_defines(written: bytes) -> str:
     >>> only_defines(b"def twice(x):\n    return 2 * x\n\nprint(twice(3))\n")
     ''
     """
-    try:
-        tree = ast.parse(written)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-    return names[0] if names and all(map(_is_definition, tree.body)) else ""
+    tree = _parsed(written)
+    body = [] if tree is None else tree.body
+    names = [node.name for node in body if isinstance(node, ast.FunctionDef)]
+    return names[0] if names and all(map(_is_definition, body)) else ""
 
 
 def _is_definition(node: ast.stmt) -> bool:
@@ -187,9 +188,7 @@ def _with_open_places(outcome: Outcome, places: list[int]) -> Outcome:
         en=f"{outcome.message.en} (`...` is still there: {_numbered(places)})",
         zh=f"{outcome.message.zh}（第 {lines} 行仍是 `...`）",
     )
-    return Outcome(
-        outcome.verdict, message, outcome.checks, outcome.line, outcome.details, outcome.printed
-    )
+    return replace(outcome, message=message)
 
 
 def _checked(checker: Path, path: Path, seconds: float) -> Outcome:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from markdown_it.token import Token
 
-from kerascope.files import replacing
+from kerascope.files import write_whole
 from kerascope.lessons.comparison import Difference, compare, compare_whole, unproved_numbers
 from kerascope.lessons.lesson import (
     Block,
@@ -613,8 +613,7 @@ def _accept_pictures(run: ChapterRun) -> list[str]:
         if made is None or not picture_problem(picture, run.chapter.folder, run):
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as unfinished:
-            unfinished.write_bytes(made)
+        write_whole(path, made)
         written.append(f"{run.chapter.name}/{picture.path}: written")
     return written
 
@@ -652,8 +651,7 @@ def _edited(lines: list[str], edits: list[Edit]) -> list[str]:
 
 
 def _write(lesson: Lesson, lines: list[str]) -> None:
-    with replacing(lesson.path) as unfinished:
-        unfinished.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+    write_whole(lesson.path, "\n".join(lines) + "\n")
 
 
 def _renew_hashes(chapter: Chapter, translated: str) -> list[str]:

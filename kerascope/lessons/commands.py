@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kerascope.cli.usage import UsageError, given
 from kerascope.errors import ArgumentError, UnavailableError
-from kerascope.files import replacing
+from kerascope.files import write_whole
 from kerascope.lessons import tutorials_folder
 from kerascope.lessons.checking import Term, accept, complaints_of, read_glossary, stale_pictures
 from kerascope.lessons.lesson import LANGUAGES, Chapter
@@ -53,10 +54,14 @@ def _terms(tutorials: Path) -> list[Term]:
 
 
 def _check(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
-    """Run all chapters; print what is wrong with each."""
+    """Run all chapters; print what is wrong with each. `--accept` writes first what has changed."""
     terms = _terms(tutorials)
     wrong = 0
     for run in run_chapters(chapters, options.jobs):
+        if options.action == "build" and options.accept:
+            for line in accept(run, options.translated):
+                print(line)
+            run = replace(run, chapter=read_chapter(run.chapter.folder))
         complaints = [*complaints_of(run, terms), *stale_pictures(run.chapter)]
         wrong += len(complaints)
         _print_run(run, complaints)
@@ -84,23 +89,6 @@ def _counted(chapters: int) -> str:
     return f"{chapters} chapter{'s' if chapters != 1 else ''}"
 
 
-def _build(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
-    """Check; with `--accept`, write first what has changed."""
-    if not options.accept:
-        return _check(options, tutorials, chapters)
-    terms = _terms(tutorials)
-    wrong = 0
-    for run in run_chapters(chapters, options.jobs):
-        for line in accept(run, options.translated):
-            print(line)
-        now = ChapterRun(read_chapter(run.chapter.folder), run.blocks, run.files, run.crash)
-        complaints = [*complaints_of(now, terms), *stale_pictures(now.chapter)]
-        wrong += len(complaints)
-        _print_run(now, complaints)
-    print(_verdict(len(chapters), wrong))
-    return DIFFERS if wrong else DONE
-
-
 def _html(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
     """Write a page for each chapter, and the index of them and of those that have one already."""
     with given():
@@ -110,8 +98,8 @@ def _html(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
         if chapter in chapters:
             before = known[place - 1] if place else None
             after = known[place + 1] if place + 1 < len(known) else None
-            _write(folder / page_name(chapter), chapter_page(chapter, before, after))
-    _write(folder / "index.html", index_page(known))
+            write_whole(folder / page_name(chapter), chapter_page(chapter, before, after))
+    write_whole(folder / "index.html", index_page(known))
     print(f"{_counted(len(chapters))} and the index: {folder / 'index.html'}")
     return DONE
 
@@ -134,7 +122,7 @@ def _notebook(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> i
         for language in (options.lang,) if options.lang else LANGUAGES:
             if language in chapter.lessons:
                 path = folder / f"{chapter.name}.{language}.ipynb"
-                _write(path, notebook_text(chapter, language))
+                write_whole(path, notebook_text(chapter, language))
                 print(path)
     return DONE
 
@@ -150,14 +138,9 @@ def _output_folder(name: str) -> Path:
     return folder
 
 
-def _write(path: Path, text: str) -> None:
-    with replacing(path) as unfinished:
-        unfinished.write_text(text, encoding="utf-8", newline="\n")
-
-
 _ACTIONS: dict[str, Callable[[Namespace, Path, list[Chapter]], int]] = {
     "check": _check,
-    "build": _build,
+    "build": _check,
     "html": _html,
     "notebook": _notebook,
 }

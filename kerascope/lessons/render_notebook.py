@@ -117,20 +117,21 @@ def _quoted(text: str) -> str:
 
 
 def _markdown(name: str, text: str) -> Cell:
-    return {"cell_type": "markdown", "id": name[:64], "metadata": {}, "source": _lines(text)}
+    return {
+        "cell_type": "markdown",
+        "id": name[:64],
+        "metadata": {},
+        "source": lines_with_ends(text),
+    }
 
 
 def _code(name: str, source: str, output: str) -> Cell:
-    stream = {"name": "stdout", "output_type": "stream", "text": _lines(output)}
+    stream = {"name": "stdout", "output_type": "stream", "text": lines_with_ends(output)}
     return {
         "cell_type": "code",
         "execution_count": None,
         "id": name[:64],
         "metadata": {},
         "outputs": [stream] if output else [],
-        "source": _lines(source.rstrip("\n")),
+        "source": lines_with_ends(source.rstrip("\n")),
     }
-
-
-def _lines(text: str) -> list[str]:
-    return lines_with_ends(text)

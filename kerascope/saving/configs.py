@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kerascope import backend as K
+from kerascope.configured import dicts_in
 from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.pickling import byte_code_in, function_of
 from kerascope.errors import ConfigError, KerascopeError, UnknownNameError
@@ -39,17 +40,11 @@ ARGUMENTS = ("function", "output_shape", "mask")
 
 def lambda_entries(config: Any) -> Iterator[dict[str, Any]]:
     """Yield the configuration of each Lambda layer that has byte code."""
-    waiting = [config]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, list):
-            waiting.extend(value)
-        elif isinstance(value, dict):
-            inner: Any = value.get("config")
-            is_lambda = value.get("class_name") == "Lambda" and isinstance(inner, dict)
-            if is_lambda and any(byte_code_in(inner, argument) for argument in ARGUMENTS):
-                yield inner
-            waiting.extend(value.values())
+    for entry in dicts_in(config):
+        inner: Any = entry.get("config")
+        is_lambda = entry.get("class_name") == "Lambda" and isinstance(inner, dict)
+        if is_lambda and any(byte_code_in(inner, argument) for argument in ARGUMENTS):
+            yield inner
 
 
 def refuse_byte_code(config: Any, safe_mode: bool) -> None:
@@ -266,19 +261,12 @@ def model_of(config: Any, where: str, *, safe_mode: bool = True) -> Any:
 
 def _in_our_form(config: Any) -> Any:
     if is_from_keras_3(config):
-        return from_keras_3(config if _names_batch_shape(config) else _slope_of_keras_2(config))
+        # The shape of inputs has its old name in tf.keras.
+        is_new = any("batch_shape" in one for one in dicts_in(config))
+        return from_keras_3(config if is_new else _slope_of_keras_2(config))
     if is_from_keras_1(config):
         return today(config)
     return config
-
-
-def _names_batch_shape(value: Any) -> bool:
-    """Tell whether inputs have a `batch_shape`, as in Keras 3; in tf.keras it has its old name."""
-    if isinstance(value, list):
-        return any(_names_batch_shape(item) for item in value)
-    if not isinstance(value, dict):
-        return False
-    return "batch_shape" in value or any(_names_batch_shape(item) for item in value.values())
 
 
 def _slope_of_keras_2(value: Any, key: str = "") -> Any:

@@ -196,6 +196,13 @@ def reading_hdf5(source: Any, where: str) -> Iterator[Any]:
         raise ConfigError(f"{where} is no whole HDF5 file ({_first_line(error)}).") from None
 
 
+def numbers_in(group: Any, without: str | None = None) -> int:
+    """Return how many numbers the arrays of a group have, but for those in one group inside."""
+    sizes: dict[str, int] = {}
+    group.visititems(lambda name, item: sizes.update({name: getattr(item, "size", 0)}))
+    return sum(size for name, size in sizes.items() if name.split("/")[0] != without)
+
+
 def check_system(error: BaseException, where: str) -> None:
     """Raise UnavailableError if an error says nothing of the file, but of who holds or sends it."""
     if comes_from_the_system(error):

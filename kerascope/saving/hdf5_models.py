@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from kerascope import losses, metrics, optimizers
 from kerascope.backend.graph import Variable
 from kerascope.backend.state import batch_set_value
 from kerascope.callers import warn
-from kerascope.configured import plain
+from kerascope.configured import dicts_in, plain
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.saving import KERAS_VERSION
 from kerascope.errors import ConfigError, DataError
@@ -30,6 +31,7 @@ from kerascope.saving.hdf5_files import (
     array_of,
     has_attribute,
     load_attributes_from_hdf5_group,
+    numbers_in,
     reading_hdf5,
     save_attributes_to_hdf5_group,
     writing_hdf5,
@@ -37,6 +39,7 @@ from kerascope.saving.hdf5_files import (
 from kerascope.saving.keras3_compile import (
     compile_from_keras_3,
     compile_to_keras_3,
+    each_of,
     state_from_keras_3,
     state_to_keras_3,
 )
@@ -416,9 +419,7 @@ def _has_words_of_keras_3(value: Any, key: str = "") -> bool:
 
 def _calls_with_training(value: Any) -> bool:
     """Tell whether a layer is called with training=True or False, which Keras 3 does not keep."""
-    if isinstance(value, dict):
-        return value.get("training") is not None or any(map(_calls_with_training, value.values()))
-    return isinstance(value, list) and any(map(_calls_with_training, value))
+    return any(one.get("training") is not None for one in dicts_in(value))
 
 
 def training_config(model: Any) -> dict[str, Any]:
@@ -431,21 +432,16 @@ def training_config(model: Any) -> dict[str, Any]:
     """
     return {
         "optimizer_config": optimizers.serialize(model.optimizer),
-        "loss": named(model.loss, losses.serialize),
-        "metrics": named(model.metrics, metrics.serialize),
-        "weighted_metrics": named(model.weighted_metrics, metrics.serialize),
+        "loss": each_of(model.loss, partial(_named, losses)),
+        "metrics": each_of(model.metrics, partial(_named, metrics)),
+        "weighted_metrics": each_of(model.weighted_metrics, partial(_named, metrics)),
         "sample_weight_mode": model.sample_weight_mode,
         "loss_weights": plain(model.loss_weights),
     }
 
 
-def named(value: Any, serialize: Any) -> Any:
-    """Return losses or metrics, in lists and dicts too, by their names."""
-    if isinstance(value, dict) and "class_name" not in value:
-        return {key: named(one, serialize) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [named(one, serialize) for one in value]
-    return value if value is None or isinstance(value, (str, dict)) else serialize(value)
+def _named(home: Any, value: Any) -> Any:
+    return value if isinstance(value, (str, dict)) else home.serialize(value)
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -464,7 +460,7 @@ def load_hdf5_model(filepath: Any, compile: bool, safe_mode: bool, limits: Limit
         if "model_weights" not in file:
             raise ConfigError(f"{where} holds no weights; expected the group 'model_weights'.")
         group = file["model_weights"]
-        with building(Budget(limits, where, in_file=_count(group))):
+        with building(Budget(limits, where, in_file=numbers_in(group))):
             model = model_of(config, where, safe_mode=safe_mode)
             load_weights_from_hdf5_group(group, in_order_of(group, layers_of(model)))
             if compile and "training_config" in file.attrs:
@@ -472,13 +468,6 @@ def load_hdf5_model(filepath: Any, compile: bool, safe_mode: bool, limits: Limit
                 orders = orders_in(config) if is_from_keras_3(config) else None
                 _compile_again(model, training, file, where, orders)
     return model
-
-
-def _count(group: Any) -> int:
-    """Return how many numbers there are in the arrays of a group."""
-    sizes: list[int] = []
-    group.visititems(lambda name, item: sizes.append(getattr(item, "size", 0)))
-    return sum(sizes)
 
 
 def _compile_again(model: Any, training: Any, file: Any, where: str, orders: Orders | None) -> None:

@@ -249,10 +249,10 @@ def compile_to_keras_3(model: Any) -> Config:
     """
     return {
         "optimizer": optimizer_to_keras_3(model.optimizer),
-        "loss": _each(model.loss, _loss_to_keras_3),
+        "loss": each_of(model.loss, _loss_to_keras_3),
         "loss_weights": plain(model.loss_weights),
-        "metrics": _per_output(model, _each(model.metrics, _metric_to_keras_3)),
-        "weighted_metrics": _per_output(model, _each(model.weighted_metrics, _metric_to_keras_3)),
+        "metrics": _per_output(model, each_of(model.metrics, _metric_to_keras_3)),
+        "weighted_metrics": _per_output(model, each_of(model.weighted_metrics, _metric_to_keras_3)),
         "run_eagerly": False,
         "steps_per_execution": 1,
     }
@@ -266,12 +266,12 @@ def _per_output(model: Any, given: Any) -> Any:
     return given
 
 
-def _each(value: Any, change: Callable[[Any], Any]) -> Any:
+def each_of(value: Any, change: Callable[[Any], Any]) -> Any:
     """Return a loss or metric, or lists and dicts of them, with each changed."""
     if isinstance(value, dict) and "class_name" not in value:
-        return {key: _each(one, change) for key, one in value.items()}
+        return {key: each_of(one, change) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_each(one, change) for one in value]
+        return [each_of(one, change) for one in value]
     return None if value is None else change(value)
 
 

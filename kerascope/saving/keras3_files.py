@@ -18,7 +18,13 @@ from kerascope.errors import ConfigError, DataError, KerascopeError
 from kerascope.files import replacing
 from kerascope.limits import Budget, Limits, building
 from kerascope.saving.configs import model_of
-from kerascope.saving.hdf5_files import array_of, check_system, reading_hdf5, writing_hdf5
+from kerascope.saving.hdf5_files import (
+    array_of,
+    check_system,
+    numbers_in,
+    reading_hdf5,
+    writing_hdf5,
+)
 from kerascope.saving.keras3_compile import (
     compile_from_keras_3,
     compile_to_keras_3,
@@ -236,7 +242,7 @@ def load_keras_model(filepath: Any, compile: bool, safe_mode: bool, limits: Limi
         weights = archive.file(WEIGHTS)
     with (
         reading_hdf5(weights, where) as file,
-        building(Budget(limits, where, in_file=_count(file))),
+        building(Budget(limits, where, in_file=numbers_in(file, without="optimizer"))),
     ):
         model = model_of(config, where, safe_mode=safe_mode)
         orders = orders_in(config)
@@ -263,21 +269,9 @@ def _check_version(archive: Any, where: str) -> None:
         )
 
 
-def _count(file: Any) -> int:
-    """Return how many numbers the weights have, without the optimizer's state."""
-    sizes: list[int] = []
-
-    def note(name: str, item: Any) -> None:
-        if not name.startswith("optimizer/"):
-            sizes.append(getattr(item, "size", 0))
-
-    file.visititems(note)
-    return sum(sizes)
-
-
 def _check_has_weights(file: Any, model: Any, where: str) -> None:
     """Raise DataError if the file has weights and the model none yet: it was never called."""
-    if not model.built and not model.weights and _count(file):
+    if not model.built and not model.weights and numbers_in(file, without="optimizer"):
         raise DataError(
             f"{where} has weights, but {model.label} has none before its first call. Make it "
             f"in code, call it once, and load them: model.load_weights({where})."

@@ -9,6 +9,7 @@ and entries are what it asks of them.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from kerascope.callers import warn
@@ -411,19 +412,23 @@ def _our_call(entry: Config, call: Config) -> list[Any]:
     for name, value in kwargs.items():
         if value is None or name == "training":
             continue  # Keras 3 writes `training` of the first call down, and never heeds it
-        arguments[name] = _with_places(value, tensors)
+        arguments[name] = _entered(value, tensors, _input_place)
     return [[*_history(tensor), arguments] for tensor in tensors]
 
 
-def _with_places(value: Any, tensors: list[Any]) -> Any:
+def _input_place(number: int) -> Config:
+    return {"class_name": "InputPlace", "config": {"index": number}}
+
+
+def _entered(value: Any, tensors: list[Any], place: Callable[[int], Config]) -> Any:
     """Enter the tensors in a value among those of the call, and put places where they stood."""
     if is_tensor(value):
         tensors.append(value)
-        return {"class_name": "InputPlace", "config": {"index": len(tensors) - 1}}
+        return place(len(tensors) - 1)
     if isinstance(value, dict) and value.get("class_name") == "__tuple__":
         value = value.get("items", value.get("config"))
     if isinstance(value, list):
-        return [_with_places(item, tensors) for item in value]
+        return [_entered(item, tensors, place) for item in value]
     if isinstance(value, dict) and tensors_in(value):
         raise ConfigError("a call has a dict of tensors as an argument; expected a list.")
     return value
@@ -440,10 +445,12 @@ def _operation(entry: Config) -> Config:
         raise ConfigError(f"operation {entry['name']!r}: expected one call.")
     call = entry["inbound_nodes"][0]
     tensors: list[Any] = []
-    pattern = [_with_numbers(item, tensors) for item in call.get("args") or []]
-    options = {
-        name: _with_numbers(item, tensors) for name, item in (call.get("kwargs") or {}).items()
-    }
+
+    def entered(value: Any) -> Any:
+        return _entered(value, tensors, lambda number: {"tensor": number})
+
+    pattern = [entered(item) for item in call.get("args") or []]
+    options = {name: entered(item) for name, item in (call.get("kwargs") or {}).items()}
     config = {key: v for key, v in (entry.get("config") or {}).items() if key != "name"}
     return {
         "class_name": "Operation",
@@ -456,18 +463,6 @@ def _operation(entry: Config) -> Config:
         },
         "inbound_nodes": [[[*_history(tensor), {}] for tensor in tensors]],
     }
-
-
-def _with_numbers(value: Any, tensors: list[Any]) -> Any:
-    """Replace each tensor by `{"tensor": number}`."""
-    if is_tensor(value):
-        tensors.append(value)
-        return {"tensor": len(tensors) - 1}
-    if isinstance(value, dict) and value.get("class_name") == "__tuple__":
-        value = value.get("items", value.get("config"))
-    if isinstance(value, list):
-        return [_with_numbers(item, tensors) for item in value]
-    return value
 
 
 # --- objects --------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import numpy as np
 
 from kerascope.backend.graph import Variable
 from kerascope.callers import warn
+from kerascope.configured import dicts_in
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.network import Network
@@ -68,16 +69,9 @@ def orders_in(config: object) -> dict[str, list[str]]:
         A configuration of Keras 3, as JSON gives it.
     """
     found: dict[str, list[str]] = {}
-    waiting = [config]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, list):
-            waiting.extend(value)
-        if not isinstance(value, dict):
-            continue
-        waiting.extend(value.values())
-        layers, name = value.get("layers"), value.get("name")
-        if isinstance(layers, list) and isinstance(name, str) and "output_layers" in value:
+    for network in dicts_in(config):
+        layers, name = network.get("layers"), network.get("name")
+        if isinstance(layers, list) and isinstance(name, str) and "output_layers" in network:
             found[name] = [str(x.get("name")) for x in layers if isinstance(x, dict)]
     return found
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 
-from kerascope.files import check_writable, replacing
+from kerascope.files import check_writable, write_whole
 from kerascope.trace.records import counted
 from kerascope.viz.boxes import PictureOptions
 from kerascope.viz.collapse.view import View
@@ -189,8 +189,7 @@ class Drawing:
         """
         path = Path(path)
         content = self.to_format(format_of(path))
-        with replacing(path) as unfinished:
-            unfinished.write_bytes(content)
+        write_whole(path, content)
         return path
 
     # --- showing itself ---

@@ -97,6 +97,10 @@ Pane, Transcript, Pane:focus, Transcript:focus {
 MOST_LINES = 10_000  # of the transcript
 
 
+class RoomChanged(Message):
+    """The room for a text is another."""
+
+
 class Pane(ScrollableContainer, can_focus=True):
     """A box with a title, in which a text is shown.
 
@@ -106,9 +110,6 @@ class Pane(ScrollableContainer, can_focus=True):
         Its id.
     title : str
     """
-
-    class Resized(Message):
-        """The room for the text is another."""
 
     def __init__(self, name: str, title: str) -> None:
         super().__init__(id=name)
@@ -135,7 +136,7 @@ class Pane(ScrollableContainer, can_focus=True):
 
     def on_resize(self, event: events.Resize) -> None:
         """Tell the app."""
-        self.post_message(self.Resized())
+        self.post_message(RoomChanged())
 
 
 class Transcript(RichLog, can_focus=True):
@@ -148,9 +149,6 @@ class Transcript(RichLog, can_focus=True):
     unfinished : str
         What was printed of the next one.
     """
-
-    class Resized(Message):
-        """The room for the text is another."""
 
     def __init__(self) -> None:
         super().__init__(id="log", wrap=True, min_width=1, max_lines=MOST_LINES)
@@ -181,7 +179,7 @@ class Transcript(RichLog, can_focus=True):
             self.clear()
             for line in self.text:
                 self.write(_styled(line))
-        self.post_message(self.Resized())
+        self.post_message(RoomChanged())
 
 
 def _overwritten(line: str) -> str:
@@ -449,15 +447,8 @@ class DebuggerApp(App[None]):
         self.query_one("#source").set_class(self.chosen == "script", "replaced")
         self.query_one("#tabs", Static).update(tabs_text(self.chosen))
 
-    def on_pane_resized(self) -> None:
-        """Have the panes drawn anew for the room they have now."""
-        self._note_sizes()
-
-    def on_transcript_resized(self) -> None:
-        """Tell the debugger how wide its lines may be."""
-        self._note_sizes()
-
-    def _note_sizes(self) -> None:
+    def on_room_changed(self) -> None:
+        """Have the panes drawn anew for the room they have now, and lines written as wide."""
         sizes = {pane.id or "": pane.room() for pane in self.query(Pane)}
         sizes["log"] = self.query_one(Transcript).room()
         seen = {name: size for name, size in sizes.items() if size.width and size.height}

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from kerascope.debugger.pictures import graph_of_tape
 from kerascope.engine.network import Network
-from kerascope.engine.node_ids import calls_in
+from kerascope.engine.node_ids import calls_in, layer_of
 from kerascope.errors import ArgumentError, KerascopeError
 from kerascope.trace.events import BEGIN, END, Event
 from kerascope.trace.history import value_of_event
@@ -39,7 +39,6 @@ CALLS = ("layer.call", "node")
 SPANS = (*CALLS, "map.visit", "grad.node", "op")
 INSTANTS = ("node.create", "map.depth", "depth.put", "tmap.set", "grad.op", "grad.accum")
 SOURCES = ("placeholder", "variable", "constant")  # kinds of boxes that are there from the start
-NODE = re.compile(r"(?P<layer>.*)_ib-\d+$")
 # What the box of one contribution of several to a gradient says.
 CONTRIBUTION = re.compile(r"contribution \d+ \(from (?P<consumer>.+)\)")
 
@@ -154,7 +153,7 @@ class BoxStates:
             self._contribute(name)
         if event.kind == "layer.call" and not event.phase and not self._calls:
             name = self._made.get(event.t, name)
-        if NODE.match(name):
+        if layer_of(name) != name:
             name = self._box_of_node(name)
         if event.kind in ("node", "layer.call", "tmap.set") and self._calls:
             name = "/".join([*self._calls, name])
@@ -212,18 +211,6 @@ def nodes_made(events: Iterable[Event]) -> dict[int, str]:
         elif event.kind == "layer.call" and event.ph == END and calls:
             calls.pop()
     return made
-
-
-def layer_of(node_name: str) -> str:
-    """Return the layer of a node, by its name.
-
-    Examples
-    --------
-    >>> layer_of("dense_1_ib-0")
-    'dense_1'
-    """
-    found = NODE.match(node_name)
-    return found["layer"] if found else node_name
 
 
 def _is_backward(event: Event) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kerascope.errors import ArgumentError
-from kerascope.files import check_writable, replacing
+from kerascope.files import check_writable, write_whole
 from kerascope.lessons.player.page_html import SideHtml, page_html, script, style
 from kerascope.lessons.player.picture import BoxStates, Picture, nodes_made, picture_for
 from kerascope.lessons.player.selecting import When, lanes_of, moments_of, parsed, selected, time_of
@@ -320,9 +320,7 @@ class Player:
                 f"Player: save: expected a name like forward.html, got {path.name!r}."
             )
         check_writable(path)
-        page = self.html
-        with replacing(path) as unfinished:
-            unfinished.write_text(page, encoding="utf-8", newline="\n")
+        write_whole(path, self.html)
 
     def _repr_html_(self) -> str:
         return frame(self.html, " / ".join(dict.fromkeys(self.title.values())))

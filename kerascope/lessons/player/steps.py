@@ -7,7 +7,6 @@ their numbers.
 
 from __future__ import annotations
 
-import ast
 import linecache
 import re
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.debugger.places import path_of, shown_file
+from kerascope.debugger.places import function_around, path_of, shown_file
 from kerascope.debugger.rendering import label, sentence
 from kerascope.lessons.player.picture import BoxStates
 from kerascope.trace.events import END, Event
@@ -170,25 +169,10 @@ def _extent(lines: list[str], line: int) -> tuple[int, int]:
     """Return the first and the last line to show around one, counted from 1."""
     if len(lines) <= MOST_LINES:
         return 1, len(lines)
-    first, last = _function_around("".join(lines), line) or (1, len(lines))
+    first, last = function_around("".join(lines), line) or (1, len(lines))
     if last - first >= MOST_LINES:
         first, last = max(first, line - AROUND), min(last, line + AROUND)
     return first, last
-
-
-def _function_around(text: str, line: int) -> tuple[int, int] | None:
-    """Return the lines of the innermost function around a line."""
-    try:
-        tree = ast.parse(text)
-    except SyntaxError:
-        return None
-    found = None
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            last = node.end_lineno or node.lineno
-            if node.lineno <= line <= last and (found is None or node.lineno >= found[0]):
-                found = node.lineno, last
-    return found
 
 
 # --- steps ----------------------------------------------------------------------------------------
