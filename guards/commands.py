@@ -10,7 +10,7 @@ from pathlib import Path
 
 from guards.interface import PACKAGE, ROOT, plain
 from kerascope import settings
-from kerascope.cli import parser, usage
+from kerascope.cli import options, parser, usage
 from kerascope.debugger.front import ModelDebugger
 
 
@@ -20,7 +20,7 @@ def command_line_facts() -> Iterator[str]:
     yield from _parser_facts("kerascope", whole)
     for name, command in commands.items():
         yield from _parser_facts(f"kerascope {name}", command)
-    for action in parser.LEARN_ACTIONS:
+    for action in options.LEARN_ACTIONS:
         yield f"command kerascope learn: action {action}"
     for code, words in {**usage._CODES, **parser.OTHER_CODES}.items():
         yield f"command exit code {code}: {words}"

@@ -10,7 +10,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 
-from kerascope.cli.parser import LEARN_ACTIONS
+from kerascope.cli.options import LEARN_ACTIONS
 from kerascope.cli.usage import UsageError, given
 from kerascope.errors import UnknownNameError
 from kerascope.files import write_whole

@@ -6,52 +6,60 @@ import re
 import shutil
 import sys
 from argparse import Namespace
-from importlib import import_module
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kerascope.cli.models import ScriptFailed, find_model
-from kerascope.cli.picture_options import limits_of, options_of_draw
 from kerascope.cli.usage import UsageError, given
 from kerascope.errors import KerascopeError
+from kerascope.limits import USUAL, Limits
+from kerascope.viz.draw import draw
+from kerascope.viz.drawing import Drawing, check_target
+from kerascope.viz.overlays.diff import diff_lines
 
-DRAWING = "kerascope.viz.drawing"
-DRAW = "kerascope.viz.draw"
-DIFF = "kerascope.viz.overlays.diff"
 STANDARD_OUTPUT = "-"
 LEVELS_WITH_LOSS = ("gradient", "training")
+ARGUMENTS = (  # of `draw`, which are called as the options are
+    "level", "rankdir", "depth_ranks", "theme", "engine", "dpi", "expand_nested", "most",
+    "highlight", "show_shapes", "show_dtype", "show_layer_names", "show_layer_activations",
+    "show_trainable",
+)  # fmt: skip
 
 
 def run_draw(options: Namespace) -> int:
     """Draw the model of `kerascope draw` into each of its files."""
     for output in options.output or ["model.svg"]:
-        _check_output(output)
-    arguments = options_of_draw(options)
+        if output != STANDARD_OUTPUT:
+            with given():  # before the script runs for an hour
+                check_target(output)
+    arguments = {name: getattr(options, name) for name in ARGUMENTS}
+    arguments["expand"] = _expanded(options.expand)
     if options.values is not None:
         arguments |= {"values": _arrays(options.values, options.level), "at": options.at}
     elif options.at is not None:
         raise UsageError("--at is a step of a run; expected --values FILE with it.")
-    reading: dict[str, Any] = {"with_loss": options.level in LEVELS_WITH_LOSS, **limits_of(options)}
+    find = partial(find_model, with_loss=options.level in LEVELS_WITH_LOSS, limits=_limits(options))
     try:
-        model = find_model(options.model, **reading)
+        model = find(options.model)
     except ScriptFailed as failure:
         return _draw_failure(failure, options)
     if options.diff is not None:
-        arguments["diff"] = find_model(options.diff, **reading)
-    drawing = import_module(DRAW).draw(model, **arguments)
+        arguments["diff"] = find(options.diff)
+    drawing = draw(model, **arguments)
     _, _, attribute = options.model.rpartition(":") if ".py:" in options.model else ("", "", "")
     _write_all(drawing, options, _file_name(attribute or model.name))
     if options.diff is not None:
         says = sys.stderr if STANDARD_OUTPUT in options.output else sys.stdout
-        print("\n".join(import_module(DIFF).diff_lines(drawing.whole)), file=says)
+        print("\n".join(diff_lines(drawing.whole)), file=says)
     return 0
 
 
 def run_summary(options: Namespace) -> int:
     """Print the table of `kerascope summary`."""
-    model: Any = find_model(options.model, **limits_of(options))
+    model: Any = find_model(options.model, limits=_limits(options))
     model.summary(
         line_length=options.width,
         expand_nested=options.expand_nested,
@@ -64,10 +72,20 @@ def run_summary(options: Namespace) -> int:
     return 0
 
 
+def _limits(options: Namespace) -> Limits | None:
+    return None if options.no_limits else USUAL
+
+
+def _expanded(words: list[str]) -> Any:
+    """Return the frames that shall be open as `draw` takes them."""
+    expand = [int(word) if word.isdigit() else word for word in words]
+    return expand[0] if len(expand) == 1 else expand or None
+
+
 def _draw_failure(failure: ScriptFailed, options: Namespace) -> int:
     """Draw how far a model was built whose script failed, if it failed in that."""
     try:
-        drawing = import_module(DRAW).draw(failure.error, rankdir=options.rankdir)
+        drawing = draw(failure.error, rankdir=options.rankdir)
     except KerascopeError:
         raise failure from None
     _write_all(drawing, options, "failed", ": how far the model was built")
@@ -77,7 +95,7 @@ def _draw_failure(failure: ScriptFailed, options: Namespace) -> int:
 # --- files ----------------------------------------------------------------------------------------
 
 
-def _write_all(drawing: Any, options: Namespace, name: str, what: str = "") -> None:
+def _write_all(drawing: Drawing, options: Namespace, name: str, what: str = "") -> None:
     outputs = options.output or [f"{name}.{options.format}"]
     says = sys.stderr if STANDARD_OUTPUT in outputs else sys.stdout
     for output in outputs:
@@ -90,7 +108,7 @@ def _write_all(drawing: Any, options: Namespace, name: str, what: str = "") -> N
             print(f"wrote {drawing.save(output)}{what}", file=says)
 
 
-def _write(drawing: Any, format: str, width: int | None) -> None:
+def _write(drawing: Drawing, format: str, width: int | None) -> None:
     """Write to standard output; bytes as they are, text with one line break at its end."""
     if format == "txt":
         columns = width or shutil.get_terminal_size().columns
@@ -104,20 +122,6 @@ def _write(drawing: Any, format: str, width: int | None) -> None:
         sys.stdout.buffer.write(content)
         return
     sys.stdout.write(content.decode("utf-8").rstrip("\n") + "\n")
-
-
-def _check_output(output: str) -> None:
-    """Refuse a file that could not be written, before the script runs for an hour.
-
-    Raises
-    ------
-    UsageError
-        The suffix is not known, or there is no such folder, or it may not be written to.
-    """
-    if output == STANDARD_OUTPUT:
-        return
-    with given():
-        import_module(DRAWING).check_target(output)
 
 
 def _arrays(path: str, level: str) -> Any:

@@ -259,7 +259,8 @@ def run_statement(
         with redirect_stdout(out):
             exec(code, space)
     else:
-        value = _printing(code, space, out)
+        with redirect_stdout(out):
+            value = eval(code, space)
         if value is not None:
             show(value)
     return {
@@ -267,11 +268,6 @@ def run_statement(
         for name, value in space.items()
         if name != "__builtins__" and (name not in before or before[name] is not value)
     }
-
-
-def _printing(code: Any, space: dict[str, Any], out: IO[str]) -> Any:
-    with redirect_stdout(out):
-        return eval(code, space)
 
 
 def _with_builtins(names: dict[str, Any]) -> dict[str, Any]:

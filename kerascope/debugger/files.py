@@ -18,6 +18,7 @@ from kerascope.debugger.changing import ChangingCommands
 from kerascope.debugger.pictures import picture_of
 from kerascope.debugger.rendering import short_text
 from kerascope.debugger.session import Restarting, Session
+from kerascope.debugger.shell import completing
 from kerascope.debugger.tables import lines_of_table
 from kerascope.errors import ArgumentError
 from kerascope.files import write_whole
@@ -106,9 +107,7 @@ class FileCommands(ChangingCommands):
         write_whole(path, text.encode("utf-8", "replace"))
         self.say(f"{path} written")
 
-    def complete_export(self, text: str, *places: Any) -> list[str]:
-        """Return the formats whose names begin with a text."""
-        return [name for name in FORMATS if name.startswith(text)]
+    complete_export = completing(*FORMATS)
 
     def _picture(self) -> str:
         try:

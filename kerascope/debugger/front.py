@@ -73,7 +73,7 @@ class ModelDebugger(
     def _say_stop(self, stop: Stop) -> None:
         """Print a stop; whatever goes wrong with that, the prompt and the program live on."""
         try:
-            lines = lines_of_stop(self.session, stop, *self.page)
+            lines = lines_of_stop(self.session, stop, self.page)
         except Exception as error:
             lines = [f"*** t={stop.t} cannot be shown: {told(error)}"]
         for line in lines:

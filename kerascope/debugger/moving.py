@@ -10,7 +10,7 @@ from typing import Any
 from kerascope.debugger.evaluating import LIVES_IN
 from kerascope.debugger.rendering import sentence, span_labels
 from kerascope.debugger.session import Session
-from kerascope.debugger.shell import Shell, number_in
+from kerascope.debugger.shell import Shell, completing, number_in
 from kerascope.errors import ArgumentError
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event, first_time
 from kerascope.trace.history import OF_THE_OUTPUT, value_of_event
@@ -158,11 +158,7 @@ class MovingCommands(Shell):
         target, t = target_in(words, "until")
         return self.move(lambda stepper: stepper.until(target, t=t))
 
-    def complete_until(self, text: str, *places: Any) -> list[str]:
-        """Return the phases and acts whose names begin with a text."""
-        return [name for name in (*PHASES, *ACTS) if name.startswith(text)]
-
-    complete_unt = complete_ru = complete_until
+    complete_until = complete_unt = complete_ru = completing(*PHASES, *ACTS)
 
     def do_return(self, words: str) -> bool:
         """Go to the end of the enclosing span, and see its value.

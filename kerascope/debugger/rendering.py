@@ -103,20 +103,9 @@ class Page(NamedTuple):
         return [row for line in joined for row in _rows(line, self.width, "")]
 
 
-def columns_of(text: str) -> int:
-    """Return how many columns a text takes.
-
-    Examples
-    --------
-    >>> columns_of("loss"), columns_of("損失")
-    (4, 4)
-    """
-    return cell_len(text)
-
-
 def padded(text: str, width: int) -> str:
     """Return a text with spaces behind it, up to a width."""
-    return text + " " * (width - columns_of(text))
+    return text + " " * (width - cell_len(text))
 
 
 def cut(line: str, width: int, ellipsis: str = DOTS) -> str:
@@ -233,7 +222,7 @@ def halves(left: str, right: str, page: Page) -> list[str]:
     """Return two halves on one line if both have room there, else on two."""
     if not right:
         return [page.cut(left)]
-    space = min(SPACE, page.width - columns_of(left) - columns_of(right))
+    space = min(SPACE, page.width - cell_len(left) - cell_len(right))
     if space >= LEAST_SPACE:
         return [left + " " * space + right]
     return [page.cut(left), page.cut(f"   {right}")]
@@ -242,28 +231,12 @@ def halves(left: str, right: str, page: Page) -> list[str]:
 # --- a stop ---------------------------------------------------------------------------------------
 
 
-def lines_of_stop(
-    session: Session,
-    stop: Stop,
-    width: int,
-    ascii_only: bool = False,
-    for_person: bool = False,
-) -> list[str]:
+def lines_of_stop(session: Session, stop: Stop, page: Page) -> list[str]:
     """Return all lines of a stop.
 
-    Parameters
-    ----------
-    session : Session
-    stop : Stop
-    width : int
-        Columns; longer lines of ours are cut.
-    ascii_only : bool
-        Whether glyphs beyond ASCII are avoided.
-    for_person : bool
-        Whether they go to a terminal: then pdb's two lines are cut too, and those that say why it
-        stopped go on at a space.
+    Longer lines of ours are cut; for a person pdb's two lines are cut too, and those that say why
+    it stopped go on at a space.
     """
-    page = Page(width, ascii_only, for_person)
     event = stop.event
     if stop.reason is Reason.END:
         return [row for line in _end_lines(session) for row in page.wrapped(line)]
@@ -339,14 +312,14 @@ def _glyph_lines(session: Session, event: Event, page: Page) -> list[str]:
 def _window(words: list[str], here: int, width: int, dots: str) -> list[str]:
     """Return as many neighbours of a word as have room, with dots where some are missing."""
     first = last = here
-    taken = columns_of(words[here]) + 10
+    taken = cell_len(words[here]) + 10
     grows = True
     while grows:
         grows = False
         for after, before in ((1, 0), (0, 1)):
             low, high = first - before, last + after
             is_there = low >= 0 and high < len(words)
-            more = columns_of(words[high if after else low]) + 2 if is_there else 0
+            more = cell_len(words[high if after else low]) + 2 if is_there else 0
             if is_there and taken + more <= width:
                 first, last, taken, grows = low, high, taken + more, True
     return [

@@ -221,6 +221,15 @@ def _put(readline: ModuleType, lines: list[str]) -> None:
         readline.add_history(line)
 
 
+def completing(*words: str) -> Callable[..., list[str]]:
+    """Return what completes the words of a command with these."""
+
+    def complete(shell: cmd.Cmd, text: str, *places: Any) -> list[str]:
+        return [word for word in words if word.startswith(text)]
+
+    return complete
+
+
 # --- the shell ------------------------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ from kerascope.debugger.calls import calls_of
 from kerascope.debugger.places import file_meant, functions_in, path_of, shown_file, source_line
 from kerascope.debugger.rendering import short_text
 from kerascope.debugger.session import Session
-from kerascope.debugger.shell import Shell, whole_number
+from kerascope.debugger.shell import Shell, completing, whole_number
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.breakpoints import (
@@ -468,9 +468,7 @@ class StoppingCommands(Shell):
         for condition in catches.add(words):
             self.say(f"Catching {condition}")
 
-    def complete_catch(self, text: str, *places: Any) -> list[str]:
-        """Return the conditions whose names begin with a text."""
-        return [name for name in DEFAULTS if name.startswith(text)]
+    complete_catch = completing(*DEFAULTS)
 
     def do_watch(self, words: str) -> None:
         """Stop where a value is another than before.

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.cells import cell_len
 
 from kerascope.debugger.calls import calls_at
 from kerascope.debugger.evaluating import written_unheard
 from kerascope.debugger.pictures import picture_of, say_picture
-from kerascope.debugger.rendering import DOTS, columns_of, padded, text_of_value
+from kerascope.debugger.rendering import DOTS, padded, text_of_value
+from kerascope.debugger.shell import completing
 from kerascope.debugger.stopping import StoppingCommands
 from kerascope.engine.node_ids import calls_in
 from kerascope.errors import ArgumentError
@@ -54,13 +56,7 @@ class TableCommands(StoppingCommands):
             raise ArgumentError(f"info: {asked}Expected one of {', '.join(TABLES)}.")
         getattr(self, f"_info_{known[0]}")()
 
-    def complete_info(self, text: str, *places: Any) -> list[str]:
-        """Return the tables whose names begin with a text."""
-        return [name for name in TABLES if name.startswith(text)]
-
-    def complete_draw(self, text: str, *places: Any) -> list[str]:
-        """Return the formats whose names begin with a text."""
-        return [name for name in FORMATS if name.startswith(text)]
+    complete_info, complete_draw = completing(*TABLES), completing(*FORMATS)
 
     def _say_table(self, header: Sequence[str], rows: Rows, nothing: str) -> None:
         if not rows:
@@ -71,7 +67,7 @@ class TableCommands(StoppingCommands):
 
     def _fitted(self, rows: Rows) -> Rows:
         """Return rows with values, and then names, so short that the column `changed` has room."""
-        widths = [max(map(columns_of, column)) for column in zip(*rows, strict=True)]
+        widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
         excess = sum(widths) + 2 * (len(widths) - 1) - self.width
         if excess <= 0 or rows[0][-1] != "changed":
             return rows
@@ -298,7 +294,7 @@ def short_name(name: str, width: int) -> str:
     '...yer_1/kernel/momentum'
     """
     layer, slash, own = name.partition("/")
-    excess = columns_of(name) - width
+    excess = cell_len(name) - width
     if excess <= 0:
         return name
     kept = max(len(layer) - excess - len(DOTS), LEAST_NAME)
@@ -314,7 +310,7 @@ def lines_of_table(rows: Iterable[Sequence[str]]) -> list[str]:
     ['key      value', 'dense_1  f32[2]']
     """
     listed = list(rows)
-    widths = [max(map(columns_of, column)) for column in zip(*listed, strict=True)]
+    widths = [max(map(cell_len, column)) for column in zip(*listed, strict=True)]
     return [
         "  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in listed

@@ -31,7 +31,7 @@ from kerascope.lessons.lesson import (
     Section,
     lines_of,
 )
-from kerascope.lessons.parser import chapter_folders, markdown, read_chapter
+from kerascope.lessons.parser import chapter_folders, markdown, paragraphs, read_chapter
 from kerascope.lessons.runner import ChapterRun
 
 # --- facts: which of the documents' facts a chapter shows, and where ------------------------------
@@ -213,11 +213,8 @@ def prose_lines(lesson: Lesson) -> Iterator[tuple[int, str]]:
     for section in lesson.sections:
         yield section.line, section.title
         for part in section.parts:
-            if not isinstance(part, Prose):
-                continue
-            for token in markdown().parse(part.text):
-                if token.type == "inline" and token.map is not None:
-                    yield part.line + token.map[0], _words(token.children or [], lesson.language)
+            for line, children in paragraphs(part) if isinstance(part, Prose) else ():
+                yield line, _words(children, lesson.language)
 
 
 def _words(children: Iterable[Token], language: str) -> str:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from markdown_it.token import Token
 
 from kerascope.lessons.lesson import Block, Lesson, Prose, lines_of
-from kerascope.lessons.parser import markdown
+from kerascope.lessons.parser import paragraphs
 
 # --- numbers --------------------------------------------------------------------------------------
 
@@ -95,12 +95,7 @@ def prose_numbers(prose: Prose) -> Iterator[ProseNumber]:
 
     A number within a name is none (`dense_1`, `R38`), nor is one in code, unless it is all of it.
     """
-    for token in markdown().parse(prose.text):
-        if token.type != "inline" or token.map is None:
-            continue
-        first = prose.line + token.map[0]
-        children = list(token.children or [])
-        line = first
+    for line, children in paragraphs(prose):
         for index, child in enumerate(children):
             if child.type in ("softbreak", "hardbreak"):
                 line += 1

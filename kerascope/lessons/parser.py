@@ -16,6 +16,7 @@ that is not run.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -58,6 +59,13 @@ class Attributes(NamedTuple):
 def markdown() -> MarkdownIt:
     """Return the Markdown that lessons are written in: CommonMark and tables, without HTML."""
     return MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def paragraphs(prose: Prose) -> Iterator[tuple[int, list[Token]]]:
+    """Yield the line of each paragraph, heading and cell of a table, and what it is made of."""
+    for token in markdown().parse(prose.text):
+        if token.type == "inline" and token.map is not None:
+            yield prose.line + token.map[0], token.children or []
 
 
 def read_lesson(path: Path) -> Lesson:

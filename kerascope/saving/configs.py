@@ -84,7 +84,7 @@ def decode_functions(config: Any) -> None:
 
 
 # What a damaged configuration makes a constructor raise, beside our own errors.
-_DAMAGED = (
+DAMAGED = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -250,7 +250,7 @@ def model_of(config: Any, where: str, *, safe_mode: bool = True) -> Any:
             f"{where}: its configuration makes no model: a number in it is too large, or infinite "
             f"({error})."
         ) from None
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise ConfigError(
             f"{where}: its configuration makes no model ({type(error).__name__}: {error})."
         ) from error

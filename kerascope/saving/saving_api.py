@@ -19,6 +19,7 @@ from kerascope.backend.atomic import LOCKS
 from kerascope.errors import ConfigError, KerascopeError, UnavailableError
 from kerascope.limits import USUAL, Limits
 from kerascope.registry import custom_object_scope, did_you_mean
+from kerascope.saving.configs import DAMAGED
 from kerascope.saving.hdf5_files import SIGNATURE, reading_hdf5
 from kerascope.saving.hdf5_models import (
     load_hdf5_model,
@@ -180,15 +181,7 @@ def load_model(
             if str(filepath) not in str(error):
                 error.args = (f"{str(filepath)!r}: {error}",)
             raise
-        except (
-            ArithmeticError,
-            AttributeError,
-            LookupError,
-            MemoryError,
-            OSError,
-            TypeError,
-            ValueError,
-        ) as error:
+        except (*DAMAGED, OSError) as error:
             raise ConfigError(
                 f"{str(filepath)!r} cannot be read ({type(error).__name__}: {error})."
             ) from error

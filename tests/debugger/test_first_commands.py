@@ -2,7 +2,7 @@
 
 import pytest
 
-from kerascope.cli.debug_options import add_debug_options, split_debug_words
+from kerascope.cli.options import add_debug_options, split_debug_words
 from kerascope.cli.usage import Parser
 
 
