@@ -13,6 +13,7 @@ from kerascope.errors import ArgumentError, ShapeError
 
 Size = int | None
 Shape = tuple[Size, ...]
+Shapes = Shape | list[Shape]  # of one tensor, or of several
 
 # Equal shapes are one tuple: a deep net has thousands of tensors, and few shapes.
 MOST_KNOWN = 4096

@@ -15,7 +15,7 @@ from kerascope.backend.shapes import Shape, normalize_axis
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.errors import ArgumentError, ShapeError
-from kerascope.layers.arguments import make_weight, number
+from kerascope.layers.arguments import Identifier, make_weight, number
 
 __all__ = ["ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"]
 
@@ -102,9 +102,9 @@ class PReLU(_Activation):
 
     def __init__(
         self,
-        alpha_initializer: Any = "zeros",
-        alpha_regularizer: Any = None,
-        alpha_constraint: Any = None,
+        alpha_initializer: Identifier = "zeros",
+        alpha_regularizer: Identifier = None,
+        alpha_constraint: Identifier = None,
         shared_axes: Any = None,
         **kwargs: Any,
     ) -> None:

@@ -1,17 +1,28 @@
-"""The arguments that layers are made with: how they reach the base class, and become weights.
+"""The arguments that layers are made with: their types, how they are checked, what becomes of them.
 
-The first functions check numbers: each returns the number or raises.
+The functions that check numbers come first: each returns the number or raises. The last two bring
+the arguments to the base class, and make weights of them.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from kerascope.backend.graph import Variable
+from kerascope.backend.graph import Tensor, Variable
 from kerascope.backend.shapes import Shape
 from kerascope.engine.base_layer import Layer
 from kerascope.errors import ArgumentError
+
+# An activation, initializer, regularizer or constraint: its name, its configuration, an object or a
+# function of one's own. `activations.get` and the other `get` find what is meant.
+Identifier = str | dict[str, Any] | Callable[..., Any] | None
+
+Sizes = int | Sequence[int]  # one for each axis of places, or one for all
+Tensors = Tensor | list[Tensor]
+Masks = Tensor | list[Tensor | None] | None
+Training = bool | int | Tensor | None  # None: the learning phase says
 
 
 def positive_int(value: Any, where: str) -> int:

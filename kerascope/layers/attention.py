@@ -16,10 +16,10 @@ from typing import Any
 from kerascope import backend as K
 from kerascope import constraints, initializers, regularizers
 from kerascope.backend.graph import Tensor
-from kerascope.backend.shapes import Shape, as_shape, normalize_axes
+from kerascope.backend.shapes import Shape, Shapes, as_shape, normalize_axes
 from kerascope.engine.base_layer import Layer
 from kerascope.errors import ArgumentError, RefusedError, ShapeError
-from kerascope.layers.arguments import positive_int, share
+from kerascope.layers.arguments import Identifier, Masks, Tensors, Training, positive_int, share
 
 __all__ = ["AdditiveAttention", "Attention", "MultiHeadAttention"]
 
@@ -72,8 +72,8 @@ class _Attention(Layer):
     def call(
         self,
         inputs: list[Tensor],
-        mask: Any = None,
-        training: Any = None,
+        mask: Masks = None,
+        training: Training = None,
         return_attention_scores: bool = False,
         use_causal_mask: bool = False,
     ) -> Any:
@@ -128,7 +128,7 @@ class _Attention(Layer):
         query, value, *key = items
         return query, value, key[0] if key else value
 
-    def _checked_shapes(self, input_shape: Any) -> tuple[Shape, Shape, Shape]:
+    def _checked_shapes(self, input_shape: Shapes) -> tuple[Shape, Shape, Shape]:
         shapes = self._three(input_shape)
         for shape in shapes:
             if not isinstance(shape, (list, tuple)) or len(shape) != 3:
@@ -139,11 +139,11 @@ class _Attention(Layer):
                 )
         return shapes
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Tensors, mask: Masks = None) -> Any:
         """Return the query's mask."""
         return mask[0] if isinstance(mask, (list, tuple)) and mask else None
 
-    def compute_output_shape(self, input_shape: Any) -> Shape:
+    def compute_output_shape(self, input_shape: Shapes) -> Shape:
         """Return (batch, queries, features of the value)."""
         query, value, _ = self._checked_shapes(input_shape)
         return (*query[:-1], value[-1])
@@ -199,7 +199,7 @@ class Attention(_Attention):
         self.use_scale = bool(use_scale)
         self.score_mode = score_mode
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: Shapes) -> None:
         """Make the numbers `scale` and `concat_score_weight`, where they are asked for."""
         self._checked_shapes(input_shape)
         self.scale = self.concat_score_weight = None
@@ -255,7 +255,7 @@ class AdditiveAttention(_Attention):
         super().__init__(dropout, kwargs.pop("seed", None), **kwargs)
         self.use_scale = bool(use_scale)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: Shapes) -> None:
         """Make `scale`: one factor for each feature."""
         query, _, _ = self._checked_shapes(input_shape)
         self.scale = None
@@ -348,13 +348,13 @@ class MultiHeadAttention(Layer):
         attention_axes: int | Sequence[int] | None = None,
         sliding_window: int | None = None,
         flash_attention: bool | None = None,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: Identifier = "glorot_uniform",
+        bias_initializer: Identifier = "zeros",
+        kernel_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        activity_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
         use_gate: bool = False,
         seed: int | None = None,
         **kwargs: Any,
@@ -468,7 +468,7 @@ class MultiHeadAttention(Layer):
         key_mask: Tensor | None = None,
         attention_mask: Tensor | None = None,
         return_attention_scores: bool = False,
-        training: Any = None,
+        training: Training = None,
         use_causal_mask: bool = False,
     ) -> Any:
         """Return what each query finds.
@@ -544,7 +544,7 @@ class MultiHeadAttention(Layer):
             )
         return causal_mask(scores)
 
-    def _dropped(self, weights: Tensor, training: Any) -> Tensor:
+    def _dropped(self, weights: Tensor, training: Training) -> Tensor:
         if self.dropout == 0:
             return weights
         return K.in_train_phase(
@@ -561,7 +561,7 @@ class MultiHeadAttention(Layer):
 
     # --- facts ------------------------------------------------------------------------------------
 
-    def compute_mask(self, query: Any, mask: Any = None) -> Any:
+    def compute_mask(self, query: Any, mask: Masks = None) -> Any:
         """Return the query's mask."""
         return mask
 

@@ -16,9 +16,9 @@ from kerascope.backend.ops.windows import (
     conv_output_length,
     sizes_along_axes,
 )
-from kerascope.backend.shapes import Shape, Size
+from kerascope.backend.shapes import Shape, Shapes, Size
 from kerascope.errors import ShapeError
-from kerascope.layers.arguments import by_name, positive_int
+from kerascope.layers.arguments import Identifier, Sizes, by_name, positive_int
 from kerascope.layers.recurrent import RNN, LayerOfCell
 from kerascope.layers.recurrent_cells import (
     NO_MASKS,
@@ -72,24 +72,24 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = (1, 1),
+        kernel_size: Sizes,
+        strides: Sizes = (1, 1),
         padding: str = "valid",
         data_format: str | None = None,
-        dilation_rate: Any = (1, 1),
-        activation: Any = "tanh",
-        recurrent_activation: Any = "hard_sigmoid",
+        dilation_rate: Sizes = (1, 1),
+        activation: Identifier = "tanh",
+        recurrent_activation: Identifier = "hard_sigmoid",
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
+        kernel_initializer: Identifier = "glorot_uniform",
+        recurrent_initializer: Identifier = "orthogonal",
+        bias_initializer: Identifier = "zeros",
         unit_forget_bias: bool = True,
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_regularizer: Identifier = None,
+        recurrent_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        recurrent_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
         dropout: float = 0.0,
         recurrent_dropout: float = 0.0,
         **kwargs: Any,
@@ -104,7 +104,7 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
 
         self.channel_axis = -3 if self.data_format == "channels_first" else -1
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: Shapes) -> None:
         """Make `kernel`, `recurrent_kernel` and `bias` for images (batch, ...) of this shape.
 
         Raises
@@ -284,25 +284,25 @@ class ConvLSTM2D(LayerOfCell, ConvRNN2D, metaclass=KernelType):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = (1, 1),
+        kernel_size: Sizes,
+        strides: Sizes = (1, 1),
         padding: str = "valid",
         data_format: str | None = None,
-        dilation_rate: Any = (1, 1),
-        activation: Any = "tanh",
-        recurrent_activation: Any = "hard_sigmoid",
+        dilation_rate: Sizes = (1, 1),
+        activation: Identifier = "tanh",
+        recurrent_activation: Identifier = "hard_sigmoid",
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
+        kernel_initializer: Identifier = "glorot_uniform",
+        recurrent_initializer: Identifier = "orthogonal",
+        bias_initializer: Identifier = "zeros",
         unit_forget_bias: bool = True,
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_regularizer: Identifier = None,
+        recurrent_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        activity_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        recurrent_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
         return_sequences: bool = False,
         go_backwards: bool = False,
         stateful: bool = False,

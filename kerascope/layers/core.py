@@ -17,14 +17,14 @@ import numpy as np
 from kerascope import activations, constraints, initializers, regularizers
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
-from kerascope.backend.shapes import Shape, product, reshaped_shape
+from kerascope.backend.shapes import Shape, Shapes, product, reshaped_shape
 from kerascope.engine.arguments import accepts
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.engine.layer_type import serialized, shares_functions
 from kerascope.engine.pickling import byte_code_in, written_function
 from kerascope.errors import ArgumentError, ConfigError, UnknownNameError
-from kerascope.layers.arguments import positive_int, share
+from kerascope.layers.arguments import Identifier, Masks, Tensors, Training, positive_int, share
 from kerascope.registry import Registry
 
 __all__ = [
@@ -93,15 +93,15 @@ class Dense(Layer):
     def __init__(
         self,
         units: int,
-        activation: Any = None,
+        activation: Identifier = None,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: Identifier = "glorot_uniform",
+        bias_initializer: Identifier = "zeros",
+        kernel_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        activity_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
@@ -167,7 +167,7 @@ class Activation(Layer):
     [0.0, 2.0]
     """
 
-    def __init__(self, activation: Any, **kwargs: Any) -> None:
+    def __init__(self, activation: Identifier, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.activation = activations.get(activation)
         self.supports_masking = True
@@ -277,7 +277,7 @@ class Dropout(Layer):
         """Return the shape of the random choices; None is that of the inputs."""
         return self.noise_shape
 
-    def call(self, inputs: Tensor, training: Any = None) -> Tensor:
+    def call(self, inputs: Tensor, training: Training = None) -> Tensor:
         """Return the inputs, in training with the dropped ones at 0."""
         if self.rate == 0:
             return inputs
@@ -609,7 +609,7 @@ class Lambda(Layer):
         self,
         function: Any,
         output_shape: Any = None,
-        mask: Any = None,
+        mask: Masks = None,
         arguments: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
@@ -620,18 +620,18 @@ class Lambda(Layer):
         self.arguments = {name: _restored(value) for name, value in (arguments or {}).items()}
         self.supports_masking = mask is not None
 
-    def call(self, inputs: Any, mask: Any = None) -> Any:
+    def call(self, inputs: Tensors, mask: Masks = None) -> Any:
         """Return function(inputs, **arguments)."""
         arguments = dict(self.arguments)
         if accepts(self.function, "mask"):
             arguments["mask"] = mask
         return self.function(inputs, **arguments)
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Tensors, mask: Masks = None) -> Any:
         """Return what the `mask` argument says; the input's mask ends here otherwise."""
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: Shapes) -> Any:
         """Return what `output_shape` says, else what `function` makes of placeholders."""
         if self._output_shape is None:
             return super().compute_output_shape(input_shape)
@@ -640,7 +640,7 @@ class Lambda(Layer):
         first = input_shape[0] if isinstance(input_shape, list) else input_shape
         return (first[0], *self._output_shape)
 
-    def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
+    def _declared_output_shape(self, input_shape: Shapes, arguments: dict[str, Any]) -> Any:
         """Say nothing where nothing was declared: else `function` would run twice at each call."""
         return None if self._output_shape is None else self.compute_output_shape(input_shape)
 

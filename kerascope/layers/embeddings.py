@@ -14,7 +14,7 @@ from kerascope.backend.shapes import Shape, as_shape, merge_shapes
 from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
 from kerascope.errors import ShapeError, SpellingWarning
-from kerascope.layers.arguments import make_weight, positive_int
+from kerascope.layers.arguments import Identifier, make_weight, positive_int
 
 __all__ = ["Embedding"]
 
@@ -65,10 +65,10 @@ class Embedding(Layer):
         self,
         input_dim: int,
         output_dim: int,
-        embeddings_initializer: Any = "uniform",
-        embeddings_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        embeddings_constraint: Any = None,
+        embeddings_initializer: Identifier = "uniform",
+        embeddings_regularizer: Identifier = None,
+        activity_regularizer: Identifier = None,
+        embeddings_constraint: Identifier = None,
         mask_zero: bool = False,
         input_length: Any = None,
         **kwargs: Any,

@@ -10,11 +10,12 @@ from typing import Any
 
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
+from kerascope.backend.shapes import Shapes
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.calling import Undoing
 
 
-def build_inside(layer: Any, input_shape: Any, **further_shapes: Any) -> None:
+def build_inside(layer: Any, input_shape: Shapes, **further_shapes: Any) -> None:
     """Make the weights of a layer inside, if it has none yet."""
     if not isinstance(layer, Layer):
         build = getattr(layer, "build", None)  # a cell may be any object with a call

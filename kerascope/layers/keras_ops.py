@@ -26,7 +26,8 @@ from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.backend.ops import control, elementwise, linalg
 from kerascope.backend.ops.broadcasting import promoted
 from kerascope.errors import ArgumentError, ShapeError
-from kerascope.layers.on_anything import on_anything
+from kerascope.layers.arguments import Sizes
+from kerascope.layers.on_anything import TensorLike, on_anything
 
 __all__ = [
     "abs",
@@ -170,6 +171,8 @@ __all__ = [
     "zeros_like",
 ]  # fmt: skip
 
+Axes = int | Sequence[int]
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -202,7 +205,7 @@ def row(home: str, kind: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]
 def _of_two(kind: str, function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     """Return the row of a function of (x1, x2), which K calls x and y."""
 
-    def call(x1: Any, x2: Any) -> Any:
+    def call(x1: TensorLike, x2: TensorLike) -> Any:
         return function(*promoted(x1, x2))
 
     call.__name__, call.__doc__ = function.__name__, function.__doc__
@@ -243,69 +246,69 @@ true_divide = _of_two("TrueDivide", elementwise.divide)
 
 
 @row(NUMPY)
-def clip(x: Any, x_min: Any, x_max: Any) -> Any:
+def clip(x: TensorLike, x_min: Any, x_max: Any) -> Any:
     """Return x between x_min and x_max."""
     return K.clip(x, x_min, x_max)
 
 
 @row(CORE)
-def cast(x: Any, dtype: str) -> Any:
+def cast(x: TensorLike, dtype: str) -> Any:
     """Return x in another type."""
     return K.cast(x, dtype)
 
 
 @row(NUMPY)
-def reciprocal(x: Any) -> Any:
+def reciprocal(x: TensorLike) -> Any:
     """Return 1 / x."""
     return 1.0 / as_tensor(x)
 
 
 @row(MATH)
-def rsqrt(x: Any) -> Any:
+def rsqrt(x: TensorLike) -> Any:
     """Return 1 / sqrt(x)."""
     return 1.0 / K.sqrt(x)
 
 
 @row(NUMPY)
-def log1p(x: Any) -> Any:
+def log1p(x: TensorLike) -> Any:
     """Return log(1 + x), exactly for small x too."""
     return elementwise.log1p(x)
 
 
 @row(NUMPY)
-def log2(x: Any) -> Any:
+def log2(x: TensorLike) -> Any:
     """Return the logarithm to the base 2."""
     return K.log(x) / math.log(2.0)
 
 
 @row(NUMPY)
-def log10(x: Any) -> Any:
+def log10(x: TensorLike) -> Any:
     """Return the logarithm to the base 10."""
     return K.log(x) / math.log(10.0)
 
 
 @row(NUMPY)
-def expm1(x: Any) -> Any:
+def expm1(x: TensorLike) -> Any:
     """Return exp(x) - 1, exactly for small x too, where exp(x) is rounded to 1."""
     x = as_tensor(x)
     return K.tanh(x / 2.0) * (K.exp(x) + 1.0)
 
 
 @row(NUMPY)
-def tan(x: Any) -> Any:
+def tan(x: TensorLike) -> Any:
     """Return the tangent."""
     return K.sin(x) / K.cos(x)
 
 
 @row(NUMPY)
-def sinh(x: Any) -> Any:
+def sinh(x: TensorLike) -> Any:
     """Return (exp(x) - exp(-x)) / 2, exactly for small x too, where both are rounded to 1."""
     x = as_tensor(x)
     return K.tanh(x) * (K.exp(x) + K.exp(-x)) / 2.0
 
 
 @row(NUMPY)
-def cosh(x: Any) -> Any:
+def cosh(x: TensorLike) -> Any:
     """Return (exp(x) + exp(-x)) / 2."""
     return (K.exp(x) + K.exp(-as_tensor(x))) / 2.0
 
@@ -318,33 +321,33 @@ def logaddexp(x1: Any, x2: Any) -> Any:
 
 
 @row(NUMPY)
-def logical_xor(x1: Any, x2: Any) -> Any:
+def logical_xor(x1: TensorLike, x2: TensorLike) -> Any:
     """Return whether exactly one of the two is true."""
     return K.not_equal(K.cast(x1, "bool"), K.cast(x2, "bool"))
 
 
 @row(NUMPY)
-def where(condition: Any, x1: Any, x2: Any) -> Any:
+def where(condition: TensorLike, x1: TensorLike, x2: TensorLike) -> Any:
     """Return x1 where the condition is true, else x2; all three are broadcast."""
     return control.Where()(as_tensor(condition), *promoted(x1, x2))
 
 
 @row(NUMPY)
-def isnan(x: Any) -> Any:
+def isnan(x: TensorLike) -> Any:
     """Return where x is no number."""
     x = as_tensor(x)
     return K.not_equal(x, x)
 
 
 @row(NUMPY)
-def round(x: Any, decimals: int = 0) -> Any:
+def round(x: TensorLike, decimals: int = 0) -> Any:
     """Return x rounded to so many decimals, halves to the even one."""
     scale = 10.0**decimals
     return K.round(x) if decimals == 0 else K.round(as_tensor(x) * scale) / scale
 
 
 @row(CORE)
-def stop_gradient(variable: Any) -> Any:
+def stop_gradient(variable: TensorLike) -> Any:
     """Return the same numbers, through which no gradient goes."""
     return K.stop_gradient(variable)
 
@@ -359,13 +362,13 @@ softsign = row(NN, "Softsign")(K.softsign)
 
 
 @row(NN)
-def relu(x: Any) -> Any:
+def relu(x: TensorLike) -> Any:
     """Return x where it is positive, else 0."""
     return K.relu(x)
 
 
 @row(NN)
-def softmax(x: Any, axis: Any = -1) -> Any:
+def softmax(x: TensorLike, axis: Axes = -1) -> Any:
     """Return the softmax along an axis, or over several together."""
     if isinstance(axis, int):
         return K.softmax(x, axis)
@@ -374,13 +377,13 @@ def softmax(x: Any, axis: Any = -1) -> Any:
 
 
 @row(NN)
-def relu6(x: Any) -> Any:
+def relu6(x: TensorLike) -> Any:
     """Return x between 0 and 6."""
     return K.relu(x, max_value=6.0)
 
 
 @row(NN)
-def silu(x: Any) -> Any:
+def silu(x: TensorLike) -> Any:
     """Return x * sigmoid(x)."""
     x = as_tensor(x)
     return x * K.sigmoid(x)
@@ -390,19 +393,19 @@ swish = silu
 
 
 @row(NN)
-def leaky_relu(x: Any, negative_slope: float = 0.2) -> Any:
+def leaky_relu(x: TensorLike, negative_slope: float = 0.2) -> Any:
     """Return x where it is positive, else negative_slope * x."""
     return K.relu(x, alpha=negative_slope)
 
 
 @row(NN)
-def hard_sigmoid(x: Any) -> Any:
+def hard_sigmoid(x: TensorLike) -> Any:
     """Return x / 6 + 0.5, between 0 and 1."""
     return K.clip(as_tensor(x) / 6.0 + 0.5, 0.0, 1.0)
 
 
 @row(NN)
-def hard_silu(x: Any) -> Any:
+def hard_silu(x: TensorLike) -> Any:
     """Return x * hard_sigmoid(x)."""
     return as_tensor(x) * K.clip(as_tensor(x) / 6.0 + 0.5, 0.0, 1.0)
 
@@ -411,25 +414,25 @@ hard_swish = hard_silu
 
 
 @row(NN)
-def hard_tanh(x: Any) -> Any:
+def hard_tanh(x: TensorLike) -> Any:
     """Return x between -1 and 1."""
     return K.clip(x, -1.0, 1.0)
 
 
 @row(NN)
-def log_sigmoid(x: Any) -> Any:
+def log_sigmoid(x: TensorLike) -> Any:
     """Return log(sigmoid(x))."""
     return -K.softplus(-as_tensor(x))
 
 
 @row(NN)
-def selu(x: Any) -> Any:
+def selu(x: TensorLike) -> Any:
     """Return the scaled exponential linear unit."""
     return activations.selu(x)
 
 
 @row(NN)
-def gelu(x: Any, approximate: bool = True) -> Any:
+def gelu(x: TensorLike, approximate: bool = True) -> Any:
     """Return the Gaussian error linear unit, exactly or by its approximation with tanh."""
     x = as_tensor(x)
     if not approximate:
@@ -451,34 +454,40 @@ var = row(NUMPY, "Var")(K.var)
 
 
 @row(NUMPY)
-def max(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+def max(
+    x: TensorLike, axis: Axes | None = None, keepdims: bool = False, initial: Any = None
+) -> Any:
     """Return the largest entry along axes, or `initial` where that is larger."""
     largest = K.max(x, axis, keepdims)
     return largest if initial is None else K.maximum(largest, initial)
 
 
 @row(NUMPY)
-def min(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+def min(
+    x: TensorLike, axis: Axes | None = None, keepdims: bool = False, initial: Any = None
+) -> Any:
     """Return the smallest entry along axes, or `initial` where that is smaller."""
     smallest = K.min(x, axis, keepdims)
     return smallest if initial is None else K.minimum(smallest, initial)
 
 
 @row(NUMPY)
-def prod(x: Any, axis: Any = None, keepdims: bool = False, dtype: str | None = None) -> Any:
+def prod(
+    x: TensorLike, axis: Axes | None = None, keepdims: bool = False, dtype: str | None = None
+) -> Any:
     """Return the product along axes, computed in a type."""
     return K.prod(x if dtype is None else K.cast(x, dtype), axis, keepdims)
 
 
 @on_anything
-def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+def argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
     """Return the place of the largest entry; without an axis, in the flat array."""
     place = _argmax(x, axis, keepdims)
     return place if axis is None else K.cast(place, "int32")
 
 
 @on_anything
-def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+def argmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
     """Return the place of the smallest entry; without an axis, in the flat array."""
     place = _argmin(x, axis, keepdims)
     return place if axis is None else K.cast(place, "int32")
@@ -486,12 +495,12 @@ def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
 
 # In a file they stand for K's functions too, whose places are int64.
 @row(NUMPY, "Argmax")
-def _argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+def _argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
     return _place(K.argmax, as_tensor(x), axis, keepdims)
 
 
 @row(NUMPY, "Argmin")
-def _argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+def _argmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
     return _place(K.argmin, as_tensor(x), axis, keepdims)
 
 
@@ -503,35 +512,35 @@ def _place(function: Callable[..., Any], x: Tensor, axis: int | None, keepdims: 
 
 
 @row(NUMPY)
-def cumsum(x: Any, axis: int | None = None, dtype: str | None = None) -> Any:
+def cumsum(x: TensorLike, axis: int | None = None, dtype: str | None = None) -> Any:
     """Return the sums up to each entry; without an axis, of the flat array."""
     x = x if dtype is None else K.cast(x, dtype)
     return K.cumsum(x, axis) if axis is not None else K.cumsum(K.reshape(x, (-1,)), 0)
 
 
 @row(NUMPY)
-def cumprod(x: Any, axis: int | None = None, dtype: str | None = None) -> Any:
+def cumprod(x: TensorLike, axis: int | None = None, dtype: str | None = None) -> Any:
     """Return the products up to each entry; without an axis, of the flat array."""
     x = x if dtype is None else K.cast(x, dtype)
     return K.cumprod(x, axis) if axis is not None else K.cumprod(K.reshape(x, (-1,)), 0)
 
 
 @row(NUMPY)
-def count_nonzero(x: Any, axis: Any = None) -> Any:
+def count_nonzero(x: TensorLike, axis: Axes | None = None) -> Any:
     """Return how many entries differ from zero."""
     return K.sum(K.cast(K.not_equal(x, 0), "int32"), axis=axis)
 
 
 @on_anything
 def moments(
-    x: Any, axes: Any, keepdims: bool = False, synchronized: bool = False
+    x: TensorLike, axes: Axes, keepdims: bool = False, synchronized: bool = False
 ) -> tuple[Any, Any]:
     """Return mean and variance; there is one device, so `synchronized` changes nothing."""
     return K.mean(x, axes, keepdims), K.var(x, axes, keepdims)
 
 
 @on_anything
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(x: TensorLike, ord: Any = None, axis: Axes | None = None, keepdims: bool = False) -> Any:
     """Return the Euclidean norm.
 
     Raises
@@ -545,7 +554,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 
 @row(NN)
-def normalize(x: Any, axis: int = -1, order: int = 2, epsilon: float | None = None) -> Any:
+def normalize(x: TensorLike, axis: int = -1, order: int = 2, epsilon: float | None = None) -> Any:
     """Return x divided by its Euclidean norm along an axis; below epsilon that counts as epsilon.
 
     Raises
@@ -563,7 +572,7 @@ def normalize(x: Any, axis: int = -1, order: int = 2, epsilon: float | None = No
 # --- shapes, and parts ----------------------------------------------------------------------------
 
 
-def shape(x: Any) -> tuple[Any, ...]:
+def shape(x: TensorLike) -> tuple[Any, ...]:
     """Return the shape; a size that is known at run time only is a scalar tensor."""
     if not isinstance(x, Tensor):
         return np.shape(x)
@@ -571,18 +580,18 @@ def shape(x: Any) -> tuple[Any, ...]:
 
 
 @on_anything
-def size(x: Any) -> Any:
+def size(x: TensorLike) -> Any:
     """Return the number of entries."""
     return K.prod(K.shape(x))
 
 
-def ndim(x: Any) -> int:
+def ndim(x: TensorLike) -> int:
     """Return the number of axes."""
     return len(x.shape) if isinstance(x, Tensor) else np.ndim(x)
 
 
 @row(NUMPY)
-def expand_dims(x: Any, axis: Any) -> Any:
+def expand_dims(x: TensorLike, axis: Axes) -> Any:
     """Return x with an axis of size 1 put in, or several."""
     x, axes = as_tensor(x), _listed(axis)
     for one in sorted(a % (x.ndim + len(axes)) for a in axes):
@@ -591,7 +600,7 @@ def expand_dims(x: Any, axis: Any) -> Any:
 
 
 @row(NUMPY)
-def squeeze(x: Any, axis: Any = None) -> Any:
+def squeeze(x: TensorLike, axis: Axes | None = None) -> Any:
     """Return x without an axis of size 1, or without all of them."""
     x = as_tensor(x)
     axes = [i for i, n in enumerate(x.shape) if n == 1] if axis is None else _listed(axis)
@@ -601,13 +610,13 @@ def squeeze(x: Any, axis: Any = None) -> Any:
 
 
 @row(NUMPY)
-def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
+def transpose(x: TensorLike, axes: Sequence[int] | None = None) -> Any:
     """Return x with its axes in another order; by default turned round."""
     return K.transpose(x) if axes is None else K.permute_dimensions(x, tuple(axes))
 
 
 @row(NUMPY)
-def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(x: TensorLike, axis1: int, axis2: int) -> Any:
     """Return x with two axes exchanged."""
     x = as_tensor(x)
     order = list(range(x.ndim))
@@ -616,7 +625,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
 
 
 @row(NUMPY)
-def moveaxis(x: Any, source: Any, destination: Any) -> Any:
+def moveaxis(x: TensorLike, source: Axes, destination: Axes) -> Any:
     """Return x with an axis, or each of several, moved to another place."""
     x = as_tensor(x)
     moved, places = ([axis % x.ndim for axis in _listed(axes)] for axes in (source, destination))
@@ -627,13 +636,13 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Any:
 
 
 @row(NUMPY)
-def ravel(x: Any) -> Any:
+def ravel(x: TensorLike) -> Any:
     """Return x as a vector."""
     return K.reshape(x, (-1,))
 
 
 @row(NUMPY)
-def flip(x: Any, axis: Any = None) -> Any:
+def flip(x: TensorLike, axis: Axes | None = None) -> Any:
     """Return x turned round along an axis, or all."""
     x = as_tensor(x)
     return K.reverse(x, list(range(x.ndim)) if axis is None else _listed(axis))
@@ -649,7 +658,7 @@ def concatenate(xs: Sequence[Any], axis: int = 0) -> Any:
 
 
 @row(NUMPY)
-def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+def split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Return the parts of x along an axis: so many equal ones, or cut at these places.
 
     Raises
@@ -675,7 +684,7 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 
 @row(CORE)
-def unstack(x: Any, num: int | None = None, axis: int = 0) -> list[Any]:
+def unstack(x: TensorLike, num: int | None = None, axis: int = 0) -> list[Any]:
     """Return the entries of x along an axis, each without it."""
     x = as_tensor(x)
     axis %= x.ndim
@@ -684,7 +693,7 @@ def unstack(x: Any, num: int | None = None, axis: int = 0) -> list[Any]:
 
 
 @row(NUMPY)
-def reshape(x: Any, newshape: Sequence[Any]) -> Any:
+def reshape(x: TensorLike, newshape: Sequence[Any]) -> Any:
     """Return x in another shape; -1 stands for the size that is left over."""
     return K.reshape(x, tuple(-1 if size is None else size for size in newshape))
 
@@ -706,7 +715,7 @@ def repeat(x: Any, repeats: int, axis: int | None = None) -> Any:
 
 
 @row(NUMPY)
-def take(x: Any, indices: Any, axis: int | None = None) -> Any:
+def take(x: TensorLike, indices: Any, axis: int | None = None) -> Any:
     """Return the entries of x with these numbers along an axis; without one, of the flat array."""
     indices = as_tensor(indices)
     if not indices.dtype.startswith(("int", "uint")):
@@ -725,7 +734,7 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Any:
 
 
 @row(NUMPY)
-def get_item(x: Any, key: Any) -> Any:
+def get_item(x: TensorLike, key: Any) -> Any:
     """Return x[key]; a key may be written as files have it, where a slice is a dict."""
     keys = key if isinstance(key, (list, tuple)) else [key]
     return as_tensor(x)[tuple(_part_of_key(part) for part in keys)]
@@ -741,7 +750,7 @@ def _part_of_key(part: Any) -> Any:
 
 
 @row(NUMPY)
-def broadcast_to(x: Any, shape: Sequence[int]) -> Any:
+def broadcast_to(x: TensorLike, shape: Sequence[int]) -> Any:
     """Return x repeated to a shape."""
     x = as_tensor(x)
     return x * K.constant(np.ones(shape), dtype=x.dtype)
@@ -749,7 +758,7 @@ def broadcast_to(x: Any, shape: Sequence[int]) -> Any:
 
 @row(NN)
 def one_hot(
-    x: Any, num_classes: int, axis: int = -1, dtype: str | None = None, sparse: bool = False
+    x: TensorLike, num_classes: int, axis: int = -1, dtype: str | None = None, sparse: bool = False
 ) -> Any:
     """Return for each class number a row with a single one; no tensor is sparse here."""
     rows = K.cast(K.one_hot(K.cast(x, "int32"), num_classes), dtype or K.floatx())
@@ -757,18 +766,18 @@ def one_hot(
 
 
 @row(NUMPY)
-def tril(x: Any, k: int = 0) -> Any:
+def tril(x: TensorLike, k: int = 0) -> Any:
     """Return x with zeros above its k-th diagonal."""
     return _triangle(x, k, np.tril)
 
 
 @row(NUMPY)
-def triu(x: Any, k: int = 0) -> Any:
+def triu(x: TensorLike, k: int = 0) -> Any:
     """Return x with zeros below its k-th diagonal."""
     return _triangle(x, k, np.triu)
 
 
-def _triangle(x: Any, k: int, part: Callable[..., Any]) -> Any:
+def _triangle(x: TensorLike, k: int, part: Callable[..., Any]) -> Any:
     x = as_tensor(x)
     rows, columns = x.shape[-2:]
     if rows is None or columns is None:
@@ -777,12 +786,12 @@ def _triangle(x: Any, k: int, part: Callable[..., Any]) -> Any:
 
 
 @row(CORE)
-def slice(inputs: Any, start_indices: Any, shape: Any) -> Any:
+def slice(inputs: TensorLike, start_indices: Any, shape: Any) -> Any:
     """Return the part of a shape that begins at these indices."""
     return K.slice(inputs, start_indices, shape)
 
 
-def _listed(axis: Any) -> list[int]:
+def _listed(axis: Axes) -> list[int]:
     return [axis] if isinstance(axis, int) else list(axis)
 
 
@@ -795,7 +804,7 @@ def _cut(first: int | None, last: int | None = None) -> Any:
 
 
 def convert_to_tensor(
-    x: Any, dtype: str | None = None, sparse: Any = None, ragged: Any = None
+    x: TensorLike, dtype: str | None = None, sparse: Any = None, ragged: Any = None
 ) -> Any:
     """Return x as an array of a type; a tensor as a tensor."""
     if isinstance(x, Tensor):
@@ -807,12 +816,12 @@ def convert_to_tensor(
 OPERATIONS["ConvertToTensor"] = (CORE, convert_to_tensor)
 
 
-def array(x: Any, dtype: str | None = None) -> Any:
+def array(x: TensorLike, dtype: str | None = None) -> Any:
     """Return x as an array of a type; a tensor as a tensor."""
     return convert_to_tensor(x, dtype)
 
 
-def convert_to_numpy(x: Any) -> np.ndarray:
+def convert_to_numpy(x: TensorLike) -> np.ndarray:
     """Return the numbers of a tensor.
 
     Raises
@@ -823,7 +832,7 @@ def convert_to_numpy(x: Any) -> np.ndarray:
     return np.asarray(K.eval(x) if isinstance(x, Tensor) else x)
 
 
-def is_tensor(x: Any) -> bool:
+def is_tensor(x: TensorLike) -> bool:
     """Tell whether x is a tensor, or an array, which stands for one."""
     return isinstance(x, (Tensor, np.ndarray))
 
@@ -878,19 +887,19 @@ def linspace(
 
 
 @row(NUMPY)
-def zeros_like(x: Any, dtype: str | None = None) -> Any:
+def zeros_like(x: TensorLike, dtype: str | None = None) -> Any:
     """Return zeros of the shape of x."""
     return K.zeros_like(x, dtype=dtype)
 
 
 @row(NUMPY)
-def ones_like(x: Any, dtype: str | None = None) -> Any:
+def ones_like(x: TensorLike, dtype: str | None = None) -> Any:
     """Return ones of the shape of x."""
     return K.ones_like(x, dtype=dtype)
 
 
 @row(NUMPY)
-def full_like(x: Any, fill_value: Any, dtype: str | None = None) -> Any:
+def full_like(x: TensorLike, fill_value: Any, dtype: str | None = None) -> Any:
     """Return one number in the shape of x."""
     return K.ones_like(x, dtype=dtype) * fill_value
 
@@ -899,13 +908,13 @@ def full_like(x: Any, fill_value: Any, dtype: str | None = None) -> Any:
 
 
 @on_anything
-def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
+def cond(pred: TensorLike, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
     """Return what one of two functions returns, as a scalar says at run time."""
     return K.switch(pred, true_fn, false_fn)
 
 
 @row(MATH, "InTopK")
-def in_top_k(targets: Any, predictions: Any, k: int) -> Any:
+def in_top_k(targets: TensorLike, predictions: TensorLike, k: int) -> Any:
     """Return whether each target is among the k largest predictions of its row."""
     return K.in_top_k(predictions, targets, k)
 
@@ -950,7 +959,9 @@ def outer(x1: Any, x2: Any) -> Any:
     return K.expand_dims(K.reshape(x1, (-1,)), 1) * K.reshape(x2, (1, -1))
 
 
-def _by_rank(x: Any, functions: dict[int, Callable[..., Any]], name: str) -> Callable[..., Any]:
+def _by_rank(
+    x: TensorLike, functions: dict[int, Callable[..., Any]], name: str
+) -> Callable[..., Any]:
     rank = as_tensor(x).ndim - 2
     if rank not in functions:
         raise ArgumentError(f"keras.ops.{name}: input of {rank + 2} axes; expected "
@@ -964,12 +975,12 @@ def _each(value: Any, rank: int) -> Any:
 
 @row(NN)
 def conv(
-    inputs: Any,
-    kernel: Any,
-    strides: Any = 1,
+    inputs: TensorLike,
+    kernel: TensorLike,
+    strides: Sizes = 1,
     padding: str = "valid",
     data_format: str | None = None,
-    dilation_rate: Any = 1,
+    dilation_rate: Sizes = 1,
 ) -> Any:
     """Return the convolution over one, two or three axes of space."""
     function = _by_rank(inputs, {1: K.conv1d, 2: K.conv2d, 3: K.conv3d}, "conv")
@@ -980,9 +991,9 @@ def conv(
 
 @row(NN)
 def max_pool(
-    inputs: Any,
-    pool_size: Any,
-    strides: Any = None,
+    inputs: TensorLike,
+    pool_size: Sizes,
+    strides: Sizes | None = None,
     padding: str = "valid",
     data_format: str | None = None,
 ) -> Any:
@@ -992,9 +1003,9 @@ def max_pool(
 
 @row(NN)
 def average_pool(
-    inputs: Any,
-    pool_size: Any,
-    strides: Any = None,
+    inputs: TensorLike,
+    pool_size: Sizes,
+    strides: Sizes | None = None,
     padding: str = "valid",
     data_format: str | None = None,
 ) -> Any:
@@ -1002,7 +1013,7 @@ def average_pool(
     return _pool(inputs, pool_size, strides, padding, data_format, "avg")
 
 
-def _pool(x: Any, size: Any, strides: Any, padding: str, data_format: Any, mode: str) -> Any:
+def _pool(x: TensorLike, size: Any, strides: Any, padding: str, data_format: Any, mode: str) -> Any:
     function = _by_rank(x, {1: K.pool1d, 2: K.pool2d, 3: K.pool3d}, f"{mode}_pool")
     rank = as_tensor(x).ndim - 2
     window = _each(size, rank)
@@ -1011,12 +1022,12 @@ def _pool(x: Any, size: Any, strides: Any, padding: str, data_format: Any, mode:
 
 @row(NN)
 def depthwise_conv(
-    inputs: Any,
-    kernel: Any,
-    strides: Any = 1,
+    inputs: TensorLike,
+    kernel: TensorLike,
+    strides: Sizes = 1,
     padding: str = "valid",
     data_format: str | None = None,
-    dilation_rate: Any = 1,
+    dilation_rate: Sizes = 1,
 ) -> Any:
     """Return for each channel its own convolutions over two axes of space."""
     _by_rank(inputs, {2: K.depthwise_conv2d}, "depthwise_conv")
@@ -1026,7 +1037,11 @@ def depthwise_conv(
 
 @on_anything
 def layer_normalization(
-    x: Any, gamma: Any = None, beta: Any = None, axis: Any = -1, epsilon: float | None = None
+    x: TensorLike,
+    gamma: TensorLike | None = None,
+    beta: TensorLike | None = None,
+    axis: Axes = -1,
+    epsilon: float | None = None,
 ) -> Any:
     """Return x with mean 0 and variance 1 along an axis, then scaled and shifted."""
     x = as_tensor(x)
@@ -1038,12 +1053,12 @@ def layer_normalization(
 
 @on_anything
 def batch_normalization(
-    x: Any,
-    mean: Any,
-    variance: Any,
+    x: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
     axis: int,
-    offset: Any = None,
-    scale: Any = None,
+    offset: TensorLike | None = None,
+    scale: TensorLike | None = None,
     epsilon: float = 1e-3,
 ) -> Any:
     """Return x shifted and scaled by given statistics."""

@@ -16,7 +16,7 @@ from kerascope.backend.shapes import Shape, product
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.errors import ShapeError
-from kerascope.layers.arguments import by_name, make_weight, positive_int
+from kerascope.layers.arguments import Identifier, Sizes, by_name, make_weight, positive_int
 from kerascope.layers.spatial import KernelType, check_spatial_axes
 
 __all__ = ["LocallyConnected1D", "LocallyConnected2D"]
@@ -30,19 +30,19 @@ class _LocallyConnected(Layer, metaclass=KernelType):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: Sizes,
+        strides: Sizes = 1,
         padding: str = "valid",
         data_format: str | None = None,
-        activation: Any = None,
+        activation: Identifier = None,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: Identifier = "glorot_uniform",
+        bias_initializer: Identifier = "zeros",
+        kernel_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        activity_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
@@ -223,19 +223,19 @@ class LocallyConnected2D(_LocallyConnected):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = (1, 1),
+        kernel_size: Sizes,
+        strides: Sizes = (1, 1),
         padding: str = "valid",
         data_format: str | None = None,
-        activation: Any = None,
+        activation: Identifier = None,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: Identifier = "glorot_uniform",
+        bias_initializer: Identifier = "zeros",
+        kernel_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        activity_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**by_name(locals()))

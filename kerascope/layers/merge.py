@@ -33,6 +33,7 @@ from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.sequential import Branches
 from kerascope.errors import ArgumentError, DtypeError, ShapeError, SpellingWarning
+from kerascope.layers.arguments import Masks, Tensors
 from kerascope.layers.core import Lambda
 from kerascope.registry import did_you_mean
 from kerascope.spellings import changed_habits
@@ -138,7 +139,7 @@ class _Merge(Layer):
             )
         return batch[0]
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Tensor | None:
+    def compute_mask(self, inputs: Tensors, mask: Any = None) -> Tensor | None:
         """Return the masks joined by "and"; None if no input has one.
 
         With Keras 3's habits they are joined by "or", and an input without a mask ends them.
@@ -199,7 +200,7 @@ class _HeedsMasks(_Merge):
         """Return one tensor of several with masks of (batch, places, 1), of which one is given."""
         raise NotImplementedError(f"{type(self).__name__} does not define _without_masked")
 
-    def call(self, inputs: list[Tensor], mask: Any = None) -> Tensor:
+    def call(self, inputs: list[Tensor], mask: Masks = None) -> Tensor:
         """Return the combined inputs; an input's place that its mask leaves out has no say."""
         masks = [None if m is None else K.expand_dims(m, -1) for m in mask or []]
         if not self._ends_masks or all(m is None for m in masks):
@@ -314,7 +315,7 @@ class Concatenate(_Merge):
         axis = normalize_axis(self.axis, len(shapes[0]), f"{self.label}: axis")
         return concatenated_shape(shapes, axis, self.label)
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Tensor | None:
+    def compute_mask(self, inputs: Tensors, mask: Any = None) -> Tensor | None:
         """Return the masks joined along `axis` or, if they do not reach so far, joined by "and".
 
         With Keras 3's habits, an entry counts if any of its features does.
@@ -433,7 +434,7 @@ class Dot(_Merge):
         rest = (*x[1:x_axis], *x[x_axis + 1 :], *y[1:y_axis], *y[y_axis + 1 :])
         return (batch, *(rest or (1,)))
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> None:
+    def compute_mask(self, inputs: Tensors, mask: Masks = None) -> None:
         """Return None: the masked axis may be the one that was summed over."""
         return
 

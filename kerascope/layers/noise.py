@@ -12,7 +12,7 @@ from kerascope.activations import SELU_ALPHA, SELU_SCALE
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape
 from kerascope.engine.base_layer import Layer
-from kerascope.layers.arguments import number, share
+from kerascope.layers.arguments import Training, number, share
 
 __all__ = ["AlphaDropout", "GaussianDropout", "GaussianNoise"]
 
@@ -29,7 +29,7 @@ class _Noise(Layer):
         """Return the inputs with noise."""
         raise NotImplementedError(f"{type(self).__name__} does not define _disturbed")
 
-    def call(self, inputs: Tensor, training: Any = None) -> Tensor:
+    def call(self, inputs: Tensor, training: Training = None) -> Tensor:
         """Return the inputs, in training with noise."""
         return K.in_train_phase(lambda: self._disturbed(inputs), inputs, training=training)
 

@@ -22,7 +22,7 @@ from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.errors import ArgumentError, ShapeError, SpellingWarning
-from kerascope.layers.arguments import by_name, make_weight, positive_int
+from kerascope.layers.arguments import Identifier, Training, by_name, make_weight, positive_int
 from kerascope.spellings import habits
 
 __all__ = [
@@ -106,14 +106,14 @@ class BatchNormalization(Layer):
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        moving_mean_initializer: Any = "zeros",
-        moving_variance_initializer: Any = "ones",
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
+        beta_initializer: Identifier = "zeros",
+        gamma_initializer: Identifier = "ones",
+        moving_mean_initializer: Identifier = "zeros",
+        moving_variance_initializer: Identifier = "ones",
+        beta_regularizer: Identifier = None,
+        gamma_regularizer: Identifier = None,
+        beta_constraint: Identifier = None,
+        gamma_constraint: Identifier = None,
         **kwargs: Any,
     ) -> None:
         _check_mode(kwargs)
@@ -155,10 +155,10 @@ class BatchNormalization(Layer):
         self.input_spec = InputSpec(ndim=len(input_shape), axes={axis: size})
         self.built = True
 
-    def _moving_average(self, word: str, size: int, initializer: Any) -> Variable:
+    def _moving_average(self, word: str, size: int, initializer: Identifier) -> Variable:
         return self.add_weight(name=word, shape=(size,), initializer=initializer, trainable=False)
 
-    def call(self, inputs: Tensor, training: Any = None, mask: Tensor | None = None) -> Tensor:
+    def call(self, inputs: Tensor, training: Training = None, mask: Tensor | None = None) -> Tensor:
         """Return the normalised inputs, and enter the updates of the moving averages.
 
         With Keras 3's habits, what a mask leaves out does not count for mean and variance.
@@ -335,12 +335,12 @@ class _ScaledAndShifted(_Normalizing):
         *,
         center: bool,
         scale: bool,
-        beta_initializer: Any,
-        gamma_initializer: Any,
-        beta_regularizer: Any,
-        gamma_regularizer: Any,
-        beta_constraint: Any,
-        gamma_constraint: Any,
+        beta_initializer: Identifier,
+        gamma_initializer: Identifier,
+        beta_regularizer: Identifier,
+        gamma_regularizer: Identifier,
+        beta_constraint: Identifier,
+        gamma_constraint: Identifier,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -412,12 +412,12 @@ class LayerNormalization(_ScaledAndShifted):
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
+        beta_initializer: Identifier = "zeros",
+        gamma_initializer: Identifier = "ones",
+        beta_regularizer: Identifier = None,
+        gamma_regularizer: Identifier = None,
+        beta_constraint: Identifier = None,
+        gamma_constraint: Identifier = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**by_name(locals(), "axis", "epsilon"))
@@ -475,12 +475,12 @@ class GroupNormalization(_ScaledAndShifted):
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
+        beta_initializer: Identifier = "zeros",
+        gamma_initializer: Identifier = "ones",
+        beta_regularizer: Identifier = None,
+        gamma_regularizer: Identifier = None,
+        beta_constraint: Identifier = None,
+        gamma_constraint: Identifier = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**by_name(locals(), "groups", "axis", "epsilon"))

@@ -15,12 +15,16 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from kerascope import backend as K
 from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, is_eager
 from kerascope.backend.scopes import current_scope
 from kerascope.layers.core import Lambda
 from kerascope.spellings import habits
+
+TensorLike = Tensor | ArrayLike  # what Keras 3's functions take
 
 
 def on_anything(function: Callable[..., Any]) -> Callable[..., Any]:

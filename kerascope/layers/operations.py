@@ -26,11 +26,13 @@ from kerascope.backend.graph import (
 )
 from kerascope.backend.ops.elementwise import Add
 from kerascope.backend.ops.random import RandomOp
+from kerascope.backend.shapes import Shapes
 from kerascope.backend.state import get_uid, learning_phase
 from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer, snake_case
 from kerascope.engine.calling import makers_of_layers
 from kerascope.errors import ConfigError
+from kerascope.layers.arguments import Masks, Tensors
 from kerascope.layers.keras_ops import OPERATIONS
 from kerascope.layers.operation_forms import OWN, form_of, own_op
 from kerascope.registry import did_you_mean
@@ -97,14 +99,14 @@ class Operation(Layer):
         self._draws: Variable | None = None
         self._calls = 0
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: Shapes) -> None:
         """Make the variables of a configuration; an operation of a graph has its own."""
         for facts in self.variables[len(self._held) :]:
             facts = {**facts, "initializer": "zeros", "trainable": False}
             variable = self.add_weight(**facts)
             self._held.append(variable)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensors) -> Any:
         """Return the operation's result."""
         tensors = to_list(inputs)
         arguments = [self._filled(item, tensors) for item in self.pattern]
@@ -149,7 +151,7 @@ class Operation(Layer):
                 self._draws.default_update = Add()(self._draws, Constant(1, "int64"))
         return self._draws
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> None:
+    def compute_mask(self, inputs: Tensors, mask: Masks = None) -> None:
         """Return None: as in Keras 3, a mask ends at an operation."""
         return
 

@@ -14,6 +14,7 @@ from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.pooling import PADDINGS
 from kerascope.backend.ops.windows import checked_padding, pooled_shape, sizes_along_axes
 from kerascope.backend.shapes import Shape, reduced_shape
+from kerascope.layers.arguments import Sizes
 from kerascope.layers.spatial import _Spatial
 
 __all__ = [
@@ -55,7 +56,12 @@ class _Pooling(_Spatial):
     mode: ClassVar[str]
 
     def __init__(
-        self, pool_size: Any, strides: Any, padding: str, data_format: str | None, **kwargs: Any
+        self,
+        pool_size: Sizes,
+        strides: Sizes | None,
+        padding: str,
+        data_format: str | None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(data_format, **kwargs)
         where = self.label
@@ -104,8 +110,8 @@ class _Pooling2D(_Pooling):
 
     def __init__(
         self,
-        pool_size: Any = (2, 2),
-        strides: Any = None,
+        pool_size: Sizes = (2, 2),
+        strides: Sizes | None = None,
         padding: str = "valid",
         data_format: str | None = None,
         **kwargs: Any,
@@ -118,8 +124,8 @@ class _Pooling3D(_Pooling):
 
     def __init__(
         self,
-        pool_size: Any = (2, 2, 2),
-        strides: Any = None,
+        pool_size: Sizes = (2, 2, 2),
+        strides: Sizes | None = None,
         padding: str = "valid",
         data_format: str | None = None,
         **kwargs: Any,

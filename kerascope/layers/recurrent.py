@@ -16,13 +16,13 @@ import numpy as np
 
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor, Variable, graph_mode
-from kerascope.backend.shapes import Shape
+from kerascope.backend.shapes import Shape, Shapes
 from kerascope.configured import constructor_parameters
 from kerascope.engine.arguments import accepts, to_list, unpack_singleton
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import layer_registry
 from kerascope.errors import ArgumentError, ShapeError
-from kerascope.layers.arguments import by_name
+from kerascope.layers.arguments import Identifier, Masks, Tensors, Training, by_name
 from kerascope.layers.inner_layers import build_inside
 from kerascope.layers.recurrent_cells import (
     GatedCell,
@@ -137,7 +137,7 @@ class RNN(Layer):
         self._features: int | None = None  # of a time step, known when the layer is built
         self.states = [None] * len(sizes_of_states(self.cell))
 
-    def build(self, input_shape: Any, constants_shape: Any = None) -> None:
+    def build(self, input_shape: Shapes, constants_shape: Any = None) -> None:
         """Make the cell's weights and, if the layer is stateful, the states."""
         shape = first_shape(input_shape)
         check_sequence(self, shape, self.axes)
@@ -154,11 +154,11 @@ class RNN(Layer):
 
     def call(
         self,
-        inputs: Any,
-        mask: Any = None,
-        training: Any = None,
-        initial_state: Any = None,
-        constants: Any = None,
+        inputs: Tensors,
+        mask: Masks = None,
+        training: Training = None,
+        initial_state: Tensors | None = None,
+        constants: Tensors | None = None,
     ) -> Any:
         """Run the cell over all time steps.
 
@@ -177,14 +177,14 @@ class RNN(Layer):
         states = states or self.first_states(sequence)
         check_states(self, states, self.shapes_of_states(sequence.shape))
         self._check_constants(constants)
-        mask = first_mask(mask)
+        sequence_mask = first_mask(mask)
         sequence, step = self._prepared(sequence, len(constants), training)
         last_output, outputs, last_states = K.rnn(
             step,
             sequence,
             states,
             go_backwards=self.go_backwards,
-            mask=mask,
+            mask=sequence_mask,
             constants=constants,
             unroll=self.unroll,
             input_length=sequence.shape[1],
@@ -194,8 +194,8 @@ class RNN(Layer):
         self._num_constants = len(constants) or self._num_constants
         if self.stateful:
             self.add_update(list(zip(self.states, last_states, strict=True)), inputs)
-        if self.zero_output_for_mask and mask is not None:
-            last_output, outputs = self._without_masked_steps(outputs, mask)
+        if self.zero_output_for_mask and sequence_mask is not None:
+            last_output, outputs = self._without_masked_steps(outputs, sequence_mask)
         output = outputs if self.return_sequences else last_output
         if not self.return_state:
             return output
@@ -219,7 +219,7 @@ class RNN(Layer):
                 subject=self,
             )
 
-    def _check_entries(self, inputs: Any) -> None:
+    def _check_entries(self, inputs: Tensors) -> None:
         """Refuse penalties and updates of single steps, which stay inside the op of the loop."""
         call = self._whole_call(inputs)
         kept = [*self._of_inner_layers("get_losses_for", call)]
@@ -239,7 +239,7 @@ class RNN(Layer):
         outputs = outputs * K.cast(counts, K.dtype(outputs))
         return outputs[:, -1], outputs
 
-    def _prepared(self, sequence: Tensor, number_of_constants: int, training: Any) -> Any:
+    def _prepared(self, sequence: Tensor, number_of_constants: int, training: Training) -> Any:
         """Return the sequence and the function of a time step as `K.rnn` wants them.
 
         What does not depend on the state stands outside of the loop: dropout masks and, for the
@@ -399,7 +399,7 @@ class RNN(Layer):
 
     # --- shapes, masks, configuration -------------------------------------------------------------
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: Shapes) -> Any:
         """Return the shape of the output; with `return_state` a list with those of the states."""
         shape = first_shape(input_shape)
         leading = shape[:2] if self.return_sequences else shape[:1]
@@ -412,7 +412,7 @@ class RNN(Layer):
         """Return the shape of a sample of one step's output."""
         return size_of_output(self.cell)
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Tensors, mask: Masks = None) -> Any:
         """Return the mask of the sequence if a sequence comes out; states have none."""
         output_mask = first_mask(mask) if self.return_sequences else None
         if not self.return_state:
@@ -526,18 +526,18 @@ class SimpleRNN(LayerOfCell):
     def __init__(
         self,
         units: int,
-        activation: Any = "tanh",
+        activation: Identifier = "tanh",
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: Identifier = "glorot_uniform",
+        recurrent_initializer: Identifier = "orthogonal",
+        bias_initializer: Identifier = "zeros",
+        kernel_regularizer: Identifier = None,
+        recurrent_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        activity_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        recurrent_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
         dropout: float = 0.0,
         recurrent_dropout: float = 0.0,
         return_sequences: bool = False,
@@ -606,20 +606,20 @@ class LSTM(LayerOfCell):
     def __init__(
         self,
         units: int,
-        activation: Any = "tanh",
-        recurrent_activation: Any = "hard_sigmoid",
+        activation: Identifier = "tanh",
+        recurrent_activation: Identifier = "hard_sigmoid",
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
+        kernel_initializer: Identifier = "glorot_uniform",
+        recurrent_initializer: Identifier = "orthogonal",
+        bias_initializer: Identifier = "zeros",
         unit_forget_bias: bool = True,
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_regularizer: Identifier = None,
+        recurrent_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        activity_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        recurrent_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
         dropout: float = 0.0,
         recurrent_dropout: float = 0.0,
         implementation: int = 1,
@@ -688,19 +688,19 @@ class GRU(LayerOfCell):
     def __init__(
         self,
         units: int,
-        activation: Any = "tanh",
-        recurrent_activation: Any = "hard_sigmoid",
+        activation: Identifier = "tanh",
+        recurrent_activation: Identifier = "hard_sigmoid",
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: Identifier = "glorot_uniform",
+        recurrent_initializer: Identifier = "orthogonal",
+        bias_initializer: Identifier = "zeros",
+        kernel_regularizer: Identifier = None,
+        recurrent_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        activity_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        recurrent_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
         dropout: float = 0.0,
         recurrent_dropout: float = 0.0,
         implementation: int = 1,
@@ -729,7 +729,10 @@ class RecurrentInputs(NamedTuple):
 
 
 def recurrent_inputs(
-    inputs: Any, initial_state: Any = None, constants: Any = None, number_of_constants: int = 0
+    inputs: Tensors,
+    initial_state: Tensors | None = None,
+    constants: Tensors | None = None,
+    number_of_constants: int = 0,
 ) -> RecurrentInputs:
     """Take apart what a recurrent layer is called on.
 
@@ -753,7 +756,7 @@ def recurrent_inputs(
     )
 
 
-def first_mask(mask: Any) -> Any:
+def first_mask(mask: Masks) -> Tensor | None:
     """Return the mask of the sequence, which comes first if there are several."""
     return mask[0] if isinstance(mask, (list, tuple)) else mask
 

@@ -20,12 +20,20 @@ import numpy as np
 from kerascope import activations, constraints, initializers, regularizers
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
-from kerascope.backend.shapes import Shape, Size
+from kerascope.backend.shapes import Shape, Shapes, Size
 from kerascope.engine.arguments import accepts, to_list
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import layer_registry
 from kerascope.errors import ArgumentError, ShapeError
-from kerascope.layers.arguments import by_name, make_weight, positive_int, share
+from kerascope.layers.arguments import (
+    Identifier,
+    Tensors,
+    Training,
+    by_name,
+    make_weight,
+    positive_int,
+    share,
+)
 from kerascope.layers.inner_layers import build_inside
 from kerascope.registry import custom_object_scope
 from kerascope.spellings import default_by_dialect
@@ -38,7 +46,7 @@ class OneStep(Layer):
 
     _is_part = True
 
-    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, inputs: Tensors, *args: Any, **kwargs: Any) -> Any:
         """Compute one time step.
 
         Parameters
@@ -59,7 +67,7 @@ class OneStep(Layer):
         output, *new_states = super().__call__([inputs, *to_list(states)], **kwargs)
         return output, new_states
 
-    def flat_step(self, inputs: Any, training: Any = None) -> list[Any]:
+    def flat_step(self, inputs: Tensors, training: Training = None) -> list[Any]:
         """Return `[output, *new_states]`, for `[inputs, *states]`.
 
         Raises
@@ -112,7 +120,7 @@ class GatedCell(OneStep):
     _is_part = True
     gates = 1
     implementation: int
-    recurrent_activation: Any  # of the gates, if there are several
+    recurrent_activation: activations.Activation  # of the gates, if there are several
     bias: Any = None
     channel_axis = -1  # where the numbers of the units lie in inputs and states
 
@@ -120,20 +128,20 @@ class GatedCell(OneStep):
         self,
         units: int,
         *,
-        activation: Any,
+        activation: Identifier,
         use_bias: bool,
-        kernel_initializer: Any,
-        recurrent_initializer: Any,
-        bias_initializer: Any,
-        kernel_regularizer: Any,
-        recurrent_regularizer: Any,
-        bias_regularizer: Any,
-        kernel_constraint: Any,
-        recurrent_constraint: Any,
-        bias_constraint: Any,
+        kernel_initializer: Identifier,
+        recurrent_initializer: Identifier,
+        bias_initializer: Identifier,
+        kernel_regularizer: Identifier,
+        recurrent_regularizer: Identifier,
+        bias_regularizer: Identifier,
+        kernel_constraint: Identifier,
+        recurrent_constraint: Identifier,
+        bias_constraint: Identifier,
         dropout: float,
         recurrent_dropout: float,
-        recurrent_activation: Any = None,
+        recurrent_activation: Identifier = None,
         implementation: int = 1,
         **kwargs: Any,
     ) -> None:
@@ -156,7 +164,7 @@ class GatedCell(OneStep):
         self.implementation = implementation or 1
         self.state_size: Any = self.units
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: Shapes) -> None:
         """Make `kernel`, `recurrent_kernel` and `bias` for inputs of shape (batch, features)."""
         self.kernel = make_weight(self, "kernel", self.kernel_shape(first_shape(input_shape)[-1]))
         self.recurrent_kernel = make_weight(
@@ -192,7 +200,7 @@ class GatedCell(OneStep):
         self,
         inputs: Any,
         states: list[Tensor] | None = None,
-        training: Any = None,
+        training: Training = None,
         masks: DropoutMasks | None = None,
     ) -> Any:
         """Compute one time step.
@@ -271,14 +279,14 @@ class GatedCell(OneStep):
 
         One that acts on each number by itself takes all gates in one go.
         """
-        activation: Any = self.recurrent_activation
+        activation = self.recurrent_activation
         if isinstance(stacked, Tensor) and activation in ELEMENTWISE:
             stacked, activation = activation(stacked), activations.linear
         return [activation(stacked[gate]) for gate in range(number)]
 
     # --- dropout ----------------------------------------------------------------------------------
 
-    def dropout_masks(self, inputs: Tensor, training: Any = None) -> DropoutMasks:
+    def dropout_masks(self, inputs: Tensor, training: Training = None) -> DropoutMasks:
         """Draw which features and which states are dropped in all time steps of a call.
 
         Parameters
@@ -296,7 +304,7 @@ class GatedCell(OneStep):
         """Return zeros of a state's shape, for inputs of one time step."""
         return K.tile(K.zeros_like(inputs[:, :1]), (1, self.units))
 
-    def _drawn(self, ones: Tensor, rate: float, training: Any) -> list[Tensor] | None:
+    def _drawn(self, ones: Tensor, rate: float, training: Training) -> list[Tensor] | None:
         """Return factors: in training 0 for what is dropped, 1 / (1 - rate) else; in test 1."""
         if rate == 0:
             return None
@@ -338,17 +346,17 @@ class SimpleRNNCell(GatedCell):
     def __init__(
         self,
         units: int,
-        activation: Any = "tanh",
+        activation: Identifier = "tanh",
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: Identifier = "glorot_uniform",
+        recurrent_initializer: Identifier = "orthogonal",
+        bias_initializer: Identifier = "zeros",
+        kernel_regularizer: Identifier = None,
+        recurrent_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        recurrent_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
         dropout: float = 0.0,
         recurrent_dropout: float = 0.0,
         **kwargs: Any,
@@ -411,19 +419,19 @@ class LSTMCell(GatedCell):
     def __init__(
         self,
         units: int,
-        activation: Any = "tanh",
-        recurrent_activation: Any = "hard_sigmoid",
+        activation: Identifier = "tanh",
+        recurrent_activation: Identifier = "hard_sigmoid",
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
+        kernel_initializer: Identifier = "glorot_uniform",
+        recurrent_initializer: Identifier = "orthogonal",
+        bias_initializer: Identifier = "zeros",
         unit_forget_bias: bool = True,
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_regularizer: Identifier = None,
+        recurrent_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        recurrent_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
         dropout: float = 0.0,
         recurrent_dropout: float = 0.0,
         implementation: int = 1,
@@ -502,18 +510,18 @@ class GRUCell(GatedCell):
     def __init__(
         self,
         units: int,
-        activation: Any = "tanh",
-        recurrent_activation: Any = "hard_sigmoid",
+        activation: Identifier = "tanh",
+        recurrent_activation: Identifier = "hard_sigmoid",
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: Identifier = "glorot_uniform",
+        recurrent_initializer: Identifier = "orthogonal",
+        bias_initializer: Identifier = "zeros",
+        kernel_regularizer: Identifier = None,
+        recurrent_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        recurrent_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
         dropout: float = 0.0,
         recurrent_dropout: float = 0.0,
         implementation: int = 1,
@@ -663,8 +671,8 @@ class StackedRNNCells(OneStep):
         self,
         inputs: Any,
         states: list[Tensor] | None = None,
-        training: Any = None,
-        constants: Any = None,
+        training: Training = None,
+        constants: Tensors | None = None,
         masks: Any = None,
     ) -> Any:
         """Compute one time step of every cell; the arguments are those of a cell's `call`."""
@@ -689,7 +697,7 @@ class StackedRNNCells(OneStep):
             rest = rest[:first]
         return parts
 
-    def dropout_masks(self, inputs: Tensor, training: Any = None) -> list[Any]:
+    def dropout_masks(self, inputs: Tensor, training: Training = None) -> list[Any]:
         """Draw the dropout masks of each cell; None for a cell that has none."""
         masks = []
         for cell in self.cells:

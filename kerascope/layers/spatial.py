@@ -26,7 +26,7 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.engine.layer_type import LayerType
 from kerascope.errors import ArgumentError, ShapeError, SpellingWarning
-from kerascope.layers.arguments import positive_int
+from kerascope.layers.arguments import Sizes, positive_int
 from kerascope.spellings import habits
 
 __all__ = [
@@ -489,7 +489,7 @@ class UpSampling2D(_UpSampling):
 
     def __init__(
         self,
-        size: Any = (2, 2),
+        size: Sizes = (2, 2),
         data_format: str | None = None,
         interpolation: str = "nearest",
         **kwargs: Any,
@@ -526,7 +526,7 @@ class UpSampling3D(_UpSampling):
     spatial_axes = 3
 
     def __init__(
-        self, size: Any = (2, 2, 2), data_format: str | None = None, **kwargs: Any
+        self, size: Sizes = (2, 2, 2), data_format: str | None = None, **kwargs: Any
     ) -> None:
         super().__init__(data_format, **kwargs)
         self.size = sizes_along_axes(size, 3, f"{self.label}: size")

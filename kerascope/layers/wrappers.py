@@ -12,11 +12,12 @@ from typing import Any
 from kerascope import backend as K
 from kerascope.backend.atomic import reset_together
 from kerascope.backend.graph import Tensor, Variable, graph_mode
-from kerascope.backend.shapes import Shape
+from kerascope.backend.shapes import Shape, Shapes
 from kerascope.engine.arguments import accepts, to_list, unpack_singleton
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import layer_registry, sharing_functions
 from kerascope.errors import ArgumentError, ShapeError
+from kerascope.layers.arguments import Masks, Tensors, Training
 from kerascope.layers.inner_layers import build_inside, without_history
 from kerascope.layers.recurrent import RecurrentInputs, first_mask, recurrent_inputs
 from kerascope.layers.recurrent_cells import first_shape, joined_steps, parted_steps
@@ -58,7 +59,7 @@ class Wrapper(Layer):
     [[6.0]]
     """
 
-    activity_regularizer: Any = None  # a penalty on what the wrapper puts out
+    activity_regularizer = None  # a penalty on what the wrapper puts out
 
     def __init__(self, layer: Any, **kwargs: Any) -> None:
         trainable = kwargs.pop("trainable", None)
@@ -179,7 +180,7 @@ class TimeDistributed(Wrapper):
                 subject=self,
             )
 
-    def call(self, inputs: Tensor, training: Any = None, mask: Any = None) -> Any:
+    def call(self, inputs: Tensor, training: Training = None, mask: Tensor | None = None) -> Any:
         """Return what the layer makes of each time step."""
         self._check(inputs.shape)
         keywords = {"training": training} if accepts(self.layer.call, "training") else {}
@@ -187,7 +188,7 @@ class TimeDistributed(Wrapper):
         self._masks = inputs, mask, [y._keras_mask for y in outputs]
         return unpack_singleton([parted_steps(y, inputs) for y in outputs])
 
-    def _steps(self, inputs: Tensor, mask: Any) -> Tensor:
+    def _steps(self, inputs: Tensor, mask: Tensor | None) -> Tensor:
         """Return all time steps as one batch, with the mask that the layer inside shall see."""
         steps = joined_steps(inputs)
         understands = (
@@ -205,10 +206,10 @@ class TimeDistributed(Wrapper):
         steps = [tuple(shape) for shape in (shapes if several else [shapes])]
         return unpack_singleton([(*input_shape[:2], *step[1:]) for step in steps])
 
-    def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
+    def _declared_output_shape(self, input_shape: Shapes, arguments: dict[str, Any]) -> Any:
         return None  # the call of the layer inside has found the shapes already
 
-    def compute_mask(self, inputs: Tensor, mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Any:
         """Return the mask that the layer makes of its steps; if it makes none, the steps' own."""
         known_inputs, known_mask, found = self._masks
         if inputs is not known_inputs or mask is not known_mask:
@@ -225,7 +226,7 @@ def _step_shape(shape: Shape) -> Shape:
     return (shape[0] * shape[1] if known else None, *shape[2:])  # type: ignore[operator]
 
 
-def _of_steps(mask: Any) -> Any:
+def _of_steps(mask: Tensor | None) -> Tensor | None:
     """Return a mask (batch, time): a step counts if anything in it does."""
     if mask is None or mask.ndim == 2:
         return mask
@@ -351,11 +352,11 @@ class Bidirectional(Wrapper):
 
     def call(
         self,
-        inputs: Any,
-        mask: Any = None,
-        training: Any = None,
-        initial_state: Any = None,
-        constants: Any = None,
+        inputs: Tensors,
+        mask: Masks = None,
+        training: Training = None,
+        initial_state: Tensors | None = None,
+        constants: Tensors | None = None,
     ) -> Any:
         """Run both layers and merge what they give.
 
@@ -388,7 +389,7 @@ class Bidirectional(Wrapper):
 
     @staticmethod
     def _run(
-        layer: Any, parts: RecurrentInputs, states: list[Tensor], mask: Any, training: Any
+        layer: Any, parts: RecurrentInputs, states: list[Tensor], mask: Masks, training: Training
     ) -> list[Tensor]:
         """Return what one of the layers gives, as a list."""
         keywords = {
@@ -413,7 +414,7 @@ class Bidirectional(Wrapper):
 
     # --- shapes, masks, states, configuration -----------------------------------------------------
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: Shapes) -> Any:
         """Return the shape of the output, or a list of shapes."""
         of_both = [layer.compute_output_shape(first_shape(input_shape)) for layer in self.wrapped]
         forward, backward = (x if isinstance(x, list) else [x] for x in of_both)
@@ -422,7 +423,7 @@ class Bidirectional(Wrapper):
             outputs = [(*forward[0][:-1], forward[0][-1] + backward[0][-1])]
         return unpack_singleton([*outputs, *forward[1:], *backward[1:]])
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Tensors, mask: Masks = None) -> Any:
         """Return the mask of the sequence for each sequence that comes out."""
         output_mask = first_mask(mask) if self.return_sequences else None
         masks = [output_mask] * (2 if self.merge_mode is None else 1)
