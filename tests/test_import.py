@@ -42,6 +42,13 @@ def test_a_picture_loads_what_it_needs_when_it_is_drawn():
     assert "networkx" in loaded_by(f"import kerascope as k; k.to_networkx({model})")
 
 
+def test_a_debugger_draws_and_tells_with_what_comes_at_the_first_picture():
+    loaded = loaded_by("import kerascope.cli.debugging, kerascope.debugger.entry")
+    pictures = {name for name in loaded if name.startswith("kerascope.viz.")}
+    assert pictures <= {"kerascope.viz.formats", "kerascope.viz.theme"}
+    assert not {"kerascope.layers", "kerascope.trace.story"} & loaded
+
+
 def test_our_finder_leaves_modules_that_are_there_to_python():
     """As pytest does, which asks every finder for a file that it has found itself."""
     asked = "print(KerasFinder('kerascope').find_spec('kerascope.trace'))"

@@ -20,12 +20,13 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kerascope.cli.usage import UsageError
 from kerascope.stage import observing
-from kerascope.trace.records import Record
-from kerascope.trace.story import Story
+
+if TYPE_CHECKING:
+    from kerascope.trace.records import Record
 
 CHILD = "kerascope.cli.child"
 SCRIPT_VARIABLE = "KERASCOPE_SCRIPT"  # tells the child which script it is
@@ -263,6 +264,7 @@ def run_script(options: Namespace) -> int:
 
 
 PRINTERS = "kerascope.viz.story"
+STORY = "kerascope.trace.story"
 
 
 def run_trace(options: Namespace) -> int:
@@ -270,7 +272,7 @@ def run_trace(options: Namespace) -> int:
     path = checked_script(options.script)
     show = import_module(PRINTERS).printer(options.format, sys.stdout)
     told = _Told(show)
-    story = Story(told, options.level, options.batches)
+    story = import_module(STORY).Story(told, options.level, options.batches)
     script = ScriptRun(path, options.script_words)
     with output_aside(options.format != "text"), observing(story):
         code = script.run()

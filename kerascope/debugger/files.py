@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from kerascope.debugger.changing import ChangingCommands
-from kerascope.debugger.pictures import picture_of
 from kerascope.debugger.rendering import short_text
 from kerascope.debugger.session import Restarting, Session
 from kerascope.debugger.shell import completing
-from kerascope.debugger.tables import lines_of_table
+from kerascope.debugger.tables import lines_of_table, picture_of
 from kerascope.errors import ArgumentError
 from kerascope.files import write_whole
 from kerascope.registry import did_you_mean
@@ -97,7 +96,7 @@ class FileCommands(ChangingCommands):
             "md": lambda: markdown_of(self.session.tape),
             "txt": lambda: text_of(self.session.tape),
             "html": lambda: page_of(self.session.tape, self._picture()),
-            "svg": lambda: picture_of(self.session, with_numbers=True).svg,
+            "svg": lambda: picture_of(self.session).svg,
         }
         if form not in writers:
             near = did_you_mean(form, FORMATS) if form else ""
@@ -111,7 +110,7 @@ class FileCommands(ChangingCommands):
 
     def _picture(self) -> str:
         try:
-            return picture_of(self.session, with_numbers=True).svg
+            return picture_of(self.session).svg
         except ArgumentError:
             return ""  # a page of a saved tape has the table alone
 
@@ -259,7 +258,7 @@ def _with(event: Event, t: int, depth: int, deltas: tuple[Delta, ...]) -> Event:
 def page_of_session(session: Session, events: Iterable[Event]) -> str:
     """Return the page that `export html` writes, of some events of a session."""
     try:
-        picture = picture_of(session, with_numbers=True).svg
+        picture = picture_of(session).svg
     except ArgumentError:
         picture = ""  # nothing is there to be drawn
     return page_of(Tape(events, None), picture)

@@ -187,8 +187,9 @@ def _overridden(session: Session, event: Event) -> list[str]:
     return names
 
 
-def say_picture(shell: Shell, picture: Drawing) -> None:
-    """Print a picture in characters, with colours in a terminal."""
+def say_picture(shell: Shell) -> None:
+    """Print the picture at a stop in characters, with colours in a terminal."""
+    picture = picture_of(shell.session)
     draw = text_drawing if shell.is_terminal else to_text
     options = {"width": shell.width, "ascii_only": shell.ascii_only}
     shell.say(draw(picture.graph, picture.options, **options))  # type: ignore[arg-type]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.cells import cell_len
 
 from kerascope.debugger.calls import calls_at
 from kerascope.debugger.evaluating import written_unheard
-from kerascope.debugger.pictures import picture_of, say_picture
 from kerascope.debugger.rendering import DOTS, padded, text_of_value
+from kerascope.debugger.session import Session
 from kerascope.debugger.shell import completing
 from kerascope.debugger.stopping import StoppingCommands
 from kerascope.engine.node_ids import calls_in
@@ -27,8 +28,12 @@ from kerascope.trace.stepper import Stop
 from kerascope.trace.train_facts import quietly
 from kerascope.viz.theme import STATES
 
+if TYPE_CHECKING:
+    from kerascope.viz.drawing import Drawing
+
 TABLES = ("tensors", "nodes", "depths", "seen", "grads", "updates", "weights", "breaks", "counts")
 FORMATS = ("term", "svg", "png", "dot")
+PICTURES = "kerascope.debugger.pictures"
 LEAST_NAME, LEAST_VALUE = 4, 20  # columns that are kept in a table that is too wide
 FURTHEST = 20000  # how many events back a table that is out of scope is looked for
 
@@ -249,12 +254,10 @@ class TableCommands(StoppingCommands):
         form, file = _target(given)
 
         def draw() -> None:
-            picture = picture_of(self.session, with_numbers=form != "term")
             if form == "term":
-                say_picture(self, picture)
+                import_module(PICTURES).say_picture(self)
             else:
-                path = picture.save(file)
-                self.say(f"{path} written")
+                self.say(f"{picture_of(self.session).save(file)} written")
 
         draw()
         if again:
@@ -265,6 +268,12 @@ class TableCommands(StoppingCommands):
         super().show(stop)
         if self._again is not None:
             self._again()
+
+
+def picture_of(session: Session) -> Drawing:
+    """Return the picture at a stop, with numbers; what draws is loaded for the first one."""
+    picture: Drawing = import_module(PICTURES).picture_of(session, with_numbers=True)
+    return picture
 
 
 def _target(given: list[str]) -> tuple[str, str]:

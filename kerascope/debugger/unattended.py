@@ -14,9 +14,9 @@ from typing import IO, Any, NamedTuple
 
 from kerascope.debugger.files import at_grain, lines_of_tape, page_of_session, page_of_stops
 from kerascope.debugger.front import ModelDebugger
-from kerascope.debugger.pictures import picture_of
 from kerascope.debugger.session import Session
 from kerascope.debugger.stopping import known_names
+from kerascope.debugger.tables import picture_of
 from kerascope.errors import ArgumentError
 from kerascope.trace.breakpoints import Breakpoint, Breakpoints
 from kerascope.trace.events import Event
@@ -290,7 +290,7 @@ class Unattended:
     def _svg(self) -> str:
         if not len(self._session.tape):
             raise ArgumentError(f"--format svg: {self.wanted.title}: {NOTHING}")
-        return picture_of(self._session, with_numbers=True).svg.rstrip("\n") + "\n"
+        return picture_of(self._session).svg.rstrip("\n") + "\n"
 
     @property
     def _session(self) -> Session:

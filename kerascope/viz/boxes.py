@@ -188,7 +188,7 @@ def one_line(text: str) -> str:
     >>> one_line("two" + chr(10) + "lines")
     'two lines'
     """
-    return printable(re.sub("[\\n\\t]", " ", text))
+    return text if text.isprintable() else printable(re.sub("[\\n\\t]", " ", text))
 
 
 def shortened(name: str, longest: int = LONGEST_NAME) -> str:

@@ -132,7 +132,8 @@ def draw(
     >>> draw(Model(x, Dense(3, name="scores")(x), name="small"))
     <Drawing of 'small', node view: 2 boxes, 1 arrow, 2 rows. Keep it by .save('model.svg')>
     """
-    _refuse_unknown(unknown)
+    if unknown:
+        raise _unknown(next(iter(unknown)))
     _check_choice("rankdir", rankdir or "TB", DIRECTIONS)
     _check_choice("engine", engine, ENGINES)
     _check_choice("theme", theme, THEMES)
@@ -204,17 +205,12 @@ def _as_expand(expand: Any, expand_nested: bool) -> Any:
 # --- arguments ------------------------------------------------------------------------------------
 
 
-def _refuse_unknown(unknown: dict[str, Any]) -> None:
-    for name in unknown:
-        raise ArgumentError(
-            f"draw: unknown argument {name!r}. {_meant(name)}Expected one of {', '.join(KEYWORDS)}."
-        )
-
-
-def _meant(name: str) -> str:
-    if name in ("to_file", "path", "filename"):
-        return "Did you mean 'to'? "
-    return did_you_mean(name, KEYWORDS)
+def _unknown(name: str) -> ArgumentError:
+    to = name in ("to_file", "path", "filename")
+    meant = "Did you mean 'to'? " if to else did_you_mean(name, KEYWORDS)
+    return ArgumentError(
+        f"draw: unknown argument {name!r}. {meant}Expected one of {', '.join(KEYWORDS)}."
+    )
 
 
 def _check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:

@@ -137,6 +137,10 @@ class Palette:
     tint: float
     hottest: str
 
+    def box(self, hue: str) -> tuple[str, str, str]:
+        """Colours of a box: inside, of its frame, of its sign."""
+        return self.fill(hue), self.line(hue), self.sign(hue)
+
     def fill(self, hue: str) -> str:
         """Colour inside a box: near enough to the background for text."""
         return mixed(OKABE_ITO[hue], self.background, self.tint)

@@ -39,7 +39,7 @@ from kerascope.viz.layout.measures import (
     Measure,
     text_width,
 )
-from kerascope.viz.theme import FONT, HEATS, PALETTES, STATES, Palette, Style, state_of, style_of
+from kerascope.viz.theme import FONT, HEATS, PALETTES, STATES, Palette, Style, style_of
 
 
 def to_svg(graph: Graph, options: PictureOptions | None = None) -> str:
@@ -100,7 +100,7 @@ def svg_of(
     for node in reading_order(graph):
         rect = placed.boxes[node.id]
         lines += _box(node, rect, measures[node.id], options, sources.get(node.id, []))
-    return "\n".join([*lines, "</svg>", ""])
+    return printable_lines("\n".join([*lines, "</svg>", ""]))
 
 
 # --- around the boxes -----------------------------------------------------------------------------
@@ -318,7 +318,9 @@ def _cells(rect: Rect, measure: Measure, rankdir: str) -> Iterator[str]:
 def _row(
     cells: tuple[str, ...], rect: Rect, top: float, height: float, border: float
 ) -> Iterator[str]:
-    wide = rect.width / max(len(cells), 1)
+    if not cells:
+        return
+    wide = rect.width / len(cells)
     line = f"M{number(rect.x)},{number(border)}H{number(rect.right)}"
     starts = [rect.x + wide * i for i in range(1, len(cells))]
     bars = [f"M{number(x)},{number(top)}v{number(height)}" for x in starts]
@@ -329,7 +331,9 @@ def _row(
 def _column(
     cells: tuple[str, ...], rect: Rect, left: float, width: float, border: float
 ) -> Iterator[str]:
-    high = rect.height / max(len(cells), 1)
+    if not cells:
+        return
+    high = rect.height / len(cells)
     line = f"M{number(border)},{number(rect.y)}V{number(rect.bottom)}"
     starts = [rect.y + high * i for i in range(1, len(cells))]
     bars = [f"M{number(left)},{number(y)}h{number(width)}" for y in starts]
@@ -340,8 +344,7 @@ def _column(
 def _drawn_cells(
     cells: tuple[str, ...], lines: list[str], middles: list[tuple[float, float]]
 ) -> Iterator[str]:
-    if cells:
-        yield f'<path class="cells" d="{"".join(lines)}"/>'
+    yield f'<path class="cells" d="{"".join(lines)}"/>'
     for cell, (x, y) in zip(cells, middles, strict=True):
         left = x - text_width(cell, CELL_SIZE) / 2
         yield text_element("cell", left, y + CELL_SIZE * 0.36, cell, CELL_SIZE)
@@ -372,10 +375,11 @@ text{{font-family:{FONT};font-size:{LINE_SIZE}px;white-space:pre}}
 def style_sheet(graph: Graph, theme: str) -> str:
     """Return the rules that a graph's picture needs, for a theme of `theme.THEMES`."""
     first = PALETTES["light" if theme == "auto" else theme]
-    rules = [*_SIZES.split("\n"), *_shapes(graph), *_colours(graph, first)]
+    styles = {node.kind: style_of(node.kind) for node in graph.nodes}
+    rules = [*_SIZES.split("\n"), *_shapes(graph, styles), *_colours(graph, styles, first)]
     scoped = [_scoped(rule, theme) for rule in rules]
     if theme == "auto":
-        dark = [_scoped(rule, theme) for rule in [*_colours(graph, PALETTES["dark"])]]
+        dark = [_scoped(rule, theme) for rule in _colours(graph, styles, PALETTES["dark"])]
         scoped.append(f"@media (prefers-color-scheme:dark){{{''.join(dark)}}}")
     return "\n".join(scoped)
 
@@ -386,19 +390,14 @@ def _scoped(rule: str, theme: str) -> str:
     return f"{scoped}{{{rest}"
 
 
-def _kinds(graph: Graph) -> list[str]:
-    return list(dict.fromkeys(node.kind for node in graph.nodes))
-
-
 def _states(graph: Graph, known: Container[str] = STATES) -> list[str]:
     parts: list[GraphNode | GraphEdge | GraphGroup] = [*graph.nodes, *graph.edges, *graph.groups]
     found = dict.fromkeys(str(part.attrs.get("state", "")) for part in parts)
     return [state for state in found if state in known]
 
 
-def _shapes(graph: Graph) -> Iterator[str]:
-    for kind in _kinds(graph):
-        style = style_of(kind)
+def _shapes(graph: Graph, styles: Mapping[str, Style]) -> Iterator[str]:
+    for kind, style in styles.items():
         if style.heavy:
             yield f".k-{kind} .line{{stroke-width:2}}"
         if style.dashed:
@@ -411,7 +410,7 @@ def _shapes(graph: Graph) -> Iterator[str]:
         yield f".edge.is-{name}{{stroke-width:{max(width - 0.4, 1.2):g};{dashes}}}"
 
 
-def _colours(graph: Graph, palette: Palette) -> Iterator[str]:
+def _colours(graph: Graph, styles: Mapping[str, Style], palette: Palette) -> Iterator[str]:
     yield f".ground{{fill:{palette.background}}}"
     yield f".title,.caption{{fill:{palette.text}}}"
     yield f".quiet,.cell,.depth{{fill:{palette.quiet_text}}}"
@@ -419,22 +418,21 @@ def _colours(graph: Graph, palette: Palette) -> Iterator[str]:
     yield f".frame{{fill:{palette.group_fill};stroke:{palette.group_line}}}"
     yield f".edge{{stroke:{palette.edge}}}"
     yield f".head{{fill:{palette.edge}}}"
-    for kind in _kinds(graph):
-        hue = style_of(kind).hue
-        yield f".k-{kind} .line{{fill:{palette.fill(hue)};stroke:{palette.line(hue)}}}"
+    for kind, style in styles.items():
+        fill, line, sign = palette.box(style.hue)
+        yield f".k-{kind} .line{{fill:{fill};stroke:{line}}}"
         yield f".k-{kind} .inner{{fill:none}}"
-        yield f".k-{kind} .sign{{fill:{palette.sign(hue)}}}"
-        yield f".k-{kind} .cells{{stroke:{palette.line(hue)}}}"
+        yield f".k-{kind} .sign{{fill:{sign}}}"
+        yield f".k-{kind} .cells{{stroke:{line}}}"
     for role, hue in (("gradient", "purple"), ("update", "green")):
         if any(edge.attrs.get("role") == role for edge in graph.edges):
             yield f".edge.{role}{{stroke:{palette.line(hue)}}}"
             yield f".head.{role}{{fill:{palette.line(hue)}}}"
     for name in _states(graph):
-        state = state_of(name)
-        assert state is not None
-        yield f".box.is-{name} .line,.frame.is-{name}{{stroke:{palette.mark(state.hue)}}}"
-        yield f".edge.is-{name}{{stroke:{palette.mark(state.hue)}}}"
-        yield f".head.is-{name}{{fill:{palette.mark(state.hue)}}}"
+        mark = palette.mark(STATES[name].hue)
+        yield f".box.is-{name} .line,.frame.is-{name}{{stroke:{mark}}}"
+        yield f".edge.is-{name}{{stroke:{mark}}}"
+        yield f".head.is-{name}{{fill:{mark}}}"
     for name in _states(graph, HEATS):
         box = f".box.is-{name}"
         yield f"{box} .line{{fill:{palette.heat(name)};stroke:{palette.quiet_text}}}"
@@ -468,7 +466,10 @@ def attribute(text: str) -> str:
     >>> attribute('a "b" <c>')
     '"a &quot;b&quot; &lt;c&gt;"'
     """
-    return f'"{printable_xml(escape(clean(text), quote=True)).translate(_KEPT)}"'
+    escaped = escape(text, quote=True)
+    if not escaped.isprintable():
+        escaped = printable_xml(clean(escaped)).translate(_KEPT)
+    return f'"{escaped}"'
 
 
 def element(name: str, text: str) -> str:
@@ -479,16 +480,16 @@ def element(name: str, text: str) -> str:
     >>> element("title", "a & b")
     '<title>a &amp; b</title>'
     """
-    return f"<{name}>{escape(printable_lines(text), quote=False)}</{name}>"
+    return f"<{name}>{escape(text, quote=False)}</{name}>"
 
 
 def text_element(
     kind: str, x: float, y: float, text: str, size: float, *, bold: bool = False
 ) -> str:
     """Return a line of text that begins at (x, y), pinned to the width that was computed for it."""
-    width = text_width(text, size, bold)
+    width = text_width(text, size, True) if bold else text_width(text, size)  # as measured before
     pinned = f' textLength="{number(width)}" lengthAdjust="spacingAndGlyphs"' if text else ""
     return (
         f'<text class="{kind}" x="{number(x)}" y="{number(y)}"{pinned}>'
-        f"{escape(printable_lines(text), quote=False)}</text>"
+        f"{escape(text, quote=False)}</text>"
     )
