@@ -43,17 +43,12 @@ def tape_of_file(path: str | Path) -> Tape:
     ConfigError
         The file is damaged; the error tells the line.
     """
-    path = _existing(Path(path))
+    if not Path(path).is_file():
+        raise ArgumentError(f"replay: there is no file {str(path)!r}.")
     tape = Tape.load(path)
     if not len(tape):
         raise ArgumentError(f"replay: {path} holds no events.")
     return tape
-
-
-def _existing(path: Path) -> Path:
-    if not path.is_file():
-        raise ArgumentError(f"replay: there is no file {str(path)!r}.")
-    return path
 
 
 class FileCommands(ChangingCommands):

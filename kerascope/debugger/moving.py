@@ -257,11 +257,9 @@ class MovingCommands(Shell):
             self.say(place or f"after the last event; there are {count}")
             return
         more = "" if self.session.is_over else " so far"
-        self.say(f"t={event.t} of {count} events{more}, timeline {self._timeline_number()}")
+        timeline = self.session.timelines.current.number
+        self.say(f"t={event.t} of {count} events{more}, timeline {timeline}")
         self.say_text("   " + " > ".join(span_labels(self.session, event)))
-
-    def _timeline_number(self) -> int:
-        return self.session.timelines.current.number
 
     def do_origin(self, words: str) -> None:
         """Tell which event produced a name, a tensor or a weight.

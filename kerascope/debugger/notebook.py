@@ -206,7 +206,9 @@ class Notebook:
         if not words or isinstance(self.shell.user_ns.get(words), Tape):
             return self._look_back(self.shell.user_ns[words] if words else None, options)
         if words.isidentifier() and words not in self.shell.user_ns:
-            near = did_you_mean(words, [*SWITCHES, *_tapes_in(self.shell.user_ns)])
+            names = self.shell.user_ns.items()
+            tapes = [name for name, value in names if isinstance(value, Tape)]
+            near = did_you_mean(words, [*SWITCHES, *tapes])
             raise self._mistake(f"%kdb: there is no name {words!r}. {near}`%kdb?` tells more.")
         return self._debug(words, options)
 
@@ -362,10 +364,6 @@ def _last_line_of(error: BaseException) -> str:
         line = f"{shown}:{entry.tb_lineno}: " if shown.startswith("In[") else line
         entry = entry.tb_next
     return f"{line}{type(error).__name__}: {error}"
-
-
-def _tapes_in(names: dict[str, Any]) -> list[str]:
-    return [name for name, value in names.items() if isinstance(value, Tape)]
 
 
 # --- the extension --------------------------------------------------------------------------------

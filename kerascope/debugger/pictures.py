@@ -148,7 +148,7 @@ def graph_at(session: Session, with_numbers: bool = False) -> Graph:
         graph = graph_of_tape(session.tape[: event.t + 1])
         states = states_on_tape(session, event, graph)
     else:
-        graph = quietly(_graph_of, session.model)
+        graph = quietly(lambda: node_graph(model_with_graph(session.model, "draw")))
         boxes = known_ids(graph)
         states = {name: state for name, state in calls_in_picture(session, event) if name in boxes}
     known = known_ids(graph)
@@ -160,10 +160,6 @@ def graph_at(session: Session, with_numbers: bool = False) -> Graph:
     marks = {name: state for name, state in states.items() if state in ("nan", "gradient")}
     marks.update((name, "overridden") for name in _overridden(session, event) if name in known)
     return with_states(graph, marks) if marks else graph
-
-
-def _graph_of(model: Any) -> Graph:
-    return node_graph(model_with_graph(model, "draw"))
 
 
 def _values_at(session: Session, event: Event, known: dict[str, None]) -> dict[str, Any]:

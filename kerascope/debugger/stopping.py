@@ -384,7 +384,7 @@ class StoppingCommands(Shell):
             for condition in stepper.catches.remove(*names):
                 self.say(f"Deleted catch {condition}")
             return
-        if not names and not self._confirms("Clear all breaks? "):
+        if not names and self.read_with("Clear all breaks? ").strip().lower() not in ("y", "yes"):
             return
         same = [b.number for b in stepper.breakpoints if b.selector.text == words.strip()]
         breakpoints, watches = (same, []) if same else self._chosen(words, "clear")
@@ -397,9 +397,6 @@ class StoppingCommands(Shell):
         if not names and len(stepper.catches):
             for condition in stepper.catches.remove():
                 self.say(f"Deleted catch {condition}")
-
-    def _confirms(self, question: str) -> bool:
-        return self.read_with(question).strip().lower() in ("y", "yes")
 
     def _chosen(self, words: str, command: str) -> tuple[list[int], list[int]]:
         """Return the numbers of breakpoints and those of watches; without words, all."""
@@ -484,7 +481,8 @@ class StoppingCommands(Shell):
         t = self.stop.t if self.stop is not None else -1
         self.names()  # so that the stepper knows our own
         watch = stepper.watches.add(words, lambda expression: stepper.names_for(expression, t))
-        self.say(f"Watch {watch.number}: {watch.text}" + _value_now(watch))
+        value = "" if watch.expression is None else f" = {short_text(watch.first)}"
+        self.say(f"Watch {watch.number}: {watch.text}{value}")
         asked = watch.expression.names if watch.expression is not None else frozenset()
         told = {*(stepper.tape.names_at(t) if t >= 0 else ()), *OF_THE_EVENT, "model"}
         if asked and asked.isdisjoint(told) and asked <= {*stepper.extra_names}:
@@ -494,10 +492,6 @@ class StoppingCommands(Shell):
 
     do_b = do_break
     do_cl = do_clear
-
-
-def _value_now(watch: Watch) -> str:
-    return "" if watch.expression is None else f" = {short_text(watch.first)}"
 
 
 def told(thing: Breakpoint | Watch) -> str:
@@ -519,12 +513,9 @@ def table_of_breaks(
         is_break = isinstance(row, BreakpointRow)
         kind, disposition = ("breakpoint", row.disposition) if is_break else ("watch", "keep")
         where = f"at {row.selector}" if is_break else f"of {row.expression}"
-        yield f"{row.number:<4}{kind:<13}{disposition:<5}{_yes(row.enabled):<6}{where}"
+        enabled = "yes" if row.enabled else "no"
+        yield f"{row.number:<4}{kind:<13}{disposition:<5}{enabled:<6}{where}"
         yield from _below(row)
-
-
-def _yes(enabled: bool) -> str:
-    return "yes" if enabled else "no"
 
 
 def _below(row: Any) -> Iterable[str]:

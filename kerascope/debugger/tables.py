@@ -20,7 +20,7 @@ from kerascope.debugger.stopping import StoppingCommands
 from kerascope.engine.node_ids import calls_in
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.events import BEGIN, END, GRAINS, Event
+from kerascope.trace.events import BEGIN, END, GRAINS
 from kerascope.trace.history import value_of_event
 from kerascope.trace.snapshots import TensorRef
 from kerascope.trace.statistics import figure, relative_change
@@ -225,12 +225,8 @@ class TableCommands(StoppingCommands):
         return calls
 
     def _states(self) -> list[tuple[str, str]]:
-        event = self._event()
-        return [] if event is None else calls_at(self.session, event)
-
-    def _event(self) -> Event | None:
         tape = self.session.tape
-        return tape[self._t()] if len(tape) else None
+        return calls_at(self.session, tape[self._t()]) if len(tape) else []
 
     def _sign(self, state: str) -> str:
         found = STATES.get(state)

@@ -133,7 +133,8 @@ def _rows(tape: Tape, start: int, stop: int) -> Iterator[str]:
         sign, meaning = SIGNS[event.ph]
         place = " / ".join(dict.fromkeys(word for word in (event.act, event.phase) if word))
         value = escape(cut(row["changes"], LONGEST_VALUE))
-        broken = ' class="broken"' if _is_broken(event) else ""
+        is_broken = any(delta.name == "error" for delta in event.deltas)
+        broken = ' class="broken"' if is_broken else ""
         cells = [
             f"<td>{event.t}</td>",
             f'<td title="{meaning}">{sign}</td>',
@@ -144,10 +145,6 @@ def _rows(tape: Tape, start: int, stop: int) -> Iterator[str]:
             _user_cell(event),
         ]
         yield f"<tr{broken}>{''.join(cells)}</tr>"
-
-
-def _is_broken(event: Event) -> bool:
-    return any(delta.name == "error" for delta in event.deltas)
 
 
 def _user_cell(event: Event) -> str:

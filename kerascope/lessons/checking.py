@@ -583,7 +583,8 @@ def accept(run: ChapterRun, translated: str | None = None) -> list[str]:
         edits = [edit for block in lesson.blocks for edit in _edits(block, run)]
         if edits:
             _write(lesson, _edited(lines_of(lesson.source), edits))
-            written.append(f"{lesson.where}: {_told(edits)}")
+            outputs = f"{len(edits)} output{'s' if len(edits) > 1 else ''}"
+            written.append(f"{lesson.where}: {outputs} written")
     written += _doubtful(run)
     return written + (_renew_hashes(run.chapter, translated) if translated else [])
 
@@ -596,10 +597,6 @@ def _doubtful(run: ChapterRun) -> list[str]:
         for line in lines_of(done.printed)
         if line.startswith("*** ")
     ]
-
-
-def _told(edits: list[Edit]) -> str:
-    return f"{len(edits)} output{'s' if len(edits) > 1 else ''} written"
 
 
 def _accept_pictures(run: ChapterRun) -> list[str]:

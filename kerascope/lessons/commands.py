@@ -12,7 +12,7 @@ from kerascope.cli.usage import UsageError, given
 from kerascope.errors import ArgumentError, UnavailableError
 from kerascope.files import write_whole
 from kerascope.lessons import tutorials_folder
-from kerascope.lessons.checking import Term, accept, complaints_of, read_glossary, stale_pictures
+from kerascope.lessons.checking import accept, complaints_of, read_glossary, stale_pictures
 from kerascope.lessons.lesson import LANGUAGES, Chapter
 from kerascope.lessons.parser import chapter_folders, find_chapter, read_chapter
 from kerascope.lessons.render_html import chapter_page, index_page, page_name
@@ -48,14 +48,10 @@ def _chosen(names: Sequence[str], tutorials: Path) -> list[Path]:
     return [folder for folder in folders if folder in wanted]
 
 
-def _terms(tutorials: Path) -> list[Term]:
-    path = tutorials / "glossary.toml"
-    return read_glossary(path) if path.is_file() else []
-
-
 def _check(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
     """Run all chapters; print what is wrong with each. `--accept` writes first what has changed."""
-    terms = _terms(tutorials)
+    glossary = tutorials / "glossary.toml"
+    terms = read_glossary(glossary) if glossary.is_file() else []
     wrong = 0
     for run in run_chapters(chapters, options.jobs):
         if options.action == "build" and options.accept:
@@ -65,7 +61,8 @@ def _check(options: Namespace, tutorials: Path, chapters: list[Chapter]) -> int:
         complaints = [*complaints_of(run, terms), *stale_pictures(run.chapter)]
         wrong += len(complaints)
         _print_run(run, complaints)
-    print(_verdict(len(chapters), wrong))
+    verdict = f"{wrong} wrong" if wrong else "every printed line holds"
+    print(f"{_counted(len(chapters))}: {verdict}")
     return DIFFERS if wrong else DONE
 
 
@@ -78,11 +75,6 @@ def _print_run(run: ChapterRun, complaints: list[str]) -> None:
     if complaints:
         print()
     sys.stdout.flush()
-
-
-def _verdict(chapters: int, wrong: int) -> str:
-    counted = _counted(chapters)
-    return f"{counted}: {wrong} wrong" if wrong else f"{counted}: every printed line holds"
 
 
 def _counted(chapters: int) -> str:

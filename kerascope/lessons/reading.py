@@ -20,7 +20,6 @@ from kerascope.lessons.lesson import (
     Part,
     Picture,
     Prose,
-    Section,
     lines_of,
 )
 from kerascope.lessons.parser import find_chapter, read_chapter
@@ -87,16 +86,12 @@ def lesson_text(lesson: Lesson, *, width: int = DEFAULT_WIDTH, color: bool = Fal
         else None, highlight=False, emoji=False, markup=False, legacy_windows=False,
     )  # fmt: skip
     for section in lesson.sections:
-        console.print(_heading(section), style="bold")
+        console.print(f"{'#' * section.level} {section.title}", style="bold")
         console.print()
         for part in section.parts:
             _print_part(console, part, lesson.language, lesson.path.parent)
     lines = [line.rstrip() for line in out.getvalue().replace(BREAK, "").split("\n")]
     return "\n".join(lines).strip("\n") + "\n"
-
-
-def _heading(section: Section) -> str:
-    return f"{'#' * section.level} {section.title}"
 
 
 def _print_part(console: Console, part: Part, language: str, folder: Path) -> None:

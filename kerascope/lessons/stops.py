@@ -102,7 +102,8 @@ def _name(found: re.Match[str], after: str) -> str:
 def _name_of(source: Source, line: int) -> str:
     """Return what stands on a line, as a breakpoint is named: the function, if it begins there."""
     function = source.function_at(line)
-    if function.first <= line <= function.body:
+    is_only = source.first_line_of(function.name) == function.first  # a setter has a getter's name
+    if is_only and function.first <= line <= function.body:
         return function.name
     words = source.words(line)
     return f"{function.name}«{words}»{_which(source.lines_in(function.name, words), line)}"

@@ -31,27 +31,6 @@ from kerascope.saving.hdf5_models import (
 from kerascope.saving.older_keras import preprocess_weights_for_loading
 from kerascope.saving.saving_api import load_model, load_weights, save_model, save_weights
 
-_FUNCTIONS = (
-    load_attributes_from_hdf5_group,
-    load_model,
-    load_weights,
-    load_weights_from_hdf5_group,
-    load_weights_from_hdf5_group_by_name,
-    model_from_config,
-    model_from_json,
-    model_from_yaml,
-    pickle_model,
-    preprocess_weights_for_loading,
-    save_attributes_to_hdf5_group,
-    save_model,
-    save_weights,
-    save_weights_to_hdf5_group,
-    unpickle_model,
-    written_config,
-)
-for _function in _FUNCTIONS:
-    file_functions.register(_function)
-
 __all__ = [
     "load_attributes_from_hdf5_group",
     "load_model",
@@ -67,3 +46,6 @@ __all__ = [
     "save_weights",
     "save_weights_to_hdf5_group",
 ]
+
+for _function in (*map(globals().get, __all__), pickle_model, unpickle_model, written_config):
+    file_functions.register(_function)

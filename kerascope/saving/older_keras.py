@@ -323,16 +323,13 @@ def _part_by_part(
         return arrays
     treated: Arrays = []
     rest = list(arrays)
+    is_even = len({type(part) for part in parts}) == 1
     for number, part in enumerate(parts):
         remaining = len(parts) - number
-        share = len(rest) // remaining if _is_even(parts) else len(part.weights)
+        share = len(rest) // remaining if is_even else len(part.weights)
         treated += preprocess_weights_for_loading(part, rest[:share], version, backend, reshape)
         rest = rest[share:]
     return [*treated, *rest]
-
-
-def _is_even(parts: list[Any]) -> bool:
-    return len({type(part) for part in parts}) == 1
 
 
 # --- rules of Keras 1 -----------------------------------------------------------------------------

@@ -156,7 +156,8 @@ def _parsed(text: str | bytes, where: str, limits: Limits | None) -> Any:
             return super().construct_scalar(node)
 
     as_text = text.decode(errors="replace") if isinstance(text, bytes) else text
-    as_text = _without_tuples(as_text)
+    # Keras 2's tuple becomes a plain list; every other Python tag stays and fails.
+    as_text = as_text.replace("!!python/tuple", "")
     try:
         _check_events(yaml.parse(as_text, base), where, limits)
         return yaml.load(as_text, Loader)
@@ -191,11 +192,6 @@ def _check_events(events: Iterable[Any], where: str, limits: Limits | None) -> N
             )
         if depth > DEEPEST_CONFIG:
             raise ConfigError(f"{where}: its configuration is nested too deeply.")
-
-
-def _without_tuples(text: str) -> str:
-    """Let Keras 2's `!!python/tuple` be a plain list; every other Python tag stays and fails."""
-    return text.replace("!!python/tuple", "")
 
 
 def check_values(value: Any, where: str) -> None:

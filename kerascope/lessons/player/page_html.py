@@ -158,7 +158,9 @@ def _switch() -> str:
 def _controls(moments: int, stops: Sequence[tuple[int, Text]]) -> str:
     label = " / ".join(dict.fromkeys(WORDS["step"]))
     buttons = "".join(
-        f'<button type="button" data-do="{name}">{_moving(name)}</button>' for name in MOVES
+        f'<button type="button" data-do="{name}">{"Play" if name == "play" else _word(name)}'
+        f"</button>"
+        for name in MOVES
     )
     rows = "".join(
         f'<li><button type="button" data-go="{moment}">{each(text)}</button></li>'
@@ -171,10 +173,6 @@ def _controls(moments: int, stops: Sequence[tuple[int, Text]]) -> str:
         f'<div class="buttons">{buttons}<output class="count" for="moment"></output></div>\n'
         f'<p class="keys">{_word("keys")}</p>{listed if rows else ""}</div>\n'
     )
-
-
-def _moving(name: str) -> str:
-    return "Play" if name == "play" else _word(name)
 
 
 def _gate(gates: Sequence[dict[str, Any]]) -> str:

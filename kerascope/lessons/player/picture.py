@@ -120,7 +120,8 @@ class BoxStates:
         if value_of_event(event, "error") is not None:
             self.now[box] = FAILED
         else:
-            self.now[box] = GRADIENT if _is_backward(event) else DONE
+            is_backward = event.phase == "backward" or event.kind == "grad.node"
+            self.now[box] = GRADIENT if is_backward else DONE
 
     def _instant(self, event: Event) -> None:
         if event.kind == "grad.op":
@@ -211,10 +212,6 @@ def nodes_made(events: Iterable[Event]) -> dict[int, str]:
         elif event.kind == "layer.call" and event.ph == END and calls:
             calls.pop()
     return made
-
-
-def _is_backward(event: Event) -> bool:
-    return event.phase == "backward" or event.kind == "grad.node"
 
 
 # --- the drawing ----------------------------------------------------------------------------------
