@@ -243,7 +243,7 @@ def test_an_interrupt_while_events_are_forgotten_leaves_every_time_where_it_is(f
         events.forget(min(number, 30), is_of_a_run)
         events.forget(number, is_of_a_run)
 
-    where = ("trace/tape_store",)
+    where = ("trace/tape_store.py",)
     n = moments_of(lambda: forget(filled()), where=where) - moments_of(filled, where=where)
     assert n
     for moment in range(1, n + 1):
