@@ -90,6 +90,30 @@ def _parameters_after_self(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
 
 
+def by_name(arguments: dict[str, Any], *own: str) -> dict[str, Any]:
+    """Return a function's `locals()` as keywords for another one, such as the base's constructor.
+
+    So a signature is written out once, where users and their editors look for it.
+
+    Parameters
+    ----------
+    arguments : dict
+        `locals()`, before anything is assigned.
+    *own : str
+        What the other one does not get.
+
+    Examples
+    --------
+    >>> def constructor(self, units, activation="tanh", **kwargs):
+    ...     return by_name(locals(), "units")
+    >>> constructor(None, 32, name="encoder")
+    {'activation': 'tanh', 'name': 'encoder'}
+    """
+    left_out = ("self", "__class__", "kwargs", *own)
+    passed = {name: value for name, value in arguments.items() if name not in left_out}
+    return {**passed, **arguments.get("kwargs", {})}
+
+
 def takes_any_keyword(cls: type) -> bool:
     """Tell whether the constructor has `**kwargs`."""
     parameters = inspect.signature(cls).parameters.values()

@@ -17,51 +17,20 @@ its top makes a script repeatable.
 The classes stand in `classes`; this file finds them by name.
 """
 
+# ruff: noqa: F403, F405 (each module's __all__ says which names it has)
+
 from __future__ import annotations
 
 from typing import Any
 
-from kerascope.initializers.classes import (
-    Constant,
-    GlorotNormal,
-    GlorotUniform,
-    HeNormal,
-    HeUniform,
-    Identity,
-    Initializer,
-    LecunNormal,
-    LecunUniform,
-    Ones,
-    Orthogonal,
-    RandomNormal,
-    RandomUniform,
-    TruncatedNormal,
-    VarianceScaling,
-    Zeros,
-    compute_fans,
-)
+from kerascope.initializers import classes
+from kerascope.initializers.classes import *
 from kerascope.registry import Registry
 
 __all__ = [
-    "Constant",
-    "GlorotNormal",
-    "GlorotUniform",
-    "HeNormal",
-    "HeUniform",
-    "Identity",
+    *classes.__all__,
     "IdentityInitializer",
-    "Initializer",
-    "LecunNormal",
-    "LecunUniform",
-    "Ones",
-    "Orthogonal",
     "OrthogonalInitializer",
-    "RandomNormal",
-    "RandomUniform",
-    "TruncatedNormal",
-    "VarianceScaling",
-    "Zeros",
-    "compute_fans",
     "constant",
     "deserialize",
     "get",
@@ -86,23 +55,6 @@ __all__ = [
     "zeros",
 ]
 
-_registry = Registry("initializer")
-_registry.register(Zeros, "zeros", "zero")
-_registry.register(Ones, "ones", "one")
-_registry.register(Constant, "constant")
-_registry.register(Identity, "identity", "IdentityInitializer")
-_registry.register(RandomNormal, "random_normal", "normal")
-_registry.register(RandomUniform, "random_uniform", "uniform")
-_registry.register(TruncatedNormal, "truncated_normal")
-_registry.register(Orthogonal, "orthogonal", "OrthogonalInitializer")
-_registry.register(VarianceScaling, "variance_scaling")
-_registry.register(GlorotUniform, "glorot_uniform")
-_registry.register(GlorotNormal, "glorot_normal")
-_registry.register(HeUniform, "he_uniform")
-_registry.register(HeNormal, "he_normal")
-_registry.register(LecunUniform, "lecun_uniform")
-_registry.register(LecunNormal, "lecun_normal")
-
 # Keras's names in small letters are these same classes.
 zero = zeros = Zeros
 one = ones = Ones
@@ -121,6 +73,12 @@ lecun_normal = LecunNormal
 variance_scaling = VarianceScaling
 IdentityInitializer = Identity
 OrthogonalInitializer = Orthogonal
+
+_registry = Registry("initializer")
+for _name in __all__:
+    _class = globals().get(_name)
+    if isinstance(_class, type) and _class is not Initializer:
+        _registry.register(_class, _name)
 
 get = _registry.get
 deserialize = _registry.deserialize

@@ -19,6 +19,26 @@ from kerascope.errors import ArgumentError, ShapeError
 from kerascope.limits import current_budget
 from kerascope.settings import config
 
+__all__ = [
+    "Constant",
+    "GlorotNormal",
+    "GlorotUniform",
+    "HeNormal",
+    "HeUniform",
+    "Identity",
+    "Initializer",
+    "LecunNormal",
+    "LecunUniform",
+    "Ones",
+    "Orthogonal",
+    "RandomNormal",
+    "RandomUniform",
+    "TruncatedNormal",
+    "VarianceScaling",
+    "Zeros",
+    "compute_fans",
+]
+
 Shape = Sequence[int]
 
 

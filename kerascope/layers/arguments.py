@@ -89,30 +89,6 @@ def number(value: Any, where: str, least: float | None = None) -> float:
     return result
 
 
-def by_name(arguments: dict[str, Any], *own: str) -> dict[str, Any]:
-    """Return a constructor's `locals()` as keywords for the constructor of its base.
-
-    So a signature is written out once, where users and their editors look for it.
-
-    Parameters
-    ----------
-    arguments : dict
-        `locals()`, before anything is assigned.
-    *own : str
-        What the class stores itself.
-
-    Examples
-    --------
-    >>> def constructor(self, units, activation="tanh", **kwargs):
-    ...     return by_name(locals(), "units")
-    >>> constructor(None, 32, name="encoder")
-    {'activation': 'tanh', 'name': 'encoder'}
-    """
-    left_out = ("self", "__class__", "kwargs", *own)
-    passed = {name: value for name, value in arguments.items() if name not in left_out}
-    return {**passed, **arguments["kwargs"]}
-
-
 def make_weight(layer: Layer, name: str, shape: Shape, of: str | None = None) -> Variable:
     """Make a weight of a layer from the arguments that the layer has for it.
 

@@ -27,11 +27,12 @@ from kerascope.backend.ops.windows import (
     sizes_along_axes,
 )
 from kerascope.backend.shapes import Shape, Size
+from kerascope.configured import by_name
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.engine.layer_type import layer_registry
 from kerascope.errors import ArgumentError, ShapeError
-from kerascope.layers.arguments import Identifier, Sizes, by_name, make_weight, positive_int
+from kerascope.layers.arguments import Identifier, Sizes, make_weight, positive_int
 from kerascope.layers.pooling import (
     AveragePooling1D,
     AveragePooling2D,

@@ -17,8 +17,9 @@ from kerascope.backend.ops.windows import (
     sizes_along_axes,
 )
 from kerascope.backend.shapes import Shape, Shapes, Size
+from kerascope.configured import by_name
 from kerascope.errors import ShapeError
-from kerascope.layers.arguments import Identifier, Sizes, by_name, positive_int
+from kerascope.layers.arguments import Identifier, Sizes, positive_int
 from kerascope.layers.recurrent import RNN, LayerOfCell
 from kerascope.layers.recurrent_cells import (
     NO_MASKS,

@@ -13,10 +13,11 @@ from kerascope import backend as K
 from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.windows import checked_padding, pooled_shape, sizes_along_axes
 from kerascope.backend.shapes import Shape, product
+from kerascope.configured import by_name
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.errors import ShapeError
-from kerascope.layers.arguments import Identifier, Sizes, by_name, make_weight, positive_int
+from kerascope.layers.arguments import Identifier, Sizes, make_weight, positive_int
 from kerascope.layers.spatial import KernelType, check_spatial_axes
 
 __all__ = ["LocallyConnected1D", "LocallyConnected2D"]

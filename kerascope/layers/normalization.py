@@ -19,10 +19,11 @@ from kerascope.backend.graph import Placeholder, Tensor, Variable, is_eager
 from kerascope.backend.ops.reduction import CountOver
 from kerascope.backend.shapes import Shape, broadcast_shapes, normalize_axes, normalize_axis
 from kerascope.callers import warn
+from kerascope.configured import by_name
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.errors import ArgumentError, ShapeError, SpellingWarning
-from kerascope.layers.arguments import Identifier, Training, by_name, make_weight, positive_int
+from kerascope.layers.arguments import Identifier, Training, make_weight, positive_int
 from kerascope.spellings import habits
 
 __all__ = [

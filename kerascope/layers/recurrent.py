@@ -17,12 +17,12 @@ import numpy as np
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor, Variable, graph_mode
 from kerascope.backend.shapes import Shape, Shapes
-from kerascope.configured import constructor_parameters
+from kerascope.configured import by_name, constructor_parameters
 from kerascope.engine.arguments import accepts, to_list, unpack_singleton
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import layer_registry
 from kerascope.errors import ArgumentError, ShapeError
-from kerascope.layers.arguments import Identifier, Masks, Tensors, Training, by_name
+from kerascope.layers.arguments import Identifier, Masks, Tensors, Training
 from kerascope.layers.inner_layers import build_inside
 from kerascope.layers.recurrent_cells import (
     GatedCell,

@@ -21,6 +21,7 @@ from kerascope import activations, constraints, initializers, regularizers
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape, Shapes, Size
+from kerascope.configured import by_name
 from kerascope.engine.arguments import accepts, to_list
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import layer_registry
@@ -29,7 +30,6 @@ from kerascope.layers.arguments import (
     Identifier,
     Tensors,
     Training,
-    by_name,
     make_weight,
     positive_int,
     share,

@@ -8,108 +8,38 @@ their mean. Keras 1 calls this module `objectives`.
 Files: `functions`, and `classes` (losses as objects with arguments, as in Keras 3).
 """
 
+# ruff: noqa: F403, F405 (each module's __all__ says which names it has)
+
 from __future__ import annotations
 
 from typing import Any
 
-from kerascope.losses.classes import (
-    BinaryCrossentropy,
-    BinaryFocalCrossentropy,
-    CategoricalCrossentropy,
-    CategoricalFocalCrossentropy,
-    CategoricalHinge,
-    CosineSimilarity,
-    Hinge,
-    Huber,
-    KLDivergence,
-    LogCosh,
-    Loss,
-    MeanAbsoluteError,
-    MeanAbsolutePercentageError,
-    MeanSquaredError,
-    MeanSquaredLogarithmicError,
-    Poisson,
-    SparseCategoricalCrossentropy,
-    SquaredHinge,
-    plain_function,
-)
-from kerascope.losses.functions import (
-    ALIASES,
-    binary_crossentropy,
-    binary_focal_crossentropy,
-    categorical_crossentropy,
-    categorical_focal_crossentropy,
-    categorical_hinge,
-    cosine_proximity,
-    hinge,
-    huber,
-    kullback_leibler_divergence,
-    logcosh,
-    mean_absolute_error,
-    mean_absolute_percentage_error,
-    mean_squared_error,
-    mean_squared_logarithmic_error,
-    poisson,
-    registry,
-    sparse_categorical_crossentropy,
-    squared_hinge,
-)
+from kerascope.losses import classes, functions
+from kerascope.losses.classes import *
+from kerascope.losses.functions import *
+from kerascope.losses.functions import ALIASES, registry
 
 __all__ = [
+    *classes.__all__,
+    *functions.__all__,
     "ALIASES",
     "KLD",
     "MAE",
     "MAPE",
     "MSE",
     "MSLE",
-    "BinaryCrossentropy",
-    "BinaryFocalCrossentropy",
-    "CategoricalCrossentropy",
-    "CategoricalFocalCrossentropy",
-    "CategoricalHinge",
-    "CosineSimilarity",
-    "Hinge",
-    "Huber",
-    "KLDivergence",
-    "LogCosh",
-    "Loss",
-    "MeanAbsoluteError",
-    "MeanAbsolutePercentageError",
-    "MeanSquaredError",
-    "MeanSquaredLogarithmicError",
-    "Poisson",
-    "SparseCategoricalCrossentropy",
-    "SquaredHinge",
-    "binary_crossentropy",
-    "binary_focal_crossentropy",
-    "categorical_crossentropy",
-    "categorical_focal_crossentropy",
-    "categorical_hinge",
     "cosine",
-    "cosine_proximity",
     "cosine_similarity",
     "deserialize",
     "get",
-    "hinge",
-    "huber",
     "kl_divergence",
     "kld",
-    "kullback_leibler_divergence",
     "log_cosh",
-    "logcosh",
     "mae",
     "mape",
-    "mean_absolute_error",
-    "mean_absolute_percentage_error",
-    "mean_squared_error",
-    "mean_squared_logarithmic_error",
     "mse",
     "msle",
-    "plain_function",
-    "poisson",
     "serialize",
-    "sparse_categorical_crossentropy",
-    "squared_hinge",
 ]
 
 _registry = registry

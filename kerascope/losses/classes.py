@@ -20,6 +20,28 @@ from kerascope.errors import ArgumentError
 from kerascope.losses import functions
 from kerascope.losses.functions import registry, sparse_categorical_crossentropy
 
+__all__ = [
+    "BinaryCrossentropy",
+    "BinaryFocalCrossentropy",
+    "CategoricalCrossentropy",
+    "CategoricalFocalCrossentropy",
+    "CategoricalHinge",
+    "CosineSimilarity",
+    "Hinge",
+    "Huber",
+    "KLDivergence",
+    "LogCosh",
+    "Loss",
+    "MeanAbsoluteError",
+    "MeanAbsolutePercentageError",
+    "MeanSquaredError",
+    "MeanSquaredLogarithmicError",
+    "Poisson",
+    "SparseCategoricalCrossentropy",
+    "SquaredHinge",
+    "plain_function",
+]
+
 _REDUCTIONS = (
     "sum_over_batch_size", "mean", "mean_with_sample_weight", "sum", "auto", "none", None,
 )  # fmt: skip

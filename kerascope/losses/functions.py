@@ -18,6 +18,26 @@ from kerascope.backend.shapes import normalize_axis
 from kerascope.registry import Registry
 from kerascope.spellings import habits
 
+__all__ = [
+    "binary_crossentropy",
+    "binary_focal_crossentropy",
+    "categorical_crossentropy",
+    "categorical_focal_crossentropy",
+    "categorical_hinge",
+    "cosine_proximity",
+    "hinge",
+    "huber",
+    "kullback_leibler_divergence",
+    "logcosh",
+    "mean_absolute_error",
+    "mean_absolute_percentage_error",
+    "mean_squared_error",
+    "mean_squared_logarithmic_error",
+    "poisson",
+    "sparse_categorical_crossentropy",
+    "squared_hinge",
+]
+
 registry = Registry("loss")
 Loss = Callable[[Tensor, Tensor], Tensor]
 

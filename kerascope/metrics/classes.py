@@ -28,6 +28,31 @@ from kerascope.losses.classes import of_equal_rank, quotient, snake_case
 from kerascope.metrics import functions
 from kerascope.metrics.functions import registry
 
+__all__ = [
+    "Accuracy",
+    "BinaryAccuracy",
+    "BinaryCrossentropy",
+    "CategoricalAccuracy",
+    "CategoricalCrossentropy",
+    "CategoricalHinge",
+    "CosineSimilarity",
+    "Hinge",
+    "KLDivergence",
+    "LogCoshError",
+    "MeanAbsoluteError",
+    "MeanAbsolutePercentageError",
+    "MeanMetric",
+    "MeanSquaredError",
+    "MeanSquaredLogarithmicError",
+    "Metric",
+    "Poisson",
+    "SparseCategoricalAccuracy",
+    "SparseCategoricalCrossentropy",
+    "SparseTopKCategoricalAccuracy",
+    "SquaredHinge",
+    "TopKCategoricalAccuracy",
+]
+
 HOW = (
     "A metric of your own writes here, in the place of Keras 3's add_weight, update_state and "
     "result: build(y_pred), which makes each variable, self.add_variable((), 'total'); "

@@ -6,27 +6,17 @@ from collections.abc import Callable
 
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
-from kerascope.losses import (
-    ALIASES,
-    binary_crossentropy,
-    binary_focal_crossentropy,
-    categorical_crossentropy,
-    categorical_focal_crossentropy,
-    categorical_hinge,
-    cosine_proximity,
-    hinge,
-    huber,
-    kullback_leibler_divergence,
-    logcosh,
-    mean_absolute_error,
-    mean_absolute_percentage_error,
-    mean_squared_error,
-    mean_squared_logarithmic_error,
-    poisson,
-    sparse_categorical_crossentropy,
-    squared_hinge,
-)
+from kerascope.losses import ALIASES
+from kerascope.losses import functions as losses
 from kerascope.registry import Registry
+
+__all__ = [
+    "binary_accuracy",
+    "categorical_accuracy",
+    "sparse_categorical_accuracy",
+    "sparse_top_k_categorical_accuracy",
+    "top_k_categorical_accuracy",
+]
 
 # These four are understood by `compile`, which knows the loss.
 registry = Registry("metric", words=("accuracy", "acc", "crossentropy", "ce"))
@@ -161,25 +151,7 @@ def _among_greatest(classes: Tensor, y_pred: Tensor, k: int) -> Tensor:
     return K.cast(K.less(stronger, k), K.floatx())
 
 
-for _loss in (
-    mean_squared_error,
-    mean_absolute_error,
-    mean_absolute_percentage_error,
-    mean_squared_logarithmic_error,
-    hinge,
-    squared_hinge,
-    categorical_hinge,
-    logcosh,
-    categorical_crossentropy,
-    sparse_categorical_crossentropy,
-    binary_crossentropy,
-    kullback_leibler_divergence,
-    poisson,
-    cosine_proximity,
-    huber,
-    binary_focal_crossentropy,
-    categorical_focal_crossentropy,
-):
+for _name in losses.__all__:
     # Keras 3's cosine similarity has, as a metric, the other sign.
-    _names = ("cosine",) if _loss is cosine_proximity else ALIASES.get(_loss.__name__, ())
-    registry.register(_loss, *_names)
+    _aliases = ("cosine",) if _name == "cosine_proximity" else ALIASES.get(_name, ())
+    registry.register(getattr(losses, _name), *_aliases)

@@ -20,6 +20,22 @@ from kerascope.losses.classes import quotient
 from kerascope.metrics.classes import Metric, sum_and_weight, weights_like
 from kerascope.metrics.functions import registry
 
+__all__ = [
+    "AUC",
+    "F1Score",
+    "FBetaScore",
+    "FalseNegatives",
+    "FalsePositives",
+    "Mean",
+    "MeanIoU",
+    "Precision",
+    "Recall",
+    "RootMeanSquaredError",
+    "Sum",
+    "TrueNegatives",
+    "TruePositives",
+]
+
 # --- decisions ------------------------------------------------------------------------------------
 
 

@@ -5,42 +5,22 @@
 step). Keras keeps them in `keras.optimizers`.
 """
 
+# ruff: noqa: F403, F405 (each module's __all__ says which names it has)
+
 from __future__ import annotations
 
 from typing import Any
 
 from kerascope.not_yet import answer_missing_names
-from kerascope.optimizers import schedules
+from kerascope.optimizers import schedules, update_rules
 from kerascope.optimizers.base import Optimizer, ParameterUpdate, clip_norm
-from kerascope.optimizers.update_rules import (
-    SGD,
-    Adadelta,
-    Adagrad,
-    Adam,
-    Adamax,
-    AdamW,
-    Ftrl,
-    Lamb,
-    Lion,
-    Nadam,
-    RMSprop,
-)
+from kerascope.optimizers.update_rules import *
 from kerascope.registry import Registry
 
 __all__ = [
-    "SGD",
-    "Adadelta",
-    "Adagrad",
-    "Adam",
-    "AdamW",
-    "Adamax",
-    "Ftrl",
-    "Lamb",
-    "Lion",
-    "Nadam",
+    *update_rules.__all__,
     "Optimizer",
     "ParameterUpdate",
-    "RMSprop",
     "adadelta",
     "adagrad",
     "adam",
@@ -56,8 +36,8 @@ __all__ = [
 ]
 
 _registry = Registry("optimizer")
-for _optimizer in (SGD, RMSprop, Adagrad, Adadelta, Adam, Adamax, Nadam, AdamW, Lamb, Lion, Ftrl):
-    _registry.register(_optimizer, _optimizer.__name__.lower())
+for _name in update_rules.__all__:
+    _registry.register(getattr(update_rules, _name), _name.lower())
 
 sgd = SGD
 rmsprop = RMSprop

@@ -23,6 +23,20 @@ from kerascope.optimizers.base import (
     naming,
 )
 
+__all__ = [
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "Ftrl",
+    "Lamb",
+    "Lion",
+    "Nadam",
+    "RMSprop",
+]
+
 
 class SGD(DecayingOptimizer):
     """Go down the gradient; with momentum, keep part of the last step's velocity.

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from kerascope.callers import warn
+from kerascope.configured import by_name
 from kerascope.errors import ArgumentError, DataError
 from kerascope.preprocessing.image_files import (
     array_to_img,
@@ -235,21 +236,7 @@ class ImageDataGenerator:
     ) -> NumpyArrayIterator:
         """Return batches of the images in an array; see `NumpyArrayIterator`."""
         make_folder_for_pictures(save_to_dir)
-        return NumpyArrayIterator(
-            x,
-            y,
-            self,
-            batch_size=batch_size,
-            shuffle=shuffle,
-            sample_weight=sample_weight,
-            seed=seed,
-            data_format=self.data_format,
-            save_to_dir=save_to_dir,
-            save_prefix=save_prefix,
-            save_format=save_format,
-            subset=subset,
-            dtype=self.dtype,
-        )
+        return NumpyArrayIterator(**by_name(locals()), **self._of_iterators)
 
     def flow_from_directory(
         self,
@@ -290,25 +277,7 @@ class ImageDataGenerator:
             See `load_img`.
         """
         make_folder_for_pictures(save_to_dir)
-        return DirectoryIterator(
-            directory,
-            self,
-            target_size=target_size,
-            color_mode=color_mode,
-            classes=classes,
-            class_mode=class_mode,
-            batch_size=batch_size,
-            shuffle=shuffle,
-            seed=seed,
-            data_format=self.data_format,
-            save_to_dir=save_to_dir,
-            save_prefix=save_prefix,
-            save_format=save_format,
-            follow_links=follow_links,
-            subset=subset,
-            interpolation=interpolation,
-            dtype=self.dtype,
-        )
+        return DirectoryIterator(**by_name(locals()), **self._of_iterators)
 
     def flow_from_dataframe(
         self,
@@ -351,28 +320,11 @@ class ImageDataGenerator:
             Write each image that was made to a file in this folder.
         """
         make_folder_for_pictures(save_to_dir)
-        return DataFrameIterator(
-            dataframe,
-            directory,
-            self,
-            x_col=x_col,
-            y_col=y_col,
-            has_ext=has_ext,
-            target_size=target_size,
-            color_mode=color_mode,
-            classes=classes,
-            class_mode=class_mode,
-            batch_size=batch_size,
-            shuffle=shuffle,
-            seed=seed,
-            data_format=self.data_format,
-            save_to_dir=save_to_dir,
-            save_prefix=save_prefix,
-            save_format=save_format,
-            subset=subset,
-            interpolation=interpolation,
-            dtype=self.dtype,
-        )
+        return DataFrameIterator(**by_name(locals()), **self._of_iterators)
+
+    @property
+    def _of_iterators(self) -> dict[str, Any]:
+        return {"image_data_generator": self, "data_format": self.data_format, "dtype": self.dtype}
 
     # --- random changes ---------------------------------------------------------------------------
 

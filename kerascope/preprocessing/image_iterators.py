@@ -18,6 +18,7 @@ from numpy.typing import DTypeLike
 from kerascope.backend.ops.random import fresh_seed
 from kerascope.backend.ops.windows import is_whole, sizes_along_axes
 from kerascope.callers import warn
+from kerascope.configured import by_name
 from kerascope.edge import show
 from kerascope.errors import ArgumentError, DataError, UnavailableError
 from kerascope.preprocessing.image_files import (
@@ -278,6 +279,7 @@ class NumpyArrayIterator(ImageIterator):
         subset: str | None = None,
         dtype: DTypeLike | None = None,
     ) -> None:
+        shared = by_name(locals(), "x", "y", "sample_weight")
         check_subset(subset)
         images, others = _images_and_others(x)
         part = _part(len(images), subset, image_data_generator)
@@ -289,19 +291,7 @@ class NumpyArrayIterator(ImageIterator):
             if sample_weight is None
             else _of_length(sample_weight, "sample_weight", len(images))[part]
         )
-        super().__init__(
-            len(self.x),
-            image_data_generator,
-            batch_size=batch_size,
-            shuffle=shuffle,
-            seed=seed,
-            data_format=data_format,
-            save_to_dir=save_to_dir,
-            save_prefix=save_prefix,
-            save_format=save_format,
-            subset=subset,
-            dtype=dtype,
-        )
+        super().__init__(len(self.x), **shared)
         warn_of_channels(self.x.shape, self.data_format, "NumpyArrayIterator")
 
     def _load(self, place: int) -> np.ndarray:
@@ -370,6 +360,7 @@ def make_folder_for_pictures(folder: str | os.PathLike[str] | None) -> None:
 # In a folder for each class, or listed in a table.
 
 CLASS_MODES = ("categorical", "binary", "sparse", "input", None)
+_OF_FILES = ("target_size", "color_mode", "classes", "class_mode", "interpolation")
 
 
 class FileIterator(ImageIterator):
@@ -498,6 +489,7 @@ class DirectoryIterator(FileIterator):
         interpolation: str = "nearest",
         dtype: DTypeLike | None = None,
     ) -> None:
+        shared = by_name(locals(), "directory", "follow_links", *_OF_FILES)
         check_subset(subset)
         self._prepare(directory, target_size, color_mode, class_mode, interpolation)
         names = sorted(folder.name for folder in Path(directory).iterdir() if folder.is_dir())
@@ -512,19 +504,7 @@ class DirectoryIterator(FileIterator):
             numbers += [number] * len(part)
         self.classes = np.array(numbers, dtype="int32")
         self._tell()
-        super().__init__(
-            self.samples,
-            image_data_generator,
-            batch_size=batch_size,
-            shuffle=shuffle,
-            seed=seed,
-            data_format=data_format,
-            save_to_dir=save_to_dir,
-            save_prefix=save_prefix,
-            save_format=save_format,
-            subset=subset,
-            dtype=dtype,
-        )
+        super().__init__(self.samples, **shared)
 
 
 def _warn_of_missing(classes: list[str], names: list[str], directory: Any) -> None:
@@ -589,6 +569,9 @@ class DataFrameIterator(FileIterator):
         interpolation: str = "nearest",
         dtype: DTypeLike | None = None,
     ) -> None:
+        shared = by_name(
+            locals(), "dataframe", "directory", "x_col", "y_col", "has_ext", *_OF_FILES
+        )
         check_subset(subset)
         self._prepare(directory, target_size, color_mode, class_mode, interpolation)
         rows = _rows_with_files(_column(dataframe, x_col), Path(directory), has_ext, save_format)
@@ -600,19 +583,7 @@ class DataFrameIterator(FileIterator):
         self.filenames = [name for _, name in rows]
         self._number_classes(rows, targets)
         self._tell()
-        super().__init__(
-            self.samples,
-            image_data_generator,
-            batch_size=batch_size,
-            shuffle=shuffle,
-            seed=seed,
-            data_format=data_format,
-            save_to_dir=save_to_dir,
-            save_prefix=save_prefix,
-            save_format=save_format,
-            subset=subset,
-            dtype=dtype,
-        )
+        super().__init__(self.samples, **shared)
 
     def _columns(self, dataframe: Any, y_col: Any) -> Any:
         """Return the targets: numbers as an array, or the name of each row's class."""
