@@ -3,25 +3,6 @@
 from hypothesis import strategies as st
 
 from kerascope.trace.events import GRAINS, NOWHERE, Delta, Event, Where
-from kerascope.trace.tape_store import Tape
-
-
-class Running:
-    """A program that can be run from outside: it gives its events one by one."""
-
-    def __init__(self, events):
-        self.tape = Tape()
-        self._coming = list(events)
-
-    @property
-    def ended(self):
-        return len(self.tape) == len(self._coming)
-
-    def advance(self):
-        if self.ended:
-            return False
-        self.tape.append(self._coming[len(self.tape)])
-        return True
 
 
 def event(t=0, kind="op", ph="I", depth=0, name="x", grain=None, phase="", deltas=(), where=None):

@@ -19,7 +19,7 @@ from kerascope.trace.events import END, Event
 from kerascope.trace.function_plan import fitted, name_of, slot_of
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.records import listed
-from kerascope.trace.stepper import EventSource, Recording
+from kerascope.trace.stepper import Recording
 from kerascope.trace.tape_memory import LEAST_FOR_EVENTS
 from kerascope.trace.tape_store import Tape, difference
 from kerascope.trace.timelines import (
@@ -39,7 +39,7 @@ UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
 class ChangingCommands(Shell):
     """Commands that change what happened."""
 
-    _live: EventSource | None = None  # where the program writes, while we are on another timeline
+    _live: Recording | None = None  # where the program writes, while we are on another timeline
 
     # --- set --------------------------------------------------------------------------------------
 

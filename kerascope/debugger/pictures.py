@@ -24,6 +24,7 @@ from kerascope.viz.extract.nodes import node_graph
 from kerascope.viz.extract.subjects import model_with_graph
 from kerascope.viz.graph import Graph, GraphEdge, GraphNode
 from kerascope.viz.kinds import KIND_OF_CLASS
+from kerascope.viz.nesting import longest_paths
 from kerascope.viz.overlays.marking import known_ids, with_progress, with_states
 from kerascope.viz.overlays.values import with_values
 
@@ -64,7 +65,7 @@ def graph_of_tape(events: list[Event]) -> Graph:
         for tensor in _inputs(events, event)
         if tensor.name in makers
     ]
-    depths = _depths(list(ids.values()), edges)
+    depths = longest_paths([*ids.values()], [(edge.source, edge.target) for edge in edges])
     nodes = [
         GraphNode(box, layer_of(name), _kind(events, name), depth=depths[box])
         for name, box in ids.items()
@@ -107,16 +108,6 @@ def _kind(events: list[Event], name: str) -> str:
     call = _call(events, created)
     layer = value_of_event(call, "layer") if call is not None else None
     return KIND_OF_CLASS.get(getattr(layer, "kind", ""), "layer")
-
-
-def _depths(boxes: list[str], edges: list[GraphEdge]) -> dict[str, int]:
-    """Return the longest path from each box to an end; later calls never feed earlier ones."""
-    depths = dict.fromkeys(boxes, 0)
-    for box in reversed(boxes):
-        for edge in edges:
-            if edge.source == box:
-                depths[box] = max(depths[box], depths[edge.target] + 1)
-    return depths
 
 
 # --- the picture at a stop ------------------------------------------------------------------------

@@ -6,7 +6,7 @@ condition hold, has a watched value changed, is the plan met? It is the same que
 tape is read or the program runs, forward and backward::
 
     past                      now                 end of the tape
-    |--- read backward ---|   ^   |--- read on ---|--- the program runs on ---> `source.advance()`
+    |--- read backward ---|   ^   |--- read on ---|--- the program runs on --->
 
 A verb returns a `Stop`. Where the program cannot be run from here, because it is what called us
 (`LiveDriver`), the verb returns None: the plan is kept, and the program must go on.
@@ -271,50 +271,29 @@ class Events(History, Protocol):
 
     def names_at(self, t: int) -> Mapping[str, Any]:
         """Return the names at a time."""
-        ...
 
 
-class EventSource(Protocol):
-    """Where events come from."""
-
-    @property
-    def tape(self) -> Events:
-        """The events so far; event t has place t."""
-        ...
-
-    @property
-    def ended(self) -> bool:
-        """Whether no more can come."""
-        ...
-
-    def advance(self) -> bool:
-        """Let the program run to its next event; return whether there is one now."""
-        ...
-
-
+@dataclass
 class Recording:
-    """A source that has ended: a tape that was recorded."""
+    """Where events come from: a tape that was recorded.
 
-    ended = True
+    Attributes
+    ----------
+    tape : Events
+        The events so far; event t has place t.
+    ended : bool
+        Whether no more can come.
+    """
 
-    def __init__(self, tape: Events) -> None:
-        self.tape = tape
-
-    def advance(self) -> bool:
-        """Return False: nothing more comes."""
-        return False
+    tape: Events
+    ended: bool = True
 
 
-class Running:
+@dataclass
+class Running(Recording):
     """A source that grows by itself: the program runs, and calls a `LiveDriver` at each event."""
 
-    def __init__(self, tape: Events) -> None:
-        self.tape = tape
-        self.ended = False
-
-    def advance(self) -> bool:
-        """Return False: what comes next, the program decides."""
-        return False
+    ended: bool = False
 
 
 # --- the stepper ----------------------------------------------------------------------------------
@@ -328,7 +307,7 @@ class Stepper:
 
     Parameters
     ----------
-    source : EventSource
+    source : Recording
     grain : str
         The finest grain that `step` and `next` stop at.
 
@@ -348,7 +327,7 @@ class Stepper:
     event its begin. They are places of their own, so a step back from the end shows the last event.
     """
 
-    def __init__(self, source: EventSource, grain: str = "node") -> None:
+    def __init__(self, source: Recording, grain: str = "node") -> None:
         self.source = source
         self.grain = grain
         numbers = count(1)
@@ -483,8 +462,6 @@ class Stepper:
         """
         if t < 0:
             raise ArgumentError(f"goto: got t={t}; expected a time, 0 or later.")
-        while t >= len(self.tape) and self.source.advance():
-            pass
         if t < len(self.tape):
             if self.tape[t].t != t:
                 raise ArgumentError(f"goto {t}: {told_of(self.tape[t])}.")
@@ -501,7 +478,7 @@ class Stepper:
         """Stop at the next event, whatever the plan: Ctrl-C. A signal handler may call this."""
         self._interrupted = True
 
-    def switch(self, source: EventSource, t: int) -> Stop | None:
+    def switch(self, source: Recording, t: int) -> Stop | None:
         """Go to another timeline, at a time."""
         self.source = source
         return self.goto(t)
@@ -512,7 +489,7 @@ class Stepper:
         """Go on with the plan; None if the program must run for that."""
         source = self.source
         tape = source.tape
-        while self._place + 1 < len(tape) or source.advance():
+        while self._place + 1 < len(tape):
             event = tape[self._place + 1]
             self._place = event.t  # of a forgotten stretch the last time
             stop = self.should_stop(event)

@@ -21,15 +21,22 @@ from kerascope.errors import (
 from kerascope.layers import Add, Dense, Dropout, Input, Lambda, Layer
 from kerascope.models import Sequential
 from kerascope.stage import observing
-from kerascope.viz.extract.gradients import (
-    gradient_graph,
-    gradient_graph_of_model,
-    gradient_values,
-    gradient_values_of_model,
-)
+from kerascope.viz.extract import gradients as level
+from kerascope.viz.extract.gradients import gradient_graph, gradient_graph_of_model
 from kerascope.viz.graph import Graph
 
 rng = np.random.default_rng(3)
+
+
+def gradient_values(loss, wrt, feed) -> dict[str, np.ndarray]:
+    """Return the arrays of which the boxes of `gradient_graph` tell, by id."""
+    picture = level._picture_of_tensors(loss, wrt, "gradients", "test")
+    return level.computed(picture.tensors, *level.fed_tensors(feed, "test"))
+
+
+def gradient_values_of_model(model, data, training=False) -> dict[str, np.ndarray]:
+    picture = level._picture_of_model(model, "test")
+    return level.computed(picture.tensors, *level.fed_model(model, data, training, "test"))
 
 
 def backward_edges(graph: Graph) -> list[tuple[str, str]]:

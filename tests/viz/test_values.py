@@ -15,7 +15,6 @@ from kerascope.viz.extract.subjects import graph_of
 from kerascope.viz.graph import Graph, GraphNode
 from kerascope.viz.overlays.marking import known_ids
 from kerascope.viz.overlays.values import (
-    ASCII_BARS,
     BARS,
     at_step,
     histogram,
@@ -59,16 +58,9 @@ def test_an_array_in_words(array, text):
     assert value_text(array) == text
 
 
-def test_in_ascii_nothing_else_appears():
-    array = [np.nan, *range(20), 0, 0]
-    text = value_text(array, ascii_only=True)
-    assert text.isascii()
-    assert text.startswith("X 1 NaN\n")
-
-
 def test_a_single_number_far_away_is_seen():
     assert histogram([0] * 10_000 + [1]) == "█▁▁▁▁▁▁▂"
-    assert len(set(BARS)) == len(set(ASCII_BARS)) == 8
+    assert len(set(BARS)) == 8
 
 
 @pytest.mark.parametrize(

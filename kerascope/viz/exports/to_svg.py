@@ -307,19 +307,19 @@ def _cells(rect: Rect, measure: Measure, rankdir: str) -> Iterator[str]:
     """Yield the cells along the sides at which arrows arrive and leave."""
     left, above, right, below = measure.margins
     inputs, outputs = measure.text.inputs, measure.text.outputs
-    if rankdir == "LR":
+    if inputs and rankdir == "LR":
         yield from _column(inputs, rect, rect.x, left, rect.x + left)
-        yield from _column(outputs, rect, rect.right - right, right, rect.right - right)
-    else:
+    elif inputs:
         yield from _row(inputs, rect, rect.y, above, rect.y + above)
+    if outputs and rankdir == "LR":
+        yield from _column(outputs, rect, rect.right - right, right, rect.right - right)
+    elif outputs:
         yield from _row(outputs, rect, rect.bottom - below, below, rect.bottom - below)
 
 
 def _row(
     cells: tuple[str, ...], rect: Rect, top: float, height: float, border: float
 ) -> Iterator[str]:
-    if not cells:
-        return
     wide = rect.width / len(cells)
     line = f"M{number(rect.x)},{number(border)}H{number(rect.right)}"
     starts = [rect.x + wide * i for i in range(1, len(cells))]
@@ -331,8 +331,6 @@ def _row(
 def _column(
     cells: tuple[str, ...], rect: Rect, left: float, width: float, border: float
 ) -> Iterator[str]:
-    if not cells:
-        return
     high = rect.height / len(cells)
     line = f"M{number(border)},{number(rect.y)}V{number(rect.bottom)}"
     starts = [rect.y + high * i for i in range(1, len(cells))]

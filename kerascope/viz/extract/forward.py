@@ -31,7 +31,7 @@ from kerascope.viz.extract.layers import shapes_text
 from kerascope.viz.extract.nodes import node_graph
 from kerascope.viz.extract.op_facts import kind_of_leaf, op_attributes
 from kerascope.viz.graph import Attribute, GraphEdge, GraphNode
-from kerascope.viz.nesting import longest_paths
+from kerascope.viz.nesting import FreeIds, longest_paths
 
 
 @dataclass
@@ -62,7 +62,9 @@ class Forward:
     leaves: dict[Tensor, str] = field(default_factory=dict)
     numbers: dict[Tensor, int] = field(default_factory=dict)
     counts_uses: bool = False
-    _given: dict[str, int] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        self._free_id = FreeIds(self.boxes).take
 
     def home(self, tensor: Tensor) -> str | None:
         """Return the id of the box that makes a tensor; None for what is not drawn."""
@@ -81,13 +83,7 @@ class Forward:
         self, wanted: str, label: str, kind: str, attrs: dict[str, Attribute] | None = None
     ) -> str:
         """Add a box; return its id."""
-        name = clean(wanted)
-        number = self._given.get(name, 0) + 1  # many ops may have one name: count on from the last
-        box_id = name if number == 1 else f"{name}~{number}"
-        while box_id in self.boxes:
-            number += 1
-            box_id = f"{name}~{number}"
-        self._given[name] = number
+        box_id = self._free_id(wanted)
         self.boxes[box_id] = GraphNode(box_id, clean(label), kind, "", 0, attrs or {})
         return box_id
 
@@ -251,10 +247,9 @@ def require_compiled(model: Any, where: str) -> None:
 
 def forward_of_model(model: Any, weights: Sequence[Variable]) -> Forward:
     """Return the calls of a compiled model, these of its weights, its targets and its losses."""
-    forward = Forward(model.total_loss)
     graph = node_graph(model)
-    forward.boxes.update((box.id, box) for box in graph.nodes)
-    forward.edges.extend(graph.edges)
+    boxes = {box.id: box for box in graph.nodes}
+    forward = Forward(model.total_loss, boxes, [*graph.edges])
     calls = calls_in(model)
     _enter_calls(forward, calls, graph.edges)
     trained = set(model._collected_trainable_weights)

@@ -119,15 +119,6 @@ def gradient_graph(
     return _with_numbers(picture.graph, computed(picture.tensors, *fed_tensors(feed, where)))
 
 
-def gradient_values(
-    loss: Tensor, wrt: Tensor | Sequence[Tensor], feed: Mapping[Tensor, Any]
-) -> dict[str, np.ndarray]:
-    """Return the arrays of the gradients, contributions and sums of `gradient_graph`, by id."""
-    where = "gradient_values"
-    picture = _picture_of_tensors(loss, wrt, "gradients", where)
-    return computed(picture.tensors, *fed_tensors(feed, where))
-
-
 def _picture_of_tensors(
     loss: Tensor, wrt: Tensor | Sequence[Tensor], name: str, where: str
 ) -> GradientPicture:
@@ -180,16 +171,6 @@ def gradient_graph_of_model(
         return picture.graph
     inputs, arrays = fed_model(model, data, training, where)
     return _with_numbers(picture.graph, computed(picture.tensors, inputs, arrays))
-
-
-def gradient_values_of_model(
-    model: Any, data: Any, *, training: bool = False
-) -> dict[str, np.ndarray]:
-    """Return the arrays of the gradients of `gradient_graph_of_model`, by the ids of its boxes."""
-    where = "gradient_values_of_model"
-    picture = _picture_of_model(model, where)
-    inputs, arrays = fed_model(model, data, training, where)
-    return computed(picture.tensors, inputs, arrays)
 
 
 def _picture_of_model(model: Any, where: str) -> GradientPicture:

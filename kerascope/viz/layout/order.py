@@ -24,12 +24,15 @@ class Segment:
 
     Attributes
     ----------
+    edge : int
+        The arrow's number in the graph.
     upper, lower : int
         Its items.
     leaves, arrives : float
         Where along them, -0.5 to 0.5.
     """
 
+    edge: int
     upper: int
     lower: int
     leaves: float
@@ -96,7 +99,7 @@ def segments_of(level: Level) -> list[Segment]:
         for number, (upper, lower) in enumerate(pairwise(route.stops)):
             leaves = route.tail if number == 0 else 0.0
             arrives = route.head if number == last else 0.0
-            found.append(Segment(upper, lower, leaves, arrives))
+            found.append(Segment(route.edge, upper, lower, leaves, arrives))
     return found
 
 

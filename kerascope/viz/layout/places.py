@@ -73,7 +73,7 @@ class Places:
 def place_level(level: Level, shapes: list[Shape]) -> Places:
     """Return where the items of a level lie, the nearest corner at (0, 0)."""
     segments = segments_of(level)
-    middle = _middles(level, shapes)
+    middle = _middles(level, shapes, segments)
     left = min(middle[i] - shape.across / 2 for i, shape in enumerate(shapes))
     middle = [m - left for m in middle]
     right = max(middle[i] + shape.across / 2 for i, shape in enumerate(shapes))
@@ -97,9 +97,9 @@ def end_of(
 # --- across ---------------------------------------------------------------------------------------
 
 
-def _middles(level: Level, shapes: list[Shape]) -> list[float]:
+def _middles(level: Level, shapes: list[Shape], segments: list[Segment]) -> list[float]:
     """Return the middle of each item."""
-    ties = _ties(level, shapes)
+    ties = _ties(level, shapes, segments)
     above: list[list[Wish]] = [[] for _ in shapes]
     below: list[list[Wish]] = [[] for _ in shapes]
     for upper, lower, shift, weight in ties:
@@ -123,21 +123,14 @@ def _middles(level: Level, shapes: list[Shape]) -> list[float]:
 Wish = tuple[int, float, float]  # another item, how far from its middle to be, how much
 
 
-def _ties(level: Level, shapes: list[Shape]) -> list[Tie]:
+def _ties(level: Level, shapes: list[Shape], segments: list[Segment]) -> list[Tie]:
     """Return how the items above and below each other want to stand."""
     ties = []
-    for route in level.routes:
-        if route.lane >= 0 or route.beside:
-            continue
-        last = len(route.stops) - 2
-        for number, (upper, lower) in enumerate(pairwise(route.stops)):
-            leaves = arrives = 0.0
-            if number == 0:
-                leaves = end_of(level, shapes, upper, route.edge, route.tail, EXIT)
-            if number == last:
-                arrives = end_of(level, shapes, lower, route.edge, route.head, ENTRY)
-            weight = STRAIGHT[(level.kinds[upper] == BEND) + (level.kinds[lower] == BEND)]
-            ties.append(Tie(upper, lower, leaves - arrives, weight))
+    for one in segments:
+        leaves = end_of(level, shapes, one.upper, one.edge, one.leaves, EXIT)
+        arrives = end_of(level, shapes, one.lower, one.edge, one.arrives, ENTRY)
+        weight = STRAIGHT[(level.kinds[one.upper] == BEND) + (level.kinds[one.lower] == BEND)]
+        ties.append(Tie(one.upper, one.lower, leaves - arrives, weight))
     return ties
 
 

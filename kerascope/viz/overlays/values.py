@@ -38,7 +38,6 @@ from kerascope.viz.theme import STATES
 
 MOST_NUMBERS = 12
 BARS = "▁▂▃▄▅▆▇█"
-ASCII_BARS = "_.:-=+*#"
 MANY_ZEROS = 0.5
 
 Values = Mapping[str, Any]  # by id: an array, or a list of one array for each output
@@ -47,14 +46,14 @@ Values = Mapping[str, Any]  # by id: an array, or a list of one array for each o
 # --- in words -------------------------------------------------------------------------------------
 
 
-def value_text(array: Any, *, ascii_only: bool = False) -> str:
+def value_text(array: Any, statistics: Statistics | None = None) -> str:
     """Return what there is to say of an array, in one to a few lines.
 
     Parameters
     ----------
     array : array_like
-    ascii_only : bool
-        For terminals that know only ASCII.
+    statistics : Statistics, optional
+        Its own, where they are known.
 
     Raises
     ------
@@ -72,19 +71,16 @@ def value_text(array: Any, *, ascii_only: bool = False) -> str:
     '✗ 20 NaN'
     """
     array = _numbers(array)
-    return _text(array, _statistics(array), ascii_only)
-
-
-def _text(array: np.ndarray, statistics: Statistics, ascii_only: bool) -> str:
     if not array.size:
         return "empty"
-    alarm = alarm_text(statistics, ascii_only=ascii_only)
+    statistics = statistics or _statistics(array)
+    alarm = alarm_text(statistics)
     if statistics.min is None:
         lines = []
     elif array.size <= MOST_NUMBERS:
         lines = wrap(_whole(array), LONGEST_LINE - 4, subsequent_indent=" ")
     else:
-        lines = _summary(array, statistics, ascii_only)
+        lines = _summary(array, statistics)
     return "\n".join(filter(None, [alarm, *lines]))
 
 
@@ -113,26 +109,25 @@ def figures(array: np.ndarray) -> dict[str, str | float]:
     return {"detail": " ".join(words), "norm": norm}
 
 
-def alarm_text(statistics: Statistics, *, ascii_only: bool = False) -> str:
+def alarm_text(statistics: Statistics) -> str:
     """Return how many numbers are NaN or infinite: "✗ 3 NaN, 1 Inf"; "" if none are."""
     if statistics.is_sound:
         return ""
-    sign = STATES["nan"].plain if ascii_only else STATES["nan"].glyph
     counts = ((statistics.nans, "NaN"), (statistics.infinities, "Inf"))
-    return f"{sign} {', '.join(f'{count} {word}' for count, word in counts if count)}"
+    words = ", ".join(f"{count} {word}" for count, word in counts if count)
+    return f"{STATES['nan'].glyph} {words}"
 
 
-def histogram(array: Any, *, ascii_only: bool = False) -> str:
+def histogram(array: Any) -> str:
     """Return how the finite numbers are spread from the least to the greatest, as eight bars.
 
     The lowest bar means that none lie there, so that a single number far away is seen.
 
     Examples
     --------
-    >>> histogram([0, 0, 0, 1, 1, 7]), histogram([0, 0, 0, 1, 1, 7], ascii_only=True)
-    ('█▆▁▁▁▁▁▄', '#+_____-')
+    >>> histogram([0, 0, 0, 1, 1, 7])
+    '█▆▁▁▁▁▁▄'
     """
-    bars = ASCII_BARS if ascii_only else BARS
     values = np.asarray(array, "float64").ravel()
     values = values[np.isfinite(values)]
     largest = np.abs(values).max(initial=0.0)
@@ -140,22 +135,21 @@ def histogram(array: Any, *, ascii_only: bool = False) -> str:
     least, greatest = values.min(initial=1.0), values.max(initial=-1.0)
     if least >= greatest:
         return ""
-    places = np.minimum((values - least) / (greatest - least) * len(bars), len(bars) - 1)
-    counts = np.bincount(places.astype("int64"), minlength=len(bars))
-    heights = np.ceil(counts / counts.max() * (len(bars) - 1)).astype("int64")
-    return "".join(bars[height] for height in heights)
+    places = np.minimum((values - least) / (greatest - least) * len(BARS), len(BARS) - 1)
+    counts = np.bincount(places.astype("int64"), minlength=len(BARS))
+    heights = np.ceil(counts / counts.max() * (len(BARS) - 1)).astype("int64")
+    return "".join(BARS[height] for height in heights)
 
 
-def _summary(array: np.ndarray, statistics: Statistics, ascii_only: bool) -> list[str]:
+def _summary(array: np.ndarray, statistics: Statistics) -> list[str]:
     least, mean, greatest = map(figure, (statistics.min, statistics.mean, statistics.max))
     if statistics.min == statistics.max:
         others = statistics.nans + statistics.infinities
         return [f"{'others' if others else 'all'} {least}"]
-    between = " - " if ascii_only else " · "
-    line = between.join((f"min {least}", f"mean {mean}", f"max {greatest}"))
+    line = f"min {least} · mean {mean} · max {greatest}"
     zeros = 1 - np.count_nonzero(array) / array.size
     share = f" {100 * zeros:.0f} % zeros" if zeros > MANY_ZEROS else ""
-    return [line, histogram(array, ascii_only=ascii_only) + share]
+    return [line, histogram(array) + share]
 
 
 def _whole(array: np.ndarray) -> str:
@@ -189,7 +183,7 @@ def _statistics(array: np.ndarray) -> Statistics:
 # --- in a graph -----------------------------------------------------------------------------------
 
 
-def with_values(graph: Graph, values: Values, *, ascii_only: bool = False) -> Graph:
+def with_values(graph: Graph, values: Values) -> Graph:
     """Return the graph with what each call gave.
 
     Parameters
@@ -197,8 +191,6 @@ def with_values(graph: Graph, values: Values, *, ascii_only: bool = False) -> Gr
     graph : Graph
     values : mapping of str to (array_like or list of array_like)
         By id, as `values_of` makes it. What lies inside a box that hides it is left out.
-    ascii_only : bool
-        For terminals that know only ASCII.
 
     Returns
     -------
@@ -227,11 +219,11 @@ def with_values(graph: Graph, values: Values, *, ascii_only: bool = False) -> Gr
     details: dict[str, list[str]] = {}
     for box_id, arrays in shown.items():
         single = [_statistics(array) for array in arrays]
-        texts = [_text(x, s, ascii_only) for x, s in zip(arrays, single, strict=True)]
+        texts = [value_text(x, s) for x, s in zip(arrays, single, strict=True)]
         several = len(texts) > 1
         whole = _statistics(np.concatenate([x.ravel() for x in arrays])) if several else single[0]
         if box_id in frames:  # the numbers stand in the boxes from which they leave it
-            details[box_id] = [alarm_text(whole, ascii_only=ascii_only)]
+            details[box_id] = [alarm_text(whole)]
         else:
             details[box_id] = [f"{i}: {text}" if several else text for i, text in enumerate(texts)]
         marks[box_id] = _value_attributes(whole)
@@ -351,7 +343,7 @@ def path_to(layer: Any, network: Network) -> str | None:
     return None
 
 
-def at_step(graph: Graph, values: Values, step: int, *, ascii_only: bool = False) -> Graph:
+def at_step(graph: Graph, values: Values, step: int) -> Graph:
     """Return the picture at one moment of a run: what has been computed so far, and its values.
 
     Parameters
@@ -362,8 +354,6 @@ def at_step(graph: Graph, values: Values, step: int, *, ascii_only: bool = False
     step : int
         The call that has just been computed, counted from 0; from the end if it is negative. The
         number of steps itself means the end, when all is done.
-    ascii_only : bool
-        For terminals that know only ASCII.
 
     Raises
     ------
@@ -380,5 +370,4 @@ def at_step(graph: Graph, values: Values, step: int, *, ascii_only: bool = False
     index = int(step) + len(steps) * (step < 0)
     so_far = {name: values[name] for name in steps[: index + 1]}
     current = steps[index] if index < len(steps) else None
-    with_numbers = with_values(graph, so_far, ascii_only=ascii_only)
-    return with_progress(with_numbers, steps[:index], current)
+    return with_progress(with_values(graph, so_far), steps[:index], current)
