@@ -8,7 +8,7 @@ methods out in every class.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Self
 
@@ -143,21 +143,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return float(str(value)) if value.dtype.kind == "f" else value.item()
     return value
-
-
-def dicts_in(config: Any) -> Iterator[dict[str, Any]]:
-    """Yield every dict of a configuration, those inside others too.
-
-    Examples
-    --------
-    >>> [sorted(one) for one in dicts_in({"layers": [{"name": "a"}, {"name": "b"}]})]
-    [['layers'], ['name'], ['name']]
-    """
-    waiting = [config]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            yield value
-            waiting.extend(value.values())
-        elif isinstance(value, list):
-            waiting.extend(value)

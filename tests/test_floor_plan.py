@@ -29,7 +29,7 @@ LONGEST_FUNCTION = 60
 FLOOR_PLAN: dict[int, list[str]] = {
     row: names.split()
     for row, names in {
-        0: "errors limits printable settings stage registry spellings edge files configured "
+        0: "errors limits printable settings stage registry spellings edge files configured nested "
         "callers not_yet refusals",
         1: "backend",
         2: "activations initializers regularizers constraints losses metrics optimizers callbacks",

@@ -19,6 +19,7 @@ from kerascope.backend.schedule import Schedule, is_needed
 from kerascope.debugger.places import names_of_failure
 from kerascope.debugger.session import Session
 from kerascope.errors import ArgumentError
+from kerascope.nested import found_in, replaced
 from kerascope.registry import did_you_mean
 from kerascope.trace.breakpoints import names_of_event
 from kerascope.trace.events import BEGIN, FORGOTTEN
@@ -112,18 +113,16 @@ def extra_names(session: Session, own: dict[str, Any]) -> MutableMapping[str, An
 
 def alive(session: Session, value: Any) -> Any:
     """Return living objects for descriptions, as far as they live, and arrays to be read only."""
-    if isinstance(value, REFS):
-        found = None if session.recorder is None else session.recorder.describer.live(value)
-        return value if found is None else found
-    if isinstance(value, np.ndarray):
-        view = value.view()
-        view.flags.writeable = False
-        return view
-    if type(value) in (list, tuple):
-        return type(value)(alive(session, item) for item in value)
-    if type(value) is dict:
-        return {key: alive(session, item) for key, item in value.items()}
-    return value
+
+    def living(told: Any) -> Any:
+        if isinstance(told, np.ndarray):
+            view = told.view()
+            view.flags.writeable = False
+            return view
+        found = None if session.recorder is None else session.recorder.describer.live(told)
+        return told if found is None else found
+
+    return replaced(value, (*REFS, np.ndarray), living)
 
 
 def hint_for(name: str, names: Mapping[str, Any]) -> str:
@@ -198,19 +197,18 @@ def value_with_numbers(
     try:
         value = value_of(text, names, command)
     except (AttributeError, TypeError, IndexError):
-        if not any(
-            has_figures(names.get(name)) for name in compile(text.strip(), "", "eval").co_names
-        ):
+        asked = compile(text.strip(), "", "eval").co_names
+        if not any(found_in(names.get(name), Statistics) for name in asked):
             raise
         value = value_of(text, _names_with_numbers(session, names, own, command), command)
-    if not has_figures(value):
+    if not found_in(value, Statistics):
         return value, ""
     try:
         value = value_of(text, _names_with_numbers(session, names, own, command), command)
     except ArgumentError as why:
         return value, str(why).removeprefix(f"{command}: ")
-    why_not = "it came in another call: go there with `origin`" if has_figures(value) else ""
-    return value, why_not
+    is_whole = not found_in(value, Statistics)
+    return value, "" if is_whole else "it came in another call: go there with `origin`"
 
 
 def _names_with_numbers(
@@ -229,15 +227,6 @@ def _names_with_numbers(
         **{name: alive(session, value) for name, value in found.items() if value is not None},
         **own,
     }
-
-
-def has_figures(value: Any) -> bool:
-    """Return whether a value has the figures of an array instead of its numbers somewhere."""
-    if isinstance(value, Statistics):
-        return True
-    if type(value) is dict:
-        return any(map(has_figures, value.values()))
-    return type(value) in (list, tuple) and any(map(has_figures, value))
 
 
 def run_statement(

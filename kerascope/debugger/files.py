@@ -21,6 +21,7 @@ from kerascope.debugger.shell import completing
 from kerascope.debugger.tables import lines_of_table, picture_of
 from kerascope.errors import ArgumentError
 from kerascope.files import write_whole
+from kerascope.nested import found_in, replaced
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, END, GRAINS, Delta, Event
 from kerascope.trace.statistics import Statistics, statistics_of
@@ -206,19 +207,17 @@ def lines_of_tape(events: Iterable[Event]) -> str:
 
 def with_figures(event: Event) -> Event:
     """Return an event that holds the figures of arrays, and no arrays."""
-    deltas = tuple(Delta(d.name, d.key, _plain(without_arrays(d.value))) for d in event.deltas)
+    deltas = tuple(
+        Delta(d.name, d.key, replaced(without_arrays(d.value), np.generic, _plain))
+        for d in event.deltas
+    )
     return _with(event, event.t, event.depth, deltas)
 
 
-def _plain(value: Any) -> Any:
-    """Return a value without the NumPy numbers that only a file of arrays could hold."""
-    if isinstance(value, np.generic) and value.dtype.kind in "fc" and not np.isfinite(value):
-        return statistics_of(value)
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)(_plain(item) for item in value)
-    return value
+def _plain(number: np.generic) -> Any:
+    """Return the figures of a number that only a file of arrays could hold."""
+    is_plain = number.dtype.kind not in "fc" or np.isfinite(number)
+    return number if is_plain else statistics_of(number)
 
 
 def at_grain(events: Iterable[Event], grain: str) -> Iterator[Event]:
@@ -317,15 +316,7 @@ def _comparable(one: Sequence[Event], two: Sequence[Event]) -> Iterator[tuple[Ev
 
 
 def _has_figures(event: Event) -> bool:
-    return any(_holds_figures(delta.value) for delta in event.deltas)
-
-
-def _holds_figures(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(map(_holds_figures, value.values()))
-    if isinstance(value, (list, tuple)):
-        return any(map(_holds_figures, value))
-    return isinstance(value, (Statistics, np.generic))
+    return any(found_in(delta.value, (Statistics, np.generic)) for delta in event.deltas)
 
 
 def _what(event: Event) -> tuple[str, str, str]:

@@ -23,6 +23,7 @@ from kerascope.debugger.places import frames_of_failure
 from kerascope.debugger.rendering import text_of_value
 from kerascope.debugger.shell import Shell
 from kerascope.errors import ArgumentError
+from kerascope.nested import replaced
 from kerascope.trace.breakpoints import told
 from kerascope.trace.snapshots import REFS, Describer, same
 from kerascope.trace.statistics import Statistics, kind_of
@@ -88,7 +89,8 @@ class LookingCommands(Shell):
             self.say(text_of_value(value))
             self.say(numbers_of(value, self.width))
             return
-        text = pprint.pformat(_with_figures(value), width=self.width, sort_dicts=False)
+        told = replaced(value, np.ndarray, lambda array: _Text(text_of_value(array)))
+        text = pprint.pformat(told, width=self.width, sort_dicts=False)
         self.say(without_addresses(text, value))
 
     def do_pv(self, words: str) -> None:
@@ -196,17 +198,6 @@ class LookingCommands(Shell):
         self.say_value(names["result"])
 
     do_rv = do_retval
-
-
-def _with_figures(value: Any) -> Any:
-    """Return containers in which figures stand for arrays."""
-    if isinstance(value, np.ndarray):
-        return _Text(text_of_value(value))
-    if type(value) in (list, tuple):
-        return type(value)(_with_figures(item) for item in value)
-    if type(value) is dict:
-        return {key: _with_figures(item) for key, item in value.items()}
-    return value
 
 
 class _Text(str):

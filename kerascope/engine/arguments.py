@@ -29,6 +29,7 @@ import numpy as np
 from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.backend.shapes import Shape
 from kerascope.errors import ArgumentError
+from kerascope.nested import found_in, replaced
 from kerascope.registry import did_you_mean
 from kerascope.spellings import translate
 
@@ -128,7 +129,7 @@ class InputPlace:
 
 def with_constants(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return arguments with constants in place of arrays, also in lists and dicts."""
-    return {name: _replaced(value, np.ndarray, as_tensor) for name, value in arguments.items()}
+    return {name: replaced(value, np.ndarray, as_tensor) for name, value in arguments.items()}
 
 
 def taken_out(
@@ -152,16 +153,12 @@ def taken_out(
         tensors.append(tensor)
         return InputPlace(first + len(tensors) - 1)
 
-    return tensors, {name: _replaced(value, Tensor, place_of) for name, value in arguments.items()}
+    return tensors, {name: replaced(value, Tensor, place_of) for name, value in arguments.items()}
 
 
 def number_of_places(arguments: dict[str, Any]) -> int:
     """Return how many inputs of a Node stand in its arguments."""
-    if not arguments:
-        return 0
-    places: list[InputPlace] = []
-    _replaced(list(arguments.values()), InputPlace, places.append)
-    return len(places)
+    return len(found_in(arguments, InputPlace)) if arguments else 0
 
 
 def filled(arguments: dict[str, Any], items: Sequence[Any]) -> dict[str, Any]:
@@ -173,7 +170,7 @@ def filled(arguments: dict[str, Any], items: Sequence[Any]) -> dict[str, Any]:
     {'value': 'b', 'states': ['c'], 'training': True}
     """
     return {
-        name: _replaced(value, InputPlace, lambda place: items[place.index])
+        name: replaced(value, InputPlace, lambda place: items[place.index])
         for name, value in arguments.items()
     }
 
@@ -186,33 +183,16 @@ def restored_places(value: Any) -> Any:
             return InputPlace(**entry["config"])
         return {key: restored_places(item) for key, item in entry.items()}
 
-    return _replaced(value, dict, restored)
-
-
-def _replaced(value: Any, kind: type, replacement: Callable[[Any], Any]) -> Any:
-    """Return a value, or values in lists and dicts, with another for everything of this kind."""
-    if isinstance(value, kind):
-        return replacement(value)
-    if type(value) is dict:
-        return {key: _replaced(item, kind, replacement) for key, item in value.items()}
-    if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
-        return type(value)(_replaced(item, kind, replacement) for item in value)
-    return value
+    return replaced(value, dict, restored)
 
 
 def shapes_by_name(function: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the shape of each tensor argument for which a function has a `..._shape`."""
     return {
-        f"{name}_shape": _replaced(value, Tensor, lambda tensor: tensor.shape)
+        f"{name}_shape": replaced(value, Tensor, lambda tensor: tensor.shape)
         for name, value in arguments.items()
-        if accepts(function, f"{name}_shape") and _holds_tensors(value)
+        if accepts(function, f"{name}_shape") and found_in(value, Tensor)
     }
-
-
-def _holds_tensors(value: Any) -> bool:
-    found: list[Tensor] = []
-    _replaced(value, Tensor, found.append)
-    return bool(found)
 
 
 def masks_by_name(

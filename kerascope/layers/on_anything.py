@@ -11,7 +11,7 @@ of a function that is written with K functions:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -22,6 +22,7 @@ from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, is_eager
 from kerascope.backend.scopes import current_scope
 from kerascope.layers.core import Lambda
+from kerascope.nested import found_in, replaced
 from kerascope.spellings import habits
 
 TensorLike = Tensor | ArrayLike  # what Keras 3's functions take
@@ -34,40 +35,16 @@ def on_anything(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         if is_eager() or current_scope().makes_graph:
             return function(*args, **kwargs)
-        tensors = list(tensors_in((args, kwargs)))
+        tensors = found_in((args, kwargs), Tensor)
         if not tensors:
             with eager_mode():
-                return _with(function(*args, **kwargs), _number)
+                return replaced(function(*args, **kwargs), Tensor, value_of)
         made_by_layers = [tensor for tensor in tensors if K.is_keras_tensor(tensor)]
         if not made_by_layers or habits().wraps_operations:
             return function(*args, **kwargs)
         return _as_layer(function, args, kwargs, made_by_layers)
 
     return call
-
-
-def tensors_in(value: Any) -> Iterator[Tensor]:
-    """Yield the tensors in nested lists, tuples and dicts."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, dict):
-        yield from tensors_in(list(value.values()))
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from tensors_in(item)
-
-
-def _with(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Return nested lists, tuples and dicts with every other thing changed."""
-    if isinstance(value, dict):
-        return {name: _with(item, change) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(_with(item, change) for item in value)
-    return change(value)
-
-
-def _number(value: Any) -> Any:
-    return value_of(value) if isinstance(value, Tensor) else value
 
 
 def _as_layer(function: Callable[..., Any], args: Any, kwargs: Any, tensors: list[Tensor]) -> Any:
@@ -77,11 +54,8 @@ def _as_layer(function: Callable[..., Any], args: Any, kwargs: Any, tensors: lis
     def body(given: Any) -> Any:
         come = given if isinstance(given, list) else [given]
         places = dict(zip(inputs, come, strict=True))
-
-        def replaced(value: Any) -> Any:
-            return places.get(value, value) if isinstance(value, Tensor) else value
-
-        return function(*_with(args, replaced), **_with(kwargs, replaced))
+        taken = [replaced(one, Tensor, lambda x: places.get(x, x)) for one in (args, kwargs)]
+        return function(*taken[0], **taken[1])
 
     body.__name__ = function.__name__
     name = function.__name__.strip("_")

@@ -35,6 +35,7 @@ from kerascope.errors import ConfigError
 from kerascope.layers.arguments import Masks, Tensors
 from kerascope.layers.keras_ops import OPERATIONS
 from kerascope.layers.operation_forms import OWN, form_of, own_op
+from kerascope.nested import found_in
 from kerascope.registry import did_you_mean
 from kerascope.spellings import habits
 
@@ -163,7 +164,7 @@ class Operation(Layer):
         ConfigError
             The operation uses a weight of another layer, or something that JSON cannot hold.
         """
-        for tensor in _tensors_in(self.pattern):
+        for tensor in found_in(self.pattern, Tensor):
             raise ConfigError(
                 f"{self.label}: uses '{tensor.name}', which is a weight of another layer or was "
                 f"computed from variables; a configuration cannot say so. Write a layer of your "
@@ -187,12 +188,6 @@ def _name_for(operation: str) -> str:
     if not habits().counts_from_zero:
         return f"{prefix}_{number}"
     return prefix if number == 1 else f"{prefix}_{number - 1}"
-
-
-def _tensors_in(value: Any) -> list[Tensor]:
-    if isinstance(value, list):
-        return [found for item in value for found in _tensors_in(item)]
-    return [value] if isinstance(value, Tensor) else []
 
 
 # --- from a graph of ops --------------------------------------------------------------------------

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from kerascope import backend as K
-from kerascope.configured import dicts_in
 from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.pickling import byte_code_in, function_of
 from kerascope.errors import ConfigError, KerascopeError, UnknownNameError
 from kerascope.limits import USUAL, Budget, Limits, building, current_budget
+from kerascope.nested import dicts_in
 from kerascope.registry import custom_object_scope, get_custom_objects
 from kerascope.saving.keras3_reading import from_keras_3
 from kerascope.saving.keras3_table import ACTIVATIONS

@@ -19,12 +19,13 @@ from kerascope import losses, metrics, optimizers
 from kerascope.backend.graph import Variable
 from kerascope.backend.state import batch_set_value
 from kerascope.callers import warn
-from kerascope.configured import dicts_in, plain
+from kerascope.configured import plain
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.saving import KERAS_VERSION
 from kerascope.errors import ConfigError, DataError
 from kerascope.files import replacing
 from kerascope.limits import Budget, Limits, building
+from kerascope.nested import dicts_in
 from kerascope.registry import did_you_mean
 from kerascope.saving.configs import is_from_keras_3, model_of
 from kerascope.saving.hdf5_files import (

@@ -17,13 +17,13 @@ import numpy as np
 
 from kerascope.backend.graph import Variable
 from kerascope.callers import warn
-from kerascope.configured import dicts_in
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.network import Network
 from kerascope.engine.sequential import Sequential
 from kerascope.errors import DataError
 from kerascope.layers.operations import Operation
+from kerascope.nested import dicts_in
 from kerascope.saving.hdf5_files import array_of
 from kerascope.saving.keras3_table import CLASSES, FOLDERS
 

@@ -22,6 +22,7 @@ from kerascope.backend.function import Function
 from kerascope.backend.graph import Tensor
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.node import Node
+from kerascope.nested import replaced
 from kerascope.printable import printable, printable_lines
 
 
@@ -137,14 +138,12 @@ class Describer:
 
     def live(self, value: Any) -> Any:
         """Return what a description, or a container of them, stands for; None for what is gone."""
-        if isinstance(value, REFS):
-            _, reference = self._objects.get(id(value), (None, None))
+
+        def living(described: Any) -> Any:
+            _, reference = self._objects.get(id(described), (None, None))
             return reference() if reference is not None else None
-        if isinstance(value, (list, tuple)):
-            return type(value)(self.live(item) for item in value)
-        if isinstance(value, dict):
-            return {key: self.live(item) for key, item in value.items()}
-        return value
+
+        return replaced(value, REFS, living)
 
     def snapshot(self, value: Any, keys: Mapping[Any, str] | None = None) -> Any:
         """Return a deep copy in which every live object is described.

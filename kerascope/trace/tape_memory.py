@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from kerascope.nested import replaced
 from kerascope.trace.events import BEGIN, FORGOTTEN, INSTANT, Delta, Event, first_time
 from kerascope.trace.statistics import statistics_of
 from kerascope.trace.tape_names import Scopes
@@ -167,7 +168,9 @@ class Budget:
     def fallen(self, event: Event) -> Event:
         """Return the event with statistics in the place of its arrays, and let go of these."""
         left_of = self._left_of
-        deltas = tuple([Delta(d.name, d.key, _without(d.value, left_of)) for d in event.deltas])
+        deltas = tuple(
+            [Delta(d.name, d.key, replaced(d.value, np.ndarray, left_of)) for d in event.deltas]
+        )
         for delta in event.deltas:
             for array in arrays_in(delta.value):
                 self._release(array)
@@ -205,17 +208,7 @@ def _size(array: np.ndarray) -> int:
 
 def without_arrays(value: Any) -> Any:
     """Return a delta's value with the statistics of each array in its place."""
-    return _without(value, _left_of)
-
-
-def _without(value: Any, left_of: Callable[[np.ndarray], Any]) -> Any:
-    if isinstance(value, np.ndarray):
-        return left_of(value)
-    if isinstance(value, dict):
-        return {key: _without(item, left_of) for key, item in value.items()}
-    if isinstance(value, (list, tuple)) and not isinstance(value, Event):
-        return type(value)(_without(item, left_of) for item in value)
-    return value
+    return replaced(value, np.ndarray, _left_of)
 
 
 def _left_of(array: np.ndarray) -> Any:

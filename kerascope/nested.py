@@ -1,0 +1,62 @@
+"""Values inside lists, tuples and dicts, as arguments and configurations have them.
+
+Plain containers are gone into, however deep; one of a class of its own, such as a tuple with names,
+is a value like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+__all__: list[str] = []  # for the house itself
+
+Kind = type | tuple[type, ...]
+
+
+def replaced(value: Any, kind: Kind, replacement: Callable[[Any], Any]) -> Any:
+    """Return a value, or values in containers, with another for everything of this kind.
+
+    Examples
+    --------
+    >>> replaced({"a": [1, "b"], "c": (2.5, 3)}, int, str)
+    {'a': ['1', 'b'], 'c': (2.5, '3')}
+    """
+    if isinstance(value, kind):
+        return replacement(value)
+    if type(value) is dict:
+        return {key: replaced(item, kind, replacement) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)([replaced(item, kind, replacement) for item in value])
+    return value
+
+
+def found_in(value: Any, kind: Kind) -> list[Any]:
+    """Return everything of this kind in a value, in order.
+
+    Examples
+    --------
+    >>> found_in({"a": [1, "b"], "c": (2.5, 3)}, int)
+    [1, 3]
+    """
+    found: list[Any] = []
+    replaced(value, kind, found.append)
+    return found
+
+
+def dicts_in(config: Any) -> Iterator[dict[str, Any]]:
+    """Yield every dict of a configuration, those inside others too.
+
+    Examples
+    --------
+    >>> [sorted(one) for one in dicts_in({"layers": [{"name": "a"}, {"name": "b"}]})]
+    [['layers'], ['name'], ['name']]
+    """
+    waiting = [config]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            yield value
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
