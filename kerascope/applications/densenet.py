@@ -9,10 +9,11 @@ References
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from kerascope.applications.imagenet_utils import decode_predictions, preprocessor
 from kerascope.applications.parts import (
+    ImageShape,
+    Weights,
     channel_axis,
     channels_of,
     check_weights,
@@ -38,9 +39,9 @@ _convolved = partial(convolved, use_bias=False)
 
 def DenseNet121(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: Weights = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -51,9 +52,9 @@ def DenseNet121(
 
 def DenseNet169(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: Weights = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -64,9 +65,9 @@ def DenseNet169(
 
 def DenseNet201(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: Weights = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -79,9 +80,9 @@ def _densenet(
     name: str,
     blocks: tuple[int, ...],
     include_top: bool,
-    weights: Any,
-    input_tensor: Any,
-    input_shape: Any,
+    weights: Weights,
+    input_tensor: Tensor | None,
+    input_shape: ImageShape,
     pooling: str | None,
     classes: int,
 ) -> Model:

@@ -14,6 +14,8 @@ from typing import Any
 
 from kerascope.applications.imagenet_utils import decode_predictions, preprocessor
 from kerascope.applications.parts import (
+    ImageShape,
+    Weights,
     channel_axis,
     check_weights,
     convolved,
@@ -34,9 +36,9 @@ preprocess_input = preprocessor("tf")
 
 def InceptionV3(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: Weights = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:

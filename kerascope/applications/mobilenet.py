@@ -11,10 +11,11 @@ References
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from kerascope.applications.imagenet_utils import decode_predictions, preprocessor
 from kerascope.applications.parts import (
+    ImageShape,
+    Weights,
     channel_axis,
     channels_of,
     check_weights,
@@ -54,13 +55,13 @@ _V2_BLOCKS = (
 
 
 def MobileNet(
-    input_shape: Any = None,
+    input_shape: ImageShape = None,
     alpha: float = 1.0,
     depth_multiplier: int = 1,
     dropout: float = 1e-3,
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
+    weights: Weights = "imagenet",
+    input_tensor: Tensor | None = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -117,11 +118,11 @@ def _up_to_6(x: Tensor, name: str) -> Tensor:
 
 
 def MobileNetV2(
-    input_shape: Any = None,
+    input_shape: ImageShape = None,
     alpha: float = 1.0,
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
+    weights: Weights = "imagenet",
+    input_tensor: Tensor | None = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:

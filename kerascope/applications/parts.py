@@ -7,6 +7,7 @@ that weights can be exchanged by name.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import Any
 
 from kerascope import backend as K
@@ -23,11 +24,15 @@ from kerascope.layers import (
     GlobalAveragePooling2D,
     GlobalMaxPooling2D,
 )
+from kerascope.layers.arguments import Sizes
+
+Weights = str | PathLike[str] | None  # a file of them; None makes fresh ones
+ImageShape = Sequence[int | None] | None
 
 
 def images(
     where: str,
-    input_shape: Sequence[int | None] | None,
+    input_shape: ImageShape,
     input_tensor: Tensor | None,
     *,
     size: int,
@@ -108,7 +113,7 @@ def relu(x: Tensor, name: str | None = None) -> Tensor:
     return positive
 
 
-def convolved(x: Tensor, filters: int, kernel_size: Any, **kwargs: Any) -> Tensor:
+def convolved(x: Tensor, filters: int, kernel_size: Sizes, **kwargs: Any) -> Tensor:
     """Return the tensor after a convolution."""
     features: Tensor = Conv2D(filters, kernel_size, **kwargs)(x)
     return features
@@ -146,7 +151,7 @@ def pooled_features(x: Tensor, pooling: str | None) -> Tensor:
     return features
 
 
-def finished(inputs: Tensor, outputs: Tensor, name: str, weights: Any) -> Model:
+def finished(inputs: Tensor, outputs: Tensor, name: str, weights: Weights) -> Model:
     """Return the model, with weights from a file if one is named.
 
     Raises
@@ -162,7 +167,7 @@ def finished(inputs: Tensor, outputs: Tensor, name: str, weights: Any) -> Model:
     return model
 
 
-def check_weights(name: str, weights: Any) -> None:
+def check_weights(name: str, weights: Weights) -> None:
     """Refuse trained weights by name before anything is built."""
     if weights == "imagenet":
         raise UnavailableError(

@@ -8,10 +8,11 @@ References
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from kerascope.applications.imagenet_utils import decode_predictions, preprocessor
 from kerascope.applications.parts import (
+    ImageShape,
+    Weights,
     check_weights,
     convolved,
     ending,
@@ -33,9 +34,9 @@ _normalized = partial(normalized, epsilon=1.001e-5)
 
 def ResNet50(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: Weights = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -46,9 +47,9 @@ def ResNet50(
 
 def ResNet101(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: Weights = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -59,9 +60,9 @@ def ResNet101(
 
 def ResNet152(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: Weights = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -74,9 +75,9 @@ def _resnet(
     name: str,
     blocks: tuple[int, ...],
     include_top: bool,
-    weights: Any,
-    input_tensor: Any,
-    input_shape: Any,
+    weights: Weights,
+    input_tensor: Tensor | None,
+    input_shape: ImageShape,
     pooling: str | None,
     classes: int,
 ) -> Model:

@@ -8,16 +8,17 @@ References
 
 from __future__ import annotations
 
-from typing import Any
-
 from kerascope.applications.imagenet_utils import decode_predictions, preprocessor
 from kerascope.applications.parts import (
+    ImageShape,
+    Weights,
     check_weights,
     convolved,
     finished,
     images,
     pooled_features,
 )
+from kerascope.backend.graph import Tensor
 from kerascope.engine.model import Model
 from kerascope.layers import Dense, Flatten, MaxPooling2D
 
@@ -28,9 +29,9 @@ preprocess_input = preprocessor("caffe")
 
 def VGG16(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: Weights = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -68,9 +69,9 @@ def VGG16(
 
 def VGG19(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: Weights = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -83,9 +84,9 @@ def _vgg(
     name: str,
     convolutions: tuple[int, ...],
     include_top: bool,
-    weights: Any,
-    input_tensor: Any,
-    input_shape: Any,
+    weights: Weights,
+    input_tensor: Tensor | None,
+    input_shape: ImageShape,
     pooling: str | None,
     classes: int,
 ) -> Model:

@@ -7,10 +7,10 @@ References
 
 from __future__ import annotations
 
-from typing import Any
-
 from kerascope.applications.imagenet_utils import decode_predictions, preprocessor
 from kerascope.applications.parts import (
+    ImageShape,
+    Weights,
     check_weights,
     convolved,
     ending,
@@ -30,9 +30,9 @@ preprocess_input = preprocessor("tf")
 
 def Xception(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: Weights = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:

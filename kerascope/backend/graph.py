@@ -30,6 +30,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kerascope.backend.atomic import BOUND, LOCKS, Call, lend, move, set_values, take_over
 from kerascope.backend.scopes import Scope, current_scope
@@ -854,6 +855,9 @@ class Apply:
     def __repr__(self) -> str:
         listed = ", ".join(x.name for x in self.inputs)
         return printable(f"{self.op.name}({listed}) -> {self.outputs[0].name}")
+
+
+TensorLike = Tensor | ArrayLike  # what becomes a tensor
 
 
 def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:

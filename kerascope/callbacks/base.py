@@ -172,14 +172,7 @@ class LambdaCallback(Callback):
         on_train_end: Callable[..., Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        hooks = {
-            "on_epoch_begin": on_epoch_begin,
-            "on_epoch_end": on_epoch_end,
-            "on_batch_begin": on_batch_begin,
-            "on_batch_end": on_batch_end,
-            "on_train_begin": on_train_begin,
-            "on_train_end": on_train_end,
-        }
+        hooks = {name: value for name, value in locals().items() if name.startswith("on_")}
         given = {name: function for name, function in hooks.items() if function is not None}
         for name, function in given.items():
             if not callable(function):

@@ -118,6 +118,7 @@ class _Sliding(Layer, metaclass=KernelType):
 
     kernel_axes: ClassVar[int]
     paddings: ClassVar[tuple[str, ...]] = ("valid", "same")
+    function: ClassVar[Callable[..., Tensor]]
 
     def __init__(
         self,
@@ -175,6 +176,17 @@ class _Sliding(Layer, metaclass=KernelType):
             self.padding,
             self.strides[axis],
             self.dilation_rate[axis],
+        )
+
+    def _slide(self, *arguments: Any, **options: Any) -> Tensor:
+        """Return what K's function of the class makes of these, along the places of the layer."""
+        return type(self).function(
+            *arguments,
+            strides=self.strides,
+            padding=self.padding,
+            data_format=self.data_format,
+            dilation_rate=self.dilation_rate,
+            **options,
         )
 
     # --- what a layer does ------------------------------------------------------------------------
@@ -247,7 +259,6 @@ class _Convolution(_Sliding):
     """A convolution with `filters` kernels that see all channels, or all of their group."""
 
     paddings: ClassVar[tuple[str, ...]] = ("valid", "same", "full")
-    function: ClassVar[Callable[..., Tensor]]
 
     def __init__(
         self,
@@ -292,15 +303,7 @@ class _Convolution(_Sliding):
 
     def convolve(self, inputs: Tensor) -> Tensor:
         """Return the convolution of inputs and kernel."""
-        return type(self).function(
-            inputs,
-            self.kernel,
-            strides=self.strides,
-            padding=self.padding,
-            data_format=self.data_format,
-            dilation_rate=self.dilation_rate,
-            groups=self.groups,
-        )
+        return self._slide(inputs, self.kernel, groups=self.groups)
 
     def output_channels(self, channels: Size) -> Size:
         """Return the number of filters."""
@@ -573,15 +576,7 @@ class _Transposed(_Convolution):
 
     def convolve(self, inputs: Tensor) -> Tensor:
         """Return the transposed convolution of inputs and kernel."""
-        return type(self).function(
-            inputs,
-            self.kernel,
-            self._run_time_shape(inputs),
-            strides=self.strides,
-            padding=self.padding,
-            data_format=self.data_format,
-            dilation_rate=self.dilation_rate,
-        )
+        return self._slide(inputs, self.kernel, self._run_time_shape(inputs))
 
     def _run_time_shape(self, inputs: Tensor) -> tuple[Any, ...]:
         """Return the output's shape, with tensors for the sizes that only a run will tell."""
@@ -752,8 +747,6 @@ class Conv3DTranspose(_Transposed):
 class _Depthwise(_Sliding):
     """A convolution with `depth_multiplier` kernels for each channel."""
 
-    function: ClassVar[Callable[..., Tensor]]
-
     def __init__(
         self,
         *,
@@ -776,14 +769,7 @@ class _Depthwise(_Sliding):
 
     def convolve(self, inputs: Tensor) -> Tensor:
         """Return the convolution of each channel."""
-        return type(self).function(
-            inputs,
-            self.depthwise_kernel,
-            strides=self.strides,
-            padding=self.padding,
-            data_format=self.data_format,
-            dilation_rate=self.dilation_rate,
-        )
+        return self._slide(inputs, self.depthwise_kernel)
 
     def output_channels(self, channels: Size) -> Size:
         """Return depth_multiplier for each channel."""
@@ -924,15 +910,7 @@ class _Separable(_Depthwise):
 
     def convolve(self, inputs: Tensor) -> Tensor:
         """Return the mixed channels of the depthwise convolution."""
-        return type(self).function(
-            inputs,
-            self.depthwise_kernel,
-            self.pointwise_kernel,
-            strides=self.strides,
-            padding=self.padding,
-            data_format=self.data_format,
-            dilation_rate=self.dilation_rate,
-        )
+        return self._slide(inputs, self.depthwise_kernel, self.pointwise_kernel)
 
     def output_channels(self, channels: Size) -> Size:
         """Return the number of filters."""

@@ -22,12 +22,12 @@ import numpy as np
 
 from kerascope import activations
 from kerascope import backend as K
-from kerascope.backend.graph import Tensor, as_tensor
+from kerascope.backend.graph import Tensor, TensorLike, as_tensor
 from kerascope.backend.ops import control, elementwise, linalg
 from kerascope.backend.ops.broadcasting import promoted
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.arguments import Sizes
-from kerascope.layers.on_anything import TensorLike, on_anything
+from kerascope.layers.on_anything import on_anything
 
 __all__ = [
     "abs",

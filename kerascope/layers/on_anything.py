@@ -15,8 +15,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from kerascope import backend as K
 from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, is_eager
@@ -24,8 +22,6 @@ from kerascope.backend.scopes import current_scope
 from kerascope.layers.core import Lambda
 from kerascope.nested import found_in, replaced
 from kerascope.spellings import habits
-
-TensorLike = Tensor | ArrayLike  # what Keras 3's functions take
 
 
 def on_anything(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from kerascope import backend as K
-from kerascope.backend.graph import Tensor, as_tensor
+from kerascope.backend.graph import Tensor, TensorLike, as_tensor
 from kerascope.configured import Configured, constructor_parameters
 from kerascope.errors import ArgumentError
 from kerascope.losses import functions
@@ -109,7 +109,9 @@ class Loss(Configured):
         """Return which of the numbers that `call` gives count as samples; None for all of them."""
         return None
 
-    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Tensor:
+    def __call__(
+        self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
+    ) -> Tensor:
         """Return the loss of these predictions, reduced; weights multiply the samples' numbers.
 
         Parameters

@@ -19,7 +19,7 @@ from kerascope import backend as K
 from kerascope import losses
 from kerascope.backend.atomic import LOCKS, set_values
 from kerascope.backend.eager import eager_mode, value_of
-from kerascope.backend.graph import Tensor, Variable, as_tensor
+from kerascope.backend.graph import Tensor, TensorLike, Variable, as_tensor
 from kerascope.configured import Configured, constructor_parameters
 from kerascope.errors import ArgumentError, NotYetAttributeError
 from kerascope.limits import current_budget
@@ -109,7 +109,7 @@ class Metric(Configured):
         """Return by how much a batch makes each variable grow."""
         raise NotImplementedError(f"{type(self).__name__} does not define increments. {HOW}")
 
-    def result_of(self, state: list[Any]) -> Tensor:
+    def result_of(self, state: list[Tensor]) -> Tensor:
         """Return the metric for these values of the variables."""
         raise NotImplementedError(f"{type(self).__name__} does not define result_of. {HOW}")
 
@@ -125,7 +125,9 @@ class Metric(Configured):
 
     # --- use --------------------------------------------------------------------------------------
 
-    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+    def __call__(
+        self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
+    ) -> Any:
         """Take a batch into account and return the result so far.
 
         On tensors nothing is written: see `updates`. On arrays the state changes at once.
@@ -136,13 +138,17 @@ class Metric(Configured):
         self.updates = self._pairs(y_true, y_pred, sample_weight)
         return self.result_of([new_value for _, new_value in self.updates])
 
-    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+    def update_state(
+        self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
+    ) -> None:
         """Take a batch of arrays into account."""
         with LOCKS.steps, eager_mode():
             pairs = self._pairs(y_true, y_pred, sample_weight)
             set_values([(variable, value_of(new_value)) for variable, new_value in pairs])
 
-    def _pairs(self, y_true: Any, y_pred: Any, weights: Any) -> list[tuple[Variable, Tensor]]:
+    def _pairs(
+        self, y_true: TensorLike, y_pred: TensorLike, weights: TensorLike | None
+    ) -> list[tuple[Variable, Tensor]]:
         y_pred = as_tensor(y_pred)
         y_true, y_pred = of_equal_rank(as_tensor(y_true, like=y_pred), y_pred)
         weights = None if weights is None else as_tensor(weights)
@@ -178,7 +184,16 @@ class Metric(Configured):
         return {key: value for key, value in config.items() if (key, value) != ("dtype", None)}
 
 
-class MeanMetric(Metric):
+class SumAndCount(Metric):
+    """Base of those that keep a sum of numbers, and how many (or how heavy) they are."""
+
+    def build(self, y_pred: Tensor) -> None:
+        """Make the sum of the numbers and their count."""
+        self.add_variable((), "total")
+        self.add_variable((), "count")
+
+
+class MeanMetric(SumAndCount):
     """A function of targets and predictions, the mean of which is reported."""
 
     stateful = False
@@ -190,16 +205,13 @@ class MeanMetric(Metric):
         options = {name: getattr(self, name) for name in own}
         return type(self).function(y_true, y_pred, **options)
 
-    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+    def __call__(
+        self, y_true: Any, y_pred: TensorLike, sample_weight: TensorLike | None = None
+    ) -> Any:
         """Return the samples' numbers for tensors; for arrays the mean of all batches so far."""
         if isinstance(y_pred, Tensor):
             return self.per_sample(y_true, y_pred)
         return super().__call__(y_true, y_pred, sample_weight)
-
-    def build(self, y_pred: Tensor) -> None:
-        """Make the sum of the numbers and their count."""
-        self.add_variable((), "total")
-        self.add_variable((), "count")
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
         """Return the sum of the batch's numbers, and how many (or how heavy) they are."""
@@ -207,7 +219,7 @@ class MeanMetric(Metric):
             y_true, y_pred = K.expand_dims(y_true, -1), K.expand_dims(y_pred, -1)
         return sum_and_weight(self.per_sample(y_true, y_pred), weights)
 
-    def result_of(self, state: list[Any]) -> Tensor:
+    def result_of(self, state: list[Tensor]) -> Tensor:
         """Return the mean."""
         return quotient(state[0], state[1])
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from kerascope import backend as K
-from kerascope.backend.graph import Tensor
+from kerascope.backend.graph import Tensor, TensorLike
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.limits import current_budget
 from kerascope.losses.classes import quotient
-from kerascope.metrics.classes import Metric, sum_and_weight, weights_like
+from kerascope.metrics.classes import Metric, SumAndCount, sum_and_weight, weights_like
 from kerascope.metrics.functions import registry
 
 __all__ = [
@@ -78,11 +78,11 @@ class _Counting(Metric):
             y_true, y_pred = y_true[..., self.class_id], y_pred[..., self.class_id]
         return _counts(y_true, y_pred, weights, self._bounds)
 
-    def from_counts(self, tp: Any, fp: Any, tn: Any, fn: Any) -> Tensor:
+    def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
         """Return the metric, one number for each threshold."""
         raise NotImplementedError(f"{type(self).__name__} does not define from_counts")
 
-    def result_of(self, state: list[Any]) -> Tensor:
+    def result_of(self, state: list[Tensor]) -> Tensor:
         """Return the metric: a number for one threshold, a vector for several."""
         result = self.from_counts(*state)
         return result[0] if len(self._bounds) == 1 else result
@@ -127,7 +127,7 @@ class Precision(_OfDecisions):
     0.5
     """
 
-    def from_counts(self, tp: Any, fp: Any, tn: Any, fn: Any) -> Tensor:
+    def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
         """Return tp / (tp + fp)."""
         return quotient(tp, tp + fp)
 
@@ -142,7 +142,7 @@ class Recall(_OfDecisions):
         As for `Precision`.
     """
 
-    def from_counts(self, tp: Any, fp: Any, tn: Any, fn: Any) -> Tensor:
+    def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
         """Return tp / (tp + fn)."""
         return quotient(tp, tp + fn)
 
@@ -158,7 +158,7 @@ class _OneCount(_Counting):
 class TruePositives(_OneCount):
     """Number of positives that were predicted."""
 
-    def from_counts(self, tp: Any, fp: Any, tn: Any, fn: Any) -> Tensor:
+    def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
         """Return tp."""
         return K.identity(tp)
 
@@ -167,7 +167,7 @@ class TruePositives(_OneCount):
 class FalsePositives(_OneCount):
     """Number of negatives that were predicted to be positives."""
 
-    def from_counts(self, tp: Any, fp: Any, tn: Any, fn: Any) -> Tensor:
+    def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
         """Return fp."""
         return K.identity(fp)
 
@@ -176,7 +176,7 @@ class FalsePositives(_OneCount):
 class TrueNegatives(_OneCount):
     """Number of negatives that were predicted."""
 
-    def from_counts(self, tp: Any, fp: Any, tn: Any, fn: Any) -> Tensor:
+    def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
         """Return tn."""
         return K.identity(tn)
 
@@ -185,7 +185,7 @@ class TrueNegatives(_OneCount):
 class FalseNegatives(_OneCount):
     """Number of positives that were predicted to be negatives."""
 
-    def from_counts(self, tp: Any, fp: Any, tn: Any, fn: Any) -> Tensor:
+    def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
         """Return fn."""
         return K.identity(fn)
 
@@ -268,7 +268,7 @@ class AUC(_Counting):
         y_pred = K.sigmoid(y_pred) if self.from_logits else y_pred
         return super().increments(y_true, y_pred, weights)
 
-    def from_counts(self, tp: Any, fp: Any, tn: Any, fn: Any) -> Tensor:
+    def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
         """Return the area."""
         if self.curve == "ROC":
             recall, alarms = quotient(tp, tp + fn), quotient(fp, fp + tn)
@@ -281,7 +281,7 @@ class AUC(_Counting):
         pieces = slope * (tp[:-1] - tp[1:] + start * K.log(ratio))
         return K.sum(quotient(pieces, tp[1:] + fn[1:]))
 
-    def result_of(self, state: list[Any]) -> Tensor:
+    def result_of(self, state: list[Tensor]) -> Tensor:
         """Return the area."""
         return self.from_counts(*state)
 
@@ -350,7 +350,7 @@ class FBetaScore(Metric):
         parts = (yes * y_true, yes * (1.0 - y_true), (1.0 - yes) * y_true)
         return [K.sum(part * weight, axis=0) for part in parts]
 
-    def result_of(self, state: list[Any]) -> Tensor:
+    def result_of(self, state: list[Tensor]) -> Tensor:
         """Return the score."""
         tp, fp, fn = state
         sizes = tp + fn
@@ -436,7 +436,7 @@ class MeanIoU(Metric):
         flat = K.reshape(K.cast(classes, "int64"), (-1,))
         return K.cast(K.one_hot(flat, self.num_classes), K.floatx())
 
-    def result_of(self, state: list[Any]) -> Tensor:
+    def result_of(self, state: list[Tensor]) -> Tensor:
         """Return the mean over the classes that occur."""
         (counts,) = state
         both = K.sum(counts * K.eye(self.num_classes), axis=0)
@@ -449,7 +449,7 @@ class MeanIoU(Metric):
 
 
 @registry.alias("root_mean_squared_error")
-class RootMeanSquaredError(Metric):
+class RootMeanSquaredError(SumAndCount):
     """Root of the mean square of p - y over all samples.
 
     Examples
@@ -459,29 +459,34 @@ class RootMeanSquaredError(Metric):
     5.0
     """
 
-    def build(self, y_pred: Tensor) -> None:
-        """Make the sum of squares and their count."""
-        self.add_variable((), "total")
-        self.add_variable((), "count")
-
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
         """Return the sum of squares and their count."""
         return sum_and_weight(K.square(y_pred - y_true), weights)
 
-    def result_of(self, state: list[Any]) -> Tensor:
+    def result_of(self, state: list[Tensor]) -> Tensor:
         """Return the root of the mean."""
         return K.sqrt(quotient(state[0], state[1]))
 
 
-class _OfValues(Metric):
+class _OfValues(SumAndCount):
     """Base of the two metrics of numbers, which know no targets: `metric.update_state(values)`."""
 
-    def update_state(self, y_true: Any, y_pred: Any = None, sample_weight: Any = None) -> None:
+    def update_state(
+        self,
+        y_true: TensorLike,
+        y_pred: TensorLike | None = None,
+        sample_weight: TensorLike | None = None,
+    ) -> None:
         """Take numbers into account; the second argument is their weight, as in Keras 3."""
         weight = y_pred if sample_weight is None else sample_weight
         super().update_state(y_true, y_true, weight)
 
-    def __call__(self, y_true: Any, y_pred: Any = None, sample_weight: Any = None) -> Any:
+    def __call__(
+        self,
+        y_true: TensorLike,
+        y_pred: TensorLike | None = None,
+        sample_weight: TensorLike | None = None,
+    ) -> Any:
         """Take numbers into account and return the result so far.
 
         Raises
@@ -497,11 +502,6 @@ class _OfValues(Metric):
         self.update_state(y_true, y_pred, sample_weight)
         return self.result()
 
-    def build(self, y_pred: Tensor) -> None:
-        """Make the sum and the count."""
-        self.add_variable((), "total")
-        self.add_variable((), "count")
-
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
         """Return the sum of the numbers and their count."""
         return sum_and_weight(K.cast(y_true, K.floatx()), weights)
@@ -510,7 +510,7 @@ class _OfValues(Metric):
 class Mean(_OfValues):
     """Mean of numbers: `metric.update_state([1, 3])`, `metric.result()`."""
 
-    def result_of(self, state: list[Any]) -> Tensor:
+    def result_of(self, state: list[Tensor]) -> Tensor:
         """Return the mean."""
         return quotient(state[0], state[1])
 
@@ -518,6 +518,6 @@ class Mean(_OfValues):
 class Sum(_OfValues):
     """Sum of numbers."""
 
-    def result_of(self, state: list[Any]) -> Tensor:
+    def result_of(self, state: list[Tensor]) -> Tensor:
         """Return the sum."""
         return K.identity(state[0])

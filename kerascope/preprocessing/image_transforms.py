@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
@@ -19,7 +20,7 @@ _draw = np.random.uniform
 
 
 def random_rotation(
-    x: Any,
+    x: ArrayLike,
     rg: float,
     row_axis: int = 1,
     col_axis: int = 2,
@@ -39,7 +40,7 @@ def random_rotation(
 
 
 def random_shift(
-    x: Any,
+    x: ArrayLike,
     wrg: float,
     hrg: float,
     row_axis: int = 1,
@@ -57,7 +58,7 @@ def random_shift(
 
 
 def random_shear(
-    x: Any,
+    x: ArrayLike,
     intensity: float,
     row_axis: int = 1,
     col_axis: int = 2,
@@ -72,7 +73,7 @@ def random_shear(
 
 
 def random_zoom(
-    x: Any,
+    x: ArrayLike,
     zoom_range: Sequence[float],
     row_axis: int = 1,
     col_axis: int = 2,
@@ -93,7 +94,7 @@ def random_zoom(
     return apply_affine_transform(x, 0, 0, 0, 0, zx, zy, *axes, fill_mode, cval)
 
 
-def apply_channel_shift(x: Any, intensity: float, channel_axis: int = 0) -> np.ndarray:
+def apply_channel_shift(x: ArrayLike, intensity: float, channel_axis: int = 0) -> np.ndarray:
     """Add a number to all pixels; none leaves the range that the image had.
 
     Examples
@@ -106,12 +107,12 @@ def apply_channel_shift(x: Any, intensity: float, channel_axis: int = 0) -> np.n
     return np.clip(shifted, image.min(), image.max()).astype(image.dtype, copy=False)
 
 
-def random_channel_shift(x: Any, intensity_range: float, channel_axis: int = 0) -> np.ndarray:
+def random_channel_shift(x: ArrayLike, intensity_range: float, channel_axis: int = 0) -> np.ndarray:
     """Add a number between -`intensity_range` and `intensity_range` to all pixels."""
     return apply_channel_shift(x, _draw(-intensity_range, intensity_range), channel_axis)
 
 
-def apply_brightness_shift(x: Any, brightness: float) -> np.ndarray:
+def apply_brightness_shift(x: ArrayLike, brightness: float) -> np.ndarray:
     """Make an image brighter (above 1) or darker (below 1).
 
     Parameters
@@ -135,7 +136,7 @@ def apply_brightness_shift(x: Any, brightness: float) -> np.ndarray:
     return np.clip(brighter, 0, 255).astype(image.dtype, copy=False)
 
 
-def random_brightness(x: Any, brightness_range: Sequence[float]) -> np.ndarray:
+def random_brightness(x: ArrayLike, brightness_range: Sequence[float]) -> np.ndarray:
     """Make an image brighter or darker by a factor between the two of `brightness_range`.
 
     Raises
@@ -147,7 +148,7 @@ def random_brightness(x: Any, brightness_range: Sequence[float]) -> np.ndarray:
     return apply_brightness_shift(x, _draw(low, high))
 
 
-def flip_axis(x: Any, axis: int) -> np.ndarray:
+def flip_axis(x: ArrayLike, axis: int) -> np.ndarray:
     """Mirror an image along one axis."""
     return np.flip(x, axis)
 
@@ -171,7 +172,7 @@ FILL_MODES = ("constant", "nearest", "reflect", "wrap")
 
 
 def apply_affine_transform(
-    x: Any,
+    x: ArrayLike,
     theta: float = 0,
     tx: float = 0,
     ty: float = 0,

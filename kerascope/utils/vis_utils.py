@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kerascope import edge
+from kerascope.configured import by_name
 
 __all__ = ["DotPicture", "model_to_dot", "plot", "plot_model"]
 
@@ -58,19 +59,7 @@ def plot_model(
     MissingToolError
         Graphviz is not installed in any form.
     """
-    return _draw(
-        model,
-        to=to_file,
-        show_shapes=show_shapes,
-        show_layer_names=show_layer_names,
-        rankdir=rankdir,
-        expand_nested=expand_nested,
-        dpi=dpi,
-        show_layer_activations=show_layer_activations,
-        show_trainable=show_trainable,
-        show_dtype=show_dtype,
-        **others,
-    )
+    return _draw(to=to_file, **by_name(locals(), "to_file", "others"), **others)
 
 
 plot = plot_model
@@ -99,20 +88,7 @@ def model_to_dot(
     >>> dot.to_string().startswith("digraph")
     True
     """
-    return DotPicture(
-        _draw(
-            model,
-            show_shapes=show_shapes,
-            show_layer_names=show_layer_names,
-            rankdir=rankdir,
-            expand_nested=expand_nested,
-            dpi=dpi,
-            show_layer_activations=show_layer_activations,
-            show_trainable=show_trainable,
-            show_dtype=show_dtype,
-            **others,
-        )
-    )
+    return DotPicture(_draw(**by_name(locals(), "others"), **others))
 
 
 class DotPicture:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.sequential import Sequential
@@ -150,7 +151,7 @@ class BaseWrapper:
 
     # --- training ---------------------------------------------------------------------------------
 
-    def fit(self, x: Any, y: Any, **kwargs: Any) -> Any:
+    def fit(self, x: ArrayLike, y: ArrayLike, **kwargs: Any) -> Any:
         """Make a fresh model and train it.
 
         Parameters
@@ -170,7 +171,7 @@ class BaseWrapper:
         self.history = self.model.fit(x, targets, **self.filter_sk_params(Sequential.fit, kwargs))
         return self.history
 
-    def _targets(self, y: Any) -> np.ndarray:
+    def _targets(self, y: ArrayLike) -> np.ndarray:
         """Return targets as the model's loss wants them."""
         targets = np.asarray(y)
         if _loss_name(self.model) == "categorical_crossentropy" and targets.ndim != 2:
@@ -235,7 +236,9 @@ class KerasClassifier(BaseWrapper):
 
     _kind = _estimator_type = "classifier"
 
-    def fit(self, x: Any, y: Any, sample_weight: Any = None, **kwargs: Any) -> Any:
+    def fit(
+        self, x: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **kwargs: Any
+    ) -> Any:
         """Make a fresh model and train it; `y` are labels of any kind, or one-hot rows.
 
         Returns
@@ -281,7 +284,7 @@ class KerasClassifier(BaseWrapper):
             )
         return numbers
 
-    def predict(self, x: Any, **kwargs: Any) -> np.ndarray:
+    def predict(self, x: ArrayLike, **kwargs: Any) -> np.ndarray:
         """Return the label of each sample.
 
         Raises
@@ -300,7 +303,7 @@ class KerasClassifier(BaseWrapper):
         labels: np.ndarray = self.classes_[numbers]
         return labels
 
-    def predict_proba(self, x: Any, **kwargs: Any) -> np.ndarray:
+    def predict_proba(self, x: ArrayLike, **kwargs: Any) -> np.ndarray:
         """Return the probability of each class, shape (samples, classes).
 
         A model with one output has two classes.
@@ -310,11 +313,11 @@ class KerasClassifier(BaseWrapper):
             return np.concatenate([1 - scores, scores], axis=-1)
         return scores
 
-    def _scores(self, x: Any, arguments: dict[str, Any]) -> np.ndarray:
+    def _scores(self, x: ArrayLike, arguments: dict[str, Any]) -> np.ndarray:
         model = self._fitted()
         return np.asarray(model.predict(x, **self.filter_sk_params(Sequential.predict, arguments)))
 
-    def score(self, x: Any, y: Any, **kwargs: Any) -> float:
+    def score(self, x: ArrayLike, y: ArrayLike, **kwargs: Any) -> float:
         """Return the accuracy.
 
         Raises
@@ -358,14 +361,14 @@ class KerasRegressor(BaseWrapper):
 
     _kind = _estimator_type = "regressor"
 
-    def predict(self, x: Any, **kwargs: Any) -> np.ndarray:
+    def predict(self, x: ArrayLike, **kwargs: Any) -> np.ndarray:
         """Return the number for each sample; with several outputs a row of them."""
         model = self._fitted()
         arguments = self.filter_sk_params(Sequential.predict, kwargs)
         outputs = np.asarray(model.predict(x, **arguments))
         return outputs[..., 0] if outputs.shape[-1] == 1 else outputs
 
-    def score(self, x: Any, y: Any, **kwargs: Any) -> float:
+    def score(self, x: ArrayLike, y: ArrayLike, **kwargs: Any) -> float:
         """Return the loss with a minus before it: more is better."""
         model = self._fitted()
         arguments = {"verbose": 0, **self.filter_sk_params(Sequential.evaluate, kwargs)}
