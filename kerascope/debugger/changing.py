@@ -210,15 +210,14 @@ class ChangingCommands(Shell):
         """
         timelines, recorder = self.session.timelines, self.session.recorder
         if not words.strip():
-            for row in timelines.rows():
-                sign = "*" if row.is_current else " "
-                tape = timelines.get(row.number).tape
-                is_live = recorder is not None and tape is recorder.tape
-                words = f"{sign} {row.number}  {row.events} events"
-                if row.parent is not None:
-                    words += f", from {row.parent} at t={row.forked_at}"
+            for one in timelines:
+                sign = "*" if one is timelines.current else " "
+                is_live = recorder is not None and one.tape is recorder.tape
+                words = f"{sign} {one.number}  {len(one.tape)} events"
+                if one.parent is not None:
+                    words += f", from {one.parent.number} at t={one.forked_at}"
                 words += ", the program's" if is_live and self._is_running() else ""
-                self.say(words + "".join(f"\n     set {text}" for text in row.overrides))
+                self.say(words + "".join(f"\n     set {o.text or o.name}" for o in one.overrides))
             return
         if not words.strip().isdigit():
             raise ArgumentError(f"timeline: got {words!r}; expected a number: timeline 1.")

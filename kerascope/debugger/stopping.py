@@ -20,10 +20,11 @@ from kerascope.registry import did_you_mean
 from kerascope.trace.breakpoints import (
     OF_THE_EVENT,
     Breakpoint,
-    BreakpointRow,
+    Breakpoints,
     Unknown,
     Watch,
-    WatchRow,
+    Watches,
+    parse_expression,
 )
 from kerascope.trace.conditions import DEFAULTS
 from kerascope.trace.events import Event
@@ -307,7 +308,7 @@ class StoppingCommands(Shell):
     def say_breaks(self) -> None:
         """Print all breakpoints, watches and caught conditions; nothing if there are none."""
         stepper = self.session.stepper
-        lines = list(table_of_breaks(stepper.breakpoints.rows(), stepper.watches.rows()))
+        lines = list(table_of_breaks([*stepper.breakpoints, *stepper.watches]))
         lines += [f"catch {condition}" for condition in stepper.catches]
         for line in lines:
             self.say(line)
@@ -320,7 +321,7 @@ class StoppingCommands(Shell):
         """
         number, _, text = words.partition(" ")
         chosen = self._breakpoint(number, "condition")
-        self.session.stepper.breakpoints.set_condition(chosen.number, text)
+        chosen.condition = parse_expression(text, "condition") if text.strip() else None
         stop_once_a_line(chosen)
         if text.strip():
             self.say(f"New condition set for breakpoint {chosen.number}.")
@@ -336,7 +337,7 @@ class StoppingCommands(Shell):
         number, _, text = words.partition(" ")
         count = whole_number(text, "ignore", "how many hits") if text.strip() else 0
         chosen = self._breakpoint(number, "ignore")
-        self.session.stepper.breakpoints.set_ignore(chosen.number, count)
+        chosen.ignore = count
         if count:
             crossings = f"{count} crossing{'' if count == 1 else 's'}"
             self.say(f"Will ignore next {crossings} of breakpoint {chosen.number}.")
@@ -360,14 +361,9 @@ class StoppingCommands(Shell):
         self._switch(words, "disable", "Disabled")
 
     def _switch(self, words: str, command: str, said: str) -> None:
-        stepper, is_on = self.session.stepper, command == "enable"
-        breakpoints, watches = self._chosen(words, command)
-        for number in breakpoints:
-            (stepper.breakpoints.enable if is_on else stepper.breakpoints.disable)(number)
-            self.say(f"{said} {told(stepper.breakpoints.get(number))}")
-        for number in watches:
-            (watch,) = stepper.watches.set_enabled(is_on, number)
-            self.say(f"{said} {told(watch)}")
+        for things, number in self._chosen(words, command):
+            (one,) = things.set_enabled(command == "enable", number)
+            self.say(f"{said} {told(one)}")
 
     def do_clear(self, words: str) -> None:
         """Remove breakpoints, watches, caught conditions.
@@ -386,33 +382,30 @@ class StoppingCommands(Shell):
             return
         if not names and self.read_with("Clear all breaks? ").strip().lower() not in ("y", "yes"):
             return
-        same = [b.number for b in stepper.breakpoints if b.selector.text == words.strip()]
-        breakpoints, watches = (same, []) if same else self._chosen(words, "clear")
-        for number in breakpoints:
-            (gone,) = stepper.breakpoints.clear(number)
+        breakpoints = stepper.breakpoints
+        same = [(breakpoints, b.number) for b in breakpoints if b.selector.text == words.strip()]
+        for things, number in same or self._chosen(words, "clear"):
+            (gone,) = things.clear(number)
             self.say(f"Deleted {told(gone)}")
-        for number in watches:
-            (unwatched,) = stepper.watches.remove(number)
-            self.say(f"Deleted {told(unwatched)}")
         if not names and len(stepper.catches):
             for condition in stepper.catches.remove():
                 self.say(f"Deleted catch {condition}")
 
-    def _chosen(self, words: str, command: str) -> tuple[list[int], list[int]]:
-        """Return the numbers of breakpoints and those of watches; without words, all."""
+    def _chosen(self, words: str, command: str) -> list[tuple[Breakpoints | Watches, int]]:
+        """Return the numbers of breakpoints, then those of watches; without words, all."""
         stepper = self.session.stepper
-        breakpoints = [breakpoint.number for breakpoint in stepper.breakpoints]
-        watches = [watch.number for watch in stepper.watches]
+        known: dict[int, Breakpoints | Watches] = {}
+        for things in (stepper.breakpoints, stepper.watches):
+            known.update((one.number, things) for one in things)
         asked = words.replace(",", " ").split()
-        if not asked:
-            return breakpoints, watches
         numbers = [whole_number(word, command, "the number of a breakpoint") for word in asked]
         for number in numbers:
-            if number not in (*breakpoints, *watches):
-                there = ", ".join(map(str, sorted([*breakpoints, *watches])))
+            if number not in known:
+                there = ", ".join(map(str, sorted(known)))
                 there = f"there are {there}" if there else "there are none yet"
                 raise ArgumentError(f"{command}: no breakpoint or watch {number}; {there}.")
-        return [n for n in numbers if n in breakpoints], [n for n in numbers if n in watches]
+        chosen = [(known[number], number) for number in numbers or known]
+        return sorted(chosen, key=lambda pair: isinstance(pair[0], Watches))
 
     def _breakpoint(self, word: str, command: str) -> Breakpoint:
         number = whole_number(word, command, "the number of a breakpoint")
@@ -442,7 +435,7 @@ class StoppingCommands(Shell):
                 lines.append(line)
             if line.split(" ")[0] in MOVES:
                 break
-        self.session.stepper.breakpoints.set_commands(chosen.number, lines)
+        chosen.commands = lines
 
     # --- conditions and watches -------------------------------------------------------------------
 
@@ -475,7 +468,7 @@ class StoppingCommands(Shell):
         """
         stepper = self.session.stepper
         if not words.strip():
-            for line in table_of_breaks([], stepper.watches.rows()):
+            for line in table_of_breaks(stepper.watches):
                 self.say(line)
             return
         t = self.stop.t if self.stop is not None else -1
@@ -501,30 +494,24 @@ def told(thing: Breakpoint | Watch) -> str:
     return f"watch {thing.number} of {thing.text}"
 
 
-def table_of_breaks(
-    breakpoints: Iterable[BreakpointRow], watches: Iterable[WatchRow]
-) -> Iterable[str]:
+def table_of_breaks(things: Iterable[Breakpoint | Watch]) -> Iterable[str]:
     """Yield the lines of pdb's table; none if there is nothing in it."""
-    rows: list[tuple[int, Any]] = [(row.number, row) for row in breakpoints]
-    rows += [(row.number, row) for row in watches]
-    if rows:
+    ordered = sorted(things, key=lambda one: one.number)
+    if ordered:
         yield HEADER
-    for _, row in sorted(rows, key=lambda pair: pair[0]):
-        is_break = isinstance(row, BreakpointRow)
-        kind, disposition = ("breakpoint", row.disposition) if is_break else ("watch", "keep")
-        where = f"at {row.selector}" if is_break else f"of {row.expression}"
-        enabled = "yes" if row.enabled else "no"
-        yield f"{row.number:<4}{kind:<13}{disposition:<5}{enabled:<6}{where}"
-        yield from _below(row)
-
-
-def _below(row: Any) -> Iterable[str]:
-    if row.condition:
-        yield f"\tstop only if {row.condition}"
-    if getattr(row, "ignore", 0):
-        yield f"\tignore next {row.ignore} hits"
-    if row.hits:
-        kind = "breakpoint" if isinstance(row, BreakpointRow) else "watch"
-        yield f"\t{kind} already hit {row.hits} time{'' if row.hits == 1 else 's'}"
-    for line in getattr(row, "commands", ()):
-        yield f"\t\t{line}"
+    for one in ordered:
+        if isinstance(one, Watch):
+            kind, where, disposition = "watch", f"of {one.text}", "keep"
+        else:
+            kind, where = "breakpoint", f"at {one.selector.text}"
+            disposition = "del" if one.temporary else "keep"
+        enabled = "yes" if one.enabled else "no"
+        yield f"{one.number:<4}{kind:<13}{disposition:<5}{enabled:<6}{where}"
+        if one.condition:
+            yield f"\tstop only if {one.condition.text}"
+        if isinstance(one, Breakpoint) and one.ignore:
+            yield f"\tignore next {one.ignore} hits"
+        if one.hits:
+            yield f"\t{kind} already hit {one.hits} time{'' if one.hits == 1 else 's'}"
+        for line in one.commands if isinstance(one, Breakpoint) else ():
+            yield f"\t\t{line}"

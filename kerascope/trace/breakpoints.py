@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import count
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -171,6 +171,70 @@ def told(error: BaseException) -> str:
 Names = Callable[[Expression], Mapping[str, Any]]
 
 
+# --- what is numbered: breakpoints and watches ----------------------------------------------------
+
+
+class HasNumber(Protocol):
+    """A breakpoint or a watch."""
+
+    number: int
+    enabled: bool
+
+
+Item = TypeVar("Item", bound=HasNumber)
+
+
+class Numbered(Generic[Item]):
+    """The breakpoints, or the watches, of a session by their numbers."""
+
+    what: ClassVar[str]
+
+    def __init__(self, numbers: Iterator[int] | None = None) -> None:
+        self._numbers = numbers or count(1)
+        self._items: dict[int, Item] = {}
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter([*self._items.values()])
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def _enter(self, made: Item) -> Item:
+        self._items[made.number] = made
+        return made
+
+    def get(self, number: int, where: str = "break") -> Item:
+        """Return one by its number.
+
+        Raises
+        ------
+        ArgumentError
+            There is none of this number.
+        """
+        if number not in self._items:
+            listed = ", ".join(map(str, self._items))
+            there = f"there are {listed}" if listed else "there are none yet"
+            raise ArgumentError(f"{where}: no {self.what} {number}; {there}.")
+        return self._items[number]
+
+    def set_enabled(self, is_enabled: bool, *numbers: int) -> list[Item]:
+        """Let some, or all, stop or not; return them."""
+        chosen = self._chosen(numbers, "enable" if is_enabled else "disable")
+        for one in chosen:
+            one.enabled = is_enabled
+        return chosen
+
+    def clear(self, *numbers: int) -> list[Item]:
+        """Remove some, or all; return them."""
+        chosen = self._chosen(numbers, "clear")
+        for one in chosen:
+            self._items.pop(one.number, None)
+        return chosen
+
+    def _chosen(self, numbers: tuple[int, ...], where: str) -> list[Item]:
+        return [self.get(number, where) for number in numbers] if numbers else list(self)
+
+
 # --- breakpoints ----------------------------------------------------------------------------------
 
 
@@ -211,19 +275,6 @@ class Breakpoint:
         return selector.matches(event, events)
 
 
-class BreakpointRow(NamedTuple):
-    """One row of the table of breakpoints."""
-
-    number: int
-    disposition: str
-    enabled: bool
-    selector: str
-    condition: str
-    ignore: int
-    hits: int
-    commands: tuple[str, ...]
-
-
 class Hit(NamedTuple):
     """A breakpoint that stops, and the error of its condition if that is why."""
 
@@ -231,7 +282,7 @@ class Hit(NamedTuple):
     error: str = ""
 
 
-class Breakpoints:
+class Breakpoints(Numbered[Breakpoint]):
     """The breakpoints of a session.
 
     Parameters
@@ -244,19 +295,11 @@ class Breakpoints:
     >>> breakpoints = Breakpoints()
     >>> breakpoints.add("op:dot, norm(out) > 2").number
     1
-    >>> breakpoints.rows()[0].condition
+    >>> breakpoints.get(1).condition.text
     'norm(out) > 2'
     """
 
-    def __init__(self, numbers: Iterator[int] | None = None) -> None:
-        self._numbers = numbers or count(1)
-        self._breakpoints: dict[int, Breakpoint] = {}
-
-    def __iter__(self) -> Iterator[Breakpoint]:
-        return iter(self._breakpoints.values())
-
-    def __len__(self) -> int:
-        return len(self._breakpoints)
+    what = "breakpoint"
 
     def add(
         self, text: str, known: KnownNames = NOTHING_KNOWN, *, temporary: bool = False
@@ -274,67 +317,7 @@ class Breakpoints:
             raise ArgumentError(f"{where}: behind the comma of {text!r} a condition is missing.")
         selector = parse_selector(chosen, known, where)
         expression = parse_expression(condition, where) if comma else None
-        made = Breakpoint(next(self._numbers), selector, expression, temporary)
-        self._breakpoints[made.number] = made
-        return made
-
-    def get(self, number: int, where: str = "break") -> Breakpoint:
-        """Return a breakpoint by its number.
-
-        Raises
-        ------
-        ArgumentError
-            There is none of this number.
-        """
-        if number not in self._breakpoints:
-            listed = ", ".join(str(other) for other in self._breakpoints)
-            there = f"there are {listed}" if listed else "there are none yet"
-            raise ArgumentError(f"{where}: no breakpoint {number}; {there}.")
-        return self._breakpoints[number]
-
-    def enable(self, *numbers: int) -> list[Breakpoint]:
-        """Let some stop again, or all; return them."""
-        return self._switch(numbers, True, "enable")
-
-    def disable(self, *numbers: int) -> list[Breakpoint]:
-        """Let some not stop, or all; return them."""
-        return self._switch(numbers, False, "disable")
-
-    def _switch(self, numbers: tuple[int, ...], enabled: bool, where: str) -> list[Breakpoint]:
-        chosen = self._chosen(numbers, where)
-        for breakpoint in chosen:
-            breakpoint.enabled = enabled
-        return chosen
-
-    def clear(self, *numbers: int) -> list[Breakpoint]:
-        """Remove some, or all; return them."""
-        chosen = self._chosen(numbers, "clear")
-        for breakpoint in chosen:
-            self._breakpoints.pop(breakpoint.number, None)
-        return chosen
-
-    def _chosen(self, numbers: tuple[int, ...], where: str) -> list[Breakpoint]:
-        return [self.get(number, where) for number in numbers] if numbers else list(self)
-
-    def set_ignore(self, number: int, hits: int = 0) -> Breakpoint:
-        """Let the next hits of a breakpoint not stop; 0 lets all stop."""
-        if hits < 0:
-            raise ArgumentError(f"ignore: got {hits}; expected how many hits, 0 or more.")
-        chosen = self.get(number, "ignore")
-        chosen.ignore = hits
-        return chosen
-
-    def set_condition(self, number: int, text: str = "") -> Breakpoint:
-        """Give a breakpoint a condition; "" takes it away."""
-        chosen = self.get(number, "condition")
-        chosen.condition = parse_expression(text, "condition") if text.strip() else None
-        return chosen
-
-    def set_commands(self, number: int, commands: list[str]) -> Breakpoint:
-        """Give a breakpoint the commands that the debugger does when it stops there."""
-        chosen = self.get(number, "commands")
-        chosen.commands = list(commands)
-        return chosen
+        return self._enter(Breakpoint(next(self._numbers), selector, expression, temporary))
 
     def hit(self, event: Event, names: Names, events: History = ()) -> Hit | None:
         """Count the hits of an event; return the first that stops.
@@ -347,7 +330,7 @@ class Breakpoints:
         events : History
             The events before, for selectors that ask for the begin of a span.
         """
-        for breakpoint in self._breakpoints.values():
+        for breakpoint in self:
             if not breakpoint.enabled or not breakpoint.matches(event, events):
                 continue
             try:
@@ -363,25 +346,9 @@ class Breakpoints:
                 breakpoint.ignore -= 1
                 continue
             if breakpoint.temporary:
-                del self._breakpoints[breakpoint.number]
+                self.clear(breakpoint.number)
             return Hit(breakpoint)
         return None
-
-    def rows(self) -> list[BreakpointRow]:
-        """Return the table of breakpoints."""
-        return [
-            BreakpointRow(
-                breakpoint.number,
-                "del" if breakpoint.temporary else "keep",
-                breakpoint.enabled,
-                breakpoint.selector.text,
-                breakpoint.condition.text if breakpoint.condition else "",
-                breakpoint.ignore,
-                breakpoint.hits,
-                tuple(breakpoint.commands),
-            )
-            for breakpoint in self
-        ]
 
 
 # --- watches --------------------------------------------------------------------------------------
@@ -431,17 +398,6 @@ class Change(NamedTuple):
     added: tuple[Any, ...] = ()
     removed: tuple[Any, ...] = ()
     error: str = ""
-
-
-class WatchRow(NamedTuple):
-    """One row of the table of watches."""
-
-    number: int
-    enabled: bool
-    expression: str
-    condition: str
-    hits: int
-    first: Any
 
 
 @dataclass
@@ -519,7 +475,7 @@ def _keys(old: Any, new: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     return added, tuple(key for key in mine if not any(same(key, other) for other in theirs))
 
 
-class Watches:
+class Watches(Numbered[Watch]):
     """The watches of a session.
 
     Parameters
@@ -534,15 +490,7 @@ class Watches:
     'relative > 0.1'
     """
 
-    def __init__(self, numbers: Iterator[int] | None = None) -> None:
-        self._numbers = numbers or count(1)
-        self._watches: dict[int, Watch] = {}
-
-    def __iter__(self) -> Iterator[Watch]:
-        return iter(self._watches.values())
-
-    def __len__(self) -> int:
-        return len(self._watches)
+    what = "watch"
 
     def add(self, text: str, names: Names = lambda expression: {}) -> Watch:
         """Watch "EXPR", "EXPR, condition" or "weight:GLOB".
@@ -575,44 +523,7 @@ class Watches:
                 f"watch: {text} is {first.reason}; a watch compares data: numbers, texts, arrays "
                 "and containers of them. Watch something that it holds."
             )
-        made = Watch(next(self._numbers), text, expression, asked, first)
-        self._watches[made.number] = made
-        return made
-
-    def remove(self, *numbers: int) -> list[Watch]:
-        """Remove some, or all; return them."""
-        chosen = self._chosen(numbers)
-        for watch in chosen:
-            del self._watches[watch.number]
-        return chosen
-
-    def set_enabled(self, is_enabled: bool, *numbers: int) -> list[Watch]:
-        """Let some, or all, stop or not; return them."""
-        chosen = self._chosen(numbers)
-        for watch in chosen:
-            watch.enabled = is_enabled
-        return chosen
-
-    def _chosen(self, numbers: tuple[int, ...]) -> list[Watch]:
-        for number in numbers:
-            if number not in self._watches:
-                listed = ", ".join(map(str, self._watches)) or "none"
-                raise ArgumentError(f"watch: no watch {number}; there are: {listed}.")
-        return [self._watches[number] for number in dict.fromkeys(numbers or [*self._watches])]
-
-    def rows(self) -> list[WatchRow]:
-        """Return the table of watches."""
-        return [
-            WatchRow(
-                watch.number,
-                watch.enabled,
-                watch.text,
-                watch.condition.text if watch.condition else "",
-                watch.hits,
-                watch.first,
-            )
-            for watch in self
-        ]
+        return self._enter(Watch(next(self._numbers), text, expression, asked, first))
 
     def changes(self, event: Event, before: Names, now: Names) -> list[Change]:
         """Return what changed at an event; watches whose condition is false say nothing.
@@ -624,7 +535,7 @@ class Watches:
             Give the names at the event before, and at this one, that an expression asks for.
         """
         found = []
-        for watch in self._watches.values():
+        for watch in self:
             if not watch.enabled or not watch.concerns(event):
                 continue
             change = watch.change(event, before, now)

@@ -566,13 +566,10 @@ def _values(one: Event | None, two: Event | None) -> tuple[Any, Any]:
 
 
 def _last(first: Sequence[Event], second: Sequence[Event]) -> dict[str, tuple[Any, Any]]:
-    ends: list[dict[str, Any]] = []
-    for events in (first, second):
-        values: dict[str, Any] = {}
-        for event in events:
-            for delta in event.deltas:
-                if delta.name == "total_loss" and delta.value is not None:
-                    values[delta.name] = delta.value
-        ends.append(values)
-    mine, theirs = ends
-    return {n: (mine[n], theirs[n]) for n in mine if n in theirs and not same(mine[n], theirs[n])}
+    """Return the last total losses, if both have some and they differ."""
+    losses = [
+        [d.value for e in events for d in e.deltas if d.name == "total_loss"]
+        for events in (first, second)
+    ]
+    mine, theirs = ([x for x in told if x is not None][-1:] for told in losses)
+    return {"total_loss": (*mine, *theirs)} if mine and theirs and not same(mine, theirs) else {}

@@ -68,17 +68,6 @@ class Timeline:
     overrides: tuple[Override, ...] = ()
 
 
-class TimelineRow(NamedTuple):
-    """One row of the table of timelines."""
-
-    number: int
-    is_current: bool
-    parent: int | None
-    forked_at: int | None
-    overrides: tuple[str, ...]
-    events: int
-
-
 class Timelines:
     """All timelines of a session, and which one the debugger is on.
 
@@ -162,20 +151,6 @@ class Timelines:
         """Be on another timeline."""
         self.current = self.get(number)
         return self.current
-
-    def rows(self) -> list[TimelineRow]:
-        """Return the table of timelines."""
-        return [
-            TimelineRow(
-                timeline.number,
-                timeline is self.current,
-                timeline.parent.number if timeline.parent else None,
-                timeline.forked_at,
-                tuple(o.text or o.name for o in timeline.overrides),
-                len(timeline.tape),
-            )
-            for timeline in self
-        ]
 
     def difference(self, one: int, other: int) -> TimelineDifference:
         """Compare two timelines."""

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from span_trees import event
 
 from kerascope.errors import ArgumentError
-from kerascope.trace.breakpoints import BreakpointRow, Breakpoints, names_of_event
+from kerascope.trace.breakpoints import Breakpoints, names_of_event
 
 
 def hit(breakpoints, happening):
@@ -46,9 +46,9 @@ def test_numbers_are_not_used_twice():
 def test_a_disabled_breakpoint_neither_stops_nor_counts():
     breakpoints = Breakpoints()
     breakpoints.add("*")
-    breakpoints.disable(1)
+    breakpoints.set_enabled(False, 1)
     assert numbers_hit(breakpoints, times(2)) == [None, None]
-    breakpoints.enable()
+    breakpoints.set_enabled(True)
     assert numbers_hit(breakpoints, times(2)) == [1, 1]
     assert breakpoints.get(1).hits == 2
 
@@ -56,7 +56,7 @@ def test_a_disabled_breakpoint_neither_stops_nor_counts():
 def test_ignored_hits_are_counted():
     breakpoints = Breakpoints()
     breakpoints.add("*")
-    breakpoints.set_ignore(1, 2)
+    breakpoints.get(1).ignore = 2
     assert numbers_hit(breakpoints, times(4)) == [None, None, 1, 1]
     assert (breakpoints.get(1).hits, breakpoints.get(1).ignore) == (4, 0)
 
@@ -64,17 +64,17 @@ def test_ignored_hits_are_counted():
 def test_a_condition_decides_and_counts_only_where_it_holds():
     breakpoints = Breakpoints()
     breakpoints.add("*, t % 2 == 1")
-    breakpoints.set_ignore(1, 1)
+    breakpoints.get(1).ignore = 1
     assert numbers_hit(breakpoints, times(5)) == [None, None, None, 1, None]
     assert breakpoints.get(1).hits == 2
-    breakpoints.set_condition(1)
+    breakpoints.get(1).condition = None
     assert numbers_hit(breakpoints, times(2)) == [1, 1]
 
 
 def test_a_condition_that_raises_stops_with_its_error_and_a_temporary_one_stays():
     breakpoints = Breakpoints()
     breakpoints.add("*, nobody > 3", temporary=True)
-    breakpoints.set_ignore(1, 5)
+    breakpoints.get(1).ignore = 5
     stop = hit(breakpoints, event())
     assert stop.error == "NameError: name 'nobody' is not defined"
     assert (stop.breakpoint.ignore, len(breakpoints)) == (5, 1)
@@ -95,18 +95,6 @@ def test_a_comprehension_in_a_condition_sees_the_names():
     breakpoints = Breakpoints()
     breakpoints.add("*, all(norm(x) > t for x in [3, 4])")
     assert numbers_hit(breakpoints, times(5)) == [1, 1, 1, None, None]
-
-
-def test_rows_are_the_table():
-    breakpoints = Breakpoints()
-    breakpoints.add("dense_2:bwd , norm(out)>1")
-    breakpoints.add("phase:commit", temporary=True)
-    breakpoints.set_commands(2, ["p loss", "c"])
-    breakpoints.disable(1)
-    assert breakpoints.rows() == [
-        BreakpointRow(1, "keep", False, "dense_2:bwd", "norm(out)>1", 0, 0, ()),
-        BreakpointRow(2, "del", True, "phase:commit", "", 0, 0, ("p loss", "c")),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -132,15 +120,17 @@ def test_a_number_that_is_not_there_is_told_with_those_that_are():
     with pytest.raises(ArgumentError, match="none yet"):
         breakpoints.clear(1)
     breakpoints.add("*")
-    for verb in (breakpoints.enable, breakpoints.disable, breakpoints.clear, breakpoints.get):
+
+    def enable(*numbers):
+        return breakpoints.set_enabled(True, *numbers)
+
+    for verb in (enable, breakpoints.clear, breakpoints.get):
         with pytest.raises(ArgumentError, match="no breakpoint 7; there are 1"):
             verb(7)
-    for verb in (breakpoints.enable, breakpoints.disable, breakpoints.clear):
+    for verb in (enable, breakpoints.clear):
         with pytest.raises(ArgumentError, match="no breakpoint 7"):
             verb(1, 7)
     assert breakpoints.get(1).enabled
-    with pytest.raises(ArgumentError, match="0 or more"):
-        breakpoints.set_ignore(1, -1)
 
 
 @given(st.text(max_size=20))

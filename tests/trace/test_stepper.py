@@ -344,7 +344,7 @@ def test_the_same_orders_make_the_same_stops_live_and_replayed(events, grain, co
     replay(replayed, prompts[1])
     assert prompts[0].stops == prompts[1].stops
     assert len(prompts[0].stops) == len(commands) + 1
-    assert pushed.breakpoints.rows() == replayed.breakpoints.rows()
+    assert list(pushed.breakpoints) == list(replayed.breakpoints)
     assert pushed.tape == Tape(events)
 
 

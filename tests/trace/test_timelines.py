@@ -5,7 +5,7 @@ from span_trees import event, in_order
 from kerascope.errors import ArgumentError
 from kerascope.trace.stepper import Recording, Stepper
 from kerascope.trace.tape_store import Tape
-from kerascope.trace.timelines import Override, TimelineRow, Timelines
+from kerascope.trace.timelines import Override, Timelines
 
 
 def tape_of(*numbers, loss=0.5):
@@ -26,12 +26,8 @@ def test_a_fork_keeps_its_parent_and_inherits_what_was_changed_before():
     assert (second.parent.number, third.parent.number, fourth.parent.number) == (1, 2, 2)
     assert [o.name for o in third.overrides] == ["op_1", "op_2"]
     assert fourth.overrides == ()  # the change at t=3 is undone by a fork at t=3
-    assert timelines.rows() == [
-        TimelineRow(1, False, None, None, (), 7),
-        TimelineRow(2, False, 1, 3, ("op_1 = 9",), 7),
-        TimelineRow(3, False, 2, 5, ("op_1 = 9", "op_2"), 7),
-        TimelineRow(4, True, 2, 3, (), 7),
-    ]
+    assert [one.forked_at for one in timelines] == [None, 3, 5, 3]
+    assert timelines.current is fourth
 
 
 def test_the_first_difference_is_found_by_name_and_content():

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from span_trees import event, in_order
 
 from kerascope.errors import ArgumentError
-from kerascope.trace.breakpoints import NOTHING, Unknown, Watches, WatchRow
+from kerascope.trace.breakpoints import NOTHING, Unknown, Watches
 from kerascope.trace.events import Delta
 from kerascope.trace.stepper import Reason, Recording, Stepper
 from kerascope.trace.tape_store import Tape
@@ -135,7 +135,9 @@ def test_a_watch_that_is_not_enabled_says_nothing():
     assert changes(stepper) == []
     stepper.watches.set_enabled(True)
     assert [t for t, _, _ in changes(stepper)] == [0, 1]
-    assert stepper.watches.rows() == [WatchRow(1, True, "weight:w", "relative < 9", 4, NOTHING)]
+    (watch,) = stepper.watches
+    assert (watch.text, watch.condition.text) == ("weight:w", "relative < 9")
+    assert (watch.enabled, watch.hits, watch.first) == (True, 4, NOTHING)
 
 
 def test_watches_are_removed_by_number_or_all():
@@ -143,10 +145,10 @@ def test_watches_are_removed_by_number_or_all():
     watches.add("a")
     watches.add("max(b, c), b > 1", lambda expression: {"b": 1, "c": 2})
     assert [(watch.text, watch.first) for watch in watches] == [("a", NOTHING), ("max(b, c)", 2)]
-    with pytest.raises(ArgumentError, match="no watch 5; there are: 1, 2"):
-        watches.remove(1, 5)
-    assert [watch.number for watch in watches.remove(1)] == [1]
-    assert len(watches.remove()) == 1
+    with pytest.raises(ArgumentError, match="no watch 5; there are 1, 2"):
+        watches.clear(1, 5)
+    assert [watch.number for watch in watches.clear(1)] == [1]
+    assert len(watches.clear()) == 1
 
 
 @given(st.text(max_size=20))

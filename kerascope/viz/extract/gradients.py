@@ -48,6 +48,7 @@ from kerascope.viz.extract.forward import (
 )
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphNode
 from kerascope.viz.nesting import FreeIds
+from kerascope.viz.overlays.marking import with_attributes
 from kerascope.viz.overlays.values import figures
 
 
@@ -294,14 +295,7 @@ def _gradient_edge(source: str, target: str, x: Tensor) -> GraphEdge:
 
 
 def _with_numbers(graph: Graph, values: Mapping[str, np.ndarray]) -> Graph:
-    nodes = tuple(
-        GraphNode(
-            *(box.id, box.label, box.kind, box.group, box.depth),
-            {**box.attrs, **figures(values[box.id])} if box.id in values else box.attrs,
-        )
-        for box in graph.nodes
-    )
-    return Graph(graph.name, nodes, graph.edges, graph.groups, graph.attrs)
+    return with_attributes(graph, {box_id: figures(array) for box_id, array in values.items()})
 
 
 # --- the reverse sweep, box by box ----------------------------------------------------------------
