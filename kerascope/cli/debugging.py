@@ -18,7 +18,7 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from kerascope import backend
 from kerascope.cli.scripts import (
@@ -63,26 +63,8 @@ from kerascope.trace.tape_store import Tape
 # --- what the options ask for together, checked ---------------------------------------------------
 
 
-class Orders(NamedTuple):
-    """What the options ask for.
-
-    Attributes
-    ----------
-    conditions : set of str
-        With which it fails.
-    until : Until or None
-        To where it runs without asking.
-    wanted : Wanted or None
-        What is written if nobody is asked; None if somebody is.
-    """
-
-    conditions: set[str]
-    until: Until | None
-    wanted: Wanted | None
-
-
-def orders_of(options: Namespace, file: str, commands: list[str], fail_on: str | None) -> Orders:
-    """Return what the options ask for.
+def wanted_by(options: Namespace, file: str, commands: list[str], fail_on: str | None) -> Wanted:
+    """Return what the options ask for; without a form if somebody is asked.
 
     Parameters
     ----------
@@ -103,8 +85,9 @@ def orders_of(options: Namespace, file: str, commands: list[str], fail_on: str |
     grain = _grain(options.step_all, file)
     until = _until(options.until)
     is_plain = options.format is None and options.step_all is None
+    wanted = Wanted("", grain, until, conditions, commands, Path(file).name)
     if is_plain and not (until and conditions):
-        return Orders(conditions, until, None)
+        return wanted
     form = LAST_STOP if is_plain else _form(options.format)
     if form == "svg" and options.step_all is not None:
         raise UsageError(
@@ -118,8 +101,7 @@ def orders_of(options: Namespace, file: str, commands: list[str], fail_on: str |
                 f"-c {line!r}: with {given} nobody is asked, and it moves by itself. Leave it out; "
                 f"--until says where it ends."
             )
-    wanted = Wanted(form, grain, until, conditions, commands, Path(file).name)
-    return Orders(conditions, until, wanted)
+    return wanted._replace(form=form)
 
 
 def _conditions(text: str | None) -> set[str]:
@@ -168,7 +150,7 @@ def _form(form: str | None) -> str:
 SCREEN = "kerascope.debugger.tui.screen"
 
 
-def check_full_screen(orders: Orders, against: str | None = None) -> None:
+def check_full_screen(wanted: Wanted, against: str | None = None) -> None:
     """Check, before anything runs, that `--tui` can be had with the other options and here.
 
     Raises
@@ -177,7 +159,7 @@ def check_full_screen(orders: Orders, against: str | None = None) -> None:
         With the other options nobody is asked, Textual is not installed, or no person sits at a
         terminal.
     """
-    if orders.wanted is not None or orders.conditions or against is not None:
+    if wanted.form or wanted.conditions or against is not None:
         raise UsageError(
             "--tui waits for keys; with --step-all, --format, --fail-on or --against nobody is "
             "asked. Leave one out; `catch nan` stops on the screen too."
@@ -230,13 +212,13 @@ def run_debug(options: Namespace) -> int:
         There is no such script or file of commands, or the options make no sense.
     """
     commands = [*_lines_of(options.commands_file), *options.commands]
-    orders = orders_of(options, options.script, commands, options.fail_on)
+    wanted = wanted_by(options, options.script, commands, options.fail_on)
     checked_script(options.script)
     if options.tui:
-        check_full_screen(orders)
-    if orders.wanted is not None:
-        return _run_unattended(options, orders.wanted)
-    run = partial(_run_asking, options, orders, [*_lines_of_rc(), *commands])
+        check_full_screen(wanted)
+    if wanted.form:
+        return _run_unattended(options, wanted)
+    run = partial(_run_asking, options, wanted, [*_lines_of_rc(), *commands])
     return on_full_screen(run) if options.tui else run(ModelDebugger())
 
 
@@ -256,13 +238,13 @@ def _script(options: Namespace) -> ScriptRun:
 
 
 def _run_asking(
-    options: Namespace, orders: Orders, commands: list[str], debugger: ModelDebugger
+    options: Namespace, wanted: Wanted, commands: list[str], debugger: ModelDebugger
 ) -> int:
-    debugger.cmdqueue = [*commands, "c"] if orders.conditions else commands
+    debugger.cmdqueue = [*commands, "c"] if wanted.conditions else commands
     before: Session | None = None
     while True:
         script = _script(options)
-        session = _session(partial(_ask, debugger, orders), script, options)
+        session = _session(partial(_ask, debugger, wanted), script, options)
         session.keep_from(before)
         debugger.session = before = session
         try:
@@ -271,9 +253,9 @@ def _run_asking(
         except Restarting:
             backend.clear_session()  # so that the layers get the same names again
             linecache.checkcache()  # the script may have been edited meanwhile
-            orders = orders._replace(until=None)
+            wanted = wanted._replace(until=None)
         except Quitting:
-            missed = orders.until is not None and orders.until.was_missed
+            missed = wanted.until is not None and wanted.until.was_missed
             return USAGE if missed and not session.has_failed else _code_at_the_end(session)
         except Found:
             return FOUND
@@ -293,28 +275,28 @@ def _code_at_the_end(session: Session) -> int:
     return FAILED if session.has_failed else DONE
 
 
-def _ask(debugger: ModelDebugger, orders: Orders, stop: Stop) -> Order | None:
+def _ask(debugger: ModelDebugger, wanted: Wanted, stop: Stop) -> Order | None:
     try:
-        return _asked(debugger, orders, stop)
+        return _asked(debugger, wanted, stop)
     except BrokenPipeError:
         raise ReaderGone from None
 
 
-def _asked(debugger: ModelDebugger, orders: Orders, stop: Stop) -> Order | None:
+def _asked(debugger: ModelDebugger, wanted: Wanted, stop: Stop) -> Order | None:
     """Ask the debugger; with `--fail-on`, end at what it names, and ask no more at the end."""
-    until = orders.until
+    until = wanted.until
     if until is not None and stop.reason is Reason.BEGIN and not len(debugger.session.tape):
         return until.go
-    if orders.conditions and stop.reason is Reason.SET_TRACE:
+    if wanted.conditions and stop.reason is Reason.SET_TRACE:
         return Stepper.continue_
-    if any(finding.condition in orders.conditions for finding in stop.findings):
+    if any(finding.condition in wanted.conditions for finding in stop.findings):
         debugger.show(stop)
         raise Found
     if stop.reason is Reason.END:
         missed = "" if until is None else until.why_missed(debugger.session)
         if missed:
             debugger.say_text(f"*** {missed}")
-        if orders.conditions:
+        if wanted.conditions:
             failure = debugger.session.failure_to_show()
             if failure is not None:
                 debugger.say_traceback(failure.text.rstrip())
@@ -452,9 +434,9 @@ def run_replay(options: Namespace) -> int:
     UsageError
         The options make no sense, or there is no such file, or it is no tape or a damaged one.
     """
-    orders = orders_of(options, options.file, options.commands, None)
+    wanted = wanted_by(options, options.file, options.commands, None)
     if options.tui:
-        check_full_screen(orders, options.against)
+        check_full_screen(wanted, options.against)
     if options.against is not None:
         _refuse_others(options)
         return run_against(options)
@@ -462,9 +444,9 @@ def run_replay(options: Namespace) -> int:
         words = " ".join(options.script_words)
         raise UsageError(f"unrecognized arguments: {words}. Only a script of --against gets them.")
     tape = recorded(options.file)
-    if orders.wanted is not None:
-        return _replay_unattended(tape, orders.wanted)
-    run = partial(_replay_asking, tape, orders, options.commands)
+    if wanted.form:
+        return _replay_unattended(tape, wanted)
+    run = partial(_replay_asking, tape, wanted, options.commands)
     return on_full_screen(run) if options.tui else run(ModelDebugger())
 
 
@@ -479,12 +461,12 @@ def _refuse_others(options: Namespace) -> None:
         )
 
 
-def _replay_asking(tape: Tape, orders: Orders, commands: list[str], debugger: ModelDebugger) -> int:
+def _replay_asking(tape: Tape, wanted: Wanted, commands: list[str], debugger: ModelDebugger) -> int:
     debugger.cmdqueue = list(commands)
     session = debugger.session = Session(debugger.ask, tape=tape)
     stepper = session.stepper
-    stop = stepper.goto(0) if orders.until is None else orders.until.go(stepper)
-    missed = "" if orders.until is None else orders.until.why_missed(session)
+    stop = stepper.goto(0) if wanted.until is None else wanted.until.go(stepper)
+    missed = "" if wanted.until is None else wanted.until.why_missed(session)
     if missed:
         debugger.say_text(f"*** {missed}")
     with suppress(Quitting):

@@ -120,7 +120,7 @@ class Wanted(NamedTuple):
     Attributes
     ----------
     form : str
-        One of FORMATS, or LAST_STOP.
+        One of FORMATS, or LAST_STOP; "" if somebody is asked, and nothing is written.
     grain : str or None
         The finest of the stops, or of the recorded events; None for the usual one.
     until : Until or None
