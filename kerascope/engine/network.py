@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
@@ -140,7 +140,7 @@ class Network(Layer):
         with remembering_graph(type(self).__name__, inputs, outputs):
             _check_tensors(type(self).__name__, inputs, outputs)
             graph_map = map_graph(inputs, outputs)
-            _check_names(graph_map.layers)
+            _check_names((layer.name for layer in graph_map.layers), ArgumentError)
         self._init_subclassed_network(name=name, trainable=trainable)
         self._names_of_inputs, self._names_of_outputs = names_of_inputs, names_of_outputs
         self._begin_graph(inputs, outputs, graph_map)
@@ -747,11 +747,10 @@ def _check_tensors(where: str, inputs: list[Any], outputs: list[Any]) -> None:
             )
 
 
-def _check_names(layers: list[Layer]) -> None:
-    counts = Counter(layer.name for layer in layers)
-    for name, count in counts.items():
+def _check_names(names: Iterable[str], kind: type[ArgumentError | ConfigError]) -> None:
+    for name, count in Counter(names).items():
         if count > 1:
-            raise ArgumentError(
+            raise kind(
                 f'The name "{name}" is used {count} times in the model. All layer names should be '
                 "unique."
             )
@@ -950,7 +949,7 @@ def network_from_config(
             f"load its weights: model.load_weights(path)."
         )
     config = counted_from_zero(config)
-    _check_names_of_layers(config["layers"])
+    _check_names((entry["name"] for entry in config["layers"]), ConfigError)
     with custom_object_scope(custom_objects or {}):
         layers = {entry["name"]: layer_registry.deserialize(entry) for entry in config["layers"]}
     waiting = [
@@ -1003,17 +1002,6 @@ def _holds_layers(config: Any) -> bool:
 def by_names(names: list[str] | None, items: list[Any]) -> Any:
     """Return a dict if there are names, else the list."""
     return items if names is None else dict(zip(names, items, strict=True))
-
-
-def _check_names_of_layers(entries: list[dict[str, Any]]) -> None:
-    names: set[str] = set()
-    for entry in entries:
-        if entry["name"] in names:
-            raise ConfigError(
-                f"network configuration: has two layers called {entry['name']!r}; expected a name "
-                "of its own for each."
-            )
-        names.add(entry["name"])
 
 
 def _in_order(waiting: list[tuple[str, list[Any]]]) -> list[tuple[str, list[Any]]]:

@@ -309,7 +309,7 @@ def test_a_graph_that_refers_to_itself_or_names_two_layers_alike_is_refused():
         with pytest.raises(ConfigError, match="the inputs of .* are made by no call in it"):
             model_from_json(json.dumps(bad))
     layers.append(layers[2])
-    with pytest.raises(ConfigError, match="has two layers called 'd1'"):
+    with pytest.raises(ConfigError, match='The name "d1" is used 2 times'):
         model_from_json(json.dumps(config))
 
 
