@@ -14,6 +14,7 @@ from kerascope.errors import ArgumentError, DtypeError
 from kerascope.registry import Registry, did_you_mean
 
 Logs = MutableMapping[str, Any]
+Params = Mapping[str, Any]
 
 EVENT_HOOKS = (
     "on_train_begin",
@@ -96,9 +97,9 @@ class Callback:
 
     model: Any = None
     validation_data: Any = None
-    params: Mapping[str, Any] = MappingProxyType({})
+    params: Params = MappingProxyType({})
 
-    def set_params(self, params: Mapping[str, Any]) -> None:
+    def set_params(self, params: Params) -> None:
         """Receive the facts of the run; see the attribute `params`."""
         self.params = params
 
@@ -164,12 +165,12 @@ class LambdaCallback(Callback):
 
     def __init__(
         self,
-        on_epoch_begin: Callable[..., Any] | None = None,
-        on_epoch_end: Callable[..., Any] | None = None,
-        on_batch_begin: Callable[..., Any] | None = None,
-        on_batch_end: Callable[..., Any] | None = None,
-        on_train_begin: Callable[..., Any] | None = None,
-        on_train_end: Callable[..., Any] | None = None,
+        on_epoch_begin: Callable[..., object] | None = None,
+        on_epoch_end: Callable[..., object] | None = None,
+        on_batch_begin: Callable[..., object] | None = None,
+        on_batch_end: Callable[..., object] | None = None,
+        on_train_begin: Callable[..., object] | None = None,
+        on_train_end: Callable[..., object] | None = None,
         **kwargs: Any,
     ) -> None:
         hooks = {name: value for name, value in locals().items() if name.startswith("on_")}

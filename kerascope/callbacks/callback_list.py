@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from kerascope.callbacks.base import HOOKS, Callback, Logs, is_callback, missing_hooks
+from kerascope.callbacks.base import HOOKS, Callback, Logs, Params, is_callback, missing_hooks
 from kerascope.callbacks.progress import ProgbarLogger
 from kerascope.callbacks.recording import BaseLogger, History, RunningMeans
 from kerascope.errors import DtypeError
@@ -118,7 +118,7 @@ class CallbackList:
         callbacks: Any,
         *,
         model: Any,
-        params: Mapping[str, Any],
+        params: Params,
         history: Any = None,
         count_mode: str = "samples",
         validation_data: list[Any] | None = None,
@@ -173,7 +173,7 @@ class CallbackList:
         self.callbacks.append(callback)
         self._find_batch_hooks()
 
-    def set_params(self, params: Mapping[str, Any]) -> None:
+    def set_params(self, params: Params) -> None:
         """Tell the facts of the run; Keras 1's names for them are added."""
         self.params = dict(params)
         for name, old_name in OLD_PARAMETERS.items():

@@ -11,7 +11,7 @@ import inspect
 import numbers
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from string import Formatter
@@ -21,7 +21,7 @@ import numpy as np
 
 from kerascope import edge
 from kerascope.backend import state as K
-from kerascope.callbacks.base import Callback, Logs, registry
+from kerascope.callbacks.base import Callback, Logs, Params, registry
 from kerascope.errors import ArgumentError, DtypeError, KerascopeWarning
 from kerascope.printable import printable, printable_lines
 from kerascope.registry import did_you_mean
@@ -51,14 +51,14 @@ def other_accuracy(name: str) -> str | None:
     return swapped and prefix + separator + swapped
 
 
-def find(name: str, logs: Mapping[str, Any]) -> Any:
+def find(name: str, logs: Logs) -> Any:
     """Return the value called `name`, under either spelling of accuracy; None if missing."""
     if name in logs:
         return logs[name]
     return logs.get(other_accuracy(name) or name)
 
 
-def is_awaited(name: str, logs: Mapping[str, Any], params: Mapping[str, Any] | None) -> bool:
+def is_awaited(name: str, logs: Logs, params: Params | None) -> bool:
     """Tell whether logs lack what the `params` of the run promise: nothing was validated."""
     promised = dict.fromkeys((params or {}).get("metrics", ()), 0)
     return find(name, logs) is None and find(name, promised) is not None
@@ -116,7 +116,7 @@ class Monitor:
         gain = float(value) - float(than)
         return (gain if self.grows else -gain) > abs(self.min_delta)
 
-    def value(self, logs: Mapping[str, Any] | None, params: Mapping[str, Any] | None) -> Any:
+    def value(self, logs: Logs | None, params: Params | None) -> Any:
         """Return the watched figure; None, with a warning, if the logs do not have it.
 
         There is no warning for what the `params` of the run promise: after some epochs nothing is
@@ -139,7 +139,7 @@ class Monitor:
             )
         return found
 
-    def _remedy(self, logs: Mapping[str, Any]) -> str:
+    def _remedy(self, logs: Logs) -> str:
         without_validation = self.name.removeprefix("val_")
         if without_validation != self.name and find(without_validation, logs) is not None:
             return "Give fit validation_data or validation_split."
@@ -562,7 +562,7 @@ class ModelCheckpoint(Callback):
         self.best = self._monitor.worst
         self.epochs_since_last_save = 0
 
-    def path_of(self, epoch: int, logs: Mapping[str, Any] | None = None) -> str:
+    def path_of(self, epoch: int, logs: Logs | None = None) -> str:
         """Return the file's name for one epoch, counted from 0.
 
         Raises

@@ -25,6 +25,7 @@ SMALLEST_DECIMAL = 1e-3
 Moment = Literal["started", "running", "finished"]
 COUNTED = ("samples", "steps")
 Item = TypeVar("Item")
+Values = Iterable[tuple[str, Any]] | None
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,7 @@ class Progbar:
         """The means so far."""
         return self._means
 
-    def update(self, current: int, values: Iterable[tuple[str, Any]] | None = None) -> None:
+    def update(self, current: int, values: Values = None) -> None:
         """Go to `current`; at the target, finish.
 
         Parameters
@@ -206,13 +207,13 @@ class Progbar:
         """
         self.add(current - self.seen, values)
 
-    def add(self, n: int, values: Iterable[tuple[str, Any]] | None = None) -> None:
+    def add(self, n: int, values: Values = None) -> None:
         """Go `n` further; at the target, finish."""
         self.advance(n, values)
         if self.target is not None and self.seen >= self.target:
             self.finish()
 
-    def advance(self, n: int, values: Iterable[tuple[str, Any]] | None = None) -> None:
+    def advance(self, n: int, values: Values = None) -> None:
         """Go `n` further; whoever calls will also call `finish`."""
         self.seen += n
         if not self.verbose:

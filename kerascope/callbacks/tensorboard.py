@@ -129,7 +129,7 @@ class TensorBoard(Callback):
         """Let go of the file."""
         self.writer = None
 
-    def _write(self, logs: Mapping[str, Any], step: int) -> None:
+    def _write(self, logs: Logs, step: int) -> None:
         if self.writer is None:  # told of an epoch without a beginning
             self.writer = EventFile(self.log_dir)
         figures = {

@@ -12,6 +12,8 @@ pooling layers can be imported from here too.
 Lesson: the chapter on images.
 """
 
+# ruff: noqa: F403 (each module's __all__ says which names it has)
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -32,41 +34,15 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.engine.layer_type import layer_registry
 from kerascope.errors import ArgumentError, ShapeError
+from kerascope.layers import pooling, spatial
 from kerascope.layers.arguments import Identifier, Sizes, make_weight, positive_int
-from kerascope.layers.pooling import (
-    AveragePooling1D,
-    AveragePooling2D,
-    AveragePooling3D,
-    GlobalAveragePooling1D,
-    GlobalAveragePooling2D,
-    GlobalAveragePooling3D,
-    GlobalMaxPooling1D,
-    GlobalMaxPooling2D,
-    GlobalMaxPooling3D,
-    MaxPooling1D,
-    MaxPooling2D,
-    MaxPooling3D,
-)
-from kerascope.layers.spatial import (
-    Cropping1D,
-    Cropping2D,
-    Cropping3D,
-    KernelType,
-    UpSampling1D,
-    UpSampling2D,
-    UpSampling3D,
-    ZeroPadding1D,
-    ZeroPadding2D,
-    ZeroPadding3D,
-    check_spatial_axes,
-)
+from kerascope.layers.pooling import *
+from kerascope.layers.spatial import *
+from kerascope.layers.spatial import KernelType, check_spatial_axes
 
 __all__ = [
     "AtrousConvolution1D",
     "AtrousConvolution2D",
-    "AveragePooling1D",
-    "AveragePooling2D",
-    "AveragePooling3D",
     "Conv1D",
     "Conv1DTranspose",
     "Conv2D",
@@ -79,32 +55,16 @@ __all__ = [
     "Convolution2DTranspose",
     "Convolution3D",
     "Convolution3DTranspose",
-    "Cropping1D",
-    "Cropping2D",
-    "Cropping3D",
     "Deconvolution2D",
     "Deconvolution3D",
     "DepthwiseConv1D",
     "DepthwiseConv2D",
-    "GlobalAveragePooling1D",
-    "GlobalAveragePooling2D",
-    "GlobalAveragePooling3D",
-    "GlobalMaxPooling1D",
-    "GlobalMaxPooling2D",
-    "GlobalMaxPooling3D",
-    "MaxPooling1D",
-    "MaxPooling2D",
-    "MaxPooling3D",
     "SeparableConv1D",
     "SeparableConv2D",
     "SeparableConvolution1D",
     "SeparableConvolution2D",
-    "UpSampling1D",
-    "UpSampling2D",
-    "UpSampling3D",
-    "ZeroPadding1D",
-    "ZeroPadding2D",
-    "ZeroPadding3D",
+    *spatial.__all__,
+    *(name for name in pooling.__all__ if "Pooling" in name),  # Keras has no short ones here
 ]
 
 

@@ -8,10 +8,11 @@ variations of images, and the standardizing of their values. `image_files` knows
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from kerascope.callers import warn
 from kerascope.configured import by_name
@@ -70,6 +71,8 @@ __all__ = [
     "random_zoom",
     "save_img",
 ]
+
+Range = float | Sequence[float]  # how far a random change may go
 
 
 class ImageDataGenerator:
@@ -154,18 +157,18 @@ class ImageDataGenerator:
         zca_whitening: bool = False,
         zca_epsilon: float = 1e-6,
         rotation_range: float = 0,
-        width_shift_range: Any = 0.0,
-        height_shift_range: Any = 0.0,
-        brightness_range: Any = None,
+        width_shift_range: Range = 0.0,
+        height_shift_range: Range = 0.0,
+        brightness_range: Sequence[float] | None = None,
         shear_range: float = 0.0,
-        zoom_range: Any = 0.0,
+        zoom_range: Range = 0.0,
         channel_shift_range: float = 0.0,
         fill_mode: str = "nearest",
         cval: float = 0.0,
         horizontal_flip: bool = False,
         vertical_flip: bool = False,
         rescale: float | None = None,
-        preprocessing_function: Any = None,
+        preprocessing_function: Callable[[np.ndarray], np.ndarray] | None = None,
         data_format: str | None = None,
         validation_split: float = 0.0,
         dtype: DTypeLike | None = None,
@@ -224,10 +227,10 @@ class ImageDataGenerator:
     def flow(
         self,
         x: Any,
-        y: Any = None,
+        y: ArrayLike | None = None,
         batch_size: int = 32,
         shuffle: bool = True,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         seed: int | None = None,
         save_to_dir: str | os.PathLike[str] | None = None,
         save_prefix: str = "",
@@ -284,7 +287,7 @@ class ImageDataGenerator:
         dataframe: Any,
         directory: str | os.PathLike[str],
         x_col: str = "filename",
-        y_col: Any = "class",
+        y_col: str | list[str] = "class",
         has_ext: bool = True,
         target_size: tuple[int, int] = (256, 256),
         color_mode: str = "rgb",
@@ -415,7 +418,9 @@ class ImageDataGenerator:
         """The axis of the columns in a batch."""
         return self.row_axis + 1
 
-    def fit(self, x: Any, augment: bool = False, rounds: int = 1, seed: int | None = None) -> None:
+    def fit(
+        self, x: ArrayLike, augment: bool = False, rounds: int = 1, seed: int | None = None
+    ) -> None:
         """Measure images: mean, deviation, and what ZCA needs, as far as they are asked for.
 
         Parameters
@@ -511,7 +516,7 @@ def _zoom_factors(zoom_range: Any) -> tuple[float, float]:
     return pair(zoom_range, "ImageDataGenerator: zoom_range")
 
 
-def _shift(rng: Any, reach: Any, size: int) -> float:
+def _shift(rng: Any, reach: Range, size: int) -> float:
     """Draw a shift in pixels."""
     if not np.any(reach):
         return 0

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from kerascope.backend.ops.random import fresh_seed
 from kerascope.backend.ops.windows import is_whole, sizes_along_axes
@@ -266,11 +266,11 @@ class NumpyArrayIterator(ImageIterator):
     def __init__(
         self,
         x: Any,
-        y: Any,
+        y: ArrayLike | None,
         image_data_generator: ImageChanges,
         batch_size: int = 32,
         shuffle: bool = False,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
         seed: int | None = None,
         data_format: str | None = None,
         save_to_dir: str | os.PathLike[str] | None = None,
@@ -323,7 +323,7 @@ def _images_and_others(x: Any) -> tuple[np.ndarray, list[Any]]:
     return images, others
 
 
-def _of_length(array: Any, name: str, length: int) -> np.ndarray:
+def _of_length(array: ArrayLike, name: str, length: int) -> np.ndarray:
     values = np.asarray(array)
     if len(values) != length:
         raise DataError(
@@ -381,7 +381,12 @@ class FileIterator(ImageIterator):
     classes: Any
 
     def _prepare(
-        self, directory: Any, target_size: Any, color_mode: str, class_mode: Any, interpolation: str
+        self,
+        directory: str | os.PathLike[str],
+        target_size: tuple[int, int],
+        color_mode: str,
+        class_mode: str | None,
+        interpolation: str,
     ) -> None:
         """Set what tells how a file becomes an array."""
         _, channels = checked_color_mode(color_mode, type(self).__name__)
@@ -499,7 +504,7 @@ class DirectoryIterator(FileIterator):
         self.filenames, numbers = [], []
         for name, number in self.class_indices.items():
             files = _files_below(Path(directory), name, follow_links)
-            part = _part_of(files, subset, image_data_generator.validation_split)
+            part = files[_part(len(files), subset, image_data_generator)]
             self.filenames += part
             numbers += [number] * len(part)
         self.classes = np.array(numbers, dtype="int32")
@@ -507,7 +512,9 @@ class DirectoryIterator(FileIterator):
         super().__init__(self.samples, **shared)
 
 
-def _warn_of_missing(classes: list[str], names: list[str], directory: Any) -> None:
+def _warn_of_missing(
+    classes: list[str], names: list[str], directory: str | os.PathLike[str]
+) -> None:
     missing = [name for name in classes if name not in names]
     if missing:
         warn(
@@ -524,14 +531,6 @@ def _files_below(directory: Path, class_name: str, follow_links: bool) -> list[s
         images = [path for path in paths if path.suffix.lower().lstrip(".") in EXTENSIONS]
         found += [str(path.relative_to(directory)) for path in images]
     return sorted(found)
-
-
-def _part_of(files: list[Any], subset: str | None, validation_split: float) -> list[Any]:
-    """Return the files of a subset: validation has the first ones."""
-    if subset is None:
-        return files
-    split = int(len(files) * validation_split)
-    return files[:split] if subset == "validation" else files[split:]
 
 
 class DataFrameIterator(FileIterator):
@@ -552,7 +551,7 @@ class DataFrameIterator(FileIterator):
         directory: str | os.PathLike[str],
         image_data_generator: ImageChanges,
         x_col: str = "filename",
-        y_col: Any = "class",
+        y_col: str | list[str] = "class",
         has_ext: bool = True,
         target_size: tuple[int, int] = (256, 256),
         color_mode: str = "rgb",
@@ -579,13 +578,13 @@ class DataFrameIterator(FileIterator):
         if class_mode not in ("input", None):
             targets = self._columns(dataframe, y_col)
             rows = self._rows_of_classes(rows, targets, classes)
-        rows = _part_of(rows, subset, image_data_generator.validation_split)
+        rows = rows[_part(len(rows), subset, image_data_generator)]
         self.filenames = [name for _, name in rows]
         self._number_classes(rows, targets)
         self._tell()
         super().__init__(self.samples, **shared)
 
-    def _columns(self, dataframe: Any, y_col: Any) -> Any:
+    def _columns(self, dataframe: Any, y_col: str | list[str]) -> Any:
         """Return the targets: numbers as an array, or the name of each row's class."""
         if self.class_mode == "other" and isinstance(y_col, (list, tuple)):
             return np.stack([np.asarray(_column(dataframe, name)) for name in y_col], axis=-1)

@@ -48,6 +48,9 @@ def text_to_word_sequence(
     return [word for word in separated.split(split) if word]
 
 
+Text = str | list[str]  # a list holds words that are separated already
+
+
 def _check_texts(texts: Any, method: str) -> None:
     """Raise ArgumentError for one text, whose characters would be taken for texts."""
     if isinstance(texts, str):
@@ -157,7 +160,7 @@ class Tokenizer:
             return [word.lower() for word in text] if isinstance(text, list) else text.lower()
         return text_to_word_sequence(text, self.filters, self.lower, self.split)
 
-    def fit_on_texts(self, texts: Iterable[Any]) -> None:
+    def fit_on_texts(self, texts: Iterable[Text]) -> None:
         """Count the words of texts, and number them anew.
 
         Parameters
@@ -203,7 +206,7 @@ class Tokenizer:
 
     # --- translating ------------------------------------------------------------------------------
 
-    def texts_to_sequences(self, texts: Iterable[Any]) -> list[list[int]]:
+    def texts_to_sequences(self, texts: Iterable[Text]) -> list[list[int]]:
         """Return each text as a list of word numbers; words that are not used are left out.
 
         Raises
@@ -213,7 +216,7 @@ class Tokenizer:
         """
         return list(self.texts_to_sequences_generator(texts))
 
-    def texts_to_sequences_generator(self, texts: Iterable[Any]) -> Iterator[list[int]]:
+    def texts_to_sequences_generator(self, texts: Iterable[Text]) -> Iterator[list[int]]:
         """Yield what `texts_to_sequences` returns, text by text."""
         _check_texts(texts, "texts_to_sequences")
         used = self.word_index
@@ -239,7 +242,7 @@ class Tokenizer:
 
     # --- matrices ---------------------------------------------------------------------------------
 
-    def texts_to_matrix(self, texts: Iterable[Any], mode: str = "binary") -> np.ndarray:
+    def texts_to_matrix(self, texts: Iterable[Text], mode: str = "binary") -> np.ndarray:
         """Return a row for each text and a column for each word number.
 
         See `sequences_to_matrix`.
