@@ -21,12 +21,11 @@ from kerascope.trace.recorder import Recorder
 from kerascope.trace.records import listed
 from kerascope.trace.stepper import Recording
 from kerascope.trace.tape_memory import LEAST_FOR_EVENTS
-from kerascope.trace.tape_store import Tape, difference
+from kerascope.trace.tape_store import Tape
 from kerascope.trace.timelines import (
     Call,
     Override,
     Timeline,
-    TimelineDifference,
     call_at,
     override,
     rerun,
@@ -241,7 +240,7 @@ class ChangingCommands(Shell):
         if len(numbers) != 2 or not all(number.isdigit() for number in numbers):
             raise ArgumentError(f"diff: got {words!r}; expected two timelines: diff 1 2.")
         one, other = (self.session.timelines.get(int(n), "diff") for n in numbers)
-        found = difference_of(one, other)
+        found = self.session.timelines.difference(one.number, other.number)
         self.say(str(found))
         last = min(len(one.tape), len(other.tape)) - 1
         if not found and len(one.tape) != len(other.tape):
@@ -256,17 +255,6 @@ def _readers(tape: Tape, call: Call, slot: int, t: int) -> list[str]:
     names = {planned.name for planned in call.plan.steps if slot in planned.step.inputs}
     past: list[Event] = tape[call.begin : t + 1]
     return [e.name for e in past if e.kind == "op" and e.ph == END and e.name in names]
-
-
-def difference_of(one: Timeline, other: Timeline) -> TimelineDifference:
-    """Compare two timelines, as far as both have come.
-
-    A timeline that was run aside ends with the call of its function; what the program did later is
-    no difference.
-    """
-    last = min(len(one.tape), len(other.tape))
-    found = difference(one.tape[:last], other.tape[:last])
-    return TimelineDifference(one.number, other.number, found)
 
 
 def bytes_of(text: str) -> int | None:

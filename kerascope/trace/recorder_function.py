@@ -488,7 +488,14 @@ def override(call: FunctionRecorder, name: str, value: Any) -> None:
     ShapeError
         The array has another shape.
     """
-    slot, planned, position = _place(call, name)
+    plan = call.plan
+    slots = slots_by_name(plan)
+    if name not in slots:
+        raise ArgumentError(
+            f"set {name}: {plan.function.name} has no tensor of this name. "
+            f"{did_you_mean(name, slots)}".rstrip()
+        )
+    slot = slots[name]
     old = call.current(slot)
     if old is None:
         raise ArgumentError(
@@ -500,25 +507,12 @@ def override(call: FunctionRecorder, name: str, value: Any) -> None:
         raise ShapeError(f"set {name}: array of shape {new.shape}; expected {old.shape}.")
     call.override(slot, new)
     kept = call.recorder.memory.payload(new)
-    deltas = [Delta("value", None, kept)]
-    if planned is not None:
-        deltas += [call._brought(own, key, kept) for own, key, i in planned.brings if i == position]
-    elif name in call.plan.keys.values():
+    deltas = [
+        call._brought(own, key, kept)
+        for planned in plan.steps
+        for own, key, position in planned.brings
+        if planned.step.outputs[position] == slot
+    ]
+    if slot < len(plan.function.inputs) and name in plan.keys.values():
         deltas.append(Delta("tensor_map", name, (kept, None)))
-    call.tell("override", name, *deltas)
-
-
-def _place(call: FunctionRecorder, name: str) -> tuple[int, PlannedStep | None, int]:
-    """Return the slot of a name, and which output of which op it is."""
-    plan = call.plan
-    slots = slots_by_name(plan)
-    if name not in slots:
-        raise ArgumentError(
-            f"set {name}: {plan.function.name} has no tensor of this name. "
-            f"{did_you_mean(name, slots)}".rstrip()
-        )
-    slot = slots[name]
-    for planned in plan.steps:
-        if slot in planned.step.outputs:
-            return slot, planned, planned.step.outputs.index(slot)
-    return slot, None, 0
+    call.tell("override", name, Delta("value", None, kept), *deltas)

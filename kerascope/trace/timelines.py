@@ -32,7 +32,7 @@ from kerascope.trace.recorder import Recorder
 from kerascope.trace.recorder_function import FunctionRecorder
 from kerascope.trace.snapshots import same
 from kerascope.trace.tape_memory import told_of, without_arrays
-from kerascope.trace.tape_store import Difference, Tape
+from kerascope.trace.tape_store import Difference, Tape, difference
 
 
 class Override(NamedTuple):
@@ -153,10 +153,14 @@ class Timelines:
         return self.current
 
     def difference(self, one: int, other: int) -> TimelineDifference:
-        """Compare two timelines."""
-        first, second = self.get(one, "diff"), self.get(other, "diff")
-        found = first.tape.diff(second.tape)
-        return TimelineDifference(one, other, found)
+        """Compare two timelines, as far as both have come.
+
+        One that was run aside ends with the call of its function; what the program did later is no
+        difference.
+        """
+        tapes = self.get(one, "diff").tape, self.get(other, "diff").tape
+        last = min(map(len, tapes))
+        return TimelineDifference(one, other, difference(tapes[0][:last], tapes[1][:last]))
 
 
 class TimelineDifference(NamedTuple):

@@ -6,6 +6,7 @@ order of the items and what each line passes come from `layout`, as for the SVG.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
@@ -70,6 +71,8 @@ class _Level:
 
     def __post_init__(self) -> None:
         level, self.canvas = self.level, Canvas()
+        self.leaving = Counter(route.stops[0] for route in level.routes)
+        self.arriving = Counter(route.stops[-1] for route in level.routes)
         self.leaves: dict[tuple[int, object], int] = {}  # (item, port) -> column
         self.arrives: dict[int, int] = {}  # number of a route -> column
         # gap 0 lies above the first row
@@ -112,18 +115,9 @@ class _Level:
             return self.blocks[name].width + (1 - self.blocks[name].width) % 4
         if kind != BOX:
             return 1
-        ports = max(self._count_of(item))
+        ports = max(self.arriving[item], self.leaving[item])
         least = self.words[name].width + (4 if self.boxed else 0)
         return max(least, 2 * ports + 3) | 1
-
-    def _count_of(self, item: int) -> tuple[int, int]:
-        if not hasattr(self, "_counts"):
-            self._counts: dict[int, list[int]] = {}
-            for route in self.level.routes:
-                self._counts.setdefault(route.stops[0], [0, 0])[1] += 1
-                self._counts.setdefault(route.stops[-1], [0, 0])[0] += 1
-        above, below = self._counts.get(item, (0, 0))
-        return above, below
 
     def _height(self, item: int) -> int:
         kind, name = self.level.kinds[item], self.level.names[item]

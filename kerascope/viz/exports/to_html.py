@@ -12,7 +12,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from html import escape
@@ -88,7 +88,7 @@ def to_html(
         theme="dark" if options.theme == "dark" else "light",
         policy=_policy(script),
         style=style,
-        data=as_script(page_data(graph, options, frames, closed)),
+        data=as_script(_Data(graph, options, frames).result(dict.fromkeys(closed))),
         script=script,
     )
 
@@ -169,24 +169,6 @@ def _picture_styles(graph: Graph, frames: ClosedFrames) -> str:
 IN_A_LANE, BESIDE = 1, 2  # ways of a route that is not from row to row
 
 
-def page_data(
-    graph: Graph, options: PictureOptions, frames: ClosedFrames, closed: Iterable[str]
-) -> dict[str, Any]:
-    """Return everything that the page draws, in a form that JSON has.
-
-    Parameters
-    ----------
-    graph : Graph
-        With all its groups.
-    options : PictureOptions
-    frames : ClosedFrames
-        The groups as closed boxes.
-    closed : iterable of str
-        Ids of the groups that are closed at first.
-    """
-    return _Data(graph, options, frames).result(dict.fromkeys(closed))
-
-
 def as_script(data: Mapping[str, Any]) -> str:
     """Return data as JSON that may stand in a script element: no text in it can end the element.
 
@@ -215,6 +197,17 @@ class _Table:
 
 
 class _Data:
+    """Everything that the page draws, in a form that JSON has.
+
+    Parameters
+    ----------
+    graph : Graph
+        With all its groups.
+    options : PictureOptions
+    frames : ClosedFrames
+        The groups as closed boxes.
+    """
+
     def __init__(self, graph: Graph, options: PictureOptions, frames: ClosedFrames) -> None:
         self.graph = graph
         self.options = options
@@ -228,7 +221,8 @@ class _Data:
         self.attributes, self.kinds = _Table(), _Table()
         self.units: list[int] = []
 
-    def result(self, closed: Mapping[str, None]) -> dict[str, Any]:
+    def result(self, closed: Collection[str]) -> dict[str, Any]:
+        """Return all of it; `closed` are the ids of the groups that are closed at first."""
         graph = self.graph
         closed_boxes = [self.frames.boxes[group.id] for group in graph.groups]
         levels = ordered_levels(graph)

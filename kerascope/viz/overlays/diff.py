@@ -9,7 +9,7 @@ it in words, for a terminal. What changed in the numbers of one model is another
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
@@ -585,38 +585,25 @@ def _ends_in_one_frame(
 def _downwards(parts: list[str], kept: _PartLinks, removed: _PartLinks) -> list[str]:
     """Return the parts in an order in which arrows go forward; removed ones give way in a cycle."""
     before = {part: i for i, part in enumerate(parts)}
-    waiting_all, waiting_kept = dict.fromkeys(parts, 0), dict.fromkeys(parts, 0)
-    for part in parts:
-        for target in kept[part]:
-            waiting_all[target] += 1
-            waiting_kept[target] += 1
-        for target in removed[part]:
-            waiting_all[target] += 1
-    ready = [before[part] for part in parts if not waiting_all[part]]
-    heapify(ready)
-    second_best = [before[part] for part in parts if not waiting_kept[part]]
-    heapify(second_best)
-    rest = iter(parts)
+    waiting_kept = Counter(target for targets in kept.values() for target in targets)
+    waiting_all = waiting_kept + Counter(x for targets in removed.values() for x in targets)
+
+    def rank(part: str) -> tuple[bool, bool, int]:
+        """Return what comes first: what waits for nothing, then for removed arrows only."""
+        return waiting_kept[part] > 0, waiting_all[part] > 0, before[part]
+
+    ranks = [rank(part) for part in parts]
+    heapify(ranks)
     done: dict[str, None] = {}
-    while len(done) < len(parts):
-        if ready:
-            part = parts[heappop(ready)]
-        elif second_best:
-            part = parts[heappop(second_best)]
-        else:
-            part = next(x for x in rest if x not in done)
-        if part in done:
+    while ranks:
+        found = heappop(ranks)
+        part = parts[found[2]]
+        if part in done or found != rank(part):  # it has another rank by now
             continue
         done[part] = None
-        for target in kept[part]:
-            waiting_all[target] -= 1
-            waiting_kept[target] -= 1
-            if not waiting_kept[target]:
-                heappush(second_best, before[target])
-            if not waiting_all[target]:
-                heappush(ready, before[target])
-        for target in removed[part]:
-            waiting_all[target] -= 1
-            if not waiting_all[target]:
-                heappush(ready, before[target])
+        targets = [*kept[part], *removed[part]]
+        waiting_kept.subtract(kept[part])
+        waiting_all.subtract(targets)
+        for target in targets:
+            heappush(ranks, rank(target))
     return list(done)
