@@ -235,7 +235,7 @@ class Habits(NamedTuple):
     map_flavour : {"1", "2"}
         Which algorithm maps the graph of a model: see `engine.graph_map`.
     wraps_operations : bool
-        Whether `x + y` between layers becomes a layer: see `engine.operations`.
+        Whether `x + y` between layers becomes a layer: see `engine.calling`.
     ends_masks : bool
         Whether a layer that does not support masking lets a mask end, or refuses it.
     defaults : mapping

@@ -350,7 +350,7 @@ class Layer(metaclass=LayerType):
         inputs : Tensor, array_like, or list of them
         *args, **kwargs
             Passed on to `call`: `training`, `mask`, ... Tensors among them count as inputs too:
-            see `tensor_arguments.py`.
+            see `arguments.py`.
 
         Returns
         -------

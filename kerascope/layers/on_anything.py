@@ -5,7 +5,7 @@ of a function that is written with K functions:
 
 - inside a layer's `call`, or with a tensor that no layer made, it makes a graph;
 - with the result of a layer, outside of any layer, it becomes a layer, which a `Model` can contain:
-  in dialect "3" the engine sees to that (`engine.operations`), in others it is a Lambda;
+  in dialect "3" the engine sees to that (`engine.calling`), in others it is a Lambda;
 - with arrays and numbers alone it computes at once and returns arrays.
 """
 

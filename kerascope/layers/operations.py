@@ -4,7 +4,7 @@ In Keras 3 an operation on the tensors of a graph needs no Lambda: it becomes an
 Here each is a layer that knows the operation by the name that Keras 3 gives it. So a model with
 operations is written into a `.keras` file as Keras 3 would have it, and read back.
 
-`layer_of_apply` makes such layers from a graph of ops: see `engine.operations`.
+`layer_of_apply` makes such layers from a graph of ops: see `engine.calling`.
 """
 
 from __future__ import annotations

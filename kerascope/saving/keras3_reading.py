@@ -256,7 +256,7 @@ def _passes(kind: str, config: Config) -> bool:
 # --- calls ----------------------------------------------------------------------------------------
 # In Keras 3 a call is `{"args": [...], "kwargs": {...}}`, with a `__keras_tensor__` wherever a
 # tensor stood; in ours it is a list of references, whose arguments say which of them stood where
-# (`engine.tensor_arguments`). Two things are found out here:
+# (`engine.arguments`). Two things are found out here:
 #
 # - Masks. Keras 3 writes down the masks that it handed on by itself, with the operations that made
 #   them (`NotEqual` of an Embedding's input). Our engine makes them anew, so both are left out
