@@ -613,7 +613,7 @@ def room(spec: Spec) -> np.ndarray:
 
 
 FIRST_INPUT = ((0, 0),)  # what `Op.may_share` says of most ops that share anything
-Kernel = str | Callable[..., None]
+Kernel = str | Callable[..., None] | None
 _Kind = TypeVar("_Kind")
 _Input = TypeVar("_Input")
 
@@ -749,7 +749,7 @@ class Op:
         """Compute the output array (for several outputs, a tuple); never write into an input."""
         raise NotImplementedError(f"op {type(self).__name__} does not define perform")
 
-    def kernel(self, inputs: Sequence[Spec], outputs: Sequence[Spec]) -> Kernel | None:
+    def kernel(self, inputs: Sequence[Spec], outputs: Sequence[Spec]) -> Kernel:
         """Return what computes into given arrays, for arrays of these shapes; None if nothing can.
 
         A compiled function calls it in place of `perform`, and gives it memory that it uses again
@@ -778,7 +778,7 @@ class Op:
         return None
 
     def grad(
-        self, inputs: list[Tensor], outputs: list[Tensor], output_grads: list[Tensor]
+        self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], output_grads: Sequence[Tensor]
     ) -> Sequence[Tensor | None]:
         """Return d loss / d input for each input, from d loss / d output; None where none flows."""
         return [None] * len(inputs)
@@ -803,7 +803,7 @@ class IntoMemory(Op):
         """Compute into an array."""
         raise NotImplementedError(f"op {type(self).__name__} does not define compute")
 
-    def kernel(self, inputs: Sequence[Spec], outputs: Sequence[Spec]) -> Kernel | None:
+    def kernel(self, inputs: Sequence[Spec], outputs: Sequence[Spec]) -> Kernel:
         """Return what computes for all shapes."""
         return self.compute
 
@@ -815,6 +815,22 @@ class IntoMemory(Op):
         )
         compute(out, *arrays)
         return out
+
+
+class ShapeOfFirst(Op):
+    """An op whose result has the shape of its first input."""
+
+    def infer_shape(self, x: Tensor, *others: Tensor) -> Shape:
+        """Return that shape."""
+        return x.shape
+
+
+class ShapeOfLast(Op):
+    """An op whose result has the shape of its last input, of which it often reads no more."""
+
+    def infer_shape(self, *inputs: Tensor) -> Shape:
+        """Return that shape."""
+        return inputs[-1].shape
 
 
 class Apply:

@@ -13,6 +13,7 @@ from kerascope.errors import ArgumentError, ShapeError
 
 Size = int | None
 Shape = tuple[Size, ...]
+Axes = int | Iterable[int] | None  # None: all of them
 Shapes = Shape | list[Shape]  # of one tensor, or of several
 
 # Equal shapes are one tuple: a deep net has thousands of tensors, and few shapes.
@@ -96,7 +97,7 @@ def normalize_axis(axis: int, ndim: int, where: str = "axis") -> int:
     return int(axis) % ndim
 
 
-def normalize_axes(axis: int | Iterable[int] | None, ndim: int, where: str) -> tuple[int, ...]:
+def normalize_axes(axis: Axes, ndim: int, where: str) -> tuple[int, ...]:
     """Return axes as a sorted tuple; None means all of them."""
     if axis is None:
         return tuple(range(ndim))

@@ -7,13 +7,15 @@ Shapes may hold None, so how far a gradient must be summed is sometimes known on
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from kerascope.backend.graph import (
     FIRST_INPUT,
     Op,
-    Tensor,
+    ShapeOfFirst,
+    ShapeOfLast,
     as_tensor,
     checked_dtype,
     common_dtype,
@@ -22,6 +24,16 @@ from kerascope.backend.graph import (
 )
 from kerascope.backend.ops import templates
 from kerascope.backend.shapes import broadcast_shapes, reduced_shape
+from kerascope.backend.types import (
+    Gradients,
+    Kernel,
+    Shape,
+    Spec,
+    Specs,
+    Tensor,
+    TensorLike,
+    Tensors,
+)
 
 __all__ = ["cast", "ones_like", "zeros_like"]
 
@@ -32,38 +44,35 @@ class Elementwise(Op):
     Where it is a ufunc of NumPy, a subclass says no more than which one.
     """
 
-    def infer_shape(self, *inputs):
+    def infer_shape(self, *inputs: Tensor) -> Shape:
         return broadcast_shapes(*(x.shape for x in inputs), where=self.name)
 
-    def perform(self, *arrays):
+    def perform(self, *arrays: Any) -> Any:
         if self.ufunc is None:
             return super().perform(*arrays)
         return self.ufunc(*arrays)
 
 
 @parametric
-class Cast(Op):
+class Cast(ShapeOfFirst):
     """Convert `x` to another element type."""
 
     dtype: str
 
-    def infer_shape(self, x):
-        return x.shape
-
-    def infer_dtype(self, x):
+    def infer_dtype(self, x: Tensor) -> str:
         return self.dtype
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(x).astype(self.dtype)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return "np.copyto({out}, {0}, 'unsafe')"
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [cast(output_grads[0], inputs[0].dtype) if is_float(inputs[0].dtype) else None]
 
 
-def cast(x, dtype):
+def cast(x: TensorLike, dtype: str) -> Tensor:
     """Convert a tensor to another element type; the same type returns `x` itself.
 
     Parameters
@@ -81,7 +90,7 @@ def cast(x, dtype):
     return x if x.dtype == dtype else Cast(dtype)(x)
 
 
-def promoted(*values):
+def promoted(*values: TensorLike) -> list[Tensor]:
     """Return the values as tensors of their common type: floats win over integers."""
     first = next((v for v in values if isinstance(v, Tensor)), None)
     tensors = [as_tensor(value, like=first) for value in values]
@@ -90,7 +99,7 @@ def promoted(*values):
 
 
 @parametric
-class FullLike(Op):
+class FullLike(ShapeOfFirst):
     """A tensor of one repeated value, with the shape of `x`."""
 
     needs_only_shapes = True
@@ -98,29 +107,26 @@ class FullLike(Op):
     value: float
     dtype: str
 
-    def infer_shape(self, x):
-        return x.shape
-
-    def infer_dtype(self, x):
+    def infer_dtype(self, x: Tensor) -> str:
         return self.dtype
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.full(np.shape(x), self.value, self.dtype)
 
 
-def zeros_like(x, dtype=None, name=None):
+def zeros_like(x: TensorLike, dtype: str | None = None, name: str | None = None) -> Tensor:
     """Return zeros with the shape of `x` (and its dtype, unless another is given)."""
     x = as_tensor(x)
     return FullLike(0.0, checked_dtype(dtype or x.dtype))(x, name=name or "zeros_like")
 
 
-def ones_like(x, dtype=None, name=None):
+def ones_like(x: TensorLike, dtype: str | None = None, name: str | None = None) -> Tensor:
     """Return ones with the shape of `x` (and its dtype, unless another is given)."""
     x = as_tensor(x)
     return FullLike(1.0, checked_dtype(dtype or x.dtype))(x, name=name or "ones_like")
 
 
-def is_sum_of_rows(x, axes):
+def is_sum_of_rows(x: np.ndarray | Spec, axes: tuple[int, ...]) -> bool:
     """Tell whether a sum is one over the rows of a matrix: the gradient of every bias.
 
     The BLAS adds rows as the product of a vector of ones with the matrix: two to three times as
@@ -134,7 +140,7 @@ def is_sum_of_rows(x, axes):
     return len(x.shape) == 2 and is_sum_of_all_rows(x, axes)
 
 
-def is_sum_of_all_rows(x, axes):
+def is_sum_of_all_rows(x: np.ndarray | Spec, axes: tuple[int, ...]) -> bool:
     """Tell whether a sum is one over all axes but the last: of all rows, in however many axes.
 
     See `is_sum_of_rows`; the rows of more axes are those of one long matrix.
@@ -143,18 +149,15 @@ def is_sum_of_all_rows(x, axes):
     return n > 1 and axes == tuple(range(n - 1)) and x.dtype in (np.float32, np.float64)
 
 
-class SumTo(Op):
+class SumTo(ShapeOfLast):
     """Sum `x` over the axes along which `like` was broadcast, down to the shape of `like`."""
 
     inputs_read_by_shape = frozenset({1})
 
-    def infer_shape(self, x, like):
-        return like.shape
-
     def may_share(self, inputs, outputs):
         return FIRST_INPUT if inputs[0].shape == inputs[1].shape else ()
 
-    def perform(self, x, like):
+    def perform(self, x: np.ndarray, like: np.ndarray) -> np.ndarray:
         if x.shape == like.shape:
             return x
         axes = _stretched_axes(x.shape, like.shape)
@@ -162,7 +165,7 @@ class SumTo(Op):
             return np.dot(np.ones(len(x), x.dtype), x)
         return x.sum(axis=axes, keepdims=True, dtype=x.dtype).reshape(like.shape)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         x, like = inputs
         if x.shape == like.shape:
             return templates.COPY
@@ -173,11 +176,11 @@ class SumTo(Op):
         extra = len(x.shape) - len(like.shape)
         return text.replace("{out}", f"{{out}}[{'None, ' * extra}...]") if extra else text
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [BroadcastLike(None)(output_grads[0], inputs[0]), None]
 
 
-def _stretched_axes(shape, original):
+def _stretched_axes(shape: tuple[int, ...], original: tuple[int, ...]) -> tuple[int, ...]:
     """Return the axes of `shape` that are longer than in the `original`, or that it lacks."""
     extra = len(shape) - len(original)
     longer = (a for a, n in enumerate(original, start=extra) if n == 1 != shape[a])
@@ -185,7 +188,7 @@ def _stretched_axes(shape, original):
 
 
 @parametric
-class BroadcastLike(Op):
+class BroadcastLike(ShapeOfLast):
     """Stretch `x` to the shape of `like`, after putting back the `axes` that a reduction dropped.
 
     `axes` None means that none was dropped: plain broadcasting.
@@ -195,16 +198,13 @@ class BroadcastLike(Op):
     is_view = True
     inputs_read_by_shape = frozenset({1})
 
-    def infer_shape(self, x, like):
-        return like.shape
-
-    def perform(self, x, like):
+    def perform(self, x: np.ndarray, like: np.ndarray) -> np.ndarray:
         x = np.asarray(x)
         if self.axes is not None:
             x = np.expand_dims(x, self.axes)
         return np.broadcast_to(x, like.shape)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         x, _ = inputs
         if self.axes is None:
             return [unbroadcast(output_grads[0], x, outputs[0]), None]
@@ -217,16 +217,16 @@ class Stretch(Op):
 
     rows: int
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         return (self.rows, *x.shape)
 
-    def perform(self, x):
-        return np.broadcast_to(x, self.infer_shape(x)).copy()
+    def perform(self, x: np.ndarray) -> np.ndarray:
+        return np.broadcast_to(x, (self.rows, *x.shape)).copy()
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return "np.copyto({out}, {0}[..., None, :])"
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [Sum((0,))(output_grads[0])]
 
 
@@ -237,26 +237,26 @@ class Sum(Op):
     axes: tuple[int, ...]
     keepdims: bool = False
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         return reduced_shape(x.shape, self.axes, keepdims=self.keepdims)
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         if not self.keepdims and is_sum_of_all_rows(x, self.axes):
             rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
             return np.dot(np.ones(len(rows), x.dtype), rows)
         return x.sum(axis=self.axes, keepdims=self.keepdims, dtype=x.dtype)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         if not self.keepdims and is_sum_of_all_rows(inputs[0], self.axes):
             return templates.sum_of_rows(*inputs[0].shape)
         return templates.reduction("np.add", self.axes, self.keepdims)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         dropped = None if self.keepdims else self.axes
         return [BroadcastLike(dropped)(output_grads[0], inputs[0])]
 
 
-def unbroadcast(gradient, x, *others):
+def unbroadcast(gradient: Tensor, x: Tensor, *others: Tensor) -> Tensor:
     """Return `gradient` summed down to the shape of `x`, which the `others` may have stretched.
 
     What the static shapes decide costs nothing at run time; an axis that may or may not have been
@@ -268,7 +268,7 @@ def unbroadcast(gradient, x, *others):
     return Sum(tuple(range(extra)))(gradient) if extra else gradient
 
 
-def _may_be_stretched(x, axis, others):
+def _may_be_stretched(x: Tensor, axis: int, others: Tensors) -> bool:
     """Tell whether another operand may be longer than `x` along an axis, counted from the end."""
     if x.shape[axis] not in (1, None):
         return False

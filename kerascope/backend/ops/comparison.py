@@ -6,6 +6,7 @@ import numpy as np
 
 from kerascope.backend.graph import OPERATORS
 from kerascope.backend.ops.broadcasting import Elementwise, promoted
+from kerascope.backend.types import Tensor, TensorLike
 
 __all__ = [
     "equal",
@@ -23,7 +24,7 @@ __all__ = [
 class Comparison(Elementwise):
     """A function of two tensors (broadcast against each other) whose result is true or false."""
 
-    def infer_dtype(self, *inputs):
+    def infer_dtype(self, *inputs: Tensor) -> str:
         return "bool"
 
 
@@ -33,7 +34,7 @@ class Equal(Comparison):
     ufunc = np.equal
 
 
-def equal(x, y):
+def equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Return where two tensors are equal: a bool tensor of their broadcast shape."""
     return Equal()(*promoted(x, y))
 
@@ -44,7 +45,7 @@ class NotEqual(Comparison):
     ufunc = np.not_equal
 
 
-def not_equal(x, y):
+def not_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Return where two tensors differ: a bool tensor of their broadcast shape."""
     return NotEqual()(*promoted(x, y))
 
@@ -55,7 +56,7 @@ class Greater(Comparison):
     ufunc = np.greater
 
 
-def greater(x, y):
+def greater(x: TensorLike, y: TensorLike) -> Tensor:
     """Return where x > y: a bool tensor of their broadcast shape."""
     return Greater()(*promoted(x, y))
 
@@ -66,7 +67,7 @@ class GreaterEqual(Comparison):
     ufunc = np.greater_equal
 
 
-def greater_equal(x, y):
+def greater_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Return where x >= y: a bool tensor of their broadcast shape."""
     return GreaterEqual()(*promoted(x, y))
 
@@ -77,7 +78,7 @@ class Less(Comparison):
     ufunc = np.less
 
 
-def less(x, y):
+def less(x: TensorLike, y: TensorLike) -> Tensor:
     """Return where x < y: a bool tensor of their broadcast shape."""
     return Less()(*promoted(x, y))
 
@@ -88,7 +89,7 @@ class LessEqual(Comparison):
     ufunc = np.less_equal
 
 
-def less_equal(x, y):
+def less_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Return where x <= y: a bool tensor of their broadcast shape."""
     return LessEqual()(*promoted(x, y))
 
@@ -99,7 +100,7 @@ class LogicalAnd(Comparison):
     ufunc = np.logical_and
 
 
-def logical_and(x, y):
+def logical_and(x: TensorLike, y: TensorLike) -> Tensor:
     """Return where both tensors are true."""
     return LogicalAnd()(*promoted(x, y))
 
@@ -110,7 +111,7 @@ class LogicalOr(Comparison):
     ufunc = np.logical_or
 
 
-def logical_or(x, y):
+def logical_or(x: TensorLike, y: TensorLike) -> Tensor:
     """Return where at least one of two tensors is true."""
     return LogicalOr()(*promoted(x, y))
 
@@ -121,7 +122,7 @@ class LogicalNot(Comparison):
     ufunc = np.logical_not
 
 
-def logical_not(x):
+def logical_not(x: TensorLike) -> Tensor:
     """Return where a tensor is false."""
     return LogicalNot()(x)
 

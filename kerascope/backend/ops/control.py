@@ -7,10 +7,11 @@ from types import MappingProxyType
 
 import numpy as np
 
-from kerascope.backend.graph import FIRST_INPUT, Op, as_tensor, parametric
+from kerascope.backend.graph import FIRST_INPUT, Op, ShapeOfFirst, as_tensor, parametric
 from kerascope.backend.ops.broadcasting import promoted, unbroadcast
 from kerascope.backend.ops.shaping import ExpandDims
 from kerascope.backend.shapes import broadcast_shapes
+from kerascope.backend.types import Gradients, Kernel, Shape, Specs, Tensor, TensorLike, Tensors
 from kerascope.errors import ShapeError
 
 __all__ = ["print_tensor", "switch"]
@@ -21,35 +22,35 @@ class Switch(Op):
 
     lazy = MappingProxyType({1: True, 2: False})
 
-    def infer_shape(self, condition, x, y):
+    def infer_shape(self, condition: Tensor, x: Tensor, y: Tensor) -> Shape:
         return tuple(a if a == b else None for a, b in zip(x.shape, y.shape, strict=True))
 
-    def infer_dtype(self, condition, x, y):
+    def infer_dtype(self, condition: Tensor, x: Tensor, y: Tensor) -> str:
         return x.dtype
 
     def may_share(self, inputs, outputs):
         return (0, 1), (0, 2)
 
-    def perform(self, condition, x, y):
+    def perform(self, condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x if condition else y
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [None, output_grads[0], output_grads[0]]
 
 
 class Where(Op):
     """Element by element that of `x` where `condition` is true, else that of `y`."""
 
-    def infer_shape(self, *inputs):
+    def infer_shape(self, *inputs: Tensor) -> Shape:
         return broadcast_shapes(*(x.shape for x in inputs), where="where")
 
-    def infer_dtype(self, condition, x, y):
+    def infer_dtype(self, condition: Tensor, x: Tensor, y: Tensor) -> str:
         return x.dtype
 
-    def perform(self, condition, x, y):
+    def perform(self, condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.where(condition, x, y)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         condition, x, y = inputs
         if condition.dtype != bool or x.dtype != y.dtype:
             return None
@@ -58,7 +59,7 @@ class Where(Op):
             return _put_where
         return _copy_where
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         condition, x, y = inputs
         g = output_grads[0]
         zero = as_tensor(0, like=g)
@@ -66,12 +67,12 @@ class Where(Op):
         return [None, unbroadcast(to_x, x, condition, y), unbroadcast(to_y, y, condition, x)]
 
 
-def _put_where(out, condition, x, y):
+def _put_where(out: np.ndarray, condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
     np.copyto(out, y)
     np.putmask(out, condition, x)
 
 
-def _copy_where(out, condition, x, y):
+def _copy_where(out: np.ndarray, condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
     np.copyto(out, y)
     np.copyto(out, x, where=condition)
 
@@ -122,27 +123,24 @@ def switch(condition, then_expression, else_expression):
 
 
 @parametric
-class PrintTensor(Op):
+class PrintTensor(ShapeOfFirst):
     """`x` itself; each time it is computed a line with the message and the numbers is printed."""
 
     message: str
     is_pure = False
 
-    def infer_shape(self, x):
-        return x.shape
-
     def may_share(self, inputs, outputs):
         return FIRST_INPUT
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         sys.stdout.write(f"{self.message}{x}\n")
         return x
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [output_grads[0]]
 
 
-def print_tensor(x, message=""):
+def print_tensor(x: TensorLike, message: str = "") -> Tensor:
     """Return a tensor like `x` that prints its numbers whenever they are computed.
 
     Parameters

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import IntoMemory, Tensor, as_tensor, parametric
+from kerascope.backend.graph import IntoMemory, ShapeOfLast, as_tensor, parametric
 from kerascope.backend.ops import convolution_kernels as kernels
 from kerascope.backend.ops.broadcasting import promoted
 from kerascope.backend.ops.elementwise import floating
@@ -30,6 +30,7 @@ from kerascope.backend.ops.linalg import BatchDot
 from kerascope.backend.ops.shaping import permute_dimensions, reshape, shape_vector
 from kerascope.backend.ops.windows import (
     PADDINGS,
+    Sizes,
     checked_padding,
     conv_output_length,
     normalize_data_format,
@@ -38,6 +39,7 @@ from kerascope.backend.ops.windows import (
     sizes_along_axes,
 )
 from kerascope.backend.shapes import merge_shapes, product
+from kerascope.backend.types import Gradients, Kernel, Shape, Specs, Tensor, TensorLike, Tensors
 from kerascope.errors import ShapeError
 
 __all__ = [
@@ -143,20 +145,20 @@ class Convolve(Convolution):
 
     ways = kernels.convolve_into, kernels.convolve_channels_into
 
-    def infer_shape(self, x, kernel):
+    def infer_shape(self, x: Tensor, kernel: Tensor) -> Shape:
         return self.output_shape(x.shape, kernel.shape, x)
 
-    def perform(self, x, kernel):
+    def perform(self, x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
         plan = self.plan(x.shape[1:-1], kernel.shape[:-2])
         out = np.empty((len(x), *plan.output_sizes, kernel.shape[-1]), x.dtype)
         self.made(x.shape[1:-1], x.shape, kernel.shape, x.dtype)(out, x, kernel)
         return out
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         (x_shape, dtype), (kernel_shape, _) = inputs
         return self.made(x_shape[1:-1], x_shape, kernel_shape, dtype)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         x, kernel = inputs
         g = output_grads[0]
         return [
@@ -170,7 +172,7 @@ class ConvolveBack(Convolution):
 
     ways = kernels.convolve_back_into, kernels.convolve_channels_back_into
 
-    def infer_shape(self, g, kernel, sizes):
+    def infer_shape(self, g: Tensor, kernel: Tensor, sizes: Tensor) -> Shape:
         if g.ndim != self.axes + 2 or kernel.ndim != self.axes + 2:
             raise ShapeError(
                 f"{self.name}: input {g.shape} and kernel {kernel.shape}; expected "
@@ -181,8 +183,7 @@ class ConvolveBack(Convolution):
         inside = kernel.shape[-2]
         channels = None if inside is None else inside * self.groups
         said = merge_shapes((g.shape[0], *(None,) * self.axes, channels), known or ())
-        fits = said and merge_shapes(g.shape, self.output_shape(said, kernel.shape, g))
-        if not fits:
+        if said is None or not merge_shapes(g.shape, self.output_shape(said, kernel.shape, g)):
             raise ShapeError(
                 f"{self.name}: an input of shape {g.shape} and a kernel of shape {kernel.shape} do "
                 f"not give an output of shape {known}: a convolution of that would have another "
@@ -191,7 +192,7 @@ class ConvolveBack(Convolution):
             )
         return said
 
-    def perform(self, g, kernel, sizes):
+    def perform(self, g: np.ndarray, kernel: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         shape_there = tuple(int(size) for size in sizes)
         plan = self.plan(shape_there[1:-1], kernel.shape[:-2])
         if (len(g), *plan.output_sizes) != (shape_there[0], *g.shape[1:-1]):
@@ -203,7 +204,7 @@ class ConvolveBack(Convolution):
         self.made(shape_there[1:-1], g.shape, kernel.shape, g.dtype)(out, g, kernel, sizes)
         return out
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         (g_shape, dtype), (kernel_shape, _), _ = inputs
         shape_there = outputs[0].shape
         plan = self.plan(shape_there[1:-1], kernel_shape[:-2])
@@ -211,7 +212,7 @@ class ConvolveBack(Convolution):
             return None  # `perform` says so
         return self.made(shape_there[1:-1], g_shape, kernel_shape, dtype)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         kernel, g = inputs[1], output_grads[0]
         return [
             Convolve(**self.parameters)(g, kernel),
@@ -225,14 +226,14 @@ class ConvolutionKernelGradient(Convolution):
 
     ways = kernels.kernel_gradient_into, kernels.channels_kernel_gradient_into
 
-    def infer_shape(self, x, g, sizes):
+    def infer_shape(self, x: Tensor, g: Tensor, sizes: Tensor) -> Shape:
         return known_values(sizes)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         x_shape, dtype = inputs[0]
         return self.made(x_shape[1:-1], x_shape, outputs[0].shape, dtype)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         x, g, _ = inputs
         as_kernel = output_grads[0]
         return [
@@ -245,21 +246,21 @@ class ConvolutionKernelGradient(Convolution):
 # --- the functions --------------------------------------------------------------------------------
 
 
-def channels_last(x, data_format):
+def channels_last(x: Tensor, data_format: str) -> Tensor:
     """Return `x` with its channels at the end."""
     if data_format == "channels_last":
         return x
     return permute_dimensions(x, (0, *range(2, x.ndim), 1))
 
 
-def channels_back(x, data_format):
+def channels_back(x: Tensor, data_format: str) -> Tensor:
     """Return a tensor with channels at the end in the layout that was asked for."""
     if data_format == "channels_last":
         return x
     return permute_dimensions(x, (0, x.ndim - 1, *range(1, x.ndim - 1)))
 
 
-def tensors_for(where, axes, x, *kernels):
+def tensors_for(where: str, axes: int, x: TensorLike, *kernels: TensorLike) -> list[Tensor]:
     """Return an input and its kernels as tensors of floats with the right number of axes.
 
     Raises
@@ -282,10 +283,10 @@ def tensors_for(where, axes, x, *kernels):
 class Moves(NamedTuple):
     """How a kernel moves over an input, as the functions of `K` are told."""
 
-    strides: int | tuple[int, ...]
+    strides: Sizes
     padding: str
     data_format: str | None
-    dilation_rate: int | tuple[int, ...]
+    dilation_rate: Sizes
 
 
 def convolution(where, axes, x, kernel, moves, groups=1):
@@ -351,8 +352,14 @@ def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rat
 
 
 def conv2d(
-    x, kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1), groups=1
-):
+    x: TensorLike,
+    kernel: TensorLike,
+    strides: Sizes = (1, 1),
+    padding: str = "valid",
+    data_format: str | None = None,
+    dilation_rate: Sizes = (1, 1),
+    groups: int = 1,
+) -> Tensor:
     """Return the convolution of images.
 
     Parameters
@@ -385,14 +392,14 @@ def conv2d(
 
 
 def conv3d(
-    x,
-    kernel,
-    strides=(1, 1, 1),
-    padding="valid",
-    data_format=None,
-    dilation_rate=(1, 1, 1),
-    groups=1,
-):
+    x: TensorLike,
+    kernel: TensorLike,
+    strides: Sizes = (1, 1, 1),
+    padding: str = "valid",
+    data_format: str | None = None,
+    dilation_rate: Sizes = (1, 1, 1),
+    groups: int = 1,
+) -> Tensor:
     """Return the convolution of volumes, such as films.
 
     Parameters
@@ -432,8 +439,13 @@ def depthwise(where, axes, x, kernel, moves):
 
 
 def depthwise_conv1d(
-    x, depthwise_kernel, strides=1, padding="valid", data_format=None, dilation_rate=1
-):
+    x: TensorLike,
+    depthwise_kernel: TensorLike,
+    strides: Sizes = 1,
+    padding: str = "valid",
+    data_format: str | None = None,
+    dilation_rate: Sizes = 1,
+) -> Tensor:
     """Return the convolution of each channel with filters of its own, along one axis.
 
     Parameters
@@ -452,8 +464,13 @@ def depthwise_conv1d(
 
 
 def depthwise_conv2d(
-    x, depthwise_kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)
-):
+    x: TensorLike,
+    depthwise_kernel: TensorLike,
+    strides: Sizes = (1, 1),
+    padding: str = "valid",
+    data_format: str | None = None,
+    dilation_rate: Sizes = (1, 1),
+) -> Tensor:
     """Return the convolution of each channel with filters of its own.
 
     Parameters
@@ -493,14 +510,14 @@ def separable(where, axes, x, kernel, mix, moves):
 
 
 def separable_conv1d(
-    x,
-    depthwise_kernel,
-    pointwise_kernel,
-    strides=1,
-    padding="valid",
-    data_format=None,
-    dilation_rate=1,
-):
+    x: TensorLike,
+    depthwise_kernel: TensorLike,
+    pointwise_kernel: TensorLike,
+    strides: Sizes = 1,
+    padding: str = "valid",
+    data_format: str | None = None,
+    dilation_rate: Sizes = 1,
+) -> Tensor:
     """Return a depthwise convolution along one axis, whose channels are then mixed.
 
     Parameters
@@ -520,14 +537,14 @@ def separable_conv1d(
 
 
 def separable_conv2d(
-    x,
-    depthwise_kernel,
-    pointwise_kernel,
-    strides=(1, 1),
-    padding="valid",
-    data_format=None,
-    dilation_rate=(1, 1),
-):
+    x: TensorLike,
+    depthwise_kernel: TensorLike,
+    pointwise_kernel: TensorLike,
+    strides: Sizes = (1, 1),
+    padding: str = "valid",
+    data_format: str | None = None,
+    dilation_rate: Sizes = (1, 1),
+) -> Tensor:
     """Return a depthwise convolution of images, whose channels are then mixed.
 
     Parameters
@@ -712,31 +729,28 @@ class PatchOp(IntoMemory):
 class Patches(PatchOp):
     """The windows of `x`, each with its cells in one axis, row by row."""
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         return self.patches_shape(x.shape)
 
-    def compute(self, out, x):
+    def compute(self, out: np.ndarray, x: np.ndarray) -> None:
         """Lay out the windows."""
         for number, cells in self.places(x.shape):
             out[..., number, :] = x[cells]
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [SumPatches(self.kernel_size, self.strides)(output_grads[0], inputs[0])]
 
 
-class SumPatches(PatchOp):
+class SumPatches(ShapeOfLast, PatchOp):
     """Windows laid back into zeros with the shape of `like`; where they overlap, they add up."""
 
-    def infer_shape(self, patches, like):
-        return like.shape
-
-    def compute(self, out, patches, like):
+    def compute(self, out: np.ndarray, patches: np.ndarray, like: np.ndarray) -> None:
         """Add the windows up."""
         out.fill(0)
         for number, cells in self.places(like.shape):
             out[cells] += patches[..., number, :]
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [Patches(self.kernel_size, self.strides)(output_grads[0]), None]
 
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import Op, as_tensor, parametric
+from kerascope.backend.graph import Op, ShapeOfFirst, as_tensor, parametric
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.comparison import less, not_equal
 from kerascope.backend.ops.elementwise import floating, log
@@ -29,6 +29,7 @@ from kerascope.backend.ops.joining import stack
 from kerascope.backend.ops.nn import log_softmax
 from kerascope.backend.ops.reduction import max, sum
 from kerascope.backend.ops.shaping import ExpandDims, Squeeze
+from kerascope.backend.types import Gradients, Shape, Tensor, TensorLike, Tensors
 from kerascope.errors import ArgumentError, DataError, GradientError, ShapeError
 from kerascope.settings import config
 
@@ -97,7 +98,7 @@ def _walk(log_probabilities, labels, lengths):
     return Walk(places, emissions, jumps, last)
 
 
-def _moved(x, by):
+def _moved(x: np.ndarray, by: int) -> np.ndarray:
     """Return the columns of `x` moved to the right (or left); what comes in is -inf."""
     moved = np.full_like(x, -np.inf)
     if by > 0:
@@ -107,12 +108,12 @@ def _moved(x, by):
     return moved
 
 
-def _sum_of_powers(x, y, z):
+def _sum_of_powers(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
     """Return log(e^x + e^y + e^z)."""
     return np.logaddexp(np.logaddexp(x, y), z)
 
 
-def _forward(walk, n_steps):
+def _forward(walk: Walk, n_steps: int) -> np.ndarray:
     """Return for each number of steps and each place the log-probability to have come there."""
     reached = np.full((n_steps + 1, *walk.places.shape), -np.inf, walk.emissions.dtype)
     before = reached[0].copy()
@@ -125,7 +126,7 @@ def _forward(walk, n_steps):
     return reached
 
 
-def _backward(walk, steps, n_steps):
+def _backward(walk: Walk, steps: np.ndarray, n_steps: int) -> np.ndarray:
     """Return for each step and each place the log-probability to come to the end from there."""
     to_come = np.full((n_steps, *walk.places.shape), -np.inf, walk.emissions.dtype)
     after = np.full(walk.places.shape, -np.inf, walk.emissions.dtype)
@@ -138,7 +139,7 @@ def _backward(walk, steps, n_steps):
     return to_come
 
 
-def _totals(walk, reached, steps):
+def _totals(walk: Walk, reached: np.ndarray, steps: np.ndarray) -> np.ndarray:
     """Return for each sample the log-probability of all its paths together."""
     ends = reached[steps, np.arange(len(steps))] + walk.last
     return np.logaddexp.reduce(ends, axis=1)
@@ -167,12 +168,12 @@ class CtcCost(Op):
         walk = _walk(log_probabilities, labels, lengths)
         return -_totals(walk, _forward(walk, log_probabilities.shape[1]), steps)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         shares = CtcShares()(*inputs)
         return [ExpandDims((1, 2))(-output_grads[0]) * shares, None, None, None]
 
 
-class CtcShares(Op):
+class CtcShares(ShapeOfFirst):
     """The probability that the path is in a class at a step, given that it spells the label.
 
     Inputs as for `CtcCost`. Zero after the last step of a sample, and for a label that no path can
@@ -180,9 +181,6 @@ class CtcShares(Op):
     """
 
     may_refuse = True
-
-    def infer_shape(self, log_probabilities, labels, steps, lengths):
-        return log_probabilities.shape
 
     def perform(self, log_probabilities, labels, steps, lengths):
         _check(log_probabilities, labels, steps, lengths)
@@ -197,7 +195,7 @@ class CtcShares(Op):
         classes_of_places = walk.places[:, :, None] == np.arange(classes)
         return np.matmul(through.swapaxes(0, 1), classes_of_places.astype(through.dtype))
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         raise GradientError(
             "K.ctc_batch_cost: the gradient of its gradient is not defined here. Use the cost in "
             "the loss itself, not in the gradient of something.",
@@ -205,12 +203,12 @@ class CtcShares(Op):
         )
 
 
-def ctc_log_probabilities(y_pred):
+def ctc_log_probabilities(y_pred: TensorLike) -> Tensor:
     """Return the logarithms of probabilities, moved away from 0 and made to sum to 1 again."""
     return log_softmax(log(floating(y_pred) + config.epsilon))
 
 
-def lengths_of(x, where):
+def lengths_of(x: TensorLike, where: str) -> Tensor:
     """Return lengths of shape (batch,) or (batch, 1) as ints of shape (batch,)."""
     x = cast(as_tensor(x), "int64")
     if x.ndim == 2 and x.shape[1] in (1, None):
@@ -282,13 +280,13 @@ class CtcBestPath(Op):
     Inputs: log-probabilities (batch, time, classes), numbers of steps (batch,).
     """
 
-    def infer_shape(self, log_probabilities, steps):
+    def infer_shape(self, log_probabilities: Tensor, steps: Tensor) -> Shape:
         return log_probabilities.shape[:2]
 
-    def infer_dtype(self, log_probabilities, steps):
+    def infer_dtype(self, log_probabilities: Tensor, steps: Tensor) -> str:
         return "int64"
 
-    def perform(self, log_probabilities, steps):
+    def perform(self, log_probabilities: np.ndarray, steps: np.ndarray) -> np.ndarray:
         _, n_steps, classes = log_probabilities.shape
         path = log_probabilities.argmax(axis=2)
         kept = (path != classes - 1) & (np.arange(n_steps) < steps[:, None])
@@ -311,14 +309,14 @@ class CtcBeamSearch(Op):
     top_paths: int
     may_refuse = True
 
-    def infer_shape(self, log_probabilities, steps):
+    def infer_shape(self, log_probabilities: Tensor, steps: Tensor) -> Shape:
         batch, n_steps, _ = log_probabilities.shape
         return (batch, self.top_paths, n_steps)
 
-    def infer_dtype(self, log_probabilities, steps):
+    def infer_dtype(self, log_probabilities: Tensor, steps: Tensor) -> str:
         return "int64"
 
-    def perform(self, log_probabilities, steps):
+    def perform(self, log_probabilities: np.ndarray, steps: np.ndarray) -> np.ndarray:
         batch, n_steps, _ = log_probabilities.shape
         labels = np.full((batch, self.top_paths, n_steps), _NOTHING, "int64")
         for sample in range(batch):
@@ -333,7 +331,7 @@ class CtcBeamSearch(Op):
         return labels
 
 
-def _search(log_probabilities, beam_width):
+def _search(log_probabilities: np.ndarray, beam_width: int) -> list[tuple[int, ...]]:
     """Return the labels of the beams that are left after the last step, the best one first.
 
     A beam is a label with two log-probabilities: of the paths that spell it and end in a blank, and
@@ -430,11 +428,11 @@ def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
     return [_trimmed(label) for label in decoded], -stack(costs, axis=1)
 
 
-def _lengths(labels):
+def _lengths(labels: Tensor) -> Tensor:
     return sum(cast(not_equal(labels, _NOTHING), "int64"), axis=1)
 
 
-def _trimmed(labels):
+def _trimmed(labels: Tensor) -> Tensor:
     """Return the labels without the columns in which no label goes on."""
     longest = max(_lengths(labels))
     return slice(labels, [0, 0], stack([shape(labels)[0], cast(longest, "int32")]))

@@ -11,10 +11,11 @@ import math
 
 import numpy as np
 
-from kerascope.backend.graph import OPERATORS, Op, Tensor, as_tensor, is_float, parametric
+from kerascope.backend.graph import OPERATORS, ShapeOfFirst, as_tensor, is_float, parametric
 from kerascope.backend.ops.broadcasting import Elementwise, cast, promoted, unbroadcast
 from kerascope.backend.ops.comparison import greater_equal, less_equal, logical_and
 from kerascope.backend.ops.templates import COPY, full
+from kerascope.backend.types import Kernel, Specs, Tensor, TensorLike
 from kerascope.settings import config
 
 __all__ = [
@@ -37,13 +38,13 @@ __all__ = [
 ]
 
 
-def floating(x):
+def floating(x: TensorLike) -> Tensor:
     """Return a tensor of floats: integers and booleans are cast to `config.floatx`."""
     x = as_tensor(x)
     return x if is_float(x.dtype) else cast(x, config.floatx)
 
 
-def countable(x):
+def countable(x: TensorLike) -> Tensor:
     """Return a tensor of numbers: booleans are cast to int32."""
     x = as_tensor(x)
     return cast(x, "int32") if x.dtype == "bool" else x
@@ -59,7 +60,7 @@ class Add(Elementwise):
         return [unbroadcast(output_grads[0], x, y), unbroadcast(output_grads[0], y, x)]
 
 
-def add(x, y):
+def add(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x + y."""
     return Add()(*promoted(x, y))
 
@@ -74,7 +75,7 @@ class Subtract(Elementwise):
         return [unbroadcast(output_grads[0], x, y), unbroadcast(-output_grads[0], y, x)]
 
 
-def subtract(x, y):
+def subtract(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x - y."""
     return Subtract()(*promoted(x, y))
 
@@ -89,7 +90,7 @@ class Multiply(Elementwise):
         return [unbroadcast(output_grads[0] * y, x, y), unbroadcast(output_grads[0] * x, y, x)]
 
 
-def multiply(x, y):
+def multiply(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x * y."""
     return Multiply()(*promoted(x, y))
 
@@ -105,7 +106,7 @@ class Divide(Elementwise):
         return [unbroadcast(slope, x, y), unbroadcast(-slope * outputs[0], y, x)]
 
 
-def divide(x, y):
+def divide(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x / y, in floats."""
     return Divide()(*(floating(operand) for operand in promoted(x, y)))
 
@@ -122,7 +123,7 @@ class Power(Elementwise):
         return [unbroadcast(to_base, x, y), unbroadcast(to_exponent, y, x)]
 
 
-def pow(x, a):
+def pow(x: TensorLike, a: TensorLike) -> Tensor:
     """Return x ** a, element by element."""
     return Power()(*(countable(operand) for operand in promoted(x, a)))
 
@@ -136,7 +137,7 @@ class Maximum(Elementwise):
         return _to_the_chosen(inputs, output_grads[0], greater_equal(*inputs))
 
 
-def maximum(x, y):
+def maximum(x: TensorLike, y: TensorLike) -> Tensor:
     """Return the greater of two tensors, element by element."""
     return Maximum()(*promoted(x, y))
 
@@ -150,7 +151,7 @@ class Minimum(Elementwise):
         return _to_the_chosen(inputs, output_grads[0], less_equal(*inputs))
 
 
-def minimum(x, y):
+def minimum(x: TensorLike, y: TensorLike) -> Tensor:
     """Return the lesser of two tensors, element by element."""
     return Minimum()(*promoted(x, y))
 
@@ -170,7 +171,7 @@ class Negative(Elementwise):
         return [-output_grads[0]]
 
 
-def negative(x):
+def negative(x: TensorLike) -> Tensor:
     """Return -x."""
     return Negative()(countable(x))
 
@@ -184,7 +185,7 @@ class Abs(Elementwise):
         return [output_grads[0] * sign(inputs[0])]
 
 
-def abs(x):
+def abs(x: TensorLike) -> Tensor:
     """Return |x|, element by element."""
     return Abs()(x)
 
@@ -195,7 +196,7 @@ class Sign(Elementwise):
     ufunc = np.sign
 
 
-def sign(x):
+def sign(x: TensorLike) -> Tensor:
     """Return -1, 0 or 1 as each element is negative, zero or positive; its gradient is none."""
     return Sign()(countable(x))
 
@@ -203,14 +204,14 @@ def sign(x):
 class Round(Elementwise):
     """The nearest whole number, halves to the even one."""
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.round(x)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return "np.rint({0}, {out})" if is_float(outputs[0].dtype.name) else COPY
 
 
-def round(x):
+def round(x: TensorLike) -> Tensor:
     """Return the nearest whole numbers, halves to the even one: 0.5 becomes 0, 1.5 becomes 2."""
     return Round()(countable(x))
 
@@ -224,7 +225,7 @@ class Square(Elementwise):
         return [output_grads[0] * (2 * inputs[0])]
 
 
-def square(x):
+def square(x: TensorLike) -> Tensor:
     """Return x * x, element by element."""
     return Square()(countable(x))
 
@@ -238,7 +239,7 @@ class Sqrt(Elementwise):
         return [output_grads[0] / (2 * outputs[0])]
 
 
-def sqrt(x):
+def sqrt(x: TensorLike) -> Tensor:
     """Return the square root of each element; a negative one counts as 0, as in Keras."""
     x = floating(x)
     return Sqrt()(maximum(x, 0.0))
@@ -253,7 +254,7 @@ class Exp(Elementwise):
         return [output_grads[0] * outputs[0]]
 
 
-def exp(x):
+def exp(x: TensorLike) -> Tensor:
     """Return e ** x, element by element."""
     return Exp()(floating(x))
 
@@ -267,7 +268,7 @@ class Log(Elementwise):
         return [output_grads[0] / inputs[0]]
 
 
-def log(x):
+def log(x: TensorLike) -> Tensor:
     """Return the natural logarithm of each element: -inf at 0, NaN below."""
     return Log()(floating(x))
 
@@ -281,7 +282,7 @@ class Log1p(Elementwise):
         return [output_grads[0] / (1 + inputs[0])]
 
 
-def log1p(x):
+def log1p(x: TensorLike) -> Tensor:
     """Return log(1 + x) of each element, exact for small x too."""
     return Log1p()(floating(x))
 
@@ -295,7 +296,7 @@ class Sin(Elementwise):
         return [output_grads[0] * cos(inputs[0])]
 
 
-def sin(x):
+def sin(x: TensorLike) -> Tensor:
     """Return the sine of each element, in radians."""
     return Sin()(floating(x))
 
@@ -309,7 +310,7 @@ class Cos(Elementwise):
         return [-output_grads[0] * sin(inputs[0])]
 
 
-def cos(x):
+def cos(x: TensorLike) -> Tensor:
     """Return the cosine of each element, in radians."""
     return Cos()(floating(x))
 
@@ -321,10 +322,10 @@ class Clip(Elementwise):
     low: float
     high: float
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.minimum(np.maximum(x, self.low), self.high)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         raised = f"np.maximum({{0}}, {full(self.low)}, out={{out}})"
         return f"np.minimum({raised}, {full(self.high)}, out={{out}})"
 
@@ -363,14 +364,14 @@ class Identity(Elementwise):
 
     is_view = True
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return x
 
     def grad(self, inputs, outputs, output_grads):
         return [output_grads[0]]
 
 
-def identity(x, name=None):
+def identity(x: TensorLike, name: str | None = None) -> Tensor:
     """Return a new tensor with the value of `x`."""
     return Identity()(x, name=name)
 
@@ -380,7 +381,7 @@ class StopGradient(Elementwise):
 
     is_view = True
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return x
 
 
@@ -402,20 +403,17 @@ OPERATORS.update(
 _erf_of_number = np.frompyfunc(math.erf, 1, 1)  # NumPy has no erf; that of Python is exact
 
 
-class Erf(Op):
+class Erf(ShapeOfFirst):
     """The error function of each element."""
 
-    def infer_shape(self, x):
-        return x.shape
-
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(_erf_of_number(x)).astype(x.dtype)
 
     def grad(self, inputs, outputs, output_grads):
         return [output_grads[0] * (2 / math.sqrt(math.pi)) * exp(-square(inputs[0]))]
 
 
-def erf(x):
+def erf(x: TensorLike) -> Tensor:
     """Return the error function of each element.
 
     Notes

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from kerascope.backend.graph import IntoMemory, as_tensor, parametric
 from kerascope.backend.ops.elementwise import floating
 from kerascope.backend.ops.indexing import GetItem, Span
 from kerascope.backend.ops.joining import repeat_elements
-from kerascope.backend.ops.windows import is_whole, normalize_data_format, sizes_along_axes
+from kerascope.backend.ops.windows import Sizes, is_whole, normalize_data_format, sizes_along_axes
+from kerascope.backend.types import Gradients, Shape, Tensor, TensorLike, Tensors
 from kerascope.errors import ArgumentError, ShapeError
 
 __all__ = [
@@ -29,19 +32,19 @@ class Pad(IntoMemory):
 
     padding: tuple[tuple[int, int], ...]
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         return tuple(
             None if size is None else before + size + after
             for size, (before, after) in zip(x.shape, self.padding, strict=True)
         )
 
-    def compute(self, out, x):
+    def compute(self, out: np.ndarray, x: np.ndarray) -> None:
         """Fill `out` with zeros, and `x` among them."""
         out.fill(0)
         inside = zip(x.shape, self.padding, strict=True)
         out[tuple(slice(before, before + size) for size, (before, _) in inside)] = x
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         inside = (Span(before, -after if after else None) for before, after in self.padding)
         return [GetItem(tuple(inside))(output_grads[0])]
 
@@ -163,38 +166,38 @@ class Interpolation(IntoMemory):
 class Interpolate(Interpolation):
     """`x` stretched by `factor` along `axis`, with straight lines between the centres."""
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         size = x.shape[self.axis]
         stretched = None if size is None else size * self.factor
         return (*x.shape[: self.axis], stretched, *x.shape[self.axis + 1 :])
 
-    def compute(self, out, x):
+    def compute(self, out: np.ndarray, x: np.ndarray) -> None:
         """Add up the shares."""
         out.fill(0)
         before = (slice(None),) * self.axis
         for weight, there, here in _shares(x.shape[self.axis], self.factor):
             out[(*before, there)] += x[(*before, here)] * x.dtype.type(weight)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [SumInterpolated(self.factor, self.axis)(output_grads[0])]
 
 
 class SumInterpolated(Interpolation):
     """For each place that `Interpolate` stretched, the sum of `x` weighted by its share in it."""
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         size = x.shape[self.axis]
         shrunk = None if size is None else size // self.factor
         return (*x.shape[: self.axis], shrunk, *x.shape[self.axis + 1 :])
 
-    def compute(self, out, x):
+    def compute(self, out: np.ndarray, x: np.ndarray) -> None:
         """Add up the shares."""
         out.fill(0)
         before = (slice(None),) * self.axis
         for weight, there, here in _shares(out.shape[self.axis], self.factor):
             out[(*before, here)] += x[(*before, there)] * x.dtype.type(weight)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [Interpolate(self.factor, self.axis)(output_grads[0])]
 
 
@@ -260,7 +263,7 @@ def resize_volumes(x, depth_factor, height_factor, width_factor, data_format):
     return _repeated("K.resize_volumes", x, factors, data_format)
 
 
-def _repeated(where, x, factors, data_format):
+def _repeated(where: str, x: TensorLike, factors: Sizes, data_format: str | None) -> Tensor:
     x = as_tensor(x)
     for axis, factor in _stretched_axes(where, x, factors, data_format):
         x = repeat_elements(x, factor, axis)

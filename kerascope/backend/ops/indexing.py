@@ -23,13 +23,14 @@ from kerascope.backend.graph import (
     Constant,
     IntoMemory,
     Op,
-    Tensor,
+    ShapeOfLast,
     as_tensor,
     checked_dtype,
     parametric,
 )
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.shapes import merge_shapes
+from kerascope.backend.types import Gradients, Kernel, Size, Specs, Tensor, TensorLike, Tensors
 from kerascope.errors import ArgumentError, DataError, DtypeError, ShapeError
 from kerascope.settings import config
 
@@ -44,20 +45,20 @@ class Shape(Op):
 
     needs_only_shapes = True
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> tuple[Size, ...]:
         return (x.ndim,)
 
-    def infer_dtype(self, x):
+    def infer_dtype(self, x: Tensor) -> str:
         return "int32"
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.array(np.shape(x), "int32")
 
     def known_values(self, x):
         return x.shape
 
 
-def shape(x):
+def shape(x: TensorLike) -> Tensor:
     """Return the shape of a tensor as a tensor, known in full at run time.
 
     Parameters
@@ -97,7 +98,7 @@ def known_values(tensor):
     return None
 
 
-def sizes_said_by(vector, where):
+def sizes_said_by(vector: Tensor, where: str) -> tuple[Size, ...]:
     """Return the sizes that a vector says, None for each that only a run tells.
 
     Raises
@@ -118,7 +119,7 @@ def sizes_said_by(vector, where):
 # --- places by number -----------------------------------------------------------------------------
 
 
-def are_places(indices, size):
+def are_places(indices: np.ndarray, size: int) -> bool:
     """Tell whether all indices lie in [0, size)."""
     # Read as unsigned numbers the negative ones are the greatest: one look finds both mistakes.
     unsigned = indices.view(f"u{indices.itemsize}")
@@ -130,43 +131,40 @@ class Gather(Op):
 
     may_refuse = True
 
-    def infer_shape(self, x, indices):
+    def infer_shape(self, x: Tensor, indices: Tensor) -> tuple[Size, ...]:
         if not x.ndim:
             raise ShapeError(
                 f"gather: '{x.name}' is a single number; expected rows to choose from.", subject=x
             )
         return (*indices.shape, *x.shape[1:])
 
-    def perform(self, x, indices):
+    def perform(self, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
         indices = np.asarray(indices)
         _check_rows(indices, x)
         return np.take(x, indices, axis=0)
 
-    def kernel(self, inputs, outputs):
-        def compute(out, x, indices):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
+        def compute(out: np.ndarray, x: np.ndarray, indices: np.ndarray) -> None:
             _check_rows(indices, x)
             x.take(indices, 0, out, "clip")  # with the default, "raise", it makes a copy first
 
         return compute
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         x, indices = inputs
         return [AddRows()(output_grads[0], indices, x), None]
 
 
-def _check_rows(indices, x):
+def _check_rows(indices: np.ndarray, x: np.ndarray) -> None:
     if not are_places(indices, len(x)):
         wrong = indices[(indices < 0) | (indices >= len(x))].flat[0]
         raise DataError(f"gather: no row {wrong}; expected indices from 0 to {len(x) - 1}.")
 
 
-class AddRows(IntoMemory):
+class AddRows(ShapeOfLast, IntoMemory):
     """Zeros with the shape of `like`, to whose row `indices[i]` each `x[i]` is added."""
 
-    def infer_shape(self, x, indices, like):
-        return like.shape
-
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         _, indices, like = inputs
         n_rows, width = max(like.shape[0], 1), math.prod(like.shape[1:])
         columns = np.arange(width)
@@ -174,7 +172,7 @@ class AddRows(IntoMemory):
         # `np.add.at` is fast along one axis only: hence a place for each number, not for each row.
         places = np.empty((len(rows), width), "int64")
 
-        def compute(out, x, indices, like):
+        def compute(out: np.ndarray, x: np.ndarray, indices: np.ndarray, like: np.ndarray) -> None:
             out.fill(0)
             np.remainder(indices.reshape(-1, 1), n_rows, rows)
             np.multiply(rows, width, places)
@@ -183,11 +181,11 @@ class AddRows(IntoMemory):
 
         return compute
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [Gather()(output_grads[0], inputs[1]), None, None]
 
 
-def gather(reference, indices):
+def gather(reference: TensorLike, indices: TensorLike) -> Tensor:
     """Return the rows of `reference` that `indices` name.
 
     Parameters
@@ -228,19 +226,19 @@ class OneHot(Op):
     num_classes: int
     dtype: str
 
-    def infer_shape(self, indices):
+    def infer_shape(self, indices: Tensor) -> tuple[Size, ...]:
         return (*indices.shape, self.num_classes)
 
-    def infer_dtype(self, indices):
+    def infer_dtype(self, indices: Tensor) -> str:
         return self.dtype
 
-    def perform(self, indices):
+    def perform(self, indices: np.ndarray) -> np.ndarray:
         return (np.asarray(indices)[..., None] == np.arange(self.num_classes)).astype(self.dtype)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         classes = np.arange(self.num_classes)
 
-        def compute(out, indices):
+        def compute(out: np.ndarray, indices: np.ndarray) -> None:
             np.equal(indices[..., None], classes, out)
 
         return compute
@@ -276,7 +274,7 @@ class InTopK(Op):
 
     k: int
 
-    def infer_shape(self, predictions, targets):
+    def infer_shape(self, predictions: Tensor, targets: Tensor) -> tuple[Size, ...]:
         rows = merge_shapes(predictions.shape[:1], targets.shape)
         if predictions.ndim != 2 or rows is None:
             raise ShapeError(
@@ -286,17 +284,17 @@ class InTopK(Op):
             )
         return rows
 
-    def infer_dtype(self, predictions, targets):
+    def infer_dtype(self, predictions: Tensor, targets: Tensor) -> str:
         return "bool"
 
-    def perform(self, predictions, targets):
+    def perform(self, predictions: np.ndarray, targets: np.ndarray) -> np.ndarray:
         exists = (targets >= 0) & (targets < predictions.shape[1])
         chosen = np.take_along_axis(predictions, np.where(exists, targets, 0)[:, None], axis=1)
         above = np.count_nonzero(predictions > chosen, axis=1)
         return (above < self.k) & np.isfinite(chosen[:, 0]) & exists
 
 
-def in_top_k(predictions, targets, k):
+def in_top_k(predictions: TensorLike, targets: TensorLike, k: int) -> Tensor:
     """Return whether each target is among the `k` greatest predictions of its row.
 
     Parameters
@@ -318,14 +316,14 @@ class Arange(Op):
 
     dtype: str
 
-    def infer_shape(self, start, stop, step):
+    def infer_shape(self, start: Tensor, stop: Tensor, step: Tensor) -> tuple[Size, ...]:
         known = [known_values(bound) for bound in (start, stop, step)]
         return (None,) if None in known else (len(range(*known)),)
 
-    def infer_dtype(self, start, stop, step):
+    def infer_dtype(self, start: Tensor, stop: Tensor, step: Tensor) -> str:
         return self.dtype
 
-    def perform(self, start, stop, step):
+    def perform(self, start: int, stop: int, step: int) -> np.ndarray:
         return np.arange(start, stop, step, dtype=self.dtype)
 
 
@@ -379,7 +377,7 @@ class Span(NamedTuple):
         return 0 if self.start is not None and self.start == self.stop else None
 
 
-def _numpy_index(index):
+def _numpy_index(index: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the index that NumPy understands."""
     return tuple(builtins.slice(*i) if isinstance(i, Span) else i for i in index)
 
@@ -391,7 +389,7 @@ class GetItem(Op):
     index: tuple[Any, ...]
     is_view = True
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> tuple[Size, ...]:
         sizes = iter(x.shape)
         result: list[int | None] = []
         for i in self.index:
@@ -403,10 +401,10 @@ class GetItem(Op):
                 _check_place(i, next(sizes), x)
         return tuple(result)
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return x[(*_numpy_index(self.index), ...)]  # without the dots a scalar would be a copy
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [PutItem(self.index)(output_grads[0], inputs[0])]
 
     def known_values(self, x):
@@ -415,29 +413,26 @@ class GetItem(Op):
 
 
 @parametric
-class PutItem(IntoMemory):
+class PutItem(ShapeOfLast, IntoMemory):
     """Zeros with the shape of `like`, and `x` at `index`."""
 
     index: tuple[Any, ...]
     inputs_read_by_shape = frozenset({1})
 
-    def infer_shape(self, x, like):
-        return like.shape
-
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         index = _numpy_index(self.index)
 
-        def compute(out, x, like):
+        def compute(out: np.ndarray, x: np.ndarray, like: np.ndarray) -> None:
             out.fill(0)
             out[index] = x
 
         return compute
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [GetItem(self.index)(output_grads[0]), None]
 
 
-def _check_place(place, size, x):
+def _check_place(place: int, size: Size, x: Tensor) -> None:
     if size is not None and not -size <= place < size:
         raise ShapeError(
             f"index of tensor '{x.name}' of shape {x.shape}: expected {-size} to {size - 1}, "
@@ -490,7 +485,7 @@ def _full_index(x, items):
 class GetSlice(Op):
     """The part of `x` that starts at `start` and has `size`, both vectors known at run time."""
 
-    def infer_shape(self, x, start, size):
+    def infer_shape(self, x: Tensor, start: Tensor, size: Tensor) -> tuple[Size, ...]:
         firsts, sizes = known_values(start), known_values(size)
         if firsts is None or sizes is None:
             return (None,) * x.ndim
@@ -499,44 +494,43 @@ class GetSlice(Op):
     def may_share(self, inputs, outputs):
         return FIRST_INPUT
 
-    def perform(self, x, start, size):
+    def perform(self, x: np.ndarray, start: np.ndarray, size: np.ndarray) -> np.ndarray:
         return x[_run_time_slices(start, size)]
 
-    def kernel(self, inputs, outputs):
-        def compute(out, x, start, size):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
+        def compute(out: np.ndarray, x: np.ndarray, start: np.ndarray, size: np.ndarray) -> None:
             np.copyto(out, x[_run_time_slices(start, size)])
 
         return compute
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         x, start, size = inputs
         return [PutSlice()(output_grads[0], start, size, x), None, None]
 
 
-class PutSlice(IntoMemory):
+class PutSlice(ShapeOfLast, IntoMemory):
     """Zeros with the shape of `like`, and `x` from `start` on."""
 
-    def infer_shape(self, x, start, size, like):
-        return like.shape
-
-    def compute(self, out, x, start, size, like):
+    def compute(
+        self, out: np.ndarray, x: np.ndarray, start: np.ndarray, size: np.ndarray, like: np.ndarray
+    ) -> None:
         """Put `x` among zeros."""
         out.fill(0)
         out[_run_time_slices(start, size)] = x
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         _, start, size, _ = inputs
         return [GetSlice()(output_grads[0], start, size), None, None, None]
 
 
-def _part_size(first, size, length):
+def _part_size(first: Size, size: Size, length: Size) -> Size:
     """Return how many places a slice takes, -1 meaning all that follow; None if that is unknown."""
     if size != -1:
         return size
     return None if first is None or length is None else length - first
 
 
-def _run_time_slices(start, size):
+def _run_time_slices(start: np.ndarray, size: np.ndarray) -> tuple[builtins.slice, ...]:
     return tuple(
         builtins.slice(int(s), None if n == -1 else int(s + n))
         for s, n in zip(start, size, strict=True)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from kerascope.backend.graph import OPERATORS, Op, Tensor, as_tensor, parametric
+from kerascope.backend.graph import OPERATORS, Op, ShapeOfLast, as_tensor, parametric
 from kerascope.backend.ops.broadcasting import promoted, zeros_like
 from kerascope.backend.ops.indexing import GetItem, Span, known_values
 from kerascope.backend.ops.templates import reduction
 from kerascope.backend.shapes import concatenated_shape, merge_shapes, normalize_axis
+from kerascope.backend.types import Gradients, Kernel, Shape, Specs, Tensor, TensorLike, Tensors
 from kerascope.errors import ArgumentError, ShapeError
 
 __all__ = ["concatenate", "repeat", "repeat_elements", "stack", "tile"]
@@ -20,17 +23,17 @@ class Concatenate(Op):
 
     axis: int
 
-    def infer_shape(self, *inputs):
+    def infer_shape(self, *inputs: Tensor) -> Shape:
         return concatenated_shape([x.shape for x in inputs], self.axis, "concatenate")
 
-    def perform(self, *inputs):
+    def perform(self, *inputs: np.ndarray) -> np.ndarray:
         return np.concatenate(inputs, self.axis)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         listed = "".join(f"{{{i}}}, " for i in range(len(inputs)))
         return f"np.concatenate(({listed}), {self.axis}, {{out}})"
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [Part(self.axis, i)(output_grads[0], *inputs) for i in range(len(inputs))]
 
     def known_values(self, *inputs):
@@ -46,15 +49,15 @@ class Part(Op):
     position: int
     is_view = True
 
-    def infer_shape(self, whole, *inputs):
+    def infer_shape(self, whole: Tensor, *inputs: Tensor) -> Shape:
         return inputs[self.position].shape
 
-    def perform(self, whole, *inputs):
+    def perform(self, whole: np.ndarray, *inputs: np.ndarray) -> np.ndarray:
         start = sum(x.shape[self.axis] for x in inputs[: self.position])
         stop = start + inputs[self.position].shape[self.axis]
         return whole[(*(slice(None),) * self.axis, slice(start, stop))]
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         parts = [zeros_like(x) for x in inputs[1:]]
         parts[self.position] = output_grads[0]
         return [Concatenate(self.axis)(*parts), *(None for _ in parts)]
@@ -91,7 +94,7 @@ class Stack(Op):
 
     axis: int
 
-    def infer_shape(self, *inputs):
+    def infer_shape(self, *inputs: Tensor) -> Shape:
         merged = inputs[0].shape
         for x in inputs[1:]:
             both = merge_shapes(merged, x.shape)
@@ -101,15 +104,15 @@ class Stack(Op):
             merged = both
         return (*merged[: self.axis], len(inputs), *merged[self.axis :])
 
-    def perform(self, *inputs):
+    def perform(self, *inputs: np.ndarray) -> np.ndarray:
         return np.stack(inputs, self.axis)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         new_axis = f"[{':, ' * self.axis}None]"  # `np.stack` makes it in a slow loop of Python
         listed = "".join(f"{{{i}}}{new_axis}, " for i in range(len(inputs)))
         return f"np.concatenate(({listed}), {self.axis}, {{out}})"
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         before, after = (Span(),) * self.axis, (Span(),) * (inputs[0].ndim - self.axis)
         return [GetItem((*before, i, *after))(output_grads[0]) for i in range(len(inputs))]
 
@@ -117,7 +120,7 @@ class Stack(Op):
         return tuple(known_values(x) for x in inputs)
 
 
-def stack(x, axis=0):
+def stack(x: TensorLike, axis: int = 0) -> Tensor:
     """Return tensors of one shape side by side along a new axis.
 
     Parameters
@@ -136,18 +139,18 @@ class Tile(Op):
 
     repeats: tuple[int, ...]
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         return tuple(
             None if n is None else n * r for n, r in zip(x.shape, self.repeats, strict=True)
         )
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.tile(x, self.repeats)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return _copy_tiles(inputs[0].shape, self.repeats)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [SumTiles(self.repeats)(output_grads[0])]
 
 
@@ -157,43 +160,56 @@ class SumTiles(Op):
 
     repeats: tuple[int, ...]
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         return tuple(
             None if n is None else n // r for n, r in zip(x.shape, self.repeats, strict=True)
         )
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         split = np.reshape(x, _split(x.shape, self.repeats))
         return split.sum(axis=tuple(range(0, 2 * x.ndim, 2)), dtype=x.dtype)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return _sum_tiles(inputs[0].shape, self.repeats)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [Tile(self.repeats)(output_grads[0])]
 
 
-def _split(shape, repeats):
+def _split(shape: Sequence[int], repeats: Sequence[int]) -> tuple[int, ...]:
     """Return a shape in which each axis is two: which tile, and where in the tile."""
     pairs = ((r, n // r) for n, r in zip(shape, repeats, strict=True))
     return tuple(size for pair in pairs for size in pair)
 
 
-def _copy_tiles(shape, repeats):
+def _copy_tiles(shape: Sequence[int], repeats: Sequence[int]) -> str:
     tiled = [n * r for n, r in zip(shape, repeats, strict=True)]
     there, here = _split(tiled, repeats), _split(shape, (1,) * len(shape))
     return f"np.copyto({{out}}.reshape({there}), {{0}}.reshape({here}))"
 
 
-def _sum_tiles(shape, repeats):
+def _sum_tiles(shape: Sequence[int], repeats: Sequence[int]) -> str:
     split = f"{{0}}.reshape({_split(shape, repeats)})"
     return reduction("np.add", range(0, 2 * len(shape), 2), x=split)
 
 
-class TileBy(Op):
+class TileAtRunTime(Op):
+    """`x` laid out as many times as only a run tells."""
+
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
+        small, large = inputs[0].shape, outputs[0].shape
+        if 0 in small:
+            return None
+        return _copy_tiles(small, [n // m for n, m in zip(large, small, strict=True)])
+
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
+        return [SumTilesLike()(output_grads[0], inputs[0]), None]
+
+
+class TileBy(TileAtRunTime):
     """`x` laid out along each axis as many times as the vector `repeats` says at run time."""
 
-    def infer_shape(self, x, repeats):
+    def infer_shape(self, x: Tensor, repeats: Tensor) -> Shape:
         times = known_values(repeats)
         if times is None or len(times) != x.ndim:
             raise ShapeError(
@@ -204,56 +220,31 @@ class TileBy(Op):
         pairs = zip(x.shape, times, strict=True)
         return tuple(None if None in pair else pair[0] * pair[1] for pair in pairs)
 
-    def perform(self, x, repeats):
+    def perform(self, x: np.ndarray, repeats: np.ndarray) -> np.ndarray:
         return np.tile(x, tuple(repeats))
 
-    def kernel(self, inputs, outputs):
-        return _copy_tiles_like(inputs, outputs)
 
-    def grad(self, inputs, outputs, output_grads):
-        return [SumTilesLike()(output_grads[0], inputs[0]), None]
-
-
-class TileLike(Op):
+class TileLike(ShapeOfLast, TileAtRunTime):
     """`x` laid out as many times as the shape of `like` holds it."""
 
-    def infer_shape(self, x, like):
-        return like.shape
-
-    def perform(self, x, like):
+    def perform(self, x: np.ndarray, like: np.ndarray) -> np.ndarray:
         return np.tile(x, [n // m for n, m in zip(like.shape, x.shape, strict=True)])
 
-    def kernel(self, inputs, outputs):
-        return _copy_tiles_like(inputs, outputs)
 
-    def grad(self, inputs, outputs, output_grads):
-        return [SumTilesLike()(output_grads[0], inputs[0]), None]
-
-
-def _copy_tiles_like(inputs, outputs):
-    small, large = inputs[0].shape, outputs[0].shape
-    if 0 in small:
-        return None
-    return _copy_tiles(small, [n // m for n, m in zip(large, small, strict=True)])
-
-
-class SumTilesLike(Op):
+class SumTilesLike(ShapeOfLast):
     """The sum of the tiles of the shape of `like` that `x` consists of."""
 
-    def infer_shape(self, x, like):
-        return like.shape
-
-    def perform(self, x, like):
+    def perform(self, x: np.ndarray, like: np.ndarray) -> np.ndarray:
         repeats = tuple(n // m for n, m in zip(x.shape, like.shape, strict=True))
         return SumTiles(repeats).perform(x)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         large, small = inputs[0].shape, inputs[1].shape
         if 0 in small:
             return None
         return _sum_tiles(large, [n // m for n, m in zip(large, small, strict=True)])
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [TileLike()(output_grads[0], inputs[0]), None]
 
 
@@ -300,21 +291,21 @@ class RepeatElements(Op):
     times: int
     axis: int
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         size = x.shape[self.axis]
         stretched = None if size is None else size * self.times
         return (*x.shape[: self.axis], stretched, *x.shape[self.axis + 1 :])
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.repeat(x, self.times, self.axis)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         before, after = inputs[0].shape[: self.axis + 1], inputs[0].shape[self.axis + 1 :]
         split = (*before, self.times, *after)
         new_axis = f"[{':, ' * (self.axis + 1)}None]"
         return f"np.copyto({{out}}.reshape({split}), {{0}}{new_axis})"
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [SumRepeated(self.times, self.axis)(output_grads[0])]
 
 
@@ -325,15 +316,15 @@ class SumRepeated(Op):
     times: int
     axis: int
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         size = x.shape[self.axis]
         shrunk = None if size is None else size // self.times
         return (*x.shape[: self.axis], shrunk, *x.shape[self.axis + 1 :])
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.reshape(x, self._blocks(x)).sum(axis=self.axis + 1, dtype=x.dtype)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         split = f"{{0}}.reshape({self._blocks(inputs[0])})"
         return reduction("np.add", (self.axis + 1,), x=split)
 
@@ -341,11 +332,11 @@ class SumRepeated(Op):
         size = x.shape[self.axis] // self.times
         return (*x.shape[: self.axis], size, self.times, *x.shape[self.axis + 1 :])
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [RepeatElements(self.times, self.axis)(output_grads[0])]
 
 
-def repeat_elements(x, rep, axis):
+def repeat_elements(x: TensorLike, rep: int, axis: int) -> Tensor:
     """Return a tensor in which each element along an axis comes `rep` times in a row.
 
     Examples

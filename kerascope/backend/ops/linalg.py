@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -22,6 +23,16 @@ from kerascope.backend.ops.reduction import sum
 from kerascope.backend.ops.shaping import Transpose, expand_dims, transpose
 from kerascope.backend.ops.templates import turned
 from kerascope.backend.shapes import broadcast_shapes, merge_shapes, normalize_axis
+from kerascope.backend.types import (
+    Gradients,
+    Kernel,
+    Shape,
+    Spec,
+    Specs,
+    Tensor,
+    TensorLike,
+    Tensors,
+)
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.spellings import habits
 
@@ -125,11 +136,11 @@ class Contraction(Op):
     y_axes: tuple[int, ...]
     batch: ClassVar[int] = 0
 
-    def free(self, ndim, taken):
+    def free(self, ndim: int, taken: Sequence[int]) -> tuple[int, ...]:
         """Return the axes that are neither batch nor summed over."""
         return tuple(axis for axis in range(self.batch, ndim) if axis not in taken)
 
-    def infer_shape(self, x, y):
+    def infer_shape(self, x: Tensor, y: Tensor) -> Shape:
         for a, b in zip(self.x_axes, self.y_axes, strict=True):
             _check_inner(self.name, x, y, x.shape[a], y.shape[b])
         batch = merge_shapes(x.shape[: self.batch], y.shape[: self.batch])
@@ -140,7 +151,7 @@ class Contraction(Op):
         rest = [x.shape[a] for a in self.free(x.ndim, self.x_axes)]
         return (*batch, *rest, *(y.shape[b] for b in self.free(y.ndim, self.y_axes)))
 
-    def as_product(self, function, x, y):
+    def as_product(self, function: str, x: Spec, y: Spec) -> str:
         """Return the text of a kernel: a product of matrices by a function of NumPy."""
         x_free, y_free = self.free(len(x.shape), self.x_axes), self.free(len(y.shape), self.y_axes)
         common = tuple(range(self.batch))
@@ -154,7 +165,7 @@ class Contraction(Op):
         out = turned("{out}", result, range(len(result)), (*batch, rows, columns))
         return f"{function}({left}, {right}, {out})"
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         x, y = inputs
         kind, g = type(self), output_grads[0]
         x_free, y_free = self.free(x.ndim, self.x_axes), self.free(y.ndim, self.y_axes)
@@ -170,7 +181,7 @@ class Contraction(Op):
         ]
 
 
-def _in_place(tensor, meant_for):
+def _in_place(tensor: Tensor, meant_for: tuple[int, ...]) -> Tensor:
     """Return the tensor with its axes in rising order of the places that they are meant for."""
     pattern = tuple(meant_for.index(axis) for axis in range(len(meant_for)))
     return tensor if pattern == tuple(range(tensor.ndim)) else Transpose(pattern)(tensor)
@@ -179,7 +190,7 @@ def _in_place(tensor, meant_for):
 class TensorDot(Contraction):
     """The sum of the products over pairs of axes: NumPy's `tensordot`."""
 
-    def perform(self, x, y):
+    def perform(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         kernel = self._long_kernel(x, y)
         if kernel is None:
             return np.tensordot(x, y, (self.x_axes, self.y_axes))
@@ -188,7 +199,7 @@ class TensorDot(Contraction):
         kernel(out, x, y)
         return out
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return self._long_kernel(*inputs) or self.as_product("np.dot", *inputs)
 
     def _long_kernel(self, x, y):
@@ -207,13 +218,13 @@ class TensorDot(Contraction):
             return None
         if (self.x_axes, self.y_axes, n_right) == ((n_left - 1,), (0,), 2):
 
-            def kernel(out, x, y):
+            def kernel(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
                 long_product(x.reshape(rows, inner), y, out.reshape(rows, columns))
 
             return kernel
         if self.x_axes == self.y_axes == tuple(range(n_left - 1)) and n_left == n_right:
 
-            def kernel_of_gradient(out, x, y):
+            def kernel_of_gradient(out: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
                 product_of_rows(x.reshape(rows, inner), y.reshape(rows, columns), out)
 
             return kernel_of_gradient
@@ -225,7 +236,7 @@ class BatchDot(Contraction):
 
     batch: ClassVar[int] = 1
 
-    def perform(self, x, y):
+    def perform(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         x_free, y_free = self.free(x.ndim, self.x_axes), self.free(y.ndim, self.y_axes)
         x_sizes, y_sizes = [x.shape[a] for a in x_free], [y.shape[b] for b in y_free]
         rows, columns = math.prod(x_sizes), math.prod(y_sizes)
@@ -234,14 +245,14 @@ class BatchDot(Contraction):
         right = y.transpose(0, *self.y_axes, *y_free).reshape(len(y), inner, columns)
         return np.matmul(left, right).reshape(len(x), *x_sizes, *y_sizes)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return self.as_product("np.matmul", *inputs)
 
 
 class Dot(Op):
     """The last axis of `x` times the last but one of `y` (or its only one)."""
 
-    def infer_shape(self, x, y):
+    def infer_shape(self, x: Tensor, y: Tensor) -> Shape:
         if x.ndim == 0 or y.ndim == 0:
             raise ShapeError(
                 f"dot: shapes {x.shape} and {y.shape}; expected at least one axis each.", subject=x
@@ -250,19 +261,19 @@ class Dot(Op):
         _check_inner("dot", x, y, x.shape[-1], y.shape[inner])
         return (*x.shape[:-1], *y.shape[:inner], *y.shape[inner + 1 :])
 
-    def perform(self, x, y):
+    def perform(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         if x.ndim <= 2 and y.ndim <= 2:
             return np.dot(x, y)
         return TensorDot((x.ndim - 1,), (max(y.ndim - 2, 0),)).perform(x, y)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         x, y = inputs
         if len(x.shape) <= 2 and len(y.shape) <= 2:
             return "np.dot({0}, {1}, {out})"
         as_contraction = TensorDot((len(x.shape) - 1,), (max(len(y.shape) - 2, 0),))
         return as_contraction.kernel(inputs, outputs)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         x, y = inputs
         if x.ndim == 2 and y.ndim == 2:
             return [Dot()(output_grads[0], transpose(y)), Dot()(transpose(x), output_grads[0])]
@@ -270,7 +281,7 @@ class Dot(Op):
         return as_contraction.grad(inputs, outputs, output_grads)
 
 
-def dot(x, y):
+def dot(x: TensorLike, y: TensorLike) -> Tensor:
     """Return the product of two matrices, or of tensors along one axis.
 
     Parameters
@@ -300,30 +311,30 @@ def dot(x, y):
 class MatMul(Op):
     """Matrices in the last two axes, multiplied pair by pair; the axes before them broadcast."""
 
-    def infer_shape(self, x, y):
+    def infer_shape(self, x: Tensor, y: Tensor) -> Shape:
         _check_inner("matmul", x, y, x.shape[-1], y.shape[-2])
         batch = broadcast_shapes(x.shape[:-2], y.shape[:-2], where="matmul")
         return (*batch, x.shape[-2], y.shape[-1])
 
-    def perform(self, x, y):
+    def perform(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.matmul(x, y)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return "np.matmul({0}, {1}, {out})"
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         x, y = inputs
         to_x = MatMul()(output_grads[0], _flipped(y))
         to_y = MatMul()(_flipped(x), output_grads[0])
         return [unbroadcast(to_x, x, to_x), unbroadcast(to_y, y, to_y)]
 
 
-def _flipped(x):
+def _flipped(x: Tensor) -> Tensor:
     """Return the tensor with its last two axes exchanged."""
     return Transpose((*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))(x)
 
 
-def matmul(x, y):
+def matmul(x: TensorLike, y: TensorLike) -> Tensor:
     """Return `x @ y`: NumPy's rule, in which the axes before the last two are broadcast."""
     x, y = promoted(x, y)
     if x.ndim == y.ndim == 2 or 1 in (x.ndim, y.ndim):
@@ -352,7 +363,7 @@ class Einsum(Op):
     operands: tuple[str, ...]
     result: str
 
-    def infer_shape(self, *inputs):
+    def infer_shape(self, *inputs: Tensor) -> Shape:
         sizes: dict[str, int | None] = {}
         for letters, x in zip(self.operands, inputs, strict=True):
             for letter, size in zip(letters, x.shape, strict=True):
@@ -377,13 +388,13 @@ class Einsum(Op):
         is_turned = len(inputs) == 1 and set(self.operands[0]) == set(self.result)
         return FIRST_INPUT if is_turned else ()
 
-    def perform(self, *inputs):
+    def perform(self, *inputs: np.ndarray) -> np.ndarray:
         if len(inputs) == 2:
             (first, second), (x, y) = self.operands, inputs
             return _product_of_two(first, second, self.result, x, y)
         return np.asarray(np.einsum(self.subscripts, *inputs, optimize="greedy"))
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         if len(inputs) != 2:
             return None
         x_letters, y_letters = self.operands
@@ -402,7 +413,7 @@ class Einsum(Op):
         out = as_matrices("{out}", self.result, (batch, rows, columns))
         return f"np.matmul({left}, {right}, {out})"
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [self._gradient_of(i, inputs, output_grads[0]) for i in range(len(inputs))]
 
     def _gradient_of(self, i, inputs, output_grad):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kerascope.backend.graph import Op, Tensor, as_tensor, is_float
+from kerascope.backend.graph import ShapeOfFirst, as_tensor, is_float
 from kerascope.backend.ops.broadcasting import cast, zeros_like
 from kerascope.backend.ops.control import Where
 from kerascope.backend.ops.elementwise import identity
@@ -18,6 +18,7 @@ from kerascope.backend.ops.joining import stack
 from kerascope.backend.ops.scan import scan
 from kerascope.backend.ops.shaping import ExpandDims, Squeeze, permute_dimensions, reverse
 from kerascope.backend.shapes import merge_shapes
+from kerascope.backend.types import Gradients, Tensor, TensorLike, Tensors
 from kerascope.errors import ArgumentError, DtypeError, ShapeError
 from kerascope.limits import current_budget
 
@@ -30,7 +31,7 @@ __all__ = ["foldl", "foldr", "map_fn", "rnn"]
 # once, by the op `HoldLast`: so the loop carries no previous output around.
 
 
-def choose_by_mask(mask, x, y):
+def choose_by_mask(mask: Tensor, x: Tensor, y: Tensor) -> Tensor:
     """Return `x` for the samples whose mask is true, `y` for the others.
 
     Parameters
@@ -49,46 +50,40 @@ def choose_by_mask(mask, x, y):
     return Where()(mask, x, y)
 
 
-def _last_seen(mask):
+def _last_seen(mask: np.ndarray) -> np.ndarray:
     """Return for each step and sample the last step up to it whose mask is true; -1: none was."""
     steps = np.where(mask, np.arange(len(mask))[:, None], -1)
     return np.maximum.accumulate(steps, axis=0)
 
 
-def _spread(x, ndim):
+def _spread(x: np.ndarray, ndim: int) -> np.ndarray:
     """Return an array of two axes with further axes of size 1."""
     return x.reshape(x.shape + (1,) * (ndim - 2))
 
 
-class HoldLast(Op):
+class HoldLast(ShapeOfFirst):
     """At a masked step the value of the last step before it that was not masked; zero before all.
 
     `x` has shape (time, batch, ...), `mask` (time, batch).
     """
 
-    def infer_shape(self, x, mask):
-        return x.shape
-
-    def perform(self, x, mask):
+    def perform(self, x: np.ndarray, mask: np.ndarray) -> np.ndarray:
         last = _last_seen(mask)
         held = x[np.maximum(last, 0), np.arange(x.shape[1])]
         held[last < 0] = 0
         return held
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [SumHeld()(output_grads[0], inputs[1]), None]
 
 
-class SumHeld(Op):
+class SumHeld(ShapeOfFirst):
     """At each step that is not masked the sum of `x` over it and the masked ones after it.
 
     What `HoldLast` copied comes back here as one: each is the other's gradient.
     """
 
-    def infer_shape(self, x, mask):
-        return x.shape
-
-    def perform(self, x, mask):
+    def perform(self, x: np.ndarray, mask: np.ndarray) -> np.ndarray:
         total = np.zeros_like(x)
         running = np.zeros(x.shape[1:], x.dtype)
         seen = _spread(np.asarray(mask), x.ndim)
@@ -98,7 +93,7 @@ class SumHeld(Op):
             running = np.where(seen[step], 0, running).astype(x.dtype)
         return total
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [HoldLast()(output_grads[0], inputs[1]), None]
 
 
@@ -265,7 +260,7 @@ def _looped(step, inputs, initial_states, mask):
     return outputs[-1], _swap_first_axes(outputs), states
 
 
-def _swap_first_axes(x):
+def _swap_first_axes(x: Tensor) -> Tensor:
     """Return (batch, time, ...) as (time, batch, ...), or the other way round."""
     return permute_dimensions(x, (1, 0, *range(2, x.ndim)))
 
@@ -284,7 +279,7 @@ def _checked_mask(mask, inputs):
     return cast(mask, "bool")
 
 
-def _number_of_steps(inputs, input_length):
+def _number_of_steps(inputs: Tensor, input_length: int | None) -> int:
     n_steps = inputs.shape[1] if inputs.shape[1] is not None else input_length
     if n_steps is None:
         raise ArgumentError(
@@ -323,7 +318,7 @@ def _checked_step(step_function, initial_states, constants):
     return step
 
 
-def _checked_state(new, initial):
+def _checked_state(new: TensorLike, initial: Tensor) -> Tensor:
     """Return the new state in the type of the initial one."""
     new = as_tensor(new, like=initial)
     if merge_shapes(new.shape, initial.shape) is None:
@@ -480,7 +475,7 @@ def _only(tensors):
     return tensors[0]
 
 
-def _checked_accumulated(new, old, where):
+def _checked_accumulated(new: TensorLike, old: Tensor, where: str) -> Tensor:
     """Return an accumulated value in the type of the one before."""
     new = as_tensor(new, like=old)
     if merge_shapes(new.shape, old.shape) is None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from kerascope.backend.graph import Op, as_tensor, parametric
+from kerascope.backend.graph import Op, ShapeOfLast, as_tensor, parametric
 from kerascope.backend.ops.broadcasting import Elementwise, cast
 from kerascope.backend.ops.comparison import greater
 from kerascope.backend.ops.control import Where
@@ -17,6 +18,17 @@ from kerascope.backend.ops.shaping import ExpandDims, Squeeze, permute_dimension
 from kerascope.backend.ops.templates import full, number
 from kerascope.backend.ops.windows import normalize_data_format
 from kerascope.backend.shapes import merge_shapes, normalize_axes, normalize_axis, reduced_shape
+from kerascope.backend.types import (
+    Axes,
+    Gradients,
+    Kernel,
+    Shape,
+    Spec,
+    Specs,
+    Tensor,
+    TensorLike,
+    Tensors,
+)
 from kerascope.errors import DataError, ShapeError
 from kerascope.settings import config
 
@@ -53,7 +65,7 @@ class Relu(Activation):
     max_value: float | None = None
     threshold: float = 0.0
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         if self.threshold == 0 and self.alpha == 0:
             y = np.maximum(x, 0)
         elif self.threshold == 0 and 0 < self.alpha <= 1:
@@ -62,7 +74,7 @@ class Relu(Activation):
             y = np.where(x >= self.threshold, x, self.alpha * (x - self.threshold))
         return y if self.max_value is None else np.minimum(y, self.max_value)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         if self.threshold != 0 or not 0 <= self.alpha <= 1:
             return self._kernel_of_pieces(*inputs)
         slope = number(self.alpha)
@@ -72,11 +84,11 @@ class Relu(Activation):
             return text
         return f"np.minimum({text}, {full(self.max_value)}, out={{out}})"
 
-    def _kernel_of_pieces(self, x):
+    def _kernel_of_pieces(self, x: Spec) -> Kernel:
         alpha, threshold, top = self.alpha, self.threshold, self.max_value
         is_above = np.empty(x.shape, bool)
 
-        def compute(out, x):
+        def compute(out: np.ndarray, x: np.ndarray) -> None:
             np.subtract(x, threshold, out)
             np.multiply(out, alpha, out)
             np.greater_equal(x, threshold, is_above)
@@ -86,7 +98,7 @@ class Relu(Activation):
 
         return compute
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         slope = ReluSlope(self.alpha, self.max_value, self.threshold)(inputs[0])
         return [output_grads[0] * slope]
 
@@ -100,13 +112,13 @@ class ReluSlope(Activation):
     threshold: float
     is_exact = True
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         slope = (x > self.threshold).astype(x.dtype)
         if self.alpha != 0:
             slope = np.where(x > self.threshold, slope, x.dtype.type(self.alpha))
         return slope if self.max_value is None else slope * (x < self.max_value)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         alpha, top = self.alpha, self.max_value
         is_above = f"np.greater({{0}}, {number(self.threshold)}, {{out}})"  # as a number, 0 or 1
         if top is None and 0 <= alpha <= 1:
@@ -116,7 +128,7 @@ class ReluSlope(Activation):
         threshold = np.array(self.threshold, inputs[0].dtype)
         holds = np.empty(inputs[0].shape, bool)
 
-        def compute(out, x):
+        def compute(out: np.ndarray, x: np.ndarray) -> None:
             out.fill(alpha)
             np.greater(x, threshold, holds)
             np.copyto(out, 1, where=holds)
@@ -126,7 +138,7 @@ class ReluSlope(Activation):
 
         return compute
 
-    def is_that_of_the_output(self, dtype):
+    def is_that_of_the_output(self, dtype: np.dtype) -> bool:
         """Tell whether the slope at x is also that at `Relu`'s output, bit for bit.
 
         Where x is above 0 the output is above 0 too, and where it is below `max_value` so is the
@@ -165,13 +177,13 @@ class Elu(Activation):
 
     alpha: float
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.maximum(x, 0) + self.alpha * np.expm1(np.minimum(x, 0))
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         alpha, above = self.alpha, np.empty(*inputs[0])
 
-        def compute(out, x):
+        def compute(out: np.ndarray, x: np.ndarray) -> None:
             np.minimum(x, 0, out=out)
             np.expm1(out, out)
             np.multiply(out, alpha, out)
@@ -180,12 +192,12 @@ class Elu(Activation):
 
         return compute
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         g = output_grads[0]
         return [Where()(greater(inputs[0], 0), g, g * (outputs[0] + self.alpha))]
 
 
-def elu(x, alpha=1.0):
+def elu(x: TensorLike, alpha: float = 1.0) -> Tensor:
     """Return the exponential linear unit: x above 0, alpha * (exp(x) - 1) below."""
     return Elu(float(alpha))(floating(x))
 
@@ -193,13 +205,13 @@ def elu(x, alpha=1.0):
 class Softplus(Activation):
     """`log(1 + exp(x))`, without overflow."""
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         above = np.empty(*inputs[0])
 
-        def compute(out, x):
+        def compute(out: np.ndarray, x: np.ndarray) -> None:
             np.abs(x, out)
             np.negative(out, out)
             np.exp(out, out)
@@ -209,11 +221,11 @@ class Softplus(Activation):
 
         return compute
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [output_grads[0] * sigmoid(inputs[0])]
 
 
-def softplus(x):
+def softplus(x: TensorLike) -> Tensor:
     """Return log(1 + exp(x)), element by element."""
     return Softplus()(floating(x))
 
@@ -221,17 +233,17 @@ def softplus(x):
 class Softsign(Activation):
     """`x / (1 + |x|)`."""
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return x / (1 + np.abs(x))
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return "np.divide({0}, np.add({number:1}, np.abs({0}, {out}), {out}), {out})"
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [output_grads[0] / square(1 + abs(inputs[0]))]
 
 
-def softsign(x):
+def softsign(x: TensorLike) -> Tensor:
     """Return x / (1 + |x|), element by element."""
     return Softsign()(floating(x))
 
@@ -243,18 +255,18 @@ class Sigmoid(Activation):
     small. Only float16 is so narrow that a power overflows earlier; its powers are float32.
     """
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):
             powers = np.exp(-x, dtype=np.result_type(x.dtype, np.float32))
         return np.reciprocal(1 + powers).astype(x.dtype, copy=False)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         if inputs[0].dtype != np.float16:
             power = "np.exp(np.negative({0}, {out}), {out})"
             return f"np.reciprocal(np.add({number(1)}, {power}, {{out}}), {{out}})"
         wide = np.empty(inputs[0].shape, np.float32)
 
-        def compute(out, x):
+        def compute(out: np.ndarray, x: np.ndarray) -> None:
             np.negative(x, wide)
             np.exp(wide, wide)
             np.add(1, wide, wide)
@@ -263,17 +275,17 @@ class Sigmoid(Activation):
 
         return compute
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         y = outputs[0]
         return [output_grads[0] * y * (1 - y)]
 
 
-def sigmoid(x):
+def sigmoid(x: TensorLike) -> Tensor:
     """Return 1 / (1 + exp(-x)), element by element."""
     return Sigmoid()(floating(x))
 
 
-def hard_sigmoid(x):
+def hard_sigmoid(x: TensorLike) -> Tensor:
     """Return 0.2 * x + 0.5 brought into [0, 1]: a sigmoid of three straight pieces."""
     return clip(floating(x) * 0.2 + 0.5, 0.0, 1.0)
 
@@ -283,11 +295,11 @@ class Tanh(Activation):
 
     ufunc = np.tanh
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [output_grads[0] * (1 - square(outputs[0]))]
 
 
-def tanh(x):
+def tanh(x: TensorLike) -> Tensor:
     """Return the hyperbolic tangent of each element."""
     return Tanh()(floating(x))
 
@@ -298,14 +310,14 @@ class Softmax(Activation):
 
     axis: int
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         powers = np.exp(x - x.max(axis=self.axis, keepdims=True))
         return powers / powers.sum(axis=self.axis, keepdims=True)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         axis, row = self.axis, room_for_reduced(inputs[0], (self.axis,))
 
-        def compute(out, x):
+        def compute(out: np.ndarray, x: np.ndarray) -> None:
             np.maximum.reduce(x, axis, None, row, keepdims=True)
             np.subtract(x, row, out)
             np.exp(out, out)
@@ -314,13 +326,13 @@ class Softmax(Activation):
 
         return compute
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         y, g = outputs[0], output_grads[0]
         # This form is exactly 0 for a single unit, whose softmax is the constant 1.
         return [y * (g - sum(y * g, self.axis, keepdims=True))]
 
 
-def softmax(x, axis=-1):
+def softmax(x: TensorLike, axis: int = -1) -> Tensor:
     """Return positive numbers in the proportion of exp(x), whose sum along `axis` is 1.
 
     Notes
@@ -337,15 +349,15 @@ class LogSoftmax(Activation):
 
     axis: int
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         below = x - x.max(axis=self.axis, keepdims=True)
         return below - np.log(np.exp(below).sum(axis=self.axis, keepdims=True))
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         axis = self.axis
         row, powers = room_for_reduced(inputs[0], (axis,)), np.empty(*inputs[0])
 
-        def compute(out, x):
+        def compute(out: np.ndarray, x: np.ndarray) -> None:
             np.maximum.reduce(x, axis, None, row, keepdims=True)
             np.subtract(x, row, out)
             np.exp(out, powers)
@@ -355,12 +367,12 @@ class LogSoftmax(Activation):
 
         return compute
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         g = output_grads[0]
         return [g - exp(outputs[0]) * sum(g, self.axis, keepdims=True)]
 
 
-def log_softmax(x, axis=-1):
+def log_softmax(x: TensorLike, axis: int = -1) -> Tensor:
     """Return log(softmax(x, axis)), also where the softmax itself would round to 0."""
     x = floating(x)
     return LogSoftmax(normalize_axis(axis, x.ndim, "K.log_softmax"))(x)
@@ -369,7 +381,7 @@ def log_softmax(x, axis=-1):
 # --- shifting and scaling: biases, batch normalisation, running means -----------------------------
 
 
-def l2_normalize(x, axis=None):
+def l2_normalize(x: TensorLike, axis: Axes = None) -> Tensor:
     """Return `x` divided by its length along `axis`: the root of the sum of its squares."""
     x = floating(x)
     least = np.maximum(1e-12, np.finfo(x.dtype).tiny)
@@ -548,7 +560,7 @@ class Pick(Op):
     axis: int
     may_refuse = True
 
-    def infer_shape(self, x, places):
+    def infer_shape(self, x: Tensor, places: Tensor) -> Shape:
         shape = merge_shapes(reduced_shape(x.shape, (self.axis,), keepdims=False), places.shape)
         if shape is None:
             raise ShapeError(
@@ -558,18 +570,18 @@ class Pick(Op):
             )
         return shape
 
-    def perform(self, x, places):
+    def perform(self, x: np.ndarray, places: np.ndarray) -> np.ndarray:
         _check_classes(places, x.shape[self.axis])
         first, step = _put_along(x.shape, self.axis)
         return np.take(x, first + places * step)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         x, places = inputs
         n_classes = x.shape[self.axis]
         first, step = _put_along(x.shape, self.axis)
         chosen = np.empty(places.shape, "int64")
 
-        def compute(out, x, places):
+        def compute(out: np.ndarray, x: np.ndarray, places: np.ndarray) -> None:
             _check_classes(places, n_classes)
             np.multiply(places, step, chosen)
             np.add(first, chosen, chosen)
@@ -577,11 +589,11 @@ class Pick(Op):
 
         return None if first.shape != places.shape else compute
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [PutPicked(self.axis)(output_grads[0], inputs[1], inputs[0]), None]
 
 
-def _check_classes(places, n_classes):
+def _check_classes(places: np.ndarray, n_classes: int) -> None:
     if not are_places(places, n_classes):
         raise DataError(
             f"sparse_categorical_crossentropy: class numbers from {places.min()} to "
@@ -589,7 +601,7 @@ def _check_classes(places, n_classes):
         )
 
 
-def _put_along(shape, axis):
+def _put_along(shape: Sequence[int], axis: int) -> tuple[np.ndarray, int]:
     """Return where, in all numbers of an array, each row along `axis` starts, and its step."""
     step = math.prod(shape[axis + 1 :])
     others = (*shape[:axis], *shape[axis + 1 :])
@@ -598,29 +610,26 @@ def _put_along(shape, axis):
 
 
 @parametric
-class PutPicked(Op):
+class PutPicked(ShapeOfLast):
     """Zeros with the shape of `like`; in each row along `axis` an element of `x` at its place."""
 
     axis: int
     may_refuse = True
 
-    def infer_shape(self, x, places, like):
-        return like.shape
-
-    def perform(self, x, places, like):
+    def perform(self, x: np.ndarray, places: np.ndarray, like: np.ndarray) -> np.ndarray:
         _check_classes(places, like.shape[self.axis])
         first, step = _put_along(like.shape, self.axis)
         whole = np.zeros(like.shape, x.dtype)
         whole.put(first + places * step, x)
         return whole
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         _, places, like = inputs
         n_classes = like.shape[self.axis]
         first, step = _put_along(like.shape, self.axis)
         chosen = np.empty(places.shape, "int64")
 
-        def compute(out, x, places, like):
+        def compute(out: np.ndarray, x: np.ndarray, places: np.ndarray, like: np.ndarray) -> None:
             _check_classes(places, n_classes)
             np.multiply(places, step, chosen)
             np.add(first, chosen, chosen)
@@ -629,7 +638,7 @@ class PutPicked(Op):
 
         return None if first.shape != places.shape else compute
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [Pick(self.axis)(output_grads[0], inputs[1]), None, None]
 
 

@@ -8,14 +8,20 @@ is worked out in `windows.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerascope.backend.graph import IntoMemory, Op, parametric
-from kerascope.backend.ops.convolution_kernels import BLOCK_BYTES, equal_parts, shared_room
+from kerascope.backend.graph import IntoMemory, Op, ShapeOfLast, parametric
+from kerascope.backend.ops.convolution_kernels import (
+    BLOCK_BYTES,
+    Routine,
+    Sizes,
+    equal_parts,
+    shared_room,
+)
 from kerascope.backend.ops.elementwise import floating
 from kerascope.backend.ops.windows import (
     Place,
@@ -26,6 +32,7 @@ from kerascope.backend.ops.windows import (
     pooled_shape,
     sizes_along_axes,
 )
+from kerascope.backend.types import Gradients, Kernel, Shape, Specs, Tensor, Tensors
 from kerascope.errors import ArgumentError, ShapeError
 
 __all__ = ["pool1d", "pool2d", "pool3d"]
@@ -42,10 +49,6 @@ __all__ = ["pool1d", "pool2d", "pool3d"]
 # (`kernel`).
 
 
-Shape = tuple[int, ...]
-Routine = Callable[..., None]
-
-
 @parametric
 class WindowOp(Op):
     """An op on the windows over the axes of `x` from `axis` on."""
@@ -59,17 +62,17 @@ class WindowOp(Op):
         """Return the shape with the windows counted instead of the cells."""
         return pooled_shape(shape, self.pool_size, self.strides, self.padding, self.axis, where)
 
-    def lengths(self, shape: Shape) -> Shape:
+    def lengths(self, shape: Sizes) -> Sizes:
         """Return the lengths of the axes that are pooled."""
         return shape[self.axis : self.axis + len(self.pool_size)]
 
-    def along(self, shape: Shape) -> Iterator[tuple[int, list[Place]]]:
+    def along(self, shape: Sizes) -> Iterator[tuple[int, list[Place]]]:
         """Yield each axis that is pooled, and the places of cell 0, 1, ... along it."""
         facts = zip(self.lengths(shape), self.pool_size, self.strides, strict=True)
         for axis, (length, size, stride) in enumerate(facts, start=self.axis):
             yield axis, places_along(length, size, stride, self.padding)
 
-    def places(self, shape: Shape) -> list[Place]:
+    def places(self, shape: Sizes) -> list[Place]:
         """Return the places of each cell, row by row, in an input of this shape."""
         lengths = self.lengths(shape)
         return list(places_of_cells(lengths, self.pool_size, self.strides, self.padding, self.axis))
@@ -78,7 +81,7 @@ class WindowOp(Op):
         """Tell whether no cell lies in two windows."""
         return all(size <= step for size, step in zip(self.pool_size, self.strides, strict=True))
 
-    def cover_all(self, shape: Shape) -> bool:
+    def cover_all(self, shape: Sizes) -> bool:
         """Tell whether each cell of an input of this shape lies in a window."""
         return all(
             len({i for p in places for i in range(p.cells.start, p.cells.stop, p.cells.step)})
@@ -87,7 +90,7 @@ class WindowOp(Op):
         )
 
 
-def image_blocks(shape: Shape, itemsize: int) -> list[slice]:
+def image_blocks(shape: Sizes, itemsize: int) -> list[slice]:
     """Return which images to do together: so many that they fit into a block."""
     per_image = max(1, prod(shape[1:]) * itemsize)
     return list(equal_parts(shape[0], max(1, BLOCK_BYTES // per_image)))
@@ -116,10 +119,10 @@ class Fold(NamedTuple):
 
     first: tuple[slice, ...]
     others: list[Place]
-    shape: Shape
+    shape: Sizes
 
 
-def folds_of(windows: WindowOp, shape: Shape) -> list[Fold]:
+def folds_of(windows: WindowOp, shape: Sizes) -> list[Fold]:
     """Return the steps that fold inputs of this shape, axis by axis."""
     found, pooled = [], windows.pooled_shape(shape)
     for axis, places in windows.along(shape):
@@ -154,7 +157,7 @@ def fold(function: np.ufunc, x: np.ndarray, step: Fold, out: np.ndarray) -> None
         function(part, x[place.cells], out=part)
 
 
-def fold_into(function: np.ufunc, shape: Shape, dtype: np.dtype, windows: WindowOp) -> Routine:
+def fold_into(function: np.ufunc, shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
     """Return the function (out, x) that brings each window down to one number."""
     steps = folds_of(windows, shape)
     blocks = image_blocks(shape, dtype.itemsize)
@@ -172,7 +175,7 @@ def fold_into(function: np.ufunc, shape: Shape, dtype: np.dtype, windows: Window
     return fold_all
 
 
-def average_into(shape: Shape, dtype: np.dtype, windows: WindowOp) -> Routine:
+def average_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
     """Return the function (out, x) for the mean of each window.
 
     float16 is summed as float32: sums would soon be too large for it.
@@ -201,7 +204,7 @@ def average_into(shape: Shape, dtype: np.dtype, windows: WindowOp) -> Routine:
     return average_wide
 
 
-def cell_counts(windows: WindowOp, shape: Shape, dtype: Any) -> np.ndarray:
+def cell_counts(windows: WindowOp, shape: Sizes, dtype: Any) -> np.ndarray:
     """Return how many cells of an input of this shape each window covers; a scalar if all alike."""
     after = len(shape) - windows.axis - len(windows.pool_size)
     ones = np.ones((*(1,) * windows.axis, *windows.lengths(shape), *(1,) * after), dtype)
@@ -238,7 +241,7 @@ def hits(
         yield place, hit
 
 
-def put_at_maximum_into(shape: Shape, dtype: np.dtype, windows: WindowOp) -> Routine:
+def put_at_maximum_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
     """Return the function (out, g, x, y): each number of `g` at the first maximum of its window.
 
     Parameters
@@ -273,7 +276,7 @@ def put_at_maximum_into(shape: Shape, dtype: np.dtype, windows: WindowOp) -> Rou
     return put
 
 
-def spread_average_into(shape: Shape, dtype: np.dtype, windows: WindowOp) -> Routine:
+def spread_average_into(shape: Sizes, dtype: np.dtype, windows: WindowOp) -> Routine:
     """Return the function (out, g, like): each number of `g` in equal parts on its window."""
     places, pooled = windows.places(shape), windows.pooled_shape(shape)
     apart, covered = windows.are_apart(), windows.cover_all(shape)
@@ -304,28 +307,28 @@ def spread_average_into(shape: Shape, dtype: np.dtype, windows: WindowOp) -> Rou
 class MaxPool(WindowOp, IntoMemory):
     """The maximum of each window of `x`."""
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         return self.pooled_shape(x.shape, self.name)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         shape, dtype = inputs[0]
         return fold_into(np.maximum, shape, dtype, self)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [PutAtMaximum(**self.parameters)(output_grads[0], inputs[0], outputs[0])]
 
 
 class PutAtMaximum(WindowOp, IntoMemory):
     """Zeros with the shape of `x`, and each number of `g` at the first maximum of its window."""
 
-    def infer_shape(self, g, x, y):
+    def infer_shape(self, g: Tensor, x: Tensor, y: Tensor) -> Shape:
         return x.shape
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         shape, dtype = outputs[0]
         return put_at_maximum_into(shape, dtype, self)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         take = TakeAtMaximum(**self.parameters)
         return [take(output_grads[0], *inputs[1:]), None, None]
 
@@ -333,17 +336,17 @@ class PutAtMaximum(WindowOp, IntoMemory):
 class TakeAtMaximum(WindowOp):
     """The number of `g` that lies where each window of `x` has its first maximum."""
 
-    def infer_shape(self, g, x, y):
+    def infer_shape(self, g: Tensor, x: Tensor, y: Tensor) -> Shape:
         return y.shape
 
-    def perform(self, g, x, y):
+    def perform(self, g: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         result = np.zeros(y.shape, g.dtype)
         places, rooms = self.places(x.shape), np.empty((2, *y.shape), bool)
         for (cells, windows), hit in hits(x, y, places, rooms):
             result[windows] += g[cells] * hit
         return result
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         put = PutAtMaximum(**self.parameters)
         return [put(output_grads[0], inputs[1], inputs[2]), None, None]
 
@@ -354,28 +357,25 @@ class TakeAtMaximum(WindowOp):
 class AveragePool(WindowOp, IntoMemory):
     """The mean of each window of `x`: of the cells that lie inside `x`."""
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         return self.pooled_shape(x.shape, self.name)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         shape, dtype = inputs[0]
         return average_into(shape, dtype, self)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [SpreadAverage(**self.parameters)(output_grads[0], inputs[0])]
 
 
-class SpreadAverage(WindowOp, IntoMemory):
+class SpreadAverage(ShapeOfLast, WindowOp, IntoMemory):
     """Zeros with the shape of `like`, and each number of `g` in equal parts on its window."""
 
-    def infer_shape(self, g, like):
-        return like.shape
-
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         shape, dtype = outputs[0]
         return spread_average_into(shape, dtype, self)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [AveragePool(**self.parameters)(output_grads[0]), None]
 
 

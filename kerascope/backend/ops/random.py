@@ -16,6 +16,7 @@ References
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -23,7 +24,6 @@ from kerascope.backend.graph import (
     Apply,
     Constant,
     Op,
-    Tensor,
     Variable,
     as_tensor,
     checked_dtype,
@@ -35,6 +35,7 @@ from kerascope.backend.ops.elementwise import Add
 from kerascope.backend.ops.indexing import shape as shape_of
 from kerascope.backend.ops.indexing import sizes_said_by
 from kerascope.backend.ops.shaping import shape_vector
+from kerascope.backend.types import Kernel, Shape, Spec, Specs, Tensor
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.settings import config
 
@@ -62,22 +63,22 @@ class RandomOp(Op):
     dtype: str
     is_pure = False  # so that nobody takes two draws for one
 
-    def infer_shape(self, shape, draws):
+    def infer_shape(self, shape: Tensor, draws: Tensor) -> Shape:
         return sizes_said_by(shape, f"{self.name}: the shape")
 
-    def infer_dtype(self, shape, draws):
+    def infer_dtype(self, shape: Tensor, draws: Tensor) -> str:
         return self.dtype
 
-    def perform(self, shape, draws):
+    def perform(self, shape: np.ndarray, draws: np.ndarray) -> np.ndarray:
         counter = np.array([0, 0, 0, draws], "uint64")
         generator = np.random.Generator(np.random.Philox(key=self.seed, counter=counter))
         return self.draw(generator, tuple(shape))
 
-    def draw(self, generator, shape):
+    def draw(self, generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         """Return the numbers, of this shape, from a generator."""
         raise NotImplementedError(f"op {type(self).__name__} does not define draw")
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         draw_into = self.drawing(outputs[0])
         if draw_into is None:
             return None
@@ -86,14 +87,14 @@ class RandomOp(Op):
         generator, start = np.random.Generator(source), source.state
         counter = start["state"]["counter"]
 
-        def compute(out, shape, draws):
+        def compute(out: np.ndarray, shape: np.ndarray, draws: np.ndarray) -> None:
             counter[3] = draws
             source.state = start
             draw_into(generator, out)
 
         return compute
 
-    def drawing(self, spec):
+    def drawing(self, spec: Spec) -> Callable[..., None] | None:
         """Return a function of (generator, out) that does what `draw` does; None if none can."""
         return None
 
@@ -118,13 +119,13 @@ class RandomUniform(RandomOp):
     low: float
     high: float
 
-    def draw(self, generator, shape):
+    def draw(self, generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         return _uniform(generator, shape, self.dtype) * (self.high - self.low) + self.low
 
-    def drawing(self, spec):
+    def drawing(self, spec: Spec) -> Callable[..., None] | None:
         low, spread = self.low, self.high - self.low
 
-        def draw_into(generator, out):
+        def draw_into(generator: np.random.Generator, out: np.ndarray) -> None:
             generator.random(None, out.dtype, out)
             np.multiply(out, spread, out)
             np.add(out, low, out)
@@ -139,13 +140,13 @@ class RandomNormal(RandomOp):
     mean: float
     stddev: float
 
-    def draw(self, generator, shape):
+    def draw(self, generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         return _normal(generator, shape, self.dtype) * self.stddev + self.mean
 
-    def drawing(self, spec):
+    def drawing(self, spec: Spec) -> Callable[..., None] | None:
         mean, stddev = self.mean, self.stddev
 
-        def draw_into(generator, out):
+        def draw_into(generator: np.random.Generator, out: np.ndarray) -> None:
             generator.standard_normal(None, out.dtype, out)
             np.multiply(out, stddev, out)
             np.add(out, mean, out)
@@ -160,7 +161,7 @@ class TruncatedNormal(RandomOp):
     mean: float
     stddev: float
 
-    def draw(self, generator, shape):
+    def draw(self, generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         z = np.asarray(_normal(generator, shape, self.dtype))
         while (far := np.abs(z) > 2).any():
             z[far] = _normal(generator, (int(far.sum()),), self.dtype)
@@ -173,14 +174,14 @@ class RandomBinomial(RandomOp):
 
     p: float
 
-    def draw(self, generator, shape):
+    def draw(self, generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         return (generator.random(shape, "float32") < self.p).astype(self.dtype)
 
-    def drawing(self, spec):
+    def drawing(self, spec: Spec) -> Callable[..., None] | None:
         p = self.p
         other = None if spec.dtype == np.float32 else np.empty(spec.shape, "float32")
 
-        def draw_into(generator, out):
+        def draw_into(generator: np.random.Generator, out: np.ndarray) -> None:
             uniform = out if other is None else other
             generator.random(None, "float32", uniform)
             np.less(uniform, p, out)
@@ -200,11 +201,11 @@ def _random(op_class, shape, dtype, seed, *parameters):
     return op(sizes, draws)
 
 
-def _checked_seed(seed):
+def _checked_seed(seed: int | None) -> int:
     return fresh_seed() if seed is None else operator.index(seed) % 2**64
 
 
-def _float_dtype(dtype):
+def _float_dtype(dtype: str | None) -> str:
     dtype = checked_dtype(dtype or config.floatx)
     if not is_float(dtype):
         raise DtypeError(f"random numbers: dtype {dtype!r}; expected a type of floats.")

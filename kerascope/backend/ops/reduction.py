@@ -7,17 +7,28 @@ stay, with size 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import numpy as np
 
-from kerascope.backend.graph import Op, as_tensor, parametric
+from kerascope.backend.graph import Op, ShapeOfFirst, as_tensor, parametric
 from kerascope.backend.ops.broadcasting import BroadcastLike, Sum, cast
 from kerascope.backend.ops.comparison import equal
 from kerascope.backend.ops.elementwise import countable, exp, floating, sqrt, square
 from kerascope.backend.ops.templates import number, reduction
 from kerascope.backend.shapes import normalize_axes, normalize_axis, product, reduced_shape
+from kerascope.backend.types import (
+    Axes,
+    Gradients,
+    Kernel,
+    Shape,
+    Spec,
+    Specs,
+    Tensor,
+    TensorLike,
+    Tensors,
+)
 
 __all__ = [
     "all",
@@ -41,46 +52,40 @@ __all__ = [
 
 
 @parametric
-class CumulativeSum(Op):
+class CumulativeSum(ShapeOfFirst):
     """At each place along `axis` the sum up to it, or, from the end, the sum from it on."""
 
     axis: int
     from_end: bool = False
 
-    def infer_shape(self, x):
-        return x.shape
-
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         if not self.from_end:
             return np.cumsum(x, self.axis, dtype=x.dtype)
         sums = np.empty(x.shape, x.dtype)
         np.cumsum(np.flip(x, self.axis), self.axis, out=np.flip(sums, self.axis))
         return sums
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         turned = f"[{':, ' * self.axis}::-1]" if self.from_end else ""
         return f"np.add.accumulate({{0}}{turned}, {self.axis}, None, {{out}}{turned})"
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [CumulativeSum(self.axis, not self.from_end)(output_grads[0])]
 
 
 @parametric
-class CumulativeProduct(Op):
+class CumulativeProduct(ShapeOfFirst):
     """At each place along `axis` the product up to it; its gradient wants elements other than 0."""
 
     axis: int
 
-    def infer_shape(self, x):
-        return x.shape
-
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.cumprod(x, self.axis, dtype=x.dtype)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return f"np.multiply.accumulate({{0}}, {self.axis}, None, {{out}})"
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [CumulativeSum(self.axis, True)(output_grads[0] * outputs[0]) / inputs[0]]
 
 
@@ -98,22 +103,22 @@ class Reduction(Op):
     keepdims: bool
     of_two: ClassVar[np.ufunc]
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         return reduced_shape(x.shape, self.axes, keepdims=self.keepdims)
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         kind = self.infer_dtype(x)
         return self.of_two.reduce(x, axis=self.axes, dtype=kind, keepdims=self.keepdims)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return reduction(f"np.{self.of_two.__name__}", self.axes, self.keepdims)
 
-    def spread(self, y, x):
+    def spread(self, y: Tensor, x: Tensor) -> Tensor:
         """Return a tensor of the result's shape, stretched to the shape of `x`."""
         return BroadcastLike(None if self.keepdims else self.axes)(y, x)
 
 
-def room_for_reduced(spec, axes):
+def room_for_reduced(spec: Spec, axes: Sequence[int]) -> np.ndarray:
     """Return room for one number in the place of those along `axes`, which stay with size 1."""
     shape = [1 if axis in axes else size for axis, size in enumerate(spec.shape)]
     return np.empty(shape, spec.dtype)
@@ -125,7 +130,7 @@ def _reduce(op_class, x, axis, keepdims):
     return op_class(axes, bool(keepdims))(x)
 
 
-def sum(x, axis=None, keepdims=False):
+def sum(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return the sum over `axis`; booleans are counted.
 
     Parameters
@@ -153,26 +158,26 @@ class CountOver(Op):
     dtype: str
     needs_only_shapes = True
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         return ()
 
-    def infer_dtype(self, x):
+    def infer_dtype(self, x: Tensor) -> str:
         return self.dtype
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(product(x.shape[axis] for axis in self.axes), self.dtype)
 
 
 class Mean(Reduction):
     """The arithmetic mean over `axes`."""
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         # A type as narrow as float16 would lose half of its digits in the sum.
         wide = np.result_type(x.dtype, np.float32)
         total = x.sum(axis=self.axes, keepdims=self.keepdims, dtype=wide)
         return np.divide(total, self._count(x)).astype(x.dtype, copy=False)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         x, total = inputs[0], reduction("np.add", self.axes, self.keepdims)
         if x.dtype == np.float16:
             return None
@@ -183,7 +188,7 @@ class Mean(Reduction):
     def _count(self, x):
         return math.prod(x.shape[axis] for axis in self.axes)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         x = inputs[0]
         count = product(x.shape[axis] for axis in self.axes)
         if count is None:
@@ -191,7 +196,7 @@ class Mean(Reduction):
         return [self.spread(output_grads[0] / count, x)]
 
 
-def mean(x, axis=None, keepdims=False):
+def mean(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return the mean over `axis`; integers and booleans are cast to `floatx` first.
 
     Parameters and shapes as for `sum`.
@@ -199,13 +204,13 @@ def mean(x, axis=None, keepdims=False):
     return _reduce(Mean, floating(x), axis, keepdims)
 
 
-def var(x, axis=None, keepdims=False):
+def var(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return the variance over `axis`: the mean of the squared distances from the mean."""
     x = floating(x)
     return mean(square(x - mean(x, axis, keepdims=True)), axis, keepdims)
 
 
-def std(x, axis=None, keepdims=False):
+def std(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return the standard deviation over `axis`: the square root of `var`."""
     return sqrt(var(x, axis, keepdims))
 
@@ -215,7 +220,7 @@ class Prod(Reduction):
 
     of_two = np.multiply
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         x = inputs[0]
         return [self.spread(output_grads[0], x) * ProductOfOthers(self.axes)(x)]
 
@@ -229,10 +234,10 @@ class ProductOfOthers(Op):
 
     axes: tuple[int, ...]
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         return x.shape
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         last = np.moveaxis(x, self.axes, range(x.ndim - len(self.axes), x.ndim))
         rows = last.reshape(*last.shape[: x.ndim - len(self.axes)], -1)
         before, after = np.ones_like(rows), np.ones_like(rows)
@@ -241,13 +246,13 @@ class ProductOfOthers(Op):
         others = (before * after).reshape(last.shape)
         return np.moveaxis(others, range(x.ndim - len(self.axes), x.ndim), self.axes)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         x = inputs[0]
         sent = output_grads[0] * outputs[0]
         return [(sum(sent, self.axes, keepdims=True) - sent) / x]
 
 
-def prod(x, axis=None, keepdims=False):
+def prod(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return the product over `axis`."""
     return _reduce(Prod, countable(x), axis, keepdims)
 
@@ -255,7 +260,7 @@ def prod(x, axis=None, keepdims=False):
 class Extreme(Reduction):
     """The greatest or least element; the gradient is shared equally among equal ones."""
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         x = inputs[0]
         chosen = cast(equal(x, self.spread(outputs[0], x)), x.dtype)
         share = output_grads[0] / Sum(self.axes, self.keepdims)(chosen)
@@ -268,7 +273,7 @@ class Max(Extreme):
     of_two = np.maximum
 
 
-def max(x, axis=None, keepdims=False):
+def max(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return the greatest element over `axis`; where several are equal they share the gradient."""
     return _reduce(Max, x, axis, keepdims)
 
@@ -279,7 +284,7 @@ class Min(Extreme):
     of_two = np.minimum
 
 
-def min(x, axis=None, keepdims=False):
+def min(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return the least element over `axis`; where several are equal they share the gradient."""
     return _reduce(Min, x, axis, keepdims)
 
@@ -289,11 +294,11 @@ class Any(Reduction):
 
     of_two = np.logical_or
 
-    def infer_dtype(self, x):
+    def infer_dtype(self, x: Tensor) -> str:
         return "bool"
 
 
-def any(x, axis=None, keepdims=False):
+def any(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return whether at least one element over `axis` is true (not 0)."""
     return _reduce(Any, x, axis, keepdims)
 
@@ -303,11 +308,11 @@ class All(Reduction):
 
     of_two = np.logical_and
 
-    def infer_dtype(self, x):
+    def infer_dtype(self, x: Tensor) -> str:
         return "bool"
 
 
-def all(x, axis=None, keepdims=False):
+def all(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return whether every element over `axis` is true (not 0)."""
     return _reduce(All, x, axis, keepdims)
 
@@ -315,7 +320,7 @@ def all(x, axis=None, keepdims=False):
 class LogSumExp(Reduction):
     """`log(sum(exp(x)))` over `axes`, computed from the distances to the greatest element."""
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         top = x.max(axis=self.axes, keepdims=True)
         top = np.where(np.isfinite(top), top, np.zeros_like(top))
         powers = np.exp(np.subtract(x, top, order="C"))  # by its order they are added
@@ -323,12 +328,12 @@ class LogSumExp(Reduction):
         result = np.log(total) + top
         return result if self.keepdims else np.squeeze(result, self.axes)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         axes, powers = self.axes, np.empty(*inputs[0])
         top, total = room_for_reduced(inputs[0], axes), room_for_reduced(inputs[0], axes)
         is_endless = np.empty(top.shape, "bool")
 
-        def compute(out, x):
+        def compute(out: np.ndarray, x: np.ndarray) -> None:
             np.maximum.reduce(x, axes, None, top, keepdims=True)
             np.isfinite(top, is_endless)
             np.logical_not(is_endless, is_endless)
@@ -341,12 +346,12 @@ class LogSumExp(Reduction):
 
         return compute
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         x = inputs[0]
         return [self.spread(output_grads[0], x) * exp(x - self.spread(outputs[0], x))]
 
 
-def logsumexp(x, axis=None, keepdims=False):
+def logsumexp(x: TensorLike, axis: Axes = None, keepdims: bool = False) -> Tensor:
     """Return log(sum(exp(x))) over `axis`, without overflow.
 
     Notes
@@ -363,16 +368,16 @@ class ArgExtreme(Op):
     axis: int
     of_numpy: ClassVar[Callable]
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         return reduced_shape(x.shape, (self.axis,), keepdims=False)
 
-    def infer_dtype(self, x):
+    def infer_dtype(self, x: Tensor) -> str:
         return "int64"
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return self.of_numpy(x, self.axis).astype("int64", copy=False)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return f"np.{self.of_numpy.__name__}({{0}}, {self.axis}, {{out}})"
 
 
@@ -382,7 +387,7 @@ class Argmax(ArgExtreme):
     of_numpy = staticmethod(np.argmax)
 
 
-def argmax(x, axis=-1):
+def argmax(x: TensorLike, axis: int = -1) -> Tensor:
     """Return the place of the greatest element along `axis`, as int64."""
     x = as_tensor(x)
     return Argmax(normalize_axis(axis, x.ndim, "K.argmax"))(x)
@@ -394,13 +399,13 @@ class Argmin(ArgExtreme):
     of_numpy = staticmethod(np.argmin)
 
 
-def argmin(x, axis=-1):
+def argmin(x: TensorLike, axis: int = -1) -> Tensor:
     """Return the place of the least element along `axis`, as int64."""
     x = as_tensor(x)
     return Argmin(normalize_axis(axis, x.ndim, "K.argmin"))(x)
 
 
-def cumsum(x, axis=0):
+def cumsum(x: TensorLike, axis: int = 0) -> Tensor:
     """Return at each place the sum of the elements along `axis` up to it.
 
     Examples
@@ -413,7 +418,7 @@ def cumsum(x, axis=0):
     return CumulativeSum(normalize_axis(axis, x.ndim, "K.cumsum"))(x)
 
 
-def cumprod(x, axis=0):
+def cumprod(x: TensorLike, axis: int = 0) -> Tensor:
     """Return at each place the product of the elements along `axis` up to it.
 
     Notes

@@ -15,15 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from kerascope.backend.gradient import sweep
-from kerascope.backend.graph import EAGER, Op, Placeholder, Tensor, applies_in_order, is_float
+from kerascope.backend.graph import EAGER, Op, Placeholder, applies_in_order, is_float
 from kerascope.backend.ops.broadcasting import FullLike, zeros_like
 from kerascope.backend.ops.elementwise import add
 from kerascope.backend.ops.scan_graph import InnerGraph, Results, cut_out, trace_step
 from kerascope.backend.ops.scan_run import perform_loop, run_loop, step_specs, written_loop
-from kerascope.backend.shapes import Shape, merge_shapes
+from kerascope.backend.shapes import merge_shapes
+from kerascope.backend.types import Gradients, Kernel, Shape, Size, Specs, Tensor, Tensors
 from kerascope.errors import ShapeError
 
 __all__ = ["scan"]
@@ -201,7 +204,7 @@ def _add_to(grads, x, term):
     grads[x] = add(grads[x], term) if x in grads else term
 
 
-def _is_zero(tensor):
+def _is_zero(tensor: Tensor) -> bool:
     """Tell whether a gradient is known to be zero: nobody has used that output."""
     op = tensor.owner.op if tensor.owner is not None else None
     return isinstance(op, FullLike) and op.value == 0
@@ -250,7 +253,7 @@ class Scan(Op):
         """Which inputs, from 0, no step reads but for their shape."""
         return self.inner.inputs_read_by_shape
 
-    def infer_shape(self, *inputs):
+    def infer_shape(self, *inputs: Tensor) -> Any:
         inner = self.inner.fitted(inputs)
         steps = _number_of_steps(inputs[: len(inner.sequences)])
         states = [x.shape for x in inner.states]
@@ -262,7 +265,7 @@ class Scan(Op):
         ]
         return _one_or_all(shapes)
 
-    def infer_dtype(self, *inputs):
+    def infer_dtype(self, *inputs: Tensor) -> Any:
         inner = self.inner.fitted(inputs)
         states = [x.dtype for x in inner.states]
         outputs, terms = inner.results.outputs, inner.results.terms
@@ -277,14 +280,14 @@ class Scan(Op):
         first_input, first_output = len(self.inner.sequences), n_outputs + n_states
         return [(first_output + k, first_input + k) for k in range(n_states)]
 
-    def perform(self, *arrays):
+    def perform(self, *arrays: np.ndarray) -> Any:
         results = perform_loop(self.inner, arrays, self.backwards, self.least_steps)
         return _one_or_all(results)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return self._written(inputs, None)
 
-    def _written(self, inputs, wanted):
+    def _written(self, inputs: Specs, wanted: Sequence[int] | None) -> Kernel:
         """Return the program of the loop for inputs of these shapes."""
         if inputs[0].shape[0] < max(self.least_steps, 1):
             return None
@@ -293,10 +296,10 @@ class Scan(Op):
             return None
         return written_loop(self.inner, step_specs(n, inputs), self.backwards, wanted)
 
-    def leaner(self, wanted):
+    def leaner(self, wanted: Sequence[int]) -> PartOfScan:
         return PartOfScan(self.inner, self.backwards, self.least_steps, tuple(wanted))
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         inner = self.inner.fitted(inputs)
         given, grads = Loop.of(inner, outputs), Loop.of(inner, output_grads)
         reverse = reverse_loop(inner, inputs, given, grads)
@@ -333,20 +336,20 @@ class PartOfScan(Scan):
         several = facts if super().n_outputs > 1 else (facts,)
         return _one_or_all([several[number] for number in self.wanted])
 
-    def infer_shape(self, *inputs):
+    def infer_shape(self, *inputs: Tensor) -> Any:
         return self._chosen(super().infer_shape(*inputs))
 
-    def infer_dtype(self, *inputs):
+    def infer_dtype(self, *inputs: Tensor) -> Any:
         return self._chosen(super().infer_dtype(*inputs))
 
     def may_share(self, inputs, outputs):
         shared = super().may_share(inputs, outputs)
         return [(self.wanted.index(y), x) for y, x in shared if y in self.wanted]
 
-    def perform(self, *arrays):
+    def perform(self, *arrays: np.ndarray) -> Any:
         return self._chosen(super().perform(*arrays))
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return self._written(inputs, self.wanted)
 
 
@@ -354,7 +357,7 @@ class PartOfScan(Scan):
 class ScanOnce(Scan):
     """A loop that runs once, in eager mode: it is interpreted, for a program would not pay."""
 
-    def perform(self, *arrays):
+    def perform(self, *arrays: np.ndarray) -> Any:
         return _one_or_all(run_loop(self.inner, arrays, self.backwards, self.least_steps))
 
 
@@ -363,7 +366,7 @@ def _one_or_all(facts):
     return facts[0] if len(facts) == 1 else tuple(facts)
 
 
-def _number_of_steps(sequences):
+def _number_of_steps(sequences: Tensors) -> Size:
     """Return the size of the first axis of all sequences."""
     steps: Shape = (None,)
     for x in sequences:

@@ -30,6 +30,7 @@ from kerascope.backend.graph import (
 )
 from kerascope.backend.schedule import Schedule
 from kerascope.backend.scopes import current_scope, name_scope, root_scope
+from kerascope.backend.shapes import Shape
 
 __all__ = ["counts_of_draws"]
 
@@ -48,26 +49,26 @@ _FACTOR = 6364136223846793005  # Knuth's for MMIX: neighbouring counts land far 
 class StepNumbers(Op):
     """0, 1, 2, ...: one number for each step of the sequence `x`."""
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         return x.shape[:1]
 
-    def infer_dtype(self, x):
+    def infer_dtype(self, x: Tensor) -> str:
         return "int64"
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.arange(len(x), dtype="int64")
 
 
 class StepDraws(Op):
     """A count of draws for one step of a loop, made of the count of the call and the step."""
 
-    def infer_shape(self, draws, step):
+    def infer_shape(self, draws: Tensor, step: Tensor) -> Shape:
         return ()
 
-    def infer_dtype(self, draws, step):
+    def infer_dtype(self, draws: Tensor, step: Tensor) -> str:
         return "int64"
 
-    def perform(self, draws, step):
+    def perform(self, draws: np.ndarray, step: np.ndarray) -> np.int64:
         return np.int64((int(draws) * _FACTOR + int(step) + 1) % 2**63)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from kerascope.backend.graph import (
     FIRST_INPUT,
     Op,
-    Tensor,
+    ShapeOfFirst,
+    ShapeOfLast,
     Variable,
     as_tensor,
     checked_dtype,
@@ -19,6 +21,7 @@ from kerascope.backend.ops.indexing import sizes_said_by
 from kerascope.backend.ops.joining import stack
 from kerascope.backend.ops.templates import number
 from kerascope.backend.shapes import normalize_axes, normalize_axis, product, reshaped_shape
+from kerascope.backend.types import Gradients, Kernel, Shape, Specs, Tensor, TensorLike, Tensors
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.settings import config
 
@@ -43,10 +46,10 @@ class Reshaping(Op):
     def may_share(self, inputs, outputs):
         return FIRST_INPUT
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return f"np.copyto({{out}}, {{0}}.reshape({outputs[0].shape}))"
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [ReshapeLike()(output_grads[0], inputs[0]), *(None for _ in inputs[1:])]
 
 
@@ -56,32 +59,29 @@ class Reshape(Reshaping):
 
     shape: tuple[int, ...]
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         return reshaped_shape(x.shape, self.shape)
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.reshape(x, self.shape)
 
 
 class ReshapeTo(Reshaping):
     """The numbers of `x` in a shape that is a tensor itself."""
 
-    def infer_shape(self, x, shape):
+    def infer_shape(self, x: Tensor, shape: Tensor) -> Shape:
         return reshaped_shape(x.shape, sizes_said_by(shape, "reshape: the target shape"))
 
-    def perform(self, x, shape):
+    def perform(self, x: np.ndarray, shape: np.ndarray) -> np.ndarray:
         return np.reshape(x, tuple(shape))
 
 
-class ReshapeLike(Reshaping):
+class ReshapeLike(ShapeOfLast, Reshaping):
     """The numbers of `x` in the shape of `like`."""
 
     inputs_read_by_shape = frozenset({1})
 
-    def infer_shape(self, x, like):
-        return like.shape
-
-    def perform(self, x, like):
+    def perform(self, x: np.ndarray, like: np.ndarray) -> np.ndarray:
         return np.reshape(x, like.shape)
 
 
@@ -127,23 +127,23 @@ def shape_vector(shape):
 class BatchFlatten(Reshaping):
     """Each sample of `x` in one row."""
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         if not x.ndim:
             raise ShapeError(
                 f"batch_flatten: '{x.name}' is a single number; expected (batch, ...).", subject=x
             )
         return (x.shape[0], product(x.shape[1:]))
 
-    def perform(self, x):
-        return np.reshape(x, (len(x), product(x.shape[1:])))
+    def perform(self, x: np.ndarray) -> np.ndarray:
+        return np.reshape(x, (len(x), math.prod(x.shape[1:])))
 
 
-def batch_flatten(x):
+def batch_flatten(x: TensorLike) -> Tensor:
     """Return a tensor of shape (batch, a, b, ...) as one of shape (batch, a * b * ...)."""
     return BatchFlatten()(x)
 
 
-def flatten(x):
+def flatten(x: TensorLike) -> Tensor:
     """Return all numbers of a tensor in one axis."""
     return Reshape((-1,))(x)
 
@@ -155,7 +155,7 @@ class ExpandDims(Op):
     axes: tuple[int, ...]
     is_view = True
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         ndim = x.ndim + len(self.axes)
         if any(axis >= ndim for axis in self.axes):
             raise ShapeError(
@@ -166,14 +166,14 @@ class ExpandDims(Op):
         sizes = iter(x.shape)
         return tuple(1 if axis in self.axes else next(sizes) for axis in range(ndim))
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.expand_dims(x, self.axes)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [Squeeze(self.axes)(output_grads[0])]
 
 
-def expand_dims(x, axis=-1):
+def expand_dims(x: TensorLike, axis: int = -1) -> Tensor:
     """Return `x` with a new axis of size 1 at place `axis` of the result."""
     x = as_tensor(x)
     return ExpandDims((normalize_axis(axis, x.ndim + 1, "K.expand_dims"),))(x)
@@ -186,21 +186,21 @@ class Squeeze(Op):
     axes: tuple[int, ...]
     is_view = True
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         if any(x.shape[axis] not in (1, None) for axis in self.axes):
             raise ShapeError(
                 f"squeeze: axes {self.axes} of shape {x.shape}; expected size 1.", subject=x
             )
         return tuple(size for axis, size in enumerate(x.shape) if axis not in self.axes)
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.squeeze(x, self.axes)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [ExpandDims(self.axes)(output_grads[0])]
 
 
-def squeeze(x, axis):
+def squeeze(x: TensorLike, axis: int) -> Tensor:
     """Return `x` without an axis, whose size is 1.
 
     Raises
@@ -213,19 +213,16 @@ def squeeze(x, axis):
 
 
 @parametric
-class Reverse(Op):
+class Reverse(ShapeOfFirst):
     """`x` back to front along `axes`."""
 
     axes: tuple[int, ...]
     is_view = True
 
-    def infer_shape(self, x):
-        return x.shape
-
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.flip(x, self.axes)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [Reverse(self.axes)(output_grads[0])]
 
 
@@ -242,13 +239,13 @@ class Transpose(Op):
     pattern: tuple[int, ...]
     is_view = True
 
-    def infer_shape(self, x):
+    def infer_shape(self, x: Tensor) -> Shape:
         return tuple(x.shape[axis] for axis in self.pattern)
 
-    def perform(self, x):
+    def perform(self, x: np.ndarray) -> np.ndarray:
         return np.transpose(x, self.pattern)
 
-    def grad(self, inputs, outputs, output_grads):
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         back = tuple(self.pattern.index(axis) for axis in range(len(self.pattern)))
         return [Transpose(back)(output_grads[0])]
 
@@ -272,7 +269,7 @@ def permute_dimensions(x, pattern):
     return Transpose(axes)(x)
 
 
-def transpose(x):
+def transpose(x: TensorLike) -> Tensor:
     """Return `x` with its axes in the opposite order; of a matrix, the transposed one."""
     x = as_tensor(x)
     return Transpose(tuple(reversed(range(x.ndim))))(x)
@@ -294,16 +291,16 @@ class Full(Op):
     value: float
     dtype: str
 
-    def infer_shape(self, shape):
+    def infer_shape(self, shape: Tensor) -> Shape:
         return sizes_said_by(shape, "full: the shape")
 
-    def infer_dtype(self, shape):
+    def infer_dtype(self, shape: Tensor) -> str:
         return self.dtype
 
-    def perform(self, shape):
+    def perform(self, shape: np.ndarray) -> np.ndarray:
         return np.full(tuple(shape), self.value, self.dtype)
 
-    def kernel(self, inputs, outputs):
+    def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         return f"{{out}}.fill({number(self.value)})"
 
 

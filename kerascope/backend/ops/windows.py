@@ -26,6 +26,7 @@ from kerascope.settings import config
 
 
 PADDINGS = ("valid", "same", "causal", "full")
+Sizes = int | Sequence[int]  # one for each axis of places, or one for all
 
 
 def dilated_size(kernel_size: int, dilation: int) -> int:
