@@ -30,13 +30,12 @@ from kerascope.errors import ArgumentError, CycleError, DisconnectedGraphError, 
 from kerascope.trace.records import counted
 from kerascope.viz.extract.layers import (
     CallFacts,
+    End,
+    GraphBuilder,
     attributes_without_layer,
     layer_attributes,
-    output_names,
     shapes_text,
-    with_output,
 )
-from kerascope.viz.extract.nodes import End, GraphBuilder
 from kerascope.viz.graph import Attribute, Graph, GraphGroup, GraphNode
 from kerascope.viz.kinds import kind_of
 from kerascope.viz.nesting import below
@@ -117,7 +116,7 @@ def _picture_of_call(error: BaseException, call: FailedCall) -> Graph:
                 **mark("failed"),
                 "kind": "call",
             }
-            picture.groups.append(GraphGroup(box_id, _name(layer), group, 0, attrs))
+            picture.groups.append(GraphGroup(box_id, clean(layer.name), group, 0, attrs))
             group = box_id
     picture.add_box(box_id, call.layer, facts, group)
     picture.add_edges(call.tensors, box_id, group, state="failed")
@@ -125,7 +124,7 @@ def _picture_of_call(error: BaseException, call: FailedCall) -> Graph:
     picture.mark(box_id, **mark("failed", _reason(error)), detail=detail)
     count = counted(sum(not node.is_input for node in drawn), "call")
     caption = f"{call.layer.label} failed: {_reason(error)}. {count} before it"
-    return picture.finished(f"{_name(call.layer)} failed", _attributes(error, caption))
+    return picture.finished(f"{clean(call.layer.name)} failed", _attributes(error, caption))
 
 
 def _details(error: BaseException, call: FailedCall) -> list[str]:
@@ -183,10 +182,6 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def _name(layer: Layer) -> str:
-    return str(layer_attributes(layer)["layer"])
-
-
 def _attributes(error: BaseException, caption: str) -> dict[str, Any]:
     return {"caption": caption, "message": f"{type(error).__name__}: {error}"}
 
@@ -200,9 +195,7 @@ def _picture_of_graph(error: BaseException, failed: FailedGraph) -> Graph:
     outputs = [y for y in failed.outputs if isinstance(y, Tensor)]
     nodes = ordered_calls([*outputs, *inputs], failed.makers, begin=set(inputs))
     picture.add_calls(nodes)
-    for name, tensor in zip(output_names(len(outputs)), outputs, strict=True):
-        box_id = picture.end_of(tensor, "").box
-        picture.boxes[box_id] = with_output(picture.boxes[box_id], name)
+    picture.mark_outputs(picture.end_of(tensor, "").box for tensor in outputs)
     for tensor in inputs:
         picture.mark(picture.end_of(tensor, "").box, **mark("highlight", "given as input"))
     for what, given in (("input", failed.inputs), ("output", failed.outputs)):

@@ -60,24 +60,23 @@ def layer_graph(model: Network) -> Graph:
     by_layer: dict[Layer, list[CallInModel]] = {}
     for call in calls:
         by_layer.setdefault(call.node.outbound_layer, []).append(call)
-    weights = WeightBook()
-    boxes: dict[Layer | Tensor, GraphNode] = {}
-    ids = FreeIds()
+    view = GraphBuilder()
+    ids: dict[Layer, str] = {}
     for layer, own_calls in by_layer.items():
-        box_id = ids.take(layer.name)
-        attrs = _attributes_of_all_calls(layer, own_calls) | weights.enter(layer, box_id)
+        box_id = ids[layer] = view.free_id(layer.name)
+        attrs = _attributes_of_all_calls(layer, own_calls) | view.weights.enter(layer, box_id)
         depth = own_calls[0].depth
-        boxes[layer] = GraphNode(box_id, clean(layer.name), kind_of(layer), "", depth, attrs)
-    for name, layer in zip(output_names(len(model.outputs)), model.output_layers, strict=True):
-        boxes[layer] = with_output(boxes[layer], name)
-    edges = _merged_edges(calls, boxes, ids)
-    parameters = sum(int(box.attrs["parameters"]) for box in boxes.values())
+        view.boxes[box_id] = GraphNode(box_id, clean(layer.name), kind_of(layer), "", depth, attrs)
+    view.mark_outputs(ids[layer] for layer in model.output_layers)
+    edges = _merged_edges(calls, ids, view)
+    boxes = {layer: view.boxes[box_id] for layer, box_id in ids.items()}
+    parameters = sum(int(box.attrs["parameters"]) for box in view.boxes.values())
     attrs = {
         "level": "layer",
         "parameters": parameters,
         "caption": _caption(by_layer, boxes, edges, parameters),
     }
-    return Graph(clean(model.name), tuple(boxes.values()), tuple(edges), (), attrs)
+    return Graph(clean(model.name), tuple(view.boxes.values()), tuple(edges), (), attrs)
 
 
 def _attributes_of_all_calls(layer: Layer, calls: list[CallInModel]) -> dict[str, Attribute]:
@@ -92,7 +91,7 @@ def _attributes_of_all_calls(layer: Layer, calls: list[CallInModel]) -> dict[str
 
 
 def _merged_edges(
-    calls: list[CallInModel], boxes: dict[Layer | Tensor, GraphNode], ids: FreeIds
+    calls: list[CallInModel], ids: dict[Layer, str], view: GraphBuilder
 ) -> list[GraphEdge]:
     """Count the connections between layers; a tensor that no layer made gets a box too."""
     connections: dict[tuple[str, str], int] = {}
@@ -100,13 +99,11 @@ def _merged_edges(
         node = call.node
         for tensor in [] if node.is_input else node.input_tensors:
             history = tensor._keras_history
-            source = history.layer if history else tensor
-            if source not in boxes:
-                name = clean(tensor.name or "constant")
-                box_id = ids.take(name)
-                attrs = tensor_attributes(tensor)
-                boxes[source] = GraphNode(box_id, name, "tensor", "", call.depth + 1, attrs)
-            pair = boxes[source].id, boxes[node.outbound_layer].id
+            if history is None:
+                source = view.tensor_box(tensor, "", call.depth + 1)
+            else:
+                source = ids[history.layer]
+            pair = source, ids[node.outbound_layer]
             connections[pair] = connections.get(pair, 0) + 1
     return [
         GraphEdge(*pair, f"\u00d7{count}" if count > 1 else "", {"connections": count})
@@ -119,7 +116,7 @@ def _merged_edges(
 
 def _caption(
     calls: dict[Layer, list[CallInModel]],
-    boxes: dict[Layer | Tensor, GraphNode],
+    boxes: dict[Layer, GraphNode],
     edges: list[GraphEdge],
     parameters: int,
 ) -> str:
@@ -140,7 +137,7 @@ def _caption(
 def _shared(
     layers: list[Layer],
     calls: dict[Layer, list[CallInModel]],
-    boxes: dict[Layer | Tensor, GraphNode],
+    boxes: dict[Layer, GraphNode],
     edges: list[GraphEdge],
 ) -> list[str]:
     """Return a clause for every layer that is called several times."""
@@ -158,6 +155,83 @@ def _names(names: list[str]) -> str:
         return f"{len(names)} layers"
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
+
+
+# --- collecting boxes and arrows, for any view ----------------------------------------------------
+
+
+class End(NamedTuple):
+    """Where an arrow begins or ends: a box, and which of its outputs or inputs.
+
+    `leaves_as` says which output of each expanded call around the box this is, inner calls first.
+    """
+
+    box: str
+    number: int
+    leaves_as: tuple[int, ...] = ()
+
+
+class GraphBuilder:
+    """Collects boxes and the arrows between them."""
+
+    def __init__(self) -> None:
+        self.boxes: dict[str, GraphNode] = {}
+        self.edges: list[GraphEdge] = []
+        self.tensor_boxes: dict[Tensor, str] = {}
+        self.weights = WeightBook()
+        self.free_id = FreeIds().take
+
+    def attributes_of(self, layer: Layer, facts: CallFacts, box_id: str) -> dict[str, Attribute]:
+        """Return what a box says of one call of a layer, and count its weights."""
+        return {
+            **layer_attributes(layer),
+            **facts.attributes,
+            **self.weights.enter(layer, box_id),
+        }
+
+    def tensor_box(self, tensor: Tensor, group: str, depth: int, prefix: str = "") -> str:
+        """Return the id of the box of a tensor that no layer made; it is drawn once."""
+        if tensor not in self.tensor_boxes:
+            name = clean(tensor.name or "constant")
+            box_id = self.free_id(prefix + name)
+            attrs = tensor_attributes(tensor)
+            self.boxes[box_id] = GraphNode(box_id, name, "tensor", group, depth, attrs)
+            self.tensor_boxes[tensor] = box_id
+        return self.tensor_boxes[tensor]
+
+    def add_edge(
+        self,
+        source: End,
+        target: End,
+        shape: Shape | None,
+        dtype: str,
+        label: str = "",
+        **more: Attribute,
+    ) -> None:
+        """Add the arrow of one tensor."""
+        attrs: dict[str, Attribute] = {
+            "operand": target.number,
+            "output": source.number,
+            "shape": shapes_text([shape]),
+            "dtype": dtype,
+            **more,
+        }
+        if source.leaves_as:
+            attrs["leaves_as"] = ", ".join(map(str, source.leaves_as))
+        self.edges.append(GraphEdge(source.box, target.box, label, attrs))
+
+    def mark(self, box_id: str, **attrs: Attribute) -> None:
+        """Write attributes on a box."""
+        box = self.boxes[box_id]
+        self.boxes[box_id] = dataclasses.replace(box, attrs={**box.attrs, **attrs})
+
+    def mark_outputs(self, box_ids: Iterable[str]) -> None:
+        """Write on boxes which outputs of the whole they give, one for each id."""
+        ids = list(box_ids)
+        for number, box_id in enumerate(ids):
+            name = "output" if len(ids) == 1 else f"output {number}"
+            before = self.boxes[box_id].attrs["outputs"]
+            self.mark(box_id, outputs=f"{before}, {name}" if before else name)
 
 
 # --- what a box says about its layer and its call -------------------------------------------------
@@ -323,22 +397,6 @@ def shapes_text(shapes: Iterable[Shape | None]) -> str:
     """
     known = ["" if shape is None else str(tuple(shape)) for shape in shapes]
     return "; ".join(known) if all(known) else ""
-
-
-# --- outputs of a model ---------------------------------------------------------------------------
-
-
-def output_names(count: int) -> list[str]:
-    """Return what boxes say of so many outputs of a model that leave there."""
-    return ["output"] if count == 1 else [f"output {number}" for number in range(count)]
-
-
-def with_output(box: GraphNode, name: str) -> GraphNode:
-    """Return a box from which one more output of the model leaves."""
-    before = str(box.attrs["outputs"])
-    return dataclasses.replace(
-        box, attrs={**box.attrs, "outputs": f"{before}, {name}" if before else name}
-    )
 
 
 def _class_name(layer: Layer) -> str:

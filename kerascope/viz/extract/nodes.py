@@ -9,7 +9,6 @@ Below come the node view, then what is inside a wrapper.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from kerascope.backend.graph import Tensor
@@ -24,31 +23,16 @@ from kerascope.layers.wrappers import Bidirectional, TimeDistributed, Wrapper
 from kerascope.trace.records import counted
 from kerascope.viz.extract.layers import (
     CallFacts,
-    WeightBook,
+    End,
+    GraphBuilder,
     facts_of,
     layer_attributes,
-    output_names,
     parts_of_wrapper,
-    shapes_text,
-    tensor_attributes,
-    with_output,
     wrapped_attributes,
 )
 from kerascope.viz.extract.networks import NestedRun, nested_run
-from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
+from kerascope.viz.graph import Attribute, Graph, GraphGroup, GraphNode
 from kerascope.viz.kinds import kind_of
-from kerascope.viz.nesting import FreeIds
-
-
-class End(NamedTuple):
-    """Where an arrow begins or ends: a box, and which of its outputs or inputs.
-
-    `leaves_as` says which output of each expanded call around the box this is, inner calls first.
-    """
-
-    box: str
-    number: int
-    leaves_as: tuple[int, ...] = ()
 
 
 class CallEnds(NamedTuple):
@@ -106,7 +90,7 @@ def node_graph(model: Network, *, expand_nested: bool = False) -> Graph:
     """
     view = _NodeView(expand_nested)
     ends = view.add_model(NestedRun(model), prefix="", group="")
-    view.mark_outputs(model, ends)
+    view.mark_outputs(end.box for end in _ends_of(model.outputs, ends))
     calls = [node for node in ends if not node.is_input]
     layers = dict.fromkeys(node.outbound_layer for node in calls)
     parameters = sum(int(box.attrs["parameters"]) for box in view.boxes.values())
@@ -122,61 +106,6 @@ def node_graph(model: Network, *, expand_nested: bool = False) -> Graph:
         tuple(view.groups.values()),
         attrs,
     )
-
-
-class GraphBuilder:
-    """Collects boxes and the arrows between them."""
-
-    def __init__(self) -> None:
-        self.boxes: dict[str, GraphNode] = {}
-        self.edges: list[GraphEdge] = []
-        self.tensor_boxes: dict[Tensor, str] = {}
-        self.weights = WeightBook()
-        self.free_id = FreeIds().take
-
-    def attributes_of(self, layer: Layer, facts: CallFacts, box_id: str) -> dict[str, Attribute]:
-        """Return what a box says of one call of a layer, and count its weights."""
-        return {
-            **layer_attributes(layer),
-            **facts.attributes,
-            **self.weights.enter(layer, box_id),
-        }
-
-    def tensor_box(self, tensor: Tensor, group: str, depth: int, prefix: str = "") -> str:
-        """Return the id of the box of a tensor that no layer made; it is drawn once."""
-        if tensor not in self.tensor_boxes:
-            name = clean(tensor.name or "constant")
-            box_id = self.free_id(prefix + name)
-            attrs = tensor_attributes(tensor)
-            self.boxes[box_id] = GraphNode(box_id, name, "tensor", group, depth, attrs)
-            self.tensor_boxes[tensor] = box_id
-        return self.tensor_boxes[tensor]
-
-    def add_edge(
-        self,
-        source: End,
-        target: End,
-        shape: Shape | None,
-        dtype: str,
-        label: str = "",
-        **more: Attribute,
-    ) -> None:
-        """Add the arrow of one tensor."""
-        attrs: dict[str, Attribute] = {
-            "operand": target.number,
-            "output": source.number,
-            "shape": shapes_text([shape]),
-            "dtype": dtype,
-            **more,
-        }
-        if source.leaves_as:
-            attrs["leaves_as"] = ", ".join(map(str, source.leaves_as))
-        self.edges.append(GraphEdge(source.box, target.box, label, attrs))
-
-    def mark(self, box_id: str, **attrs: Attribute) -> None:
-        """Write attributes on a box."""
-        box = self.boxes[box_id]
-        self.boxes[box_id] = replace(box, attrs={**box.attrs, **attrs})
 
 
 class _NodeView(GraphBuilder):
@@ -199,12 +128,6 @@ class _NodeView(GraphBuilder):
             if not call.node.is_input:
                 self._add_edges(call, ends, run, group)
         return ends
-
-    def mark_outputs(self, model: Network, ends: dict[Node, CallEnds]) -> None:
-        """Write on the boxes which outputs of the model they give."""
-        names = output_names(len(model.outputs))
-        for name, (box_id, *_) in zip(names, _ends_of(model.outputs, ends), strict=True):
-            self.boxes[box_id] = with_output(self.boxes[box_id], name)
 
     # --- calls ------------------------------------------------------------------------------------
 

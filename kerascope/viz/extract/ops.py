@@ -33,8 +33,7 @@ from kerascope.engine.network import Network
 from kerascope.engine.node_ids import clean
 from kerascope.errors import ArgumentError, DtypeError, NotBuiltError
 from kerascope.trace.records import counted
-from kerascope.viz.extract.layers import output_names, with_output
-from kerascope.viz.extract.nodes import End, GraphBuilder
+from kerascope.viz.extract.layers import End, GraphBuilder
 from kerascope.viz.extract.op_facts import (
     frame_attributes,
     kind_of_leaf,
@@ -382,9 +381,7 @@ class OpView(GraphBuilder):
 
     def mark_results(self, results: list[Tensor]) -> None:
         """Write on the boxes which results leave there."""
-        for name, x in zip(output_names(len(results)), results, strict=True):
-            box_id = self._source(x, self._whole).box
-            self.boxes[box_id] = with_output(self.boxes[box_id], name)
+        self.mark_outputs(self._source(x, self._whole).box for x in results)
 
     def graph(self, name: str) -> Graph:
         """Return the graph of everything collected, each box at its depth."""
