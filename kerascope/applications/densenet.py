@@ -25,6 +25,7 @@ from kerascope.applications.parts import (
     relu,
 )
 from kerascope.backend.graph import Tensor
+from kerascope.configured import by_name
 from kerascope.engine.model import Model
 from kerascope.layers import AveragePooling2D, Concatenate, MaxPooling2D, ZeroPadding2D
 
@@ -46,8 +47,7 @@ def DenseNet121(
     classes: int = 1000,
 ) -> Model:
     """Return the network of 121 layers with weights; arguments and errors as for `vgg.VGG16`."""
-    return _densenet("densenet121", (6, 12, 24, 16), include_top, weights, input_tensor,
-                     input_shape, pooling, classes)  # fmt: skip
+    return _densenet("densenet121", (6, 12, 24, 16), **by_name(locals()))
 
 
 def DenseNet169(
@@ -59,8 +59,7 @@ def DenseNet169(
     classes: int = 1000,
 ) -> Model:
     """Return the network of 169 layers with weights; arguments and errors as for `vgg.VGG16`."""
-    return _densenet("densenet169", (6, 12, 32, 32), include_top, weights, input_tensor,
-                     input_shape, pooling, classes)  # fmt: skip
+    return _densenet("densenet169", (6, 12, 32, 32), **by_name(locals()))
 
 
 def DenseNet201(
@@ -72,8 +71,7 @@ def DenseNet201(
     classes: int = 1000,
 ) -> Model:
     """Return the network of 201 layers with weights; arguments and errors as for `vgg.VGG16`."""
-    return _densenet("densenet201", (6, 12, 48, 32), include_top, weights, input_tensor,
-                     input_shape, pooling, classes)  # fmt: skip
+    return _densenet("densenet201", (6, 12, 48, 32), **by_name(locals()))
 
 
 def _densenet(

@@ -22,6 +22,7 @@ from kerascope.applications.parts import (
     relu,
 )
 from kerascope.backend.graph import Tensor
+from kerascope.configured import by_name
 from kerascope.engine.model import Model
 from kerascope.layers import Add, MaxPooling2D, ZeroPadding2D
 
@@ -41,8 +42,7 @@ def ResNet50(
     classes: int = 1000,
 ) -> Model:
     """Return the network of 50 layers with weights; arguments and errors as for `vgg.VGG16`."""
-    return _resnet("resnet50", (3, 4, 6, 3), include_top, weights, input_tensor, input_shape,
-                   pooling, classes)  # fmt: skip
+    return _resnet("resnet50", (3, 4, 6, 3), **by_name(locals()))
 
 
 def ResNet101(
@@ -54,8 +54,7 @@ def ResNet101(
     classes: int = 1000,
 ) -> Model:
     """Return the network of 101 layers with weights; arguments and errors as for `vgg.VGG16`."""
-    return _resnet("resnet101", (3, 4, 23, 3), include_top, weights, input_tensor, input_shape,
-                   pooling, classes)  # fmt: skip
+    return _resnet("resnet101", (3, 4, 23, 3), **by_name(locals()))
 
 
 def ResNet152(
@@ -67,8 +66,7 @@ def ResNet152(
     classes: int = 1000,
 ) -> Model:
     """Return the network of 152 layers with weights; arguments and errors as for `vgg.VGG16`."""
-    return _resnet("resnet152", (3, 8, 36, 3), include_top, weights, input_tensor, input_shape,
-                   pooling, classes)  # fmt: skip
+    return _resnet("resnet152", (3, 8, 36, 3), **by_name(locals()))
 
 
 def _resnet(

@@ -19,6 +19,7 @@ from kerascope.applications.parts import (
     pooled_features,
 )
 from kerascope.backend.graph import Tensor
+from kerascope.configured import by_name
 from kerascope.engine.model import Model
 from kerascope.layers import Dense, Flatten, MaxPooling2D
 
@@ -63,8 +64,7 @@ def VGG16(
     ShapeError
         The images are too small.
     """
-    return _vgg("vgg16", (2, 2, 3, 3, 3), include_top, weights, input_tensor, input_shape, pooling,
-                classes)  # fmt: skip
+    return _vgg("vgg16", (2, 2, 3, 3, 3), **by_name(locals()))
 
 
 def VGG19(
@@ -76,8 +76,7 @@ def VGG19(
     classes: int = 1000,
 ) -> Model:
     """Return the network of 19 layers with weights; arguments as for `VGG16`."""
-    return _vgg("vgg19", (2, 2, 4, 4, 4), include_top, weights, input_tensor, input_shape, pooling,
-                classes)  # fmt: skip
+    return _vgg("vgg19", (2, 2, 4, 4, 4), **by_name(locals()))
 
 
 def _vgg(

@@ -15,7 +15,7 @@ from typing import Any
 
 from kerascope import backend as K
 from kerascope import constraints, initializers, regularizers
-from kerascope.backend.graph import Tensor
+from kerascope.backend.graph import Tensor, TensorLike
 from kerascope.backend.shapes import Shape, Shapes, as_shape, normalize_axes
 from kerascope.engine.base_layer import Layer
 from kerascope.errors import ArgumentError, RefusedError, ShapeError
@@ -389,7 +389,11 @@ class MultiHeadAttention(Layer):
                 )
 
     def __call__(  # type: ignore[override]
-        self, query: Any, value: Any = None, key: Any = None, **kwargs: Any
+        self,
+        query: TensorLike,
+        value: TensorLike | None = None,
+        key: TensorLike | None = None,
+        **kwargs: Any,
     ) -> Any:
         """Call the layer on a query, a value and perhaps a key; one list of them means the same.
 
@@ -413,7 +417,9 @@ class MultiHeadAttention(Layer):
 
     # --- weights ----------------------------------------------------------------------------------
 
-    def build(self, query_shape: Any, value_shape: Any = None, key_shape: Any = None) -> None:
+    def build(
+        self, query_shape: Shapes, value_shape: Shape | None = None, key_shape: Shape | None = None
+    ) -> None:
         """Make kernel and bias of `query`, `key`, `value` and `attention_output`."""
         query_shape, value_shape, key_shape = _three(query_shape, value_shape, key_shape)
         every = tuple(range(1, len(query_shape) - 1))
@@ -561,12 +567,12 @@ class MultiHeadAttention(Layer):
 
     # --- facts ------------------------------------------------------------------------------------
 
-    def compute_mask(self, query: Any, mask: Masks = None) -> Any:
+    def compute_mask(self, query: Tensor, mask: Masks = None) -> Any:
         """Return the query's mask."""
         return mask
 
     def compute_output_shape(
-        self, query_shape: Any, value_shape: Any = None, key_shape: Any = None
+        self, query_shape: Shapes, value_shape: Shape | None = None, key_shape: Shape | None = None
     ) -> Shape:
         """Return the query's shape with the features of the output."""
         query_shape, _, _ = _three(query_shape, value_shape, key_shape)

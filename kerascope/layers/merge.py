@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from types import ModuleType
 from typing import Any
 
 from kerascope import backend as K
-from kerascope.backend.graph import Tensor
+from kerascope.backend.graph import Tensor, TensorLike
 from kerascope.backend.shapes import (
     Shape,
     broadcast_shapes,
@@ -442,7 +442,7 @@ class Dot(_Merge):
 # --- functions ------------------------------------------------------------------------------------
 
 
-def add(inputs: list[Any], **kwargs: Any) -> Any:
+def add(inputs: Sequence[TensorLike], **kwargs: Any) -> Any:
     """Return the sum of tensors: `Add(**kwargs)(inputs)`.
 
     Examples
@@ -454,37 +454,37 @@ def add(inputs: list[Any], **kwargs: Any) -> Any:
     return Add(**kwargs)(inputs)
 
 
-def subtract(inputs: list[Any], **kwargs: Any) -> Any:
+def subtract(inputs: Sequence[TensorLike], **kwargs: Any) -> Any:
     """Return the first tensor minus the second."""
     return Subtract(**kwargs)(inputs)
 
 
-def multiply(inputs: list[Any], **kwargs: Any) -> Any:
+def multiply(inputs: Sequence[TensorLike], **kwargs: Any) -> Any:
     """Return the product of tensors, element by element."""
     return Multiply(**kwargs)(inputs)
 
 
-def average(inputs: list[Any], **kwargs: Any) -> Any:
+def average(inputs: Sequence[TensorLike], **kwargs: Any) -> Any:
     """Return the mean of tensors."""
     return Average(**kwargs)(inputs)
 
 
-def maximum(inputs: list[Any], **kwargs: Any) -> Any:
+def maximum(inputs: Sequence[TensorLike], **kwargs: Any) -> Any:
     """Return the greatest of tensors, element by element."""
     return Maximum(**kwargs)(inputs)
 
 
-def minimum(inputs: list[Any], **kwargs: Any) -> Any:
+def minimum(inputs: Sequence[TensorLike], **kwargs: Any) -> Any:
     """Return the smallest of tensors, element by element."""
     return Minimum(**kwargs)(inputs)
 
 
-def concatenate(inputs: list[Any], axis: int = -1, **kwargs: Any) -> Any:
+def concatenate(inputs: Sequence[TensorLike], axis: int = -1, **kwargs: Any) -> Any:
     """Return tensors joined along an axis."""
     return Concatenate(axis=axis, **kwargs)(inputs)
 
 
-def dot(inputs: list[Any], axes: Any, normalize: bool = False, **kwargs: Any) -> Any:
+def dot(inputs: Sequence[TensorLike], axes: Any, normalize: bool = False, **kwargs: Any) -> Any:
     """Return for each sample the products of two tensors, summed along one axis of each."""
     return Dot(axes=axes, normalize=normalize, **kwargs)(inputs)
 

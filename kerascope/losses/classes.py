@@ -374,46 +374,36 @@ class CosineSimilarity(Loss):
         self.axis = axis
 
 
+class _Crossentropy(Loss):
+    """Base of the two whose targets are probabilities, which `label_smoothing` makes less sure."""
+
+    def __init__(
+        self,
+        from_logits: bool = False,
+        label_smoothing: float = 0.0,
+        axis: int = -1,
+        reduction: str | None = _MEAN,
+        name: str | None = None,
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(name, reduction, dtype)
+        self.from_logits = from_logits
+        self.label_smoothing = label_smoothing
+        self.axis = axis
+
+
 @registry.register
-class BinaryCrossentropy(Loss):
+class BinaryCrossentropy(_Crossentropy):
     """Binary crossentropy, of logits too."""
 
     function = functions.binary_crossentropy_with_options
 
-    def __init__(
-        self,
-        from_logits: bool = False,
-        label_smoothing: float = 0.0,
-        axis: int = -1,
-        reduction: str | None = _MEAN,
-        name: str | None = None,
-        dtype: str | None = None,
-    ) -> None:
-        super().__init__(name, reduction, dtype)
-        self.from_logits = from_logits
-        self.label_smoothing = label_smoothing
-        self.axis = axis
-
 
 @registry.register
-class CategoricalCrossentropy(Loss):
+class CategoricalCrossentropy(_Crossentropy):
     """Crossentropy of one-hot targets, of logits too."""
 
     function = functions.categorical_crossentropy_with_options
-
-    def __init__(
-        self,
-        from_logits: bool = False,
-        label_smoothing: float = 0.0,
-        axis: int = -1,
-        reduction: str | None = _MEAN,
-        name: str | None = None,
-        dtype: str | None = None,
-    ) -> None:
-        super().__init__(name, reduction, dtype)
-        self.from_logits = from_logits
-        self.label_smoothing = label_smoothing
-        self.axis = axis
 
 
 @registry.register
