@@ -53,10 +53,10 @@ from kerascope.trace.history import (
     OF_THE_OUTPUT,
     History,
     before,
-    begin_of,
     landmarks_of,
     last_before,
     value_of_event,
+    value_of_span,
 )
 from kerascope.trace.records import listed
 from kerascope.trace.selectors import op_name
@@ -275,15 +275,6 @@ def _inside(event: Event, events: History) -> Iterator[Event]:
         yield earlier
 
 
-def _went_in(event: Event, events: History, name: str = "inputs") -> Any:
-    """Return what the begin of a span, or an instant, tells of what went in."""
-    told = value_of_event(event, name)
-    if told is None and event.ph == END:
-        begin = begin_of(event, events)
-        told = value_of_event(begin, name) if begin else None
-    return told
-
-
 def _gradients(event: Event) -> list[tuple[str, float]]:
     """Return names and norms of the gradients that arrive at an event."""
     found: list[tuple[str, float]] = []
@@ -410,8 +401,8 @@ def _produced(event: Event, events: History, count: Callable[[Any], int], word: 
         return ""
     if event.ph == BEGIN:
         return _comes_in(event, count, word)
-    inputs = _went_in(event, events)
-    constants = (_went_in(event, events, "constants") or {}) if count(inputs) else {}
+    inputs = value_of_span(event, events, "inputs")
+    constants = (value_of_span(event, events, "constants") or {}) if count(inputs) else {}
     spoilt = [name for name, constant in constants.items() if count(constant)]
     if spoilt:  # of a constant nothing was told before
         origin = f"{word} comes in with the constant {', '.join(spoilt)}"

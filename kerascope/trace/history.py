@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from kerascope.trace.events import BEGIN, FORGOTTEN, Event, first_time
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event, first_time
 
 OF_THE_OUTPUT = ("out", "result")
 
@@ -43,6 +43,15 @@ def begin_of(event: Event, events: History) -> Event | None:
         if earlier.depth <= event.depth:
             return earlier if earlier.ph == BEGIN else None
     return None
+
+
+def value_of_span(event: Event, events: History, name: str) -> Any:
+    """Return the value that an event gives to a name; of an end, if it gives none, its begin's."""
+    told = value_of_event(event, name)
+    if told is None and event.ph == END:
+        begin = begin_of(event, events)
+        told = value_of_event(begin, name) if begin else None
+    return told
 
 
 def before(events: History, t: int) -> Iterator[Event]:

@@ -35,7 +35,7 @@ from typing import NamedTuple
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, END, GRAIN_OF, Event
-from kerascope.trace.history import History, begin_of, value_of_event
+from kerascope.trace.history import History, value_of_event, value_of_span
 
 ACTS = tuple(kind for kind, grain in GRAIN_OF.items() if grain == "act")
 PHASES = tuple(kind for kind, grain in GRAIN_OF.items() if grain == "phase")
@@ -111,10 +111,7 @@ def op_name(event: Event, events: History = ()) -> str:
     It is the delta "op" of the event or of the begin that belongs to it; failing these, the end of
     the tensor's name.
     """
-    named = value_of_event(event, "op")
-    if named is None and event.ph == END and events:
-        begin = begin_of(event, events)
-        named = value_of_event(begin, "op") if begin else None
+    named = value_of_span(event, events, "op") if events else value_of_event(event, "op")
     if isinstance(named, str):
         return named
     return re.sub(r"_\d+$", "", event.name.rpartition("/")[2])

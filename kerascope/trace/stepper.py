@@ -47,7 +47,7 @@ from kerascope.trace.breakpoints import (
 )
 from kerascope.trace.conditions import Catches, Finding
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS, Event, first_time
-from kerascope.trace.history import History, before, begin_of
+from kerascope.trace.history import History, before, value_of_span
 from kerascope.trace.selectors import ACTS, PHASES, network_depth_of
 from kerascope.trace.tape_memory import told_of
 
@@ -377,8 +377,7 @@ class Stepper:
         names = {**self.extra_names, **self.tape.names_at(t), **names_of_event(event)}
         if "model" in self.extra_names:
             names["model"] = self.extra_names["model"]  # itself, not what the tape tells of it
-        if names["ins"] is None and event.ph == END:
-            names["ins"] = names_of_event(begin_of(event, self.tape))["ins"]
+        names["ins"] = value_of_span(event, self.tape, "inputs")
         return names
 
     def names_for(self, expression: Expression, t: int) -> dict[str, Any]:

@@ -177,18 +177,13 @@ class TimelineDifference(NamedTuple):
     other: int
     found: Difference
 
-    @property
-    def ops(self) -> tuple[int, int]:
-        """How many ops differ, of how many."""
-        return self.found.counts.get("op", (0, 0))
-
     def __bool__(self) -> bool:
         return bool(self.found)
 
     def __str__(self) -> str:
         if not self:
             return f"timelines {self.one} and {self.other} are the same"
-        differ, of_all = self.ops
+        differ, of_all = self.found.counts.get("op", (0, 0))
         words = [f"first difference {self.found.name} t={self.found.t}"]
         words.append(f"{differ} of {of_all} ops differ")
         words += [f"{name} {_text(a)} -> {_text(b)}" for name, (a, b) in self.found.last.items()]
