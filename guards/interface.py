@@ -22,7 +22,7 @@ from typing import Any
 from kerascope.compat import keras_imports
 from kerascope.compat.paths import MOVED, ROOTS, sources_of
 from kerascope.compat.stand_in import StandIn
-from kerascope.refusals import REFUSALS, Refused
+from kerascope.not_yet import REFUSALS, Refused
 from kerascope.settings import config
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -334,7 +334,7 @@ def _stand_in_facts(
     for name in sorted(rest):
         thing, place = here[name], f"{module.__name__}.{name}"
         if isinstance(thing, ModuleType) or is_refused(thing):
-            continue  # refusals are told by themselves; each of the paths is imported itself
+            continue  # what is refused is told by itself; each of the paths is imported itself
         if places.of(thing):
             yield f"import {place} = {places.of(thing)}"
         elif is_ours(thing) and callable(thing):

@@ -6,7 +6,7 @@ through a forward pass event by event.
 
 The rows of the package, each importing only from those above it:
 
-0. errors, settings, spellings, stage, registry, edge, not_yet, refusals
+0. errors, settings, spellings, stage, registry, edge, not_yet
 1. backend (`K`): the op graph, its gradients, functions
 2. activations, initializers, regularizers, constraints, losses, metrics, optimizers, callbacks
 3. engine: layers, nodes, networks, models

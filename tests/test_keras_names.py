@@ -12,7 +12,7 @@ from keras_names import FILE, Name, difference, read_names, signature
 
 from kerascope.compat import keras_imports
 from kerascope.errors import RefusedError
-from kerascope.refusals import OTHER_ARGUMENTS, REFUSALS, Refused
+from kerascope.not_yet import OTHER_ARGUMENTS, REFUSALS, Refused
 
 NAMES = list(read_names(FILE.read_text(encoding="utf-8")))
 

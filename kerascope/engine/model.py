@@ -70,7 +70,7 @@ from kerascope.errors import (
     NotCompiledError,
     RefusedError,
 )
-from kerascope.refusals import UNCALLED_METHODS
+from kerascope.not_yet import UNCALLED_METHODS
 from kerascope.registry import did_you_mean
 from kerascope.spellings import changed_habits, habits, translate
 from kerascope.stage import Stage, is_watched

@@ -50,6 +50,9 @@ __all__ = [
 ]
 
 
+Drawing = Callable[[np.random.Generator, np.ndarray], None]
+
+
 def fresh_seed():
     """Return a seed drawn from NumPy's global generator, which `np.random.seed` sets."""
     return int(np.random.randint(2**31 - 1))  # noqa: NPY002
@@ -94,7 +97,7 @@ class RandomOp(Op):
 
         return compute
 
-    def drawing(self, spec: Spec) -> Callable[..., None] | None:
+    def drawing(self, spec: Spec) -> Drawing | None:
         """Return a function of (generator, out) that does what `draw` does; None if none can."""
         return None
 
@@ -112,6 +115,19 @@ def _normal(generator, shape, dtype):
     return generator.standard_normal(shape, dtype)
 
 
+def _scaled(
+    draw: Callable[..., np.ndarray], dtype: str, factor: float, offset: float
+) -> Drawing | None:
+    """Return what draws into an array, multiplies and adds; float16 a generator does not draw."""
+
+    def draw_into(generator: np.random.Generator, out: np.ndarray) -> None:
+        draw(generator, None, out.dtype, out)
+        np.multiply(out, factor, out)
+        np.add(out, offset, out)
+
+    return None if dtype == "float16" else draw_into
+
+
 @parametric
 class RandomUniform(RandomOp):
     """Numbers spread evenly over [low, high)."""
@@ -122,15 +138,8 @@ class RandomUniform(RandomOp):
     def draw(self, generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         return _uniform(generator, shape, self.dtype) * (self.high - self.low) + self.low
 
-    def drawing(self, spec: Spec) -> Callable[..., None] | None:
-        low, spread = self.low, self.high - self.low
-
-        def draw_into(generator: np.random.Generator, out: np.ndarray) -> None:
-            generator.random(None, out.dtype, out)
-            np.multiply(out, spread, out)
-            np.add(out, low, out)
-
-        return None if self.dtype == "float16" else draw_into
+    def drawing(self, spec: Spec) -> Drawing | None:
+        return _scaled(np.random.Generator.random, self.dtype, self.high - self.low, self.low)
 
 
 @parametric
@@ -143,15 +152,8 @@ class RandomNormal(RandomOp):
     def draw(self, generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         return _normal(generator, shape, self.dtype) * self.stddev + self.mean
 
-    def drawing(self, spec: Spec) -> Callable[..., None] | None:
-        mean, stddev = self.mean, self.stddev
-
-        def draw_into(generator: np.random.Generator, out: np.ndarray) -> None:
-            generator.standard_normal(None, out.dtype, out)
-            np.multiply(out, stddev, out)
-            np.add(out, mean, out)
-
-        return None if self.dtype == "float16" else draw_into
+    def drawing(self, spec: Spec) -> Drawing | None:
+        return _scaled(np.random.Generator.standard_normal, self.dtype, self.stddev, self.mean)
 
 
 @parametric
@@ -177,7 +179,7 @@ class RandomBinomial(RandomOp):
     def draw(self, generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         return (generator.random(shape, "float32") < self.p).astype(self.dtype)
 
-    def drawing(self, spec: Spec) -> Callable[..., None] | None:
+    def drawing(self, spec: Spec) -> Drawing | None:
         p = self.p
         other = None if spec.dtype == np.float32 else np.empty(spec.shape, "float32")
 
