@@ -287,7 +287,8 @@ def trace_step(
         outputs, new_states = step(slices, before)
         results = Results(tuple(outputs), tuple(new_states))
         applies = applies_in_order(results.all(), fed=[*slices, *before])
-        counts = counts_of_draws(_made_in(scope.name, applies))
+        inside = f"{scope.name}/"
+        counts = counts_of_draws([x for x in applies if f"{x.scope.name}/".startswith(inside)])
         if counts:
             number = Placeholder((), "int64", scope.join("number"))
             names: dict[Tensor, Tensor] = {x: StepDraws()(x, number) for x in counts}
@@ -297,8 +298,3 @@ def trace_step(
         sequences = [*sequences, StepNumbers()(sequences[0])]
     inner, others = cut_out(slices, before, results)
     return inner, [*sequences, *states, *others]
-
-
-def _made_in(scope: str, applies: Iterable[Apply]) -> list[Apply]:
-    """Return the applies that were made while the scope was open."""
-    return [x for x in applies if x.scope.name == scope or x.scope.name.startswith(f"{scope}/")]

@@ -73,11 +73,6 @@ def can_be_placed(step: StepCalls, call: Call) -> bool:
     return is_single and (isinstance(call.op, WHOLES) or kernel_of(step, call) is not None)
 
 
-def can_be_part(call: Call) -> bool:
-    """Tell whether a call can write into memory that does not lie row by row."""
-    return call.op.ufunc is not None or isinstance(call.op, Copy)
-
-
 def listed(call: Call) -> str:
     """Return the inputs of a call as a template: "{0}, {1}"."""
     return ", ".join(f"{{{number}}}" for number in range(len(call.inputs)))
@@ -137,9 +132,10 @@ class Places:
             if not isinstance(call.op, WHOLES):
                 continue
             for number, part in enumerate(call.inputs):
-                maker = makers.get(part)
-                is_own = maker is not None and can_be_part(maker)
-                if is_own and part not in self.wholes.union(reshaped, self.inside):
+                op = makers[part].op if part in makers else None
+                # Only these write into memory that does not lie row by row.
+                can_be_part = op is not None and (op.ufunc is not None or isinstance(op, Copy))
+                if can_be_part and part not in self.wholes.union(reshaped, self.inside):
                     self.inside[part] = (call.outputs[0], number)
 
     def owner(self, slot: int) -> int:

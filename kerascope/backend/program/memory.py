@@ -25,12 +25,6 @@ from kerascope.backend.schedule import slots_of
 from kerascope.errors import VerificationError
 
 
-def array_in(block: np.ndarray, fact: Fact) -> np.ndarray:
-    """Return an array as a fact tells it at the beginning of a block."""
-    spec = fact.spec
-    return np.ndarray(spec.shape, spec.dtype, buffer=block.data, strides=fact.strides)
-
-
 class Memory:
     """The arrays of a program.
 
@@ -167,7 +161,7 @@ class Memory:
 
     def _take(self, slot: int, block: np.ndarray, fact: Fact, before: int | None) -> None:
         self._blocks[slot] = block
-        self.arrays[slot] = array_in(block, fact)
+        self.arrays[slot] = np.ndarray(*fact.spec, block.data, strides=fact.strides)
         if before is not None:
             self.origin[slot] = before
 
@@ -506,7 +500,8 @@ class _Check:
     def _check_declared(self, line: Line, slot: int, shared: Sequence[int]) -> None:
         """Refuse what shared memory in the run before, and does not say so."""
         fact = self.bound.facts.get(slot)
-        if fact is not None and not shared_in(fact.shares, shared) and is_own(line.op):
+        is_told = fact is None or all(x in shared for x in fact.shares)
+        if not is_told and is_own(line.op):
             self.refuse(line, "lies in memory of an input, and does not declare it")
 
     def _check_lies_over(self, one: Holding, before: Holding, line: Line, position: int) -> None:
@@ -531,8 +526,3 @@ class _Check:
         """Raise."""
         apply = line.step.apply
         raise VerificationError(f"'{apply.name}' = {apply!r} {what}", step=apply)
-
-
-def shared_in(some: Iterable[int], all_of: Sequence[int]) -> bool:
-    """Tell whether some things are all among others."""
-    return all(one in all_of for one in some)

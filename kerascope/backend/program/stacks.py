@@ -123,11 +123,6 @@ def _stretched(bound: Bound, readers: Sequence[tuple[Line, int]]) -> Line:
 # --- where lines stand, from where on they can, and new orders ------------------------------------
 
 
-def positions_of_makers(bound: Bound) -> dict[int, int]:
-    """Return for each slot that a line makes the position of this line."""
-    return {slot: position for position, line in enumerate(bound.lines) for slot in line.outputs}
-
-
 def positions_of_readers(bound: Bound) -> dict[int, int]:
     """Return for each slot whose memory a line reads the position of the first such line.
 
@@ -228,7 +223,7 @@ class _Finding:
         self.bound = bound
         self.stacks: list[list[int]] = []
         self.moved: dict[int, int] = {}
-        self.made_at = positions_of_makers(bound)
+        self.made_at = {slot: at for at, line in enumerate(bound.lines) for slot in line.outputs}
         self.read_at = positions_of_readers(bound)
 
     def look_at(self, positions: Sequence[int]) -> None:
