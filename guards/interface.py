@@ -20,8 +20,8 @@ from types import ModuleType
 from typing import Any
 
 from kerascope.compat import keras_imports
+from kerascope.compat.finder import StandIn
 from kerascope.compat.paths import MOVED, ROOTS, sources_of
-from kerascope.compat.stand_in import StandIn
 from kerascope.not_yet import REFUSALS, Refused
 from kerascope.settings import config
 

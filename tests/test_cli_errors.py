@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kerascope.cli import main
-from kerascope.cli.parser import COMMANDS
+from kerascope.cli.commands import COMMANDS
 
 MODEL = """
 from keras.layers import Dense

@@ -10,7 +10,7 @@ import pytest
 
 from kerascope import applications, layers
 from kerascope import backend as K
-from kerascope.cli.parser import parse
+from kerascope.cli.commands import parse
 from kerascope.errors import NotYetAttributeError
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -1,6 +1,6 @@
 """`import keras` without Keras: paths and names of all Keras versions, resolved from our modules.
 
-`paths` is the table of modules, `finder` answers Python's imports, `stand_in` is what a script gets
+`paths` is the table of modules, `finder` answers imports and makes the `StandIn` that a script gets
 as `keras.layers`; `top_level` and the `keras_*` files hold names that only Keras 3 has.
 """
 

@@ -5,7 +5,7 @@
 Two observers follow a program, each stage of it with an observer of its own (`observers.py`). The
 recorder (`recorder.py`) writes `Event`s (`events.py`) on a tape (`tape_store.py`), and the stepper
 (`stepper.py`) moves among them. The story (`story.py`), for `kerascope trace`, tells `Record`s
-(`records.py`): what is told of each kind of stage is in `story_build.py` and `story_training.py`.
+(`records.py`): what is told of each kind of stage is in `story.py` and `story_training.py`.
 
 The package is also a function, `with kerascope.trace() as tape:`; see `tape.trace`.
 """

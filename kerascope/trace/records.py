@@ -2,7 +2,7 @@
 
 A printer (`viz/story.py`) decides how a record looks; nothing here knows about lines or colours.
 Here is also who tells records: a `StoryWriter`, for the whole program, and for each stage a
-`StageNarrator`. What they say of each kind of stage is in `story_build.py` and `story_training.py`.
+`StageNarrator`. What they say of each kind of stage is in `story.py` and `story_training.py`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import pytest
 import kerascope as ks
 from guards import commands, happenings, interface, names
 from guards.interface import speaking
-from kerascope.cli import parser
+from kerascope.cli import commands as parser
 from kerascope.engine import network
 from kerascope.layers import Dense
 

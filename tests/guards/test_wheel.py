@@ -14,7 +14,7 @@ import pytest
 
 from guards import wheel
 from guards.wheel import BAD, GOOD, NOT_TRIED, Use
-from kerascope.cli import parser
+from kerascope.cli import commands
 
 PROGRAMS = Path(sys.executable).parent
 WANTED = wheel.files_of_checkout()
@@ -97,7 +97,7 @@ def test_the_modules_of_all_extras_are_to_be_absent() -> None:
 
 def test_every_command_is_tried_and_the_console_script_too() -> None:
     tried = {use.words[1] for use in wheel.uses() if use.words[0] == "kerascope"}
-    assert set(parser.COMMANDS) <= tried
+    assert set(commands.COMMANDS) <= tried
     assert {"--version", "--help"} <= tried
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from kerascope.errors import ArgumentError
 from kerascope.preprocessing import image
-from kerascope.preprocessing.image_transforms import warp
+from kerascope.preprocessing.image import warp
 
 RNG = np.random.default_rng(0)
 IMAGE = RNG.uniform(0, 255, (9, 12, 3))

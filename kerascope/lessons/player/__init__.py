@@ -36,7 +36,7 @@ What an author chooses (`Player` says more):
 
 At most 1,000 steps and 150 KB; above that `save` says what to cut.
 
-`player.py` puts the page together: `selecting.py` chooses the events, `steps.py` turns them into
+`player.py` chooses the events and puts the page together: `steps.py` turns the events into
 data; `picture.py` draws and says how far each box is; `page_html.py` and the
 files in `page/` are the page; `words.py` says everything in two languages.
 """
