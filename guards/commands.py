@@ -10,19 +10,20 @@ from pathlib import Path
 
 from guards.interface import PACKAGE, ROOT, plain
 from kerascope import settings
-from kerascope.cli import options, parser, usage
+from kerascope.cli import commands as command_line
+from kerascope.cli import options, usage
 from kerascope.debugger.front import ModelDebugger
 
 
 def command_line_facts() -> Iterator[str]:
     """Yield every command, option and positional word of the command line, and its exit codes."""
-    whole, commands = parser._parsers()
+    whole, commands = command_line._parsers()
     yield from _parser_facts("kerascope", whole)
     for name, command in commands.items():
         yield from _parser_facts(f"kerascope {name}", command)
     for action in options.LEARN_ACTIONS:
         yield f"command kerascope learn: action {action}"
-    for code, words in {**usage._CODES, **parser.OTHER_CODES}.items():
+    for code, words in {**usage._CODES, **command_line.OTHER_CODES}.items():
         yield f"command exit code {code}: {words}"
 
 

@@ -10,7 +10,7 @@ import pytest
 import kerascope as ks
 from guards import commands, happenings, interface, names
 from guards.interface import speaking
-from kerascope.cli import commands as parser
+from kerascope.cli import commands as command_line
 from kerascope.engine import network
 from kerascope.layers import Dense
 
@@ -135,8 +135,8 @@ def test_a_renamed_option_and_another_choice_are_seen(monkeypatch, present) -> N
         parser.add_argument("--format", choices=("text", "md"), default="text")
         parser.add_argument("--batches", default=1, metavar="N")
 
-    trace = parser.COMMANDS["trace"]._replace(add_options=options)
-    monkeypatch.setitem(parser.COMMANDS, "trace", trace)
+    trace = command_line.COMMANDS["trace"]._replace(add_options=options)
+    monkeypatch.setitem(command_line.COMMANDS, "trace", trace)
     facts = list(commands.command_line_facts())
     level = "command kerascope trace: --{}; VALUE; one of node op; default 'node'"
     written = "command kerascope trace: --format; VALUE; one of text md{}; default 'text'"
