@@ -95,9 +95,12 @@ def handlers_of(shared):
     }
 
 
-def places_of(shared, step, does):
-    """Let a handler do something at each moment of a step; yield where that was."""
-    for moment in itertools.count(1):
+EACH = pytest.mark.parametrize("stride", [7, slow(1)])  # at every seventh moment, or at each
+
+
+def places_of(shared, step, does, stride):
+    """Let a handler do something at the moments of a step; yield where that was."""
+    for moment in itertools.count(1, stride):
         shared.start()
         at = interrupted(step, moment, where=WHERE, does=does)
         if at is None:
@@ -111,35 +114,39 @@ def places_of(shared, step, does):
     "name",
     ["borrow", "commit", "set", "train", *map(slow, ("explain", "predict", "train the other"))],
 )
-def test_a_handler_that_uses_what_is_being_set_leaves_it_whole(name):
+@EACH
+def test_a_handler_that_uses_what_is_being_set_leaves_it_whole(name, stride):
     shared = Shared()
     does, changes = handlers_of(shared)[name]
-    for at in places_of(shared, shared.set, does):
+    for at in places_of(shared, shared.set, does, stride):
         assert shared.number() in (1000, changes(1000)), f"torn at {at}"
         assert all((x == kept).all() for x, kept in zip(shared.lent, shared.kept, strict=False))
 
 
 @pytest.mark.parametrize("name", ["borrow", "explain", slow("predict")])
-def test_a_handler_that_looks_at_what_is_being_trained_leaves_it_whole(name):
+@EACH
+def test_a_handler_that_looks_at_what_is_being_trained_leaves_it_whole(name, stride):
     shared = Shared()
     does, _ = handlers_of(shared)[name]
-    for at in places_of(shared, lambda: shared.one([]), does):
+    for at in places_of(shared, lambda: shared.one([]), does, stride):
         assert shared.number() == 1, f"torn at {at}"
         assert all((x == kept).all() for x, kept in zip(shared.lent, shared.kept, strict=False))
 
 
 @pytest.mark.parametrize("name", ["commit", "set", "train", slow("train the other")])
-def test_a_handler_that_writes_what_is_being_trained_leaves_it_whole(name):
+@EACH
+def test_a_handler_that_writes_what_is_being_trained_leaves_it_whole(name, stride):
     shared = Shared()
     does, changes = handlers_of(shared)[name]
-    for at in places_of(shared, lambda: shared.one([]), does):
+    for at in places_of(shared, lambda: shared.one([]), does, stride):
         assert shared.number() in (changes(0) + 1, changes(1)), f"torn at {at}"
 
 
 @pytest.mark.parametrize(
     "name", ["set", "train", "commit", *map(slow, ("borrow", "train the other"))]
 )
-def test_a_handler_that_writes_what_is_being_lent_leaves_the_lent_array_alone(name):
+@EACH
+def test_a_handler_that_writes_what_is_being_lent_leaves_the_lent_array_alone(name, stride):
     shared = Shared()
     does, changes = handlers_of(shared)[name]
     lent = []
@@ -149,7 +156,7 @@ def test_a_handler_that_writes_what_is_being_lent_leaves_the_lent_array_alone(na
         for v in shared.variables:
             lent.append(v.get_value(borrow=True))
 
-    for at in places_of(shared, borrow, does):
+    for at in places_of(shared, borrow, does, stride):
         kept = [array.copy() for array in lent]
         assert shared.number() == changes(0), f"torn at {at}"
         shared.goes_on()
