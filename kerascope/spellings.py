@@ -322,8 +322,13 @@ _KERAS_3_DEFAULTS: dict[str, dict[str, Any]] = {
     "Nadam": {"lr": 0.001, "schedule_decay": 1.0},
 }
 
+_OPTIMIZERS_WITH_EPSILON = ("RMSprop", "Adagrad", "Adadelta", "Adam", "Adamax", "Nadam")
+
 HABITS: dict[str, Habits] = {
-    "1.2": Habits("{layer}_{weight}", _KERAS_1_WORDS, False, 10, True, "1", False, False),
+    "1.2": Habits(
+        "{layer}_{weight}", _KERAS_1_WORDS, False, 10, True, "1", False, False,
+        defaults={name: {"epsilon": 1e-8} for name in _OPTIMIZERS_WITH_EPSILON},
+    ),
     "2.2": Habits(
         "{layer}/{weight}", {}, False, 1, True, "2", False, False, corrects_variance=True
     ),

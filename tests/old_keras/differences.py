@@ -1,0 +1,30 @@
+"""Where we deliberately do not answer as the real Keras 1.2.2 or 2.2.4 does on Theano, and why.
+
+Version -> the names of a row -> what differs, as docs/compatibility.md says it. A row that is
+listed must differ: what has become equal leaves this table.
+"""
+
+_THEANO_COUNTS = "a number; Keras on Theano returns a NumPy array of no axes."
+_THEANO_VARIANCE = (
+    "the variance that it returns is that of the batch, as in TensorFlow; Theano's has epsilon "
+    "added."
+)
+_THEANO_CTC = "of shape (samples, 1), as documented and in TensorFlow; on Theano (1, samples)."
+
+_BOTH = {
+    "keras.backend.count_params": _THEANO_COUNTS,
+    "keras.backend.normalize_batch_in_training": _THEANO_VARIANCE,
+    "keras.backend.ctc_batch_cost": _THEANO_CTC,
+}
+
+_METRICS = """binary_accuracy mean_squared_error mean_absolute_error hinge squared_hinge
+    categorical_accuracy categorical_crossentropy kullback_leibler_divergence poisson
+    cosine_proximity binary_crossentropy mean_absolute_percentage_error
+    mean_squared_logarithmic_error sparse_categorical_accuracy sparse_categorical_crossentropy
+    get"""
+_PER_SAMPLE = "a number for each sample, as in Keras 2, if it is called; Keras 1 gives their mean."
+
+DIFFERENCES = {
+    "1.2.2": {**_BOTH, **{f"keras.metrics.{name}": _PER_SAMPLE for name in _METRICS.split()}},
+    "2.2.4": {**_BOTH},
+}
