@@ -146,6 +146,10 @@ class ConfigError(KerascopeError, ValueError):
     """A configuration that cannot be written, or cannot be turned back into an object."""
 
 
+class NotHereError(ConfigError):
+    """A file asks for what has no counterpart here: `load_model(..., opaque=True)` opens it."""
+
+
 class VerificationError(KerascopeError, RuntimeError):
     """A function's program computes other numbers than its steps, or would: a fault of kerascope.
 

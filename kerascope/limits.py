@@ -88,6 +88,11 @@ class Budget:
         return self.in_file is not None
 
     @property
+    def is_spent(self) -> bool:
+        """Whether more was asked for than there was."""
+        return self.limits is not None and min(self.numbers, self.products, self.parts) < 0
+
+    @property
     def later(self) -> Budget:
         """What the layers have that get their weights only when data comes."""
         if self._later is None:

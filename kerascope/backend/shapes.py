@@ -16,6 +16,38 @@ Shape = tuple[Size, ...]
 Axes = int | Iterable[int] | None  # None: all of them
 Shapes = Shape | list[Shape]  # of one tensor, or of several
 
+
+class UnknownShape(tuple[Size, ...]):
+    """The shape of a tensor whose number of axes is not known; equal to none but itself.
+
+    A file may hold a layer that cannot be run here, and not say what comes out of it.
+
+    Examples
+    --------
+    >>> UNKNOWN, UNKNOWN == (), as_shape(UNKNOWN) is UNKNOWN
+    (?, False, True)
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "?"
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __reduce__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN = UnknownShape()
+
 # Equal shapes are one tuple: a deep net has thousands of tensors, and few shapes.
 MOST_KNOWN = 4096
 _known: dict[Shape, Shape] = {}
@@ -29,6 +61,8 @@ def as_shape(shape: Iterable[int | None] | int) -> Shape:
     ArgumentError
         A size is negative or no whole number.
     """
+    if shape is UNKNOWN:
+        return UNKNOWN
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     try:
         known = _known.get(sizes)

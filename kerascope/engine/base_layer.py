@@ -175,6 +175,7 @@ class Layer(metaclass=LayerType):
     _arguments: dict[str, Any]
     input_spec: Any = None
     made_at: tuple[str, int] | None
+    _why_it_cannot_run: str | None = None  # said by the layers of `layers.opaque`
     _is_told_masks = True  # whether `call` gets the masks that its inputs carry, if it takes them
     _budget: Budget | None = None  # under which it was made, if its configuration was read
     _last_call: LossesOfLastCall | None = None

@@ -27,6 +27,7 @@ from kerascope.backend.atomic import LOCKS, reset_together
 from kerascope.backend.function import Function, function
 from kerascope.backend.graph import Placeholder, Tensor, Variable
 from kerascope.backend.scopes import name_scope
+from kerascope.backend.shapes import UNKNOWN
 from kerascope.backend.state import PHASE, floatx, learning_phase
 from kerascope.callbacks import History, checked_callbacks
 from kerascope.callers import warn
@@ -242,6 +243,8 @@ class Model(Network):
             hint = did_you_mean(unknown, _COMPILE_ARGUMENTS)
             raise ArgumentError(f"{self.label}: compile: unknown argument {unknown!r}. {hint}")
         if self.outputs:
+            if any(y.shape is UNKNOWN for y in self.outputs):
+                self._require_that_it_runs()
             self.compile_stage(arguments).run()
             return
         arguments["optimizer"] = self.optimizer = optimizers.get(optimizer)

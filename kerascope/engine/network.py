@@ -45,9 +45,10 @@ from kerascope.engine.base_layer import Layer, PerInput
 from kerascope.engine.calling import Call, Undoing, enter_operations, mask_of, run_body, tried_out
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.input_layer import InputLayer
-from kerascope.engine.layer_type import layer_registry, serialized
+from kerascope.engine.layer_type import serialized
 from kerascope.engine.node import KerasHistory, Node, remembering_graph
 from kerascope.engine.node_ids import calls_in
+from kerascope.engine.stand_ins import called, made
 from kerascope.engine.summary import print_summary
 from kerascope.errors import (
     ArgumentError,
@@ -55,6 +56,7 @@ from kerascope.errors import (
     DtypeError,
     GraphError,
     NotBuiltError,
+    NotYetError,
     ShapeError,
 )
 from kerascope.registry import custom_object_scope, did_you_mean
@@ -269,6 +271,18 @@ class Network(Layer):
                 "Save its weights, or write this method in the class.",
                 subject=self,
             )
+
+    def _require_that_it_runs(self) -> None:
+        """Raise NotYetError if a layer, however deep inside, was not known when it was loaded."""
+        waiting: list[Layer] = [self]
+        seen = set(waiting)
+        while waiting:
+            layer = waiting.pop()
+            if layer._why_it_cannot_run is not None:
+                raise NotYetError(layer._why_it_cannot_run, subject=layer)
+            inside = [one for one in reversed(layer._sublayers) if one not in seen]
+            seen.update(inside)
+            waiting.extend(inside)
 
     # --- its graph --------------------------------------------------------------------------------
 
@@ -951,7 +965,7 @@ def network_from_config(
     config = counted_from_zero(config)
     _check_names((entry["name"] for entry in config["layers"]), ConfigError)
     with custom_object_scope(custom_objects or {}):
-        layers = {entry["name"]: layer_registry.deserialize(entry) for entry in config["layers"]}
+        layers = {entry["name"]: made(entry) for entry in config["layers"]}
     waiting = [
         (entry["name"], call) for entry in config["layers"] for call in entry["inbound_nodes"]
     ]
@@ -1047,7 +1061,7 @@ def _repeat_calls(layers: dict[str, Layer], waiting: list[tuple[str, list[Any]]]
             arguments = dict(call[0][3]) if call and len(call[0]) > 3 else {}
             arguments = {key: restored_places(value) for key, value in arguments.items()}
             again = Call([_tensor(layers, reference) for reference in call], arguments)
-            layers[name](again.inputs, **again.arguments)
+            called(layers, name, again)
         if len(still_waiting) == len(waiting):
             raise ConfigError(
                 f"network configuration: the inputs of {sorted(blocked)} are made by no call in it."

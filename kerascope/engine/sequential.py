@@ -17,10 +17,10 @@ from kerascope.backend.shapes import as_shape
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.calling import Undoing
 from kerascope.engine.input_layer import Input, InputLayer
-from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.model import Model
 from kerascope.engine.network import Network
 from kerascope.engine.node import get_source_inputs
+from kerascope.engine.stand_ins import added, made
 from kerascope.errors import ArgumentError, ConfigError, DtypeError
 from kerascope.registry import custom_object_scope
 
@@ -58,7 +58,7 @@ class Branches:
 
 def deserialized(entry: dict[str, Any]) -> Any:
     """Return a layer made from `{"class_name", "config"}`, and called on its branches if any."""
-    layer = layer_registry.deserialize(entry)
+    layer = made(entry)
     if "branches" in entry:
         layer._branches = Branches.from_config(entry["branches"])
         layer([model.outputs[0] for model in layer._branches.models])
@@ -280,7 +280,7 @@ class Sequential(Model):
         model = cls(name=facts.get("name"))
         with custom_object_scope(custom_objects or {}):
             for entry in entries:
-                model.add(deserialized(entry))
+                added(model, deserialized(entry))
         if not model.outputs and facts.get("build_input_shape"):
             model.build(facts["build_input_shape"])
         if not facts.get("trainable", True):

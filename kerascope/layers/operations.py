@@ -31,7 +31,7 @@ from kerascope.backend.state import get_uid, learning_phase
 from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer, snake_case
 from kerascope.engine.calling import makers_of_layers
-from kerascope.errors import ConfigError
+from kerascope.errors import ConfigError, NotHereError
 from kerascope.layers.arguments import Masks, Tensors
 from kerascope.layers.keras_ops import OPERATIONS
 from kerascope.layers.operation_forms import OWN, form_of, own_op
@@ -88,7 +88,7 @@ class Operation(Layer):
         kwargs["name"] = kwargs.get("name") or _name_for(operation)
         super().__init__(**kwargs)
         if not operation.startswith(OWN) and operation not in OPERATIONS:
-            raise ConfigError(
+            raise NotHereError(
                 f"{self.label}: the operation {operation!r} of Keras 3 is not known here. "
                 f"{did_you_mean(operation, OPERATIONS)}Known: {', '.join(OPERATIONS)}."
             )

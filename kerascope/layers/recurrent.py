@@ -21,6 +21,7 @@ from kerascope.configured import by_name, constructor_parameters
 from kerascope.engine.arguments import accepts, to_list, unpack_singleton
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import layer_registry
+from kerascope.engine.stand_ins import made
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.arguments import Identifier, Masks, Tensors, Training
 from kerascope.layers.inner_layers import build_inside
@@ -438,7 +439,7 @@ class RNN(Layer):
         config = dict(config)
         if isinstance(config.get("cell"), dict):
             with custom_object_scope(custom_objects or {}):
-                config["cell"] = layer_registry.deserialize(config["cell"])
+                config["cell"] = made(config["cell"])
         with changed_habits(has_other_slope=False):
             return cls(**config)
 

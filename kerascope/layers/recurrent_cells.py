@@ -25,6 +25,7 @@ from kerascope.configured import by_name
 from kerascope.engine.arguments import accepts, to_list
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import layer_registry
+from kerascope.engine.stand_ins import made
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.arguments import (
     Identifier,
@@ -718,7 +719,7 @@ class StackedRNNCells(OneStep):
     ) -> StackedRNNCells:
         """Make the stack from what `get_config` returned."""
         with custom_object_scope(custom_objects or {}):
-            cells = [layer_registry.deserialize(cell) for cell in config["cells"]]
+            cells = [made(cell) for cell in config["cells"]]
         return cls(**{**config, "cells": cells})
 
 

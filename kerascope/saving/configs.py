@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from kerascope import backend as K
-from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.pickling import byte_code_in, function_of
-from kerascope.errors import ConfigError, KerascopeError, UnknownNameError
+from kerascope.engine.stand_ins import Builder, built_by, current_builder, made
+from kerascope.errors import ConfigError, KerascopeError, NotHereError, UnknownNameError
 from kerascope.limits import USUAL, Budget, Limits, building, current_budget
 from kerascope.nested import dicts_in
 from kerascope.registry import custom_object_scope, get_custom_objects
@@ -205,7 +205,9 @@ def is_from_keras_3(config: Any) -> bool:
     return isinstance(inner, dict) and is_from_keras_3(inner.get("layers"))
 
 
-def model_of(config: Any, where: str, *, safe_mode: bool = True) -> Any:
+def model_of(
+    config: Any, where: str, *, safe_mode: bool = True, builder: Builder | None = None
+) -> Any:
     """Make a model from a configuration of Keras 1, 2 or 3.
 
     Parameters
@@ -217,6 +219,8 @@ def model_of(config: Any, where: str, *, safe_mode: bool = True) -> Any:
     safe_mode : bool
         False decodes functions that stand in the file as byte code. Calling the model then runs
         whatever the author of the file wrote.
+    builder : Builder, optional
+        Who makes the layers, if not everything need be known: see `opaque_reading`.
 
     Raises
     ------
@@ -232,18 +236,21 @@ def model_of(config: Any, where: str, *, safe_mode: bool = True) -> Any:
             budget.check_parts(parts_of(config), "all that it names")
         if not safe_mode:
             decode_functions(config)
-        refuse_byte_code(config, safe_mode)
+        if builder is None:
+            refuse_byte_code(config, safe_mode)
         # What a configuration of Keras 1 or 2 leaves out is as in Keras 2.
         habits: dict[str, Any] = (
             {"ends_masks": True} if is_from_keras_3(config) else {"defaults": {}}
         )
-        with changed_habits(**habits):
-            model = layer_registry.deserialize(_in_our_form(config))
+        with changed_habits(**habits), built_by(builder or current_builder()):
+            model = made(_in_our_form(config))
     except KerascopeError as error:
         hint = " Pass your own classes and functions in custom_objects={'name': ...}."
         is_unknown = isinstance(error, UnknownNameError) and "custom_objects" not in str(error)
         named = "" if str(error).startswith(where) else f"{where}: "
-        error.args = (f"{named}{error}{hint if is_unknown else ''}",)
+        is_not_here = builder is None and isinstance(error, (UnknownNameError, NotHereError))
+        to_look = " To look at it as it is: opaque=True." if is_not_here else ""
+        error.args = (f"{named}{error}{hint if is_unknown else ''}{to_look}",)
         raise
     except OverflowError as error:
         raise ConfigError(

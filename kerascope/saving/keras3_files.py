@@ -14,8 +14,10 @@ from datetime import datetime
 from typing import Any
 
 from kerascope.backend.state import batch_set_value
+from kerascope.callers import warn
 from kerascope.errors import ConfigError, DataError, KerascopeError
 from kerascope.files import replacing
+from kerascope.layers.opaque import opaque_layers
 from kerascope.limits import Budget, Limits, building
 from kerascope.saving.configs import model_of
 from kerascope.saving.hdf5_files import (
@@ -33,6 +35,8 @@ from kerascope.saving.keras3_compile import (
 )
 from kerascope.saving.keras3_weights import folders, orders_in, read_weights_of, write_weights_of
 from kerascope.saving.keras3_writing import facts_of, to_keras_3
+from kerascope.saving.opaque_files import KeptFile, fill, further_members, kept_file, write_rest
+from kerascope.saving.opaque_reading import LenientBuilder
 from kerascope.saving.untrusted import (
     FREE_SIZE,
     GREATEST_RATIO,
@@ -175,6 +179,7 @@ class Archive:
 # The version of Keras whose form this is.
 KERAS_3_VERSION = "3.15.1"
 NEWEST_KNOWN = 3
+ATTEMPTS = 3  # to make a model whose layers fit their weights in the file, or are opaque
 
 METADATA, CONFIG, WEIGHTS = "metadata.json", "config.json", "model.weights.h5"
 
@@ -187,9 +192,12 @@ def save_keras_model(model: Any, filepath: Any, overwrite: bool, include_optimiz
     is_trained = include_optimizer and model.total_loss is not None
     config = keras_3_config(model)
     config["compile_config"] = compile_to_keras_3(model) if is_trained else {}
+    kept = kept_file(model)
+    config = config if kept is None else kept.restored(config)
     date = datetime.now().strftime("%Y-%m-%d@%H:%M:%S")
     metadata = {"keras_version": KERAS_3_VERSION, "date_saved": date}
     members = {
+        **({} if kept is None else kept.members),
         METADATA: json.dumps(metadata).encode(),
         CONFIG: json.dumps(config).encode(),
         WEIGHTS: _weights_file(model, with_state=is_trained),
@@ -222,6 +230,7 @@ def _write(file: Any, model: Any, with_state: bool) -> None:
         group.attrs["name"] = type(model.optimizer).__name__.lower()
         for number, array in enumerate(state):
             group.create_dataset(str(number), data=array)
+    write_rest(file, model, bool(state))
 
 
 def save_keras_weights(model: Any, filepath: Any, overwrite: bool) -> None:
@@ -233,25 +242,63 @@ def save_keras_weights(model: Any, filepath: Any, overwrite: bool) -> None:
 # --- reading --------------------------------------------------------------------------------------
 
 
-def load_keras_model(filepath: Any, compile: bool, safe_mode: bool, limits: Limits | None) -> Any:
+def load_keras_model(
+    filepath: Any, compile: bool, safe_mode: bool, limits: Limits | None, opaque: bool = False
+) -> Any:
     """Read a whole model from a .keras archive; `saving_api.load_model` says what can go wrong."""
     where = repr(str(filepath))
     with reading_archive(filepath, where) as archive:
         _check_version(archive, where)
         config = read_json(archive.text(CONFIG), where, limits)
         weights = archive.file(WEIGHTS)
+        members = further_members(archive, (METADATA, CONFIG, WEIGHTS), where) if opaque else {}
     with (
         reading_hdf5(weights, where) as file,
         building(Budget(limits, where, in_file=numbers_in(file, without="optimizer"))),
     ):
-        model = model_of(config, where, safe_mode=safe_mode)
         orders = orders_in(config)
+        if opaque:
+            return _opened(file, config, members, where, safe_mode, compile)
+        model = model_of(config, where, safe_mode=safe_mode)
         _check_has_weights(file, model, where)
         batch_set_value(read_weights_of(file, model, where, orders))
-        training = config.get("compile_config")
-        if compile and training and model.outputs:
-            compile_from_keras_3(model, training, where)
-            _restore_state(model, file, where, orders)
+        _compile_again(model, config, file, where, orders, compile)
+    return model
+
+
+def _compile_again(
+    model: Any, config: Any, file: Any, where: str, orders: dict[str, list[str]], compile: bool
+) -> None:
+    training = config.get("compile_config")
+    if compile and training and model.outputs:
+        compile_from_keras_3(model, training, where)
+        _restore_state(model, file, where, orders)
+
+
+def _opened(
+    file: Any, config: Any, members: dict[str, bytes], where: str, safe_mode: bool, compile: bool
+) -> Any:
+    """Return the model of a file in which not everything need be known."""
+    orders = orders_in(config)
+    forced: dict[str, str] = {}
+    for _ in range(ATTEMPTS):
+        builder = LenientBuilder(forced)
+        model = model_of(config, where, safe_mode=safe_mode, builder=builder)
+        filling = fill(file, model, where, orders)
+        if not filling.misfits.keys() - forced.keys():
+            break
+        forced.update(filling.misfits)
+    batch_set_value(filling.pairs)
+    if not opaque_layers(model):
+        try:
+            _compile_again(model, config, file, where, orders, compile)
+        except KerascopeError as error:
+            warn(f"{where}: is not compiled: {error}")
+    try:
+        written = keras_3_config(model)
+    except KerascopeError:
+        written = None
+    model._kept_file = KeptFile(config, written, filling.rest, members)
     return model
 
 

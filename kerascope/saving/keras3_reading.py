@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from kerascope.callers import warn
 from kerascope.engine.layer_type import constructor_keywords, layer_registry
-from kerascope.errors import ConfigError
+from kerascope.engine.stand_ins import current_builder
+from kerascope.errors import ConfigError, KerascopeError, NotHereError
 from kerascope.layers.keras_ops import OPERATIONS
 from kerascope.registry import get_custom_objects
 from kerascope.saving.keras3_table import (
@@ -390,13 +391,27 @@ def _that_are_used(entries: list[Config], kept: set[str]) -> list[Config]:
 
 
 def _with_our_calls(entry: Config) -> Config:
-    if is_operation(entry):
-        return _operation(entry)
-    calls = [
-        _our_call(entry, call) if isinstance(call, dict) else call
-        for call in entry["inbound_nodes"]
-    ]
+    try:
+        if is_operation(entry):
+            return _operation(entry)
+        calls = [
+            _our_call(entry, call) if isinstance(call, dict) else call
+            for call in entry["inbound_nodes"]
+        ]
+    except ConfigError as error:
+        if not current_builder().is_lenient:
+            raise
+        return {**entry, "inbound_nodes": _bare_calls(entry), "refused": str(error)}
     return {**entry, "inbound_nodes": calls}
+
+
+def _bare_calls(entry: Config) -> list[Any]:
+    """Return calls that say which tensors they take, but not as which arguments."""
+    return [
+        [[*_history(x), {}] for x in tensors_in([call.get("args"), call.get("kwargs")])]
+        for call in entry["inbound_nodes"]
+        if isinstance(call, dict)
+    ]
 
 
 def _our_call(entry: Config, call: Config) -> list[Any]:
@@ -468,6 +483,8 @@ def _operation(entry: Config) -> Config:
 # --- objects --------------------------------------------------------------------------------------
 
 
+_OF_A_GRAPH = ("name", "inbound_nodes")
+_OF_A_FILE = ("file", "calls", "is_operation", "refused")  # for opaque layers: `opaque_reading`
 _PLAIN_OBJECTS = ("_initializer", "_regularizer", "_constraint")
 _FULL_PRECISION = ("float32", "float64", "float16", "bfloat16")
 
@@ -494,6 +511,17 @@ def from_keras_3(entry: Config) -> Config:
     """
     if not isinstance(entry, dict) or not isinstance(entry.get("class_name"), str):
         raise ConfigError(f"expected the configuration of a layer, got {str(entry)[:80]!r}.")
+    if not current_builder().is_lenient:
+        return _from_keras_3(entry)
+    kept = {key: entry[key] for key in (*_OF_A_GRAPH, *_OF_A_FILE) if key in entry}
+    try:
+        return {"file": entry, **_from_keras_3(entry), **kept}
+    except KerascopeError as error:
+        words = str(error).rstrip(".")
+        return {"class_name": entry["class_name"], "file": entry, "refused": words, **kept}
+
+
+def _from_keras_3(entry: Config) -> Config:
     class_name = _our_class(entry)
     config = dict(entry.get("config") or {})
     if "layers" in config and "output_layers" in config:
@@ -503,7 +531,7 @@ def from_keras_3(entry: Config) -> Config:
     else:
         config = _arguments(class_name, entry["class_name"], config)
     translated = {"class_name": class_name, "config": config}
-    for key in ("name", "inbound_nodes"):
+    for key in _OF_A_GRAPH:
         if key in entry:
             translated[key] = entry[key]
     return translated
@@ -522,15 +550,33 @@ def _our_class(entry: Config) -> str:
 
 def _graph(config: Config) -> Config:
     read = graph_from_keras_3(config)
-    layers = [from_keras_3(one) for one in read["layers"]]
-    return {**read, "layers": layers}
+    entries = read["layers"]
+    builder = current_builder()
+    if builder.is_lenient:
+        calls = builder.calls_in_graph(config)
+        whole = {one["name"]: one for one in config["layers"]}
+        entries = [
+            {
+                **one,
+                "file": whole[one["name"]],
+                "calls": calls[one["name"]],
+                "is_operation": is_operation(whole[one["name"]]),
+            }
+            for one in entries
+        ]
+    return {**read, "layers": [from_keras_3(one) for one in entries]}
 
 
 def _line(config: Config) -> Config:
     kept: Config = {
         key: config[key] for key in ("name", "trainable", "build_input_shape") if key in config
     }
-    return {**kept, "layers": [from_keras_3(one) for one in config.get("layers", [])]}
+    entries = config.get("layers", [])
+    builder = current_builder()
+    if builder.is_lenient:
+        calls = zip(entries, builder.calls_in_line(entries), strict=True)
+        entries = [{**one, "file": one, "calls": of_one} for one, of_one in calls]
+    return {**kept, "layers": [from_keras_3(one) for one in entries]}
 
 
 def _arguments(ours: str, theirs: str, config: Config) -> Config:
@@ -549,7 +595,7 @@ def _arguments(ours: str, theirs: str, config: Config) -> Config:
         elif value is None or value is False or ANYTHING in neutral.get(key, ()):
             continue
         elif value not in neutral.get(key, ()):
-            raise ConfigError(
+            raise NotHereError(
                 f"{theirs} {config.get('name', '')!r}: {key}={str(value)[:60]} has no counterpart "
                 f"here; expected it to be off."
             )
@@ -595,7 +641,7 @@ def _dtype(config: Any) -> str:
     """
     name = config.get("name") if isinstance(config, dict) else config
     if name not in _FULL_PRECISION:
-        raise ConfigError(
+        raise NotHereError(
             f"dtype policy {name!r} has no counterpart here; expected one of "
             f"{', '.join(_FULL_PRECISION)}. Save the model with the policy 'float32'."
         )

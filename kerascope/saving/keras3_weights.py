@@ -22,6 +22,7 @@ from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.network import Network
 from kerascope.engine.sequential import Sequential
 from kerascope.errors import DataError
+from kerascope.layers.opaque import Opaque
 from kerascope.layers.operations import Operation
 from kerascope.nested import dicts_in
 from kerascope.saving.hdf5_files import array_of
@@ -150,7 +151,8 @@ def _named_parts(layer: Layer, orders: Orders) -> list[tuple[str, Layer]]:
     """
     parts: dict[str, Any] = {}
     is_network = isinstance(layer, Network)
-    for attribute, value in vars(layer).items():
+    held = layer.held if isinstance(layer, Opaque) else {}
+    for attribute, value in [*vars(layer).items(), *held.items()]:
         if attribute not in _BOOKS and not (is_network and attribute.startswith("_")):
             parts[attribute] = value
     if isinstance(layer, Network):
@@ -172,18 +174,24 @@ def _is_graph(network: Network) -> bool:
 
 
 def _in_folder(name: str, layers: list[Layer]) -> list[tuple[str, Layer]]:
-    classes = [CLASSES.get(type(layer).__name__, type(layer).__name__) for layer in layers]
+    classes = [_class_of(layer) for layer in layers]
     return [
         (f"{name}/{folder}", layer)
         for folder, layer in zip(folder_names(classes), layers, strict=True)
     ]
 
 
+def _class_of(layer: Layer) -> str:
+    if isinstance(layer, Opaque):
+        return layer.class_name
+    return CLASSES.get(type(layer).__name__, type(layer).__name__)
+
+
 def layers_in_order(network: Network, orders: Orders | None = None) -> list[Layer]:
     """Return the layers of a graph as Keras 3 lists them: by falling depth, without operations."""
     if isinstance(network, Sequential):
         return network.flattened_layers
-    layers = [layer for layer in network.layers if not isinstance(layer, Operation)]
+    layers = [layer for layer in network.layers if not _is_operation(layer)]
     unused = [x._keras_history.layer for x in network.inputs]
     layers += [x for x in unused if x not in layers and isinstance(x, InputLayer)]
     order = (orders or {}).get(network.name, [])
@@ -191,6 +199,10 @@ def layers_in_order(network: Network, orders: Orders | None = None) -> list[Laye
     if set(by_name) <= set(order):
         return [by_name[name] for name in order if name in by_name]
     return layers
+
+
+def _is_operation(layer: Layer) -> bool:
+    return isinstance(layer, Operation) or (isinstance(layer, Opaque) and layer.is_operation)
 
 
 def trained_in_order(layer: Layer, orders: Orders | None = None) -> list[Variable]:
@@ -229,6 +241,10 @@ def write_weights_of(file: Any, model: Layer) -> None:
     for path, layer, own_weights in folders(model):
         group = file.require_group(_joined(path, "vars"))
         group.attrs["name"] = layer.name
+        if isinstance(layer, Opaque):
+            for place, w in layer.placed_weights().items():
+                file.create_dataset(_joined(path, place), data=w.room)
+            continue
         for number, w in enumerate(own_weights):
             group.create_dataset(str(number), data=w.room)
 
@@ -260,7 +276,7 @@ def read_weights_of(
     pairs: list[tuple[Variable, np.ndarray]] = []
     for folder in folders(model, orders):
         try:
-            pairs += _read_folder(file, folder, where)
+            pairs += read_folder(file, folder, where)
         except DataError as error:
             if not skip_mismatch:
                 raise
@@ -268,7 +284,8 @@ def read_weights_of(
     return pairs
 
 
-def _read_folder(file: Any, folder: Folder, where: str) -> list[tuple[Variable, np.ndarray]]:
+def read_folder(file: Any, folder: Folder, where: str) -> list[tuple[Variable, np.ndarray]]:
+    """Return the weights of one folder with their numbers; see `read_weights_of`."""
     own = folder.own_weights
     paths = [_joined(folder.path, "vars")]
     paths.append(paths[0].replace("layers/", f"{OLDER_LAYERS}/"))

@@ -9,12 +9,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from kerascope import constraints, initializers, regularizers
+from kerascope.backend.shapes import UNKNOWN
 from kerascope.callers import warn
 from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.network import Network, counted_from_zero
 from kerascope.engine.pickling import byte_code_in
 from kerascope.errors import ConfigError
 from kerascope.layers.keras_ops import OPERATIONS
+from kerascope.layers.opaque import FileConfig
 from kerascope.saving.keras3_table import (
     ACTIVATIONS,
     ANYTHING,
@@ -97,6 +99,8 @@ def to_keras_3(entry: Config, facts: dict[str, NetworkFacts]) -> Config:
     """
     ours: str = entry["class_name"]
     config: Config = entry["config"]
+    if isinstance(config, FileConfig):
+        return _as_in_file(config.entry)
     if ours == "Operation":
         return _operation(entry)
     if ours in NOT_IN_KERAS_3:
@@ -119,6 +123,12 @@ def to_keras_3(entry: Config, facts: dict[str, NetworkFacts]) -> Config:
         "config": config,
         "registered_name": ours if is_own else None,
     }
+
+
+def _as_in_file(entry: Config) -> Config:
+    """Return an opaque layer's entry as it stands in its file, without its place in a graph."""
+    whole = {"module": None, "registered_name": entry["class_name"], **entry}
+    return {key: value for key, value in whole.items() if key not in ("name", "inbound_nodes")}
 
 
 def _module_of(class_name: str) -> str:
@@ -213,7 +223,9 @@ def _graph(config: Config, facts: dict[str, NetworkFacts]) -> Config:
     for entry in config["layers"]:
         translated = to_keras_3(entry, facts)
         translated["name"] = entry["name"]
-        translated["inbound_nodes"] = [_call(entry, call, known) for call in entry["inbound_nodes"]]
+        translated["inbound_nodes"] = _calls_in_file(entry) or [
+            _call(entry, call, known) for call in entry["inbound_nodes"]
+        ]
         layers.append(translated)
     # Only among the outputs does Keras 3 count the calls of a nested graph from 1.
     graphs = {entry["name"] for entry in config["layers"] if "output_layers" in entry["config"]}
@@ -225,6 +237,13 @@ def _graph(config: Config, facts: dict[str, NetworkFacts]) -> Config:
         "input_layers": _structure(config.get("names_of_inputs"), config["input_layers"]),
         "output_layers": _structure(config.get("names_of_outputs"), outputs),
     }
+
+
+def _calls_in_file(entry: Config) -> list[Any]:
+    """Return the calls of an opaque layer as its file says them, if it was one of Keras 3."""
+    is_opaque = isinstance(entry["config"], FileConfig)
+    calls = entry["config"].entry.get("inbound_nodes", []) if is_opaque else []
+    return calls if all(isinstance(call, dict) for call in calls) else []
 
 
 def _structure(names: list[str] | None, items: list[Any]) -> Any:
@@ -259,7 +278,8 @@ def _call(entry: Config, call: list[Any], known: dict[Any, Any]) -> Config:
 
 def _tensor(reference: list[Any], known: dict[Any, Any]) -> Config:
     shape, dtype = known[tuple(reference)]
-    config = {"shape": list(shape), "dtype": dtype, "keras_history": list(reference)}
+    shape = None if shape is UNKNOWN else list(shape)
+    config = {"shape": shape, "dtype": dtype, "keras_history": list(reference)}
     return {"class_name": "__keras_tensor__", "config": config}
 
 

@@ -142,6 +142,7 @@ def load_model(
     safe_mode: bool = True,
     *,
     limits: Limits | None = USUAL,
+    opaque: bool = False,
 ) -> Any:
     """Read a model: its graph, its weights, and what it takes to go on training.
 
@@ -159,6 +160,10 @@ def load_model(
     limits : Limits or None
         What building the model may take beyond the weights in the file: see `kerascope.limits`.
         None: whatever it takes.
+    opaque : bool
+        True opens a file whatever layers are in it. One that is not known here, or cannot do what
+        the file says, becomes an opaque layer: it is drawn, summed up and saved as it is in the
+        file, but not run. A model with such layers is not compiled.
 
     Raises
     ------
@@ -175,7 +180,7 @@ def load_model(
     with custom_object_scope(custom_objects or {}):
         try:
             if kind == "archive":
-                return load_keras_model(filepath, compile, safe_mode, limits)
+                return load_keras_model(filepath, compile, safe_mode, limits, opaque)
             return load_hdf5_model(filepath, compile, safe_mode, limits)
         except KerascopeError as error:
             if str(filepath) not in str(error):

@@ -1,0 +1,296 @@
+"""What a file with opaque layers holds beyond them, kept for saving it as it was.
+
+A model that was loaded with `opaque=True` remembers three things of its file: the configuration,
+the arrays that no layer of ours has read (states of random layers, of the optimizer), and further
+members of the archive (vocabularies). Saving it writes all of them back. What has changed since it
+was loaded is written as it is now: weights always, and of the configuration each part that differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope.backend.graph import Variable
+from kerascope.callers import warn
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.input_layer import InputLayer
+from kerascope.engine.network import Network
+from kerascope.errors import ConfigError, DataError
+from kerascope.layers.opaque import FileEntry, Opaque, opaque_layers, turn_opaque
+from kerascope.saving.hdf5_files import array_of
+from kerascope.saving.keras3_weights import Folder, Orders, folders, read_folder
+
+Config = dict[str, Any]
+OPTIMIZER = "optimizer"
+MOST_BYTES_OF_MEMBERS = 2**28  # of further members of an archive together
+
+__all__: list[str] = []  # for loading and saving
+
+
+@dataclass
+class Rest:
+    """What stands in a file of weights and belongs to no weight of the model.
+
+    Attributes
+    ----------
+    arrays : dict of str to np.ndarray
+    attributes : dict of str to dict
+        Of groups and arrays.
+    folders : frozenset of str
+        Where the layers of the model had their weights; if these change, the rest is of no use.
+    """
+
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    attributes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    folders: frozenset[str] = frozenset()
+
+
+@dataclass
+class KeptFile:
+    """What a model remembers of the file that it was loaded from.
+
+    Attributes
+    ----------
+    config : dict
+        As the file had it.
+    written : dict or None
+        What this package would have written for the model just after it was loaded.
+    rest : Rest
+    members : dict of str to bytes
+        Further members of the archive.
+    """
+
+    config: Config
+    written: Config | None
+    rest: Rest
+    members: dict[str, bytes]
+
+    def restored(self, config: Config) -> Config:
+        """Return the configuration of the file, with all that has changed since in our words."""
+        if self.written is None:
+            return config
+        unlike = ("compile_config",)
+        now, before, raw = (
+            {key: value for key, value in one.items() if key not in unlike}
+            for one in (config, self.written, self.config)
+        )
+        result = restored(now, before, raw)
+        compiled = config.get("compile_config") or self.config.get("compile_config")
+        if compiled is not None:
+            result = {**result, "compile_config": compiled}
+        return result
+
+
+def restored(now: Any, before: Any, raw: Any) -> Any:
+    """Return a value of a file, with what has changed in place of what has.
+
+    Parameters
+    ----------
+    now, before : object
+        What is written for the model now, and what was when it was loaded.
+    raw : object
+        What the file said.
+
+    Examples
+    --------
+    >>> restored({"rate": 0.5, "seed": 1}, {"rate": 0.2, "seed": 1}, {"rate": 0.2, "by": "Keras"})
+    {'rate': 0.5, 'by': 'Keras'}
+    """
+    if now == before:
+        return raw
+    if isinstance(now, dict) and isinstance(before, dict) and isinstance(raw, dict):
+        kept = {key: value for key, value in raw.items() if key in now or key not in before}
+        changed = {
+            key: restored(value, before[key], raw[key]) if key in before and key in raw else value
+            for key, value in now.items()
+            if key in raw or key not in before or value != before[key]
+        }
+        return {**kept, **changed}
+    lists = isinstance(now, list) and isinstance(before, list) and isinstance(raw, list)
+    if lists and len(now) == len(before) == len(raw):
+        return [restored(*three) for three in zip(now, before, raw, strict=True)]
+    return now
+
+
+# --- reading weights ------------------------------------------------------------------------------
+
+
+class Filling(NamedTuple):
+    """What was found for the layers in a file of weights.
+
+    Attributes
+    ----------
+    pairs : list of (Variable, np.ndarray)
+        What to set.
+    misfits : dict of str to str
+        Names of layers whose weights in the file are others, and why.
+    rest : Rest
+    """
+
+    pairs: list[tuple[Variable, np.ndarray]]
+    misfits: dict[str, str]
+    rest: Rest
+
+
+def fill(file: Any, model: Layer, where: str, orders: Orders) -> Filling:
+    """Give the opaque layers their weights; return those of all others, and what is left.
+
+    Parameters
+    ----------
+    file : h5py.File
+    model : Layer
+    where : str
+        What the file is called in an error.
+    orders : dict
+        As for `keras3_weights.folders`.
+    """
+    own = list(folders(model, orders))
+    by_path = {folder.path: folder for folder in own}
+    below: dict[str, list[str]] = {}
+    attributes: dict[str, dict[str, Any]] = {}
+    for path, item in _items_of(file):
+        if item.attrs:
+            attributes[path] = dict(item.attrs)
+        if not hasattr(item, "keys"):
+            below.setdefault(_folder_of(path, by_path), []).append(path)
+    pairs, misfits, read = [], {}, set()
+    for folder in own:
+        found = [path for path in below.get(folder.path, []) if not path.startswith(OPTIMIZER)]
+        if _has_no_place_for(folder, found):
+            _turn(folder.layer)
+        if isinstance(folder.layer, Opaque):
+            read |= _take(file, folder, found, where)
+            continue
+        try:
+            new = read_folder(file, folder, where)
+        except DataError as error:
+            misfits[folder.layer.name] = str(error).removeprefix(f"{where}: ").rstrip(".")
+            continue
+        pairs += new
+        begin = f"{folder.path}/vars/" if folder.path else "vars/"
+        read.update(f"{begin}{number}" for number in range(len(new)))
+    everything = [path for paths in below.values() for path in paths]
+    arrays = {path: _as_it_is(file[path]) for path in everything if path not in read}
+    return Filling(pairs, misfits, Rest(arrays, attributes, frozenset(by_path)))
+
+
+def _items_of(file: Any) -> Iterator[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    file.visititems(lambda name, item: found.append((name, item)))
+    return iter(found)
+
+
+def _folder_of(path: str, known: dict[str, Folder]) -> str:
+    """Return the innermost folder of a layer that an array lies in."""
+    while path:
+        path = path.rpartition("/")[0]
+        if path in known:
+            return path
+    return ""
+
+
+def _has_no_place_for(folder: Folder, found: list[str]) -> bool:
+    """Tell whether a layer was never built, because the one around it cannot be called."""
+    layer = folder.layer
+    is_plain = not isinstance(layer, (Opaque, Network, InputLayer))
+    return is_plain and not layer.built and bool(found) and not layer.inbound_nodes
+
+
+def _turn(layer: Layer) -> None:
+    try:
+        config = layer.get_config()
+    except ConfigError:
+        config = {"name": layer.name}
+    entry = {"class_name": type(layer).__name__, "config": config}
+    turn_opaque(layer, FileEntry(entry, "the layer around it cannot be run"))
+
+
+def _take(file: Any, folder: Folder, found: list[str], where: str) -> set[str]:
+    """Give an opaque layer the arrays of its folder that are numbers; return their paths."""
+    begin = f"{folder.path}/" if folder.path else ""
+    arrays = {}
+    for path in sorted(found, key=_by_numbers):
+        try:
+            array = array_of(file, path, None, where)
+        except DataError:
+            continue
+        if array.dtype == file[path].dtype:
+            arrays[path.removeprefix(begin)] = array
+    folder.layer.take_weights(arrays)  # type: ignore[attr-defined]
+    return {f"{begin}{place}" for place in arrays}
+
+
+def _by_numbers(path: str) -> list[Any]:
+    return [(len(word), word) if word.isdigit() else (0, word) for word in path.split("/")]
+
+
+def _as_it_is(item: Any) -> np.ndarray:
+    array = np.empty(item.shape, item.dtype)
+    if item.size:
+        item.read_direct(array) if item.shape else array.__setitem__((), item[()])
+    return array
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def write_rest(file: Any, model: Layer, with_state: bool) -> None:
+    """Write what the file of a model had beside its weights, where nothing stands yet.
+
+    Parameters
+    ----------
+    file : h5py.File
+        With the weights of the model.
+    model : Layer
+    with_state : bool
+        Whether the state of the optimizer was written anew.
+    """
+    kept = kept_file(model)
+    if kept is None or kept.rest.folders != {folder.path for folder in folders(model)}:
+        return
+    for path, array in kept.rest.arrays.items():
+        if path not in file and not (with_state and path.startswith(f"{OPTIMIZER}/")):
+            file.create_dataset(path, data=array)
+    for path, attributes in kept.rest.attributes.items():
+        item = file.get(path)
+        for name, value in attributes.items() if item is not None else ():
+            item.attrs[name] = value
+
+
+def kept_file(model: Any) -> KeptFile | None:
+    """Return what a model remembers of the file that it was loaded from."""
+    return vars(model).get("_kept_file")
+
+
+def further_members(archive: Any, own: tuple[str, ...], where: str) -> dict[str, bytes]:
+    """Return the members of an archive that no model of ours needs.
+
+    Raises
+    ------
+    ConfigError
+        They are too large to be kept.
+    """
+    found: dict[str, bytes] = {}
+    for name in archive.names:
+        if name in own or name.endswith("/"):
+            continue
+        found[name] = archive.file(name).getvalue()
+        if sum(map(len, found.values())) > MOST_BYTES_OF_MEMBERS:
+            raise ConfigError(
+                f"{where}: its members beside {', '.join(own)} have more than "
+                f"{MOST_BYTES_OF_MEMBERS:,} bytes."
+            )
+    return found
+
+
+def say_what_is_opaque(model: Any, where: str) -> None:
+    """Warn of the layers that cannot be run."""
+    hidden = opaque_layers(model)
+    if hidden:
+        names = ", ".join(layer.label for layer in hidden[:3])
+        more = f" and {len(hidden) - 3} more" if len(hidden) > 3 else ""
+        warn(f"{where}: {names}{more} cannot be run here: {hidden[0]._file.why}.")

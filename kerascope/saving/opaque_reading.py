@@ -1,0 +1,321 @@
+"""Every file opens: opaque layers stand in for what cannot be made, called or filled with weights.
+
+`load_model(path, opaque=True)` reads with a `LenientBuilder`. It makes each layer as always; where
+that fails, an opaque layer takes its place (`layers.opaque`), with what the file says: the entry of
+the configuration as it stands, the shapes, and later the weights. What the file holds beyond the
+layers is kept for saving it again: see `opaque_files`.
+
+What guards against hostile files holds as ever: no code of a file is run, the limits are counted,
+and a model beyond them is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kerascope.backend.shapes import UNKNOWN, Shape, as_shape
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.calling import Call
+from kerascope.engine.layer_type import layer_registry
+from kerascope.engine.network import Network
+from kerascope.engine.stand_ins import Builder
+from kerascope.errors import ConfigError, KerascopeError
+from kerascope.layers.opaque import (
+    FileEntry,
+    KnownCall,
+    Opaque,
+    opaque_layer,
+    opaque_layers,
+    turn_opaque,
+)
+from kerascope.limits import current_budget
+from kerascope.saving.keras3_reading import from_keras_3, tensors_in
+
+Config = dict[str, Any]
+
+# What a layer raises that cannot be made or called as the file says.
+FAILURES = (
+    KerascopeError,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    NotImplementedError,
+    TypeError,
+    ValueError,
+)
+LONGEST_REASON = 300
+MOST_OUTPUTS = 1000  # of one call
+NOT_SAID = (UNKNOWN, None)
+
+
+class LenientBuilder(Builder):
+    """Lets opaque layers stand in for those that cannot be made or called.
+
+    Parameters
+    ----------
+    forced : dict of str to str
+        Names of layers that shall be opaque, and why: the weights of the file do not fit them.
+    """
+
+    is_lenient = True
+
+    def __init__(self, forced: dict[str, str]) -> None:
+        self._forced = forced
+        self._entries: dict[Any, Config] = {}
+
+    def calls_in_graph(self, config: Config) -> dict[str, list[Any]]:
+        """Return what a graph of Keras 3 says of the calls of its layers, by their names."""
+        return calls_in_graph(config)
+
+    def calls_in_line(self, entries: list[Any]) -> list[list[Any]]:
+        """Return what a Sequential of Keras 3 says of the calls of its layers."""
+        return calls_in_line(entries)
+
+    # --- making -----------------------------------------------------------------------------------
+
+    def made(self, entry: Config) -> Any:
+        """Return the layer of an entry, or an opaque one."""
+        why = entry.get("refused") or self._forced.get(_name_of(entry))
+        if why is None:
+            try:
+                layer = layer_registry.deserialize(entry)
+                if not isinstance(layer, Layer):
+                    raise ConfigError(f"{type(layer).__name__} is no layer")
+                self._entries[layer] = entry
+                return layer
+            except FAILURES as error:
+                _pass_on_if_it_is_too_much()
+                why = _reason(error)
+        if entry.get("class_name") == "InputLayer":
+            layer = self._input_layer(entry)
+        else:
+            layer = opaque_layer(self._file_entry(entry, why))
+        self._entries[layer] = entry
+        return layer
+
+    def _input_layer(self, entry: Config) -> Any:
+        """Return an Input of a type that we have not, such as text."""
+        config = dict(entry["config"])
+        dtype = str(config.pop("dtype", "float32"))
+        layer = layer_registry.deserialize({**entry, "config": {**config, "dtype": "float32"}})
+        layer.dtype = dtype
+        for tensor in layer.inbound_nodes[0].output_tensors:
+            tensor.dtype = dtype
+        return layer
+
+    def _file_entry(self, entry: Config, why: str) -> FileEntry:
+        raw = entry.get("file", entry)
+        held = {}
+        for key, inside in entries_inside(raw):
+            layers = [self.made(_in_our_form(one)) for one in inside]
+            held[key] = layers if isinstance(raw["config"][key], list) else layers[0]
+        return FileEntry(
+            raw, why, entry.get("calls", []), bool(entry.get("is_operation", False)), held
+        )
+
+    # --- calling ----------------------------------------------------------------------------------
+
+    def called(self, layer: Any, call: Call) -> Any:
+        """Call a layer of a graph; if it cannot be called, it turns opaque."""
+        layer = self._ready(layer, call.own_tensors)
+        number = len(layer.inbound_nodes)
+        try:
+            if isinstance(layer, Opaque):
+                layer(_all_inputs(call))
+            else:
+                layer(call.inputs, **call.arguments)
+        except FAILURES as error:
+            _pass_on_if_it_is_too_much()
+            if isinstance(layer, Opaque) or _was_called(layer):
+                raise
+            layer = self._turned(layer, _reason(error))
+            layer(_all_inputs(call))
+        self._say_shapes(layer, number)
+        return layer
+
+    def _ready(self, layer: Any, tensors: list[Any]) -> Any:
+        """Return a layer, opaque if it cannot be called on tensors whose shapes are not known."""
+        if isinstance(layer, Opaque) or _was_called(layer):
+            return layer
+        if any(x.shape is UNKNOWN for x in tensors):
+            return self._turned(layer, "the file does not say of what shape its input is")
+        hidden = opaque_layers(layer)
+        if not hidden:
+            return layer
+        if isinstance(layer, Network):
+            own = [x.shape for x in layer.inputs]
+            return (
+                layer
+                if own == [x.shape for x in tensors]
+                else self._turned(layer, f"{hidden[0].label} inside it is opaque")
+            )
+        return self._turned(layer, f"{hidden[0].label} inside it is opaque")
+
+    def _turned(self, layer: Any, why: str) -> Any:
+        entry = self._entries.get(layer, {})
+        known = FileEntry(entry.get("file", entry), why, entry.get("calls", []))
+        return turn_opaque(layer, known)
+
+    def _say_shapes(self, layer: Any, number: int) -> None:
+        """Tell tensors of unknown shapes what the file says of them."""
+        calls: list[KnownCall] = self._entries.get(layer, {}).get("calls", [])
+        for node in layer.inbound_nodes[number:]:
+            index = node.node_index - sum(one.begins for one in layer.inbound_nodes)
+            known = calls[index].outputs if 0 <= index < len(calls) else []
+            for tensor, (shape, _) in zip(node.output_tensors, known, strict=False):
+                if tensor.shape is UNKNOWN:
+                    tensor.shape = shape
+
+    def added(self, model: Any, layer: Any) -> None:
+        """Add a layer to a Sequential; if it cannot be called, it turns opaque."""
+        layer = self._ready(layer, list(model.outputs)) if model.outputs else layer
+        number = len(layer.inbound_nodes)
+        try:
+            model.add(layer)
+        except FAILURES as error:
+            _pass_on_if_it_is_too_much()
+            if isinstance(layer, Opaque) or _was_called(layer):
+                raise
+            model.add(self._turned(layer, _reason(error)))
+        self._say_shapes(layer, number)
+
+
+def _in_our_form(entry: Config) -> Config:
+    """Return an entry inside an opaque layer in our form, if it is one of Keras 3."""
+    if not {"module", "registered_name"} <= entry.keys():
+        return entry
+    try:
+        return from_keras_3(entry)
+    except FAILURES as error:
+        _pass_on_if_it_is_too_much()
+        return {"class_name": entry["class_name"], "file": entry, "refused": _reason(error)}
+
+
+def _was_called(layer: Any) -> bool:
+    return any(not node.begins for node in layer.inbound_nodes)
+
+
+def _all_inputs(call: Call) -> Any:
+    return call.tensors[0] if len(call.tensors) == 1 else call.tensors
+
+
+def _name_of(entry: Config) -> str:
+    config = entry.get("config")
+    return str(config.get("name")) if isinstance(config, dict) else ""
+
+
+def _reason(error: BaseException) -> str:
+    words = str(error).split("\n")[0].rstrip(". ")
+    return f"{words[:LONGEST_REASON]}" or type(error).__name__
+
+
+def _pass_on_if_it_is_too_much() -> None:
+    """Raise again what is being handled, if the model is beyond the limits."""
+    budget = current_budget()
+    if budget is not None and budget.is_spent:
+        raise
+
+
+# --- what a configuration says --------------------------------------------------------------------
+
+
+def entries_inside(entry: Config) -> Iterator[tuple[str, list[Config]]]:
+    """Yield the arguments in a layer's configuration that are layers, or lists of layers."""
+    config = entry.get("config")
+    for key, value in config.items() if isinstance(config, dict) else ():
+        inside = value if isinstance(value, list) else [value]
+        if inside and all(isinstance(one, dict) and _is_layer(one) for one in inside):
+            yield key, inside
+
+
+def _is_layer(entry: Config) -> bool:
+    config, name = entry.get("config"), entry.get("class_name")
+    if not isinstance(config, dict) or not isinstance(name, str):
+        return False
+    module = str(entry.get("module") or "")
+    if module.startswith(("keras.layers", "keras.src.layers", "keras.models", "keras.src.models")):
+        return True
+    return bool({"trainable", "layers"} & config.keys())
+
+
+def shape_said(value: Any) -> Shape:
+    """Return a shape that a file says; `UNKNOWN` if it says none."""
+    try:
+        return as_shape(value) if isinstance(value, list) else UNKNOWN
+    except KerascopeError:
+        return UNKNOWN
+
+
+def shapes_built_on(entry: Config) -> list[Shape] | None:
+    """Return the shapes of the inputs on which a layer of a Sequential was built, if it says so."""
+    config = entry.get("config")
+    config = config if isinstance(config, dict) else {}
+    said = entry.get("build_config")
+    given = said.get("input_shape") if isinstance(said, dict) else None
+    given = given or config.get("batch_shape") or config.get("batch_input_shape")
+    layers = config.get("layers")
+    if given is None and isinstance(layers, list) and layers and isinstance(layers[0], dict):
+        return shapes_built_on(layers[0])
+    shape = shape_said(given)
+    return None if shape is UNKNOWN else [shape]
+
+
+def calls_in_line(entries: list[Any]) -> list[list[KnownCall]]:
+    """Return what a Sequential's configuration says of the calls of its layers."""
+    shapes = [shapes_built_on(one) if isinstance(one, dict) else None for one in entries]
+    found = []
+    for own, behind in zip(shapes, [*shapes[1:], None], strict=True):
+        found.append([KnownCall(own, [((behind or [UNKNOWN])[0], None)])])
+    return found
+
+
+def calls_in_graph(config: Config) -> dict[str, Any]:
+    """Return what a graph of Keras 3 says of the calls of its layers, by their names.
+
+    Each tensor among the arguments of a call says its shape, its type and who made it.
+    """
+    said: dict[tuple[str, int, int], tuple[Shape, str | None]] = {}
+    inputs: dict[str, list[list[Shape]]] = {}
+    for entry in config["layers"]:
+        calls = inputs.setdefault(entry["name"], [])
+        for call in entry["inbound_nodes"]:
+            if not isinstance(call, dict):
+                continue  # of tf.keras, which says no shapes
+            shapes = []
+            for tensor in tensors_in([call.get("args"), call.get("kwargs")]):
+                facts = tensor["config"]
+                name, node, place = facts["keras_history"][:3]
+                shapes.append(shape_said(facts.get("shape")))
+                said[name, node, place] = (shapes[-1], _type_said(facts.get("dtype")))
+            calls.append(shapes)
+    for name, node, place in _ends_of(config.get("output_layers")):
+        said.setdefault((name, node, place), (UNKNOWN, None))
+    counts: dict[tuple[str, int], int] = {}
+    for name, node, place in said:
+        if 0 <= place < MOST_OUTPUTS:
+            counts[name, node] = max(place + 1, counts.get((name, node), 1))
+    return {
+        name: [
+            KnownCall(shapes, [said.get((name, n, i), NOT_SAID) for i in range(counts[name, n])])
+            if (name, n) in counts
+            else KnownCall(shapes, [NOT_SAID])
+            for n, shapes in enumerate(calls)
+        ]
+        for name, calls in inputs.items()
+    }
+
+
+def _ends_of(given: Any) -> Iterator[tuple[str, int, int]]:
+    waiting = [given]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list) and len(value) >= 3 and isinstance(value[0], str):
+            yield value[0], value[1], value[2]
+        elif isinstance(value, (list, dict)):
+            waiting.extend(value.values() if isinstance(value, dict) else value)
+
+
+def _type_said(dtype: Any) -> str | None:
+    return dtype if isinstance(dtype, str) else None
