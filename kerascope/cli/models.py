@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kerascope.cli.scripts import ScriptRun, checked_file, checked_script, print_traceback
 from kerascope.cli.usage import UsageError
@@ -47,16 +47,35 @@ class NoModel(UsageError):
     """The script builds none."""
 
 
-def find_model(argument: str, *, with_loss: bool = False, limits: Limits | None = USUAL) -> Network:
+class Reading(NamedTuple):
+    """How the file of a model is read.
+
+    Attributes
+    ----------
+    with_loss : bool
+        Whether the model shall be compiled as the file says.
+    limits : Limits or None
+        What it may take: see `kerascope.limits`.
+    custom : tuple of str
+        Classes of the user's own: `module:Class`.
+    """
+
+    with_loss: bool = False
+    limits: Limits | None = USUAL
+    custom: tuple[str, ...] = ()
+
+
+USUALLY = Reading()
+
+
+def find_model(argument: str, reading: Reading = USUALLY) -> Network:
     """Return the model that an argument means.
 
     Parameters
     ----------
     argument : str
-    with_loss : bool
-        Whether a model from a file shall be compiled as the file says.
-    limits : Limits or None
-        What a model from a file may take: see `kerascope.limits`.
+    reading : Reading
+        How a file is read. Layers that are not known are opaque: they can be shown, not run.
 
     Raises
     ------
@@ -69,9 +88,9 @@ def find_model(argument: str, *, with_loss: bool = False, limits: Limits | None 
     if argument.endswith(".py") or not name:
         name, attribute = argument, ""
     if Path(argument).suffix.lower() in MODEL_FILES:
-        return _from_file(checked_file(argument, "a .keras or .h5 file"), with_loss, limits)
+        return _from_file(checked_file(argument, "a .keras or .h5 file"), reading)
     if Path(argument).suffix.lower() in TEXT_FILES:
-        return _from_text(checked_file(argument, "the text of model.to_json()"), limits)
+        return _from_text(checked_file(argument, "the text of model.to_json()"), reading)
     if name.endswith(".py"):
         return _from_script(checked_script(name), attribute)
     if attribute:
@@ -86,24 +105,63 @@ def find_model(argument: str, *, with_loss: bool = False, limits: Limits | None 
     )
 
 
-def _from_file(path: Path, with_loss: bool, limits: Limits | None) -> Network:
+def _from_file(path: Path, reading: Reading) -> Network:
+    known = own_classes(reading.custom)
     with _reading(f"Write it with model.save({path.name!r})."):
-        return _checked(load_model(path, compile=with_loss, limits=limits), f"'{path}'")
+        model = load_model(
+            path, known, compile=reading.with_loss, limits=reading.limits, opaque=True
+        )
+        if reading.with_loss:
+            model._require_that_it_runs()
+        return _checked(model, f"'{path}'")
 
 
-def _from_text(path: Path, limits: Limits | None) -> Network:
+def own_classes(words: Iterable[str]) -> dict[str, Any]:
+    """Return classes and functions of the user's own, imported from the current folder, by name.
+
+    Parameters
+    ----------
+    words : iterable of str
+        `module:Class`, as it is typed after `--custom`.
+
+    Raises
+    ------
+    UsageError
+        There is no such module, or nothing of that name in it.
+    ScriptFailed
+        The module raised.
+    """
+    found = {}
+    for word in words:
+        module_name, _, name = word.partition(":")
+        if not module_name or not name:
+            raise UsageError(f"--custom {word}: expected MODULE:CLASS, as in layers:Attention.")
+        names = vars(_imported(module_name))
+        if name not in names:
+            own = [one for one, value in names.items() if callable(value)]
+            raise UsageError(
+                f"--custom {word}: module {module_name!r} has no {name!r}. "
+                f"{did_you_mean(name, own)}".rstrip()
+            )
+        found[name] = names[name]
+    return found
+
+
+def _from_text(path: Path, reading: Reading) -> Network:
     is_json = path.suffix.lower() == ".json"
     read, writer = (model_from_json, "to_json") if is_json else (model_from_yaml, "to_yaml")
     how = f"Write it with Path({path.name!r}).write_text(model.{writer}())."
     try:
         with path.open(encoding="utf-8") as file:
-            text = file.read(-1 if limits is None else LARGEST_CONFIG + 1)
+            text = file.read(-1 if reading.limits is None else LARGEST_CONFIG + 1)
     except UnicodeDecodeError:
         raise UsageError(f"'{path}' is no text in UTF-8. {how}") from None
     except OSError as error:
         raise UsageError(f"'{path}' cannot be read ({error.strerror}).") from None
+    known = own_classes(reading.custom)
     with _reading(how, f"'{path}': "):
-        return _checked(read(text, limits=limits), f"'{path}'")
+        model = read(text, known, limits=reading.limits, opaque=True)
+        return _checked(model, f"'{path}'")
 
 
 @contextmanager
@@ -113,8 +171,8 @@ def _reading(how: str, where: str = "") -> Iterator[None]:
         yield
     except UnknownNameError as error:
         raise UsageError(
-            f"{where}{error} A file is read without running any code: write a script that loads "
-            f"it with custom_objects, and give script.py in its place."
+            f"{where}{error} A file is read without running any code: name your own with --custom "
+            f"MODULE:NAME, or write a script that loads it, and give script.py in its place."
         ) from None
     except KerascopeError as error:
         words = f"{where}{re.sub(FUNCTION, '', str(error))}"
@@ -122,13 +180,17 @@ def _reading(how: str, where: str = "") -> Iterator[None]:
 
 
 def _from_module(name: str, attribute: str) -> Network:
+    return _named(vars(_imported(name)), attribute, f"module {name!r}")
+
+
+def _imported(name: str) -> Any:
+    """Return a module that is found from the current folder."""
     sys.path.insert(0, str(Path.cwd()))
     try:
         with _running(f"module {name!r}", name):
-            module = import_module(name)
+            return import_module(name)
     finally:
         sys.path.remove(str(Path.cwd()))
-    return _named(vars(module), attribute, f"module {name!r}")
 
 
 def _from_script(path: Path, attribute: str) -> Network:

@@ -307,7 +307,7 @@ def add_draw_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after `kerascope draw`."""
     add = parser.add_argument
     add("model", metavar="MODEL")
-    _add_limits(parser)
+    _add_reading(parser)
     add("-o", "--output", action="append", metavar="FILE", default=[],
         help="where to; may be repeated; - is standard output; default: the model's name with "
              ".svg")  # fmt: skip
@@ -340,9 +340,12 @@ def add_draw_options(parser: argparse.ArgumentParser) -> None:
             help=f"write {what}{' (default)' if default else ''}")  # fmt: skip
 
 
-def _add_limits(parser: argparse.ArgumentParser) -> None:
+def _add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-limits", action="store_true",
         help="read a file however much its model takes: only if you trust it")  # fmt: skip
+    parser.add_argument("--custom", action="append", metavar="MODULE:CLASS", default=[],
+        help="a class of your own that a file names, imported from the current folder; may be "
+             "repeated; layers that are not known are drawn, not run")  # fmt: skip
 
 
 def _add_collapsing(parser: argparse.ArgumentParser) -> None:
@@ -373,7 +376,7 @@ def add_summary_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after `kerascope summary`."""
     add = parser.add_argument
     add("model", metavar="MODEL")
-    _add_limits(parser)
+    _add_reading(parser)
     add("--calls", action="store_true", help="a row for each call of a layer")
     add("--expand-nested", action="store_true", help="rows for what is inside nested models")
     add("--show-trainable", action="store_true", help="a column: whether training changes it")

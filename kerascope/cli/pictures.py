@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.cli.models import ScriptFailed, find_model
+from kerascope.cli.models import Reading, ScriptFailed, find_model
 from kerascope.cli.usage import UsageError, given
 from kerascope.errors import KerascopeError
-from kerascope.limits import USUAL, Limits
+from kerascope.limits import USUAL
 from kerascope.viz.draw import draw
 from kerascope.viz.drawing import Drawing, check_target
 from kerascope.viz.overlays.diff import diff_lines
@@ -41,7 +41,7 @@ def run_draw(options: Namespace) -> int:
         arguments |= {"values": _arrays(options.values, options.level), "at": options.at}
     elif options.at is not None:
         raise UsageError("--at is a step of a run; expected --values FILE with it.")
-    find = partial(find_model, with_loss=options.level in LEVELS_WITH_LOSS, limits=_limits(options))
+    find = partial(find_model, reading=_reading(options, options.level in LEVELS_WITH_LOSS))
     try:
         model = find(options.model)
     except ScriptFailed as failure:
@@ -59,7 +59,7 @@ def run_draw(options: Namespace) -> int:
 
 def run_summary(options: Namespace) -> int:
     """Print the table of `kerascope summary`."""
-    model: Any = find_model(options.model, limits=_limits(options))
+    model: Any = find_model(options.model, _reading(options))
     model.summary(
         line_length=options.width,
         expand_nested=options.expand_nested,
@@ -72,8 +72,9 @@ def run_summary(options: Namespace) -> int:
     return 0
 
 
-def _limits(options: Namespace) -> Limits | None:
-    return None if options.no_limits else USUAL
+def _reading(options: Namespace, with_loss: bool = False) -> Reading:
+    limits = None if options.no_limits else USUAL
+    return Reading(with_loss, limits, tuple(options.custom))
 
 
 def _expanded(words: list[str]) -> Any:

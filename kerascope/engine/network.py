@@ -272,17 +272,20 @@ class Network(Layer):
                 subject=self,
             )
 
-    def _require_that_it_runs(self) -> None:
-        """Raise NotYetError if a layer, however deep inside, was not known when it was loaded."""
+    def _layers_that_cannot_run(self) -> list[Layer]:
+        """Return the layers, those inside others too, that were not known when it was loaded."""
         waiting: list[Layer] = [self]
-        seen = set(waiting)
+        seen = dict.fromkeys(waiting)
         while waiting:
-            layer = waiting.pop()
-            if layer._why_it_cannot_run is not None:
-                raise NotYetError(layer._why_it_cannot_run, subject=layer)
-            inside = [one for one in reversed(layer._sublayers) if one not in seen]
-            seen.update(inside)
-            waiting.extend(inside)
+            inside = [one for one in waiting.pop()._sublayers if one not in seen]
+            seen.update(dict.fromkeys(inside))
+            waiting.extend(reversed(inside))
+        return [layer for layer in seen if layer._why_it_cannot_run is not None]
+
+    def _require_that_it_runs(self) -> None:
+        """Raise NotYetError if there are such layers."""
+        for layer in self._layers_that_cannot_run():
+            raise NotYetError(str(layer._why_it_cannot_run), subject=layer)
 
     # --- its graph --------------------------------------------------------------------------------
 

@@ -40,6 +40,10 @@ class Builder:
         """Return what a Sequential of Keras 3 says of the calls of its layers."""
         return [[] for _ in entries]
 
+    def whole(self, entry: Entry) -> Any:
+        """Return the model of a whole configuration."""
+        return self.made(entry)
+
     def made(self, entry: Entry) -> Any:
         """Return the layer of an entry."""
         return layer_registry.deserialize(entry)
@@ -60,11 +64,11 @@ current_builder = _builder.get
 
 
 @contextmanager
-def built_by(builder: Builder) -> Iterator[None]:
+def built_by(builder: Builder) -> Iterator[Builder]:
     """Let a builder make all layers inside the `with` block."""
     token = _builder.set(builder)
     try:
-        yield
+        yield builder
     finally:
         _builder.reset(token)
 

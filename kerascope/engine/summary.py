@@ -15,7 +15,7 @@ import numpy as np
 
 from kerascope import edge
 from kerascope.backend.graph import Tensor, Variable
-from kerascope.backend.shapes import Shape, product
+from kerascope.backend.shapes import UNKNOWN, Shape, product
 from kerascope.backend.state import count_params
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.costs import Cost, cost_of_call
@@ -60,6 +60,9 @@ class Summarized(HasGraph, Protocol):
     def non_trainable_weights(self) -> list[Variable]:
         """Weights that training leaves alone."""
 
+    def _layers_that_cannot_run(self) -> list[Layer]:
+        """Layers, those inside others too, that were not known when it was loaded."""
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -84,6 +87,9 @@ class Summary:
         Sum over all calls; None if a size is not known, or nobody asked.
     note : str
         Which rows are shown, "" for all.
+    opaque : tuple of str
+        The layers, those inside others too, that were not known when the model was loaded. Which of
+        their weights are trained is not in a file.
     """
 
     name: str
@@ -97,6 +103,7 @@ class Summary:
     unknown_costs: int = 0
     activation_bytes: int | None = None
     note: str = ""
+    opaque: tuple[str, ...] = ()
 
 
 def summarize(
@@ -148,6 +155,7 @@ def summarize(
         unknown_costs=sum(row.multiply_adds is None for row in outer) if flops else 0,
         activation_bytes=_sum_of_bytes(outer) if memory else None,
         note=note,
+        opaque=tuple(layer.name for layer in model._layers_that_cannot_run()),
     )
 
 
@@ -494,8 +502,12 @@ def _activations(nodes: Iterable[Node]) -> int | None:
 
 
 def _bytes_for_one(tensor: Tensor) -> int | None:
-    numbers = product(tensor.shape[1:])
-    return None if numbers is None else numbers * np.dtype(tensor.dtype).itemsize
+    numbers = None if tensor.shape is UNKNOWN else product(tensor.shape[1:])
+    try:
+        width = np.dtype(tensor.dtype).itemsize
+    except TypeError:  # a type of a file that NumPy has not: text, bfloat16
+        return None
+    return None if numbers is None else numbers * width
 
 
 # --- rows inside a row ----------------------------------------------------------------------------

@@ -149,6 +149,7 @@ class Opaque(Layer):
     _is_part = True
     _file: FileEntry
     _places: list[str]
+    _held_layers: list[Any]
 
     def __init__(self, file: FileEntry, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -156,6 +157,7 @@ class Opaque(Layer):
 
     def _hold(self, file: FileEntry) -> None:
         self._file = file
+        self._held_layers = [x for layers in file.held.values() for x in to_list(layers)]
         self._places = []
         self.built = True
         self.input_spec = None
@@ -166,9 +168,15 @@ class Opaque(Layer):
         return self._file.held
 
     @property
-    def _sublayers(self) -> list[Any]:
-        inside = [x for layers in self.held.values() for x in to_list(layers)]
-        return list(dict.fromkeys([*inside, *super()._sublayers]))
+    def layers_inside(self) -> list[Any]:
+        """The same layers in one list."""
+        return list(self._held_layers)
+
+    @property
+    def input_shapes_in_file(self) -> list[Shape]:
+        """The shapes of the inputs of its first call, as far as the file says them."""
+        first = next(iter(self._file.calls), ANY_CALL)
+        return [UNKNOWN] if first.inputs is None else list(first.inputs)
 
     @property
     def is_operation(self) -> bool:
@@ -232,6 +240,11 @@ class Opaque(Layer):
         """Return None: what becomes of a mask is not known; a file of Keras 3 says it itself."""
         return
 
+    def hold_more(self, layers: dict[str, Layer]) -> None:
+        """Hold layers of which only the weights stand in the file, by their places there."""
+        self._file.held.update(layers)
+        self._held_layers.extend(layers.values())
+
     # --- what the file holds ----------------------------------------------------------------------
 
     def take_weights(self, arrays: dict[str, np.ndarray]) -> None:
@@ -292,12 +305,12 @@ def opaque_class(class_name: str, base: Any = Layer) -> Any:
     return make(named[:LONGEST_CLASS_NAME], bases, facts)
 
 
-def opaque_layer(file: FileEntry) -> Any:
-    """Return a new opaque layer."""
+def opaque_layer(file: FileEntry, base: Any = Layer) -> Any:
+    """Return a new opaque layer, or a model of a class that is not known."""
     config = file.entry.get("config") or {}
     name = config.get("name", file.entry.get("name"))
     trainable = config.get("trainable", True)
-    cls = opaque_class(str(file.entry.get("class_name")))
+    cls = opaque_class(str(file.entry.get("class_name")), base)
     return cls(
         file,
         name=name if isinstance(name, str) and name else None,

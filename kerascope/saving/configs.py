@@ -13,7 +13,7 @@ import numpy as np
 
 from kerascope import backend as K
 from kerascope.engine.pickling import byte_code_in, function_of
-from kerascope.engine.stand_ins import Builder, built_by, current_builder, made
+from kerascope.engine.stand_ins import Builder, built_by, current_builder
 from kerascope.errors import ConfigError, KerascopeError, NotHereError, UnknownNameError
 from kerascope.limits import USUAL, Budget, Limits, building, current_budget
 from kerascope.nested import dicts_in
@@ -21,6 +21,7 @@ from kerascope.registry import custom_object_scope, get_custom_objects
 from kerascope.saving.keras3_reading import from_keras_3
 from kerascope.saving.keras3_table import ACTIVATIONS
 from kerascope.saving.older_keras import is_from_keras_1, today
+from kerascope.saving.opaque_reading import LenientBuilder
 from kerascope.saving.untrusted import check_values, parts_of, read_json, read_yaml
 from kerascope.spellings import changed_habits
 
@@ -117,7 +118,12 @@ def model_from_config(config: dict[str, Any], custom_objects: dict[str, Any] | N
     return _model_of_dict(config, "model_from_config", custom_objects)
 
 
-def _model_of_dict(config: Any, where: str, custom_objects: dict[str, Any] | None) -> Any:
+def _model_of_dict(
+    config: Any,
+    where: str,
+    custom_objects: dict[str, Any] | None,
+    builder: Builder | None = None,
+) -> Any:
     if not isinstance(config, dict) or "class_name" not in config:
         raise ConfigError(
             f"{where}: expected a dict with 'class_name' and 'config', got "
@@ -125,7 +131,7 @@ def _model_of_dict(config: Any, where: str, custom_objects: dict[str, Any] | Non
             f"model.to_json() and model_from_json keep both."
         )
     with custom_object_scope(custom_objects or {}):
-        return model_of(config, where)
+        return model_of(config, where, builder=builder)
 
 
 def model_from_json(
@@ -133,6 +139,7 @@ def model_from_json(
     custom_objects: dict[str, Any] | None = None,
     *,
     limits: Limits | None = USUAL,
+    opaque: bool = False,
 ) -> Any:
     """Make a model from what `model.to_json()` returned, here or in Keras; its weights are fresh.
 
@@ -143,6 +150,8 @@ def model_from_json(
         Your own classes and functions, by name.
     limits : Limits or None
         What building the model may take: see `kerascope.limits`. None: whatever it takes.
+    opaque : bool
+        True opens the text whatever layers are in it; see `load_model`.
 
     Raises
     ------
@@ -152,7 +161,7 @@ def model_from_json(
         It names a layer class that is not known; pass it in `custom_objects`.
     """
     config = read_json(json_string, "model_from_json", limits)
-    return _model_of_text(config, "model_from_json", custom_objects, limits)
+    return _model_of_text(config, "model_from_json", custom_objects, limits, opaque)
 
 
 def model_from_yaml(
@@ -160,6 +169,7 @@ def model_from_yaml(
     custom_objects: dict[str, Any] | None = None,
     *,
     limits: Limits | None = USUAL,
+    opaque: bool = False,
 ) -> Any:
     """Make a model from what `model.to_yaml()` returned; its weights are fresh.
 
@@ -172,6 +182,8 @@ def model_from_yaml(
         Your own classes and functions, by name.
     limits : Limits or None
         What building the model may take: see `kerascope.limits`. None: whatever it takes.
+    opaque : bool
+        True opens the text whatever layers are in it; see `load_model`.
 
     Raises
     ------
@@ -181,14 +193,19 @@ def model_from_yaml(
         It is no JSON either, and PyYAML is not installed.
     """
     config = read_yaml(yaml_string, "model_from_yaml", limits)
-    return _model_of_text(config, "model_from_yaml", custom_objects, limits)
+    return _model_of_text(config, "model_from_yaml", custom_objects, limits, opaque)
 
 
 def _model_of_text(
-    config: Any, where: str, custom_objects: dict[str, Any] | None, limits: Limits | None
+    config: Any,
+    where: str,
+    custom_objects: dict[str, Any] | None,
+    limits: Limits | None,
+    opaque: bool,
 ) -> Any:
+    builder = LenientBuilder() if opaque else None
     with building(Budget(limits, where)):
-        return _model_of_dict(config, where, custom_objects)
+        return _model_of_dict(config, where, custom_objects, builder)
 
 
 def is_from_keras_3(config: Any) -> bool:
@@ -242,8 +259,8 @@ def model_of(
         habits: dict[str, Any] = (
             {"ends_masks": True} if is_from_keras_3(config) else {"defaults": {}}
         )
-        with changed_habits(**habits), built_by(builder or current_builder()):
-            model = made(_in_our_form(config))
+        with changed_habits(**habits), built_by(builder or current_builder()) as chosen:
+            model = chosen.whole(_in_our_form(config))
     except KerascopeError as error:
         hint = " Pass your own classes and functions in custom_objects={'name': ...}."
         is_unknown = isinstance(error, UnknownNameError) and "custom_objects" not in str(error)

@@ -24,6 +24,7 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.saving import KERAS_VERSION
 from kerascope.errors import ConfigError, DataError
 from kerascope.files import replacing
+from kerascope.layers.opaque import FileConfig, Opaque, opaque_layers
 from kerascope.limits import Budget, Limits, building
 from kerascope.nested import dicts_in
 from kerascope.registry import did_you_mean
@@ -44,11 +45,20 @@ from kerascope.saving.keras3_compile import (
     state_from_keras_3,
     state_to_keras_3,
 )
-from kerascope.saving.keras3_files import KERAS_3_VERSION, keras_3_config
+from kerascope.saving.keras3_files import ATTEMPTS, KERAS_3_VERSION, keras_3_config
 from kerascope.saving.keras3_table import ACTIVATIONS
 from kerascope.saving.keras3_weights import Orders, listed_weights, orders_in
 from kerascope.saving.keras3_writing import NoCounterpartError
-from kerascope.saving.older_keras import preprocess_weights_for_loading
+from kerascope.saving.older_keras import is_from_keras_1, preprocess_weights_for_loading
+from kerascope.saving.opaque_files import (
+    KeptFile,
+    Rest,
+    kept_file,
+    part_of,
+    rest_of,
+    shared_out,
+)
+from kerascope.saving.opaque_reading import LenientBuilder
 from kerascope.saving.untrusted import read_json
 from kerascope.spellings import changed_habits, habits
 
@@ -117,16 +127,28 @@ def save_weights_to_hdf5_group(f: Any, layers: Iterable[Layer]) -> None:
     write_layers(f, {layer.name: layer.weights for layer in layers}, KERAS_VERSION)
 
 
-def write_layers(group: Any, weights: dict[str, list[Variable]], version: str) -> None:
-    """Write the weights of layers by their names, as a version of Keras orders them."""
+def write_layers(
+    group: Any,
+    weights: dict[str, list[Variable]],
+    version: str,
+    known: dict[Variable, str] | None = None,
+) -> None:
+    """Write the weights of layers by their names, as a version of Keras orders them.
+
+    Weights that were read from a file whose layers need not be known keep their names there.
+    """
     save_attributes_to_hdf5_group(group, "layer_names", list(weights))
     group.attrs["backend"] = b"kerascope"
     group.attrs["keras_version"] = version.encode()
     for name, own in weights.items():
-        write_weights(group.create_group(name), own)
+        write_weights(group.create_group(name), own, known)
 
 
-def write_weights(group: Any, weights: Iterable[Variable | np.ndarray]) -> None:
+def write_weights(
+    group: Any,
+    weights: Iterable[Variable | np.ndarray],
+    known: dict[Variable, str] | None = None,
+) -> None:
     """Write variables as arrays of a group, under their own names where these are distinct.
 
     Arrays that are no variables are called by their number.
@@ -134,6 +156,8 @@ def write_weights(group: Any, weights: Iterable[Variable | np.ndarray]) -> None:
     names: list[str] = []
     for number, w in enumerate(weights):
         name = f"{w.name}:0" if isinstance(w, Variable) else str(number)
+        if known and isinstance(w, Variable):
+            name = known.get(w, name)
         while name in names:
             name = f"{name}_again"
         names.append(name)
@@ -342,17 +366,24 @@ class _Content(NamedTuple):
 def save_hdf5_model(model: Any, filepath: Any, overwrite: bool, include_optimizer: bool) -> None:
     """Write a whole model, in dialect "3" so that Keras 3 can read it."""
     content = _content(model, include_optimizer and model.total_loss is not None)
-    config = json.dumps(content.config)
-    training = None if content.training is None else json.dumps(content.training)
+    kept = kept_file(model, "hdf5") or KeptFile({}, None, Rest())
+    config = json.dumps(kept.restored(content.config))
+    training = kept.training or None if content.training is None else json.dumps(content.training)
     with replacing(filepath, overwrite=overwrite) as unfinished, writing_hdf5(unfinished) as file:
         file.attrs["keras_version"] = content.version.encode()
         file.attrs["backend"] = b"kerascope"
         file.attrs["model_config"] = config.encode()
-        write_layers(file.create_group("model_weights"), content.layers, content.version)
+        group = file.create_group("model_weights")
+        write_layers(group, content.layers, content.version, kept.names)
         if training is not None:
             file.attrs["training_config"] = training.encode()
         if training is not None and content.state:
             write_weights(file.create_group("optimizer_weights"), content.state)
+        elif content.training is None:
+            for path, array in kept.rest.arrays.items():
+                file.create_dataset(path, data=array)
+            for path, attributes in kept.rest.attributes.items():
+                file.require_group(path).attrs.update(attributes)
 
 
 def save_hdf5_weights(model: Any, filepath: Any, overwrite: bool) -> None:
@@ -378,7 +409,7 @@ def written_config(model: Any) -> tuple[str, Config]:
     It is Keras 3's where that is wanted and can say it all.
     """
     config = {"class_name": type(model).__name__, "config": model.get_config()}
-    is_wanted = habits().hdf5_of_keras_3 or _has_words_of_keras_3(config)
+    is_wanted = habits().hdf5_of_keras_3 or _has_words_of_keras_3(config) or _is_opaque_3(config)
     if is_wanted and not _calls_with_training(config):
         try:
             return KERAS_3_VERSION, keras_3_config(model)
@@ -418,6 +449,11 @@ def _has_words_of_keras_3(value: Any, key: str = "") -> bool:
     return key.endswith("activation") and isinstance(ACTIVATIONS.get(value), str)
 
 
+def _is_opaque_3(value: Any) -> bool:
+    """Tell whether a configuration has an opaque layer of a file of Keras 3 in it."""
+    return any(isinstance(one, FileConfig) and "module" in one.entry for one in dicts_in(value))
+
+
 def _calls_with_training(value: Any) -> bool:
     """Tell whether a layer is called with training=True or False, which Keras 3 does not keep."""
     return any(one.get("training") is not None for one in dicts_in(value))
@@ -448,7 +484,9 @@ def _named(home: Any, value: Any) -> Any:
 # --- reading --------------------------------------------------------------------------------------
 
 
-def load_hdf5_model(filepath: Any, compile: bool, safe_mode: bool, limits: Limits | None) -> Any:
+def load_hdf5_model(
+    filepath: Any, compile: bool, safe_mode: bool, limits: Limits | None, opaque: bool = False
+) -> Any:
     """Read a whole model; `saving_api.load_model` says what can go wrong."""
     where = repr(str(filepath))
     with reading_hdf5(filepath, where) as file:
@@ -462,6 +500,8 @@ def load_hdf5_model(filepath: Any, compile: bool, safe_mode: bool, limits: Limit
             raise ConfigError(f"{where} holds no weights; expected the group 'model_weights'.")
         group = file["model_weights"]
         with building(Budget(limits, where, in_file=numbers_in(group))):
+            if opaque:
+                return _opened(file, config, where, safe_mode)
             model = model_of(config, where, safe_mode=safe_mode)
             load_weights_from_hdf5_group(group, in_order_of(group, layers_of(model)))
             if compile and "training_config" in file.attrs:
@@ -469,6 +509,67 @@ def load_hdf5_model(filepath: Any, compile: bool, safe_mode: bool, limits: Limit
                 orders = orders_in(config) if is_from_keras_3(config) else None
                 _compile_again(model, training, file, where, orders)
     return model
+
+
+def _opened(file: Any, config: Config, where: str, safe_mode: bool) -> Any:
+    """Return the model of a file in which not everything need be known; it is not compiled."""
+    group = file["model_weights"]
+    forced: dict[str, str] = {}
+    for _ in range(ATTEMPTS):
+        builder = LenientBuilder(forced)
+        model = model_of(config, where, safe_mode=safe_mode, builder=builder)
+        pairs, names, misfits = _filled(group, model, where)
+        if not misfits.keys() - forced.keys():
+            break
+        forced.update(misfits)
+    batch_set_value(pairs)
+    written = None if is_from_keras_1(config) else written_config(model)[1]
+    training = file.attrs.get("training_config", "")
+    model._kept_file = KeptFile(
+        config,
+        written,
+        rest_of(file, "optimizer_weights"),
+        training=training.decode() if isinstance(training, bytes) else str(training),
+        names=names,
+        form="hdf5",
+    )
+    return model
+
+
+def _filled(
+    group: Any, model: Any, where: str
+) -> tuple[Pairs, dict[Variable, str], dict[str, str]]:
+    """Give opaque layers their weights; return those of the others, all names, and what misfits."""
+    pairs: Pairs = []
+    names: dict[Variable, str] = {}
+    misfits: dict[str, str] = {}
+    known = _layer_names(group, where)
+    if isinstance(model, Opaque) and not model.held:
+        model.hold_more(
+            {name: part_of(model, name) for name in known if _weight_names(group[name])}
+        )
+    for layer in layers_of(model):
+        if layer.name not in known:
+            continue
+        found = _weight_names(group[layer.name])
+        hidden = opaque_layers(layer)
+        try:
+            if hidden:
+                arrays = dict(zip(found, arrays_of(group[layer.name], where), strict=True))
+                known_names = shared_out(layer, hidden, arrays)
+                pairs += [(w, arrays[name]) for w, name in known_names.items()]
+                names.update(known_names)
+                names.update(
+                    (w, name) for one in hidden for name, w in one.placed_weights().items()
+                )
+                continue
+            arrays_in_order = _arrays_for(layer, group[layer.name], where)
+            order = _order_by_name(found, [w.name for w in layer.weights])
+            pairs += _paired(group, layer, arrays_in_order, f"{where}: layer '{layer.name}'", False)
+            names.update(zip(layer.weights, (found[place] for place in order), strict=True))
+        except (DataError, ValueError) as error:
+            misfits[layer.name] = str(error).removeprefix(f"{where}: ").rstrip(".")
+    return pairs, names, misfits
 
 
 def _compile_again(model: Any, training: Any, file: Any, where: str, orders: Orders | None) -> None:

@@ -35,7 +35,14 @@ from kerascope.saving.keras3_compile import (
 )
 from kerascope.saving.keras3_weights import folders, orders_in, read_weights_of, write_weights_of
 from kerascope.saving.keras3_writing import facts_of, to_keras_3
-from kerascope.saving.opaque_files import KeptFile, fill, further_members, kept_file, write_rest
+from kerascope.saving.opaque_files import (
+    KeptFile,
+    fill,
+    further_members,
+    hold_layers_of,
+    kept_file,
+    write_rest,
+)
 from kerascope.saving.opaque_reading import LenientBuilder
 from kerascope.saving.untrusted import (
     FREE_SIZE,
@@ -192,7 +199,7 @@ def save_keras_model(model: Any, filepath: Any, overwrite: bool, include_optimiz
     is_trained = include_optimizer and model.total_loss is not None
     config = keras_3_config(model)
     config["compile_config"] = compile_to_keras_3(model) if is_trained else {}
-    kept = kept_file(model)
+    kept = kept_file(model, "archive")
     config = config if kept is None else kept.restored(config)
     date = datetime.now().strftime("%Y-%m-%d@%H:%M:%S")
     metadata = {"keras_version": KERAS_3_VERSION, "date_saved": date}
@@ -284,6 +291,7 @@ def _opened(
     for _ in range(ATTEMPTS):
         builder = LenientBuilder(forced)
         model = model_of(config, where, safe_mode=safe_mode, builder=builder)
+        hold_layers_of(file, model)
         filling = fill(file, model, where, orders)
         if not filling.misfits.keys() - forced.keys():
             break

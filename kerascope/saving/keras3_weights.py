@@ -84,7 +84,7 @@ Orders = dict[str, list[str]]
 
 # Keras 2.13 to 2.15 wrote this name where Keras 3 writes "layers".
 OLDER_LAYERS = "_layer_checkpoint_dependencies"
-_BOOKS = ("inbound_nodes", "outbound_nodes")
+_BOOKS = ("inbound_nodes", "outbound_nodes", "_held_layers")
 
 
 class Folder(NamedTuple):
@@ -155,7 +155,7 @@ def _named_parts(layer: Layer, orders: Orders) -> list[tuple[str, Layer]]:
     for attribute, value in [*vars(layer).items(), *held.items()]:
         if attribute not in _BOOKS and not (is_network and attribute.startswith("_")):
             parts[attribute] = value
-    if isinstance(layer, Network):
+    if isinstance(layer, Network) and not held:
         is_graph = layer.outputs and _is_graph(layer)
         parts["layers"] = layers_in_order(layer, orders) if is_graph else layer._sublayers
     found: list[tuple[str, Layer]] = []

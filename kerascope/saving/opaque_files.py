@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.graph import Variable
-from kerascope.callers import warn
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.network import Network
 from kerascope.errors import ConfigError, DataError
-from kerascope.layers.opaque import FileEntry, Opaque, opaque_layers, turn_opaque
+from kerascope.layers.opaque import FileEntry, Opaque, opaque_layer, turn_opaque
+from kerascope.layers.wrappers import Wrapper
 from kerascope.saving.hdf5_files import array_of
 from kerascope.saving.keras3_weights import Folder, Orders, folders, read_folder
 
@@ -62,12 +62,21 @@ class KeptFile:
     rest : Rest
     members : dict of str to bytes
         Further members of the archive.
+    training : str
+        What an .h5 file says of compiling the model, as it stands there.
+    names : dict of Variable to str
+        The names of the weights in an .h5 file.
+    form : str
+        Of what form the file was: "archive" or "hdf5".
     """
 
     config: Config
     written: Config | None
     rest: Rest
-    members: dict[str, bytes]
+    members: dict[str, bytes] = field(default_factory=dict)
+    training: str = ""
+    names: dict[Variable, str] = field(default_factory=dict)
+    form: str = "archive"
 
     def restored(self, config: Config) -> Config:
         """Return the configuration of the file, with all that has changed since in our words."""
@@ -134,6 +143,27 @@ class Filling(NamedTuple):
     pairs: list[tuple[Variable, np.ndarray]]
     misfits: dict[str, str]
     rest: Rest
+
+
+def hold_layers_of(file: Any, model: Layer) -> None:
+    """Let a model of an unknown class hold the layers of which the weights stand in its file."""
+    if not isinstance(model, Opaque) or model.held:
+        return
+    names: dict[str, str] = {}
+    for path, item in _items_of(file):
+        folder = path.removesuffix("/vars")
+        if folder == path or not hasattr(item, "keys") or folder.startswith(OPTIMIZER):
+            continue
+        name = item.attrs.get("name", folder)
+        if not any(folder.startswith(f"{outer}/") for outer in names):
+            names[folder] = name.decode() if isinstance(name, bytes) else str(name)
+    model.hold_more({folder: part_of(model, name) for folder, name in names.items()})
+
+
+def part_of(model: Layer, name: str) -> Any:
+    """Return an opaque layer of which a file holds the weights, but not the class."""
+    why = f"the file holds its weights, and not its class; it is a part of {model.label}"
+    return opaque_layer(FileEntry({"class_name": "Layer", "config": {"name": name}}, why))
 
 
 def fill(file: Any, model: Layer, where: str, orders: Orders) -> Filling:
@@ -235,6 +265,69 @@ def _as_it_is(item: Any) -> np.ndarray:
     return array
 
 
+def rest_of(file: Any, group: str) -> Rest:
+    """Return all that stands in one group of a file."""
+    rest = Rest()
+    inside = file.get(group)
+    for path, item in [("", inside), *_items_of(inside)] if hasattr(inside, "keys") else ():
+        whole = f"{group}/{path}".rstrip("/")
+        if hasattr(item, "keys"):
+            rest.attributes[whole] = dict(item.attrs)
+        else:
+            rest.arrays[whole] = _as_it_is(item)
+    return rest
+
+
+def shared_out(
+    layer: Layer, hidden: list[Opaque], arrays: dict[str, np.ndarray]
+) -> dict[Variable, str]:
+    """Share the arrays of a layer of an .h5 file out among it and the opaque layers inside.
+
+    Parameters
+    ----------
+    layer : Layer
+    hidden : list of Opaque
+        Itself, or layers inside it. They get their weights.
+    arrays : dict of str to np.ndarray
+        By their names, which begin with those of the layers that they belong to.
+
+    Returns
+    -------
+    dict of Variable to str
+        The weights of layers inside that are known, and which array each has.
+
+    Raises
+    ------
+    DataError
+        One of these has no array of its name and shape.
+    """
+    left = dict(arrays)
+    names = {}
+    for w in layer.weights:
+        words = _last_words(w.name)
+        name = next((one for one in left if _last_words(one) == words), None)
+        if name is None or left[name].shape != w.shape:
+            raise DataError(f"{layer.label}: there is no array of shape {w.shape} called {w.name}.")
+        names[w] = name
+        del left[name]
+    inner_first = sorted(hidden, key=lambda one: one is layer)
+    takers = [one for one in inner_first if not isinstance(one, Wrapper)] or inner_first
+    rest = takers[-1]  # a wrapper makes no weights
+    for one in takers:
+        own = {
+            name: array
+            for name, array in left.items()
+            if one is rest or one.name in name.split("/")[:-1]
+        }
+        one.take_weights(own)
+        left = {name: array for name, array in left.items() if name not in own}
+    return names
+
+
+def _last_words(name: str) -> list[str]:
+    return name.removesuffix(":0").split("/")[-2:]
+
+
 # --- writing --------------------------------------------------------------------------------------
 
 
@@ -249,7 +342,7 @@ def write_rest(file: Any, model: Layer, with_state: bool) -> None:
     with_state : bool
         Whether the state of the optimizer was written anew.
     """
-    kept = kept_file(model)
+    kept = kept_file(model, "archive")
     if kept is None or kept.rest.folders != {folder.path for folder in folders(model)}:
         return
     for path, array in kept.rest.arrays.items():
@@ -261,9 +354,10 @@ def write_rest(file: Any, model: Layer, with_state: bool) -> None:
             item.attrs[name] = value
 
 
-def kept_file(model: Any) -> KeptFile | None:
-    """Return what a model remembers of the file that it was loaded from."""
-    return vars(model).get("_kept_file")
+def kept_file(model: Any, form: str) -> KeptFile | None:
+    """Return what a model remembers of the file that it was loaded from, if it had this form."""
+    kept: KeptFile | None = vars(model).get("_kept_file")
+    return kept if kept is not None and kept.form == form else None
 
 
 def further_members(archive: Any, own: tuple[str, ...], where: str) -> dict[str, bytes]:
@@ -285,12 +379,3 @@ def further_members(archive: Any, own: tuple[str, ...], where: str) -> dict[str,
                 f"{MOST_BYTES_OF_MEMBERS:,} bytes."
             )
     return found
-
-
-def say_what_is_opaque(model: Any, where: str) -> None:
-    """Warn of the layers that cannot be run."""
-    hidden = opaque_layers(model)
-    if hidden:
-        names = ", ".join(layer.label for layer in hidden[:3])
-        more = f" and {len(hidden) - 3} more" if len(hidden) > 3 else ""
-        warn(f"{where}: {names}{more} cannot be run here: {hidden[0]._file.why}.")

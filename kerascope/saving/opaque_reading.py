@@ -12,12 +12,14 @@ and a model beyond them is refused.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from kerascope.backend.shapes import UNKNOWN, Shape, as_shape
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.calling import Call
 from kerascope.engine.layer_type import layer_registry
+from kerascope.engine.model import Model
 from kerascope.engine.network import Network
 from kerascope.engine.stand_ins import Builder
 from kerascope.errors import ConfigError, KerascopeError
@@ -48,6 +50,7 @@ FAILURES = (
 LONGEST_REASON = 300
 MOST_OUTPUTS = 1000  # of one call
 NOT_SAID = (UNKNOWN, None)
+_NETWORKS = ("Functional", "Model", "Network", "Sequential")
 
 
 class LenientBuilder(Builder):
@@ -55,14 +58,14 @@ class LenientBuilder(Builder):
 
     Parameters
     ----------
-    forced : dict of str to str
+    forced : dict of str to str, optional
         Names of layers that shall be opaque, and why: the weights of the file do not fit them.
     """
 
     is_lenient = True
 
-    def __init__(self, forced: dict[str, str]) -> None:
-        self._forced = forced
+    def __init__(self, forced: dict[str, str] | None = None) -> None:
+        self._forced = forced or {}
         self._entries: dict[Any, Config] = {}
 
     def calls_in_graph(self, config: Config) -> dict[str, list[Any]]:
@@ -75,10 +78,30 @@ class LenientBuilder(Builder):
 
     # --- making -----------------------------------------------------------------------------------
 
+    def whole(self, entry: Config) -> Any:
+        """Return the model of a whole configuration; an opaque one if its class is not known.
+
+        Raises
+        ------
+        ConfigError
+            It is a graph or a line of layers, and damaged.
+        """
+        if entry.get("class_name") in _NETWORKS:
+            if "refused" in entry:
+                raise ConfigError(str(entry["refused"]))
+            return layer_registry.deserialize(entry)
+        model = self.made(entry)
+        if isinstance(model, Opaque) and not isinstance(model, Network):
+            call = KnownCall(shapes_built_on(model._file.entry), [NOT_SAID])
+            return opaque_layer(replace(model._file, calls=[call]), Model)
+        return model
+
     def made(self, entry: Config) -> Any:
         """Return the layer of an entry, or an opaque one."""
         why = entry.get("refused") or self._forced.get(_name_of(entry))
-        if why is None:
+        if why is not None:
+            why = _reason(why)
+        else:
             try:
                 layer = layer_registry.deserialize(entry)
                 if not isinstance(layer, Layer):
@@ -206,9 +229,12 @@ def _name_of(entry: Config) -> str:
     return str(config.get("name")) if isinstance(config, dict) else ""
 
 
-def _reason(error: BaseException) -> str:
-    words = str(error).split("\n")[0].rstrip(". ")
-    return f"{words[:LONGEST_REASON]}" or type(error).__name__
+def _reason(error: BaseException | str) -> str:
+    """Return why a layer is opaque, without what may be done: that is said for all of them."""
+    words = str(error).split("\n")[0]
+    for remedy in (" Your own: pass ", " Known: "):
+        words = words.partition(remedy)[0]
+    return words.rstrip(". ")[:LONGEST_REASON] or type(error).__name__
 
 
 def _pass_on_if_it_is_too_much() -> None:

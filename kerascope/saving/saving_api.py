@@ -181,7 +181,7 @@ def load_model(
         try:
             if kind == "archive":
                 return load_keras_model(filepath, compile, safe_mode, limits, opaque)
-            return load_hdf5_model(filepath, compile, safe_mode, limits)
+            return load_hdf5_model(filepath, compile, safe_mode, limits, opaque)
         except KerascopeError as error:
             if str(filepath) not in str(error):
                 error.args = (f"{str(filepath)!r}: {error}",)

@@ -9,7 +9,7 @@ positions and cuts what is longer.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -223,12 +223,20 @@ def readable_bytes(size: int) -> str:
     return f"{number:.2f} TB"
 
 
+def _of_many(names: Sequence[str]) -> str:
+    """Return the first of many names, and how many there are."""
+    shown = ", ".join(names[:4])
+    return shown if len(names) <= 4 else f"{shown} and {len(names) - 4} more"
+
+
 # --- the totals -----------------------------------------------------------------------------------
 
 
 def _totals(summary: Summary) -> Iterator[Line]:
     if summary.note:
         yield [("Shown:", ""), (printable(summary.note), "")]
+    if summary.opaque:
+        yield [("Opaque:", "bold"), (printable(_of_many(summary.opaque)), "")]
     yield _total("Total params", summary.total, "bold cyan")
     yield _total("Trainable params", summary.trainable)
     yield _total("Non-trainable params", summary.non_trainable)

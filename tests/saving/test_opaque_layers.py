@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 import zipfile
 
 import h5py
@@ -14,11 +15,14 @@ import numpy as np
 import pytest
 from keras_reference import answer, keras
 
+from kerascope.cli.commands import main
 from kerascope.errors import ConfigError, KerascopeError, NotYetError, UnknownNameError
 from kerascope.layers import Dense, Layer, TimeDistributed
 from kerascope.layers.opaque import Opaque, opaque_layers
 from kerascope.limits import Limits
-from kerascope.models import Sequential, load_model
+from kerascope.models import Model, Sequential, load_model, model_from_json, model_from_yaml
+from kerascope.viz.draw import draw
+from kerascope.viz.overlays.diff import diff_lines
 
 pytestmark = [
     pytest.mark.usefixtures("answers"),
@@ -358,3 +362,266 @@ def test_what_a_damaged_entry_says_is_never_run_nor_believed(damage, written, tm
     assert opaque_layers(model)
     model.summary(print_fn=lambda line: None)
     model.save(tmp_path / "back.keras")
+
+
+# --- .h5 files, texts, and models of a class of their own -----------------------------------------
+
+
+def h5(keras, path):
+    strange = strange_classes(keras)
+    x = keras.Input((5,), name="x")
+    inside = keras.Sequential(
+        [keras.Input((5,)), keras.layers.Dense(4, name="known"), strange(3, name="deep")],
+        name="nested",
+    )
+    y = strange(4, name="strange")(x)
+    model = keras.Model(
+        x, keras.layers.Dense(2, name="end")(keras.ops.concatenate([y, inside(x)], axis=-1))
+    )
+    model.compile("sgd", "mse")
+    model.save(path)
+
+
+def subclassed(keras, path):
+    @keras.saving.register_keras_serializable("lab")
+    class Own(keras.Model):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.first = keras.layers.Dense(4, name="first")
+            self.then = keras.layers.BatchNormalization(name="then")
+
+        def call(self, x):
+            return self.then(self.first(x))
+
+        def get_config(self):
+            return {**super().get_config(), "depth": 2}
+
+    model = Own(name="own")
+    model(np.ones((2, 3), "float32"))
+    model.save(path)
+
+
+def hdf5_content(path):
+    with h5py.File(path) as file:
+        found = {}
+        file.visititems(lambda name, one: found.update({name: one}))
+        return (
+            json.loads(file.attrs["model_config"]),
+            json.loads(file.attrs["training_config"]),
+            {n: x[()].tobytes() for n, x in found.items() if not hasattr(x, "keys")},
+            {
+                n: list(x.attrs["weight_names"])
+                for n, x in found.items()
+                if "weight_names" in x.attrs and len(x.attrs["weight_names"])
+            },
+        )
+
+
+@pytest.mark.filterwarnings("ignore")  # Keras calls its own .h5 files legacy
+def test_an_h5_file_of_keras_3_with_unknown_layers_is_saved_as_it_was(tmp_path):
+    answer(h5, keras, tmp_path / "m.h5")
+    model = load_model(tmp_path / "m.h5", opaque=True)
+    assert [layer.name for layer in opaque_layers(model)] == ["strange", "deep"]
+    assert len(model.get_layer("strange").get_weights()) == 4
+    assert [w.shape for w in model.get_layer("nested").get_layer("known").get_weights()] == [
+        (5, 4),
+        (4,),
+    ]
+    model.save(tmp_path / "back.h5")
+    for before, after in zip(
+        hdf5_content(tmp_path / "m.h5"), hdf5_content(tmp_path / "back.h5"), strict=True
+    ):
+        assert before == after
+
+
+def test_a_model_of_an_unknown_class_shows_the_layers_and_weights_of_its_file(tmp_path):
+    answer(subclassed, keras, tmp_path / "m.keras")
+    with pytest.raises(UnknownNameError, match="opaque=True"):
+        load_model(tmp_path / "m.keras")
+    model = load_model(tmp_path / "m.keras", opaque=True)
+    assert isinstance(model, Model)
+    assert type(model).__name__ == "Own"
+    assert {layer.name: len(layer.get_weights()) for layer in model.layers} == {
+        "first": 2,
+        "then": 4,
+    }
+    lines = []
+    model.summary(print_fn=lines.append)
+    assert "32" in "\n".join(lines)
+    *_, box = draw(model).whole.nodes
+    assert (box.label, box.attrs["parameters"], box.attrs["output_shapes"]) == ("own", 32, "?")
+    assert box.attrs["input_shapes"] == "(2, 3)"
+    assert box.attrs["detail"] == "around Layer 'first' and Layer 'then'\nopaque"
+    with pytest.raises(NotYetError, match="'own'"):
+        model(np.ones((2, 3)))
+    model.save(tmp_path / "back.keras")
+    same_files(tmp_path / "m.keras", tmp_path / "back.keras")
+
+
+OLD = {
+    "class_name": "Model",
+    "keras_version": "2.2.4",
+    "config": {
+        "name": "old",
+        "layers": [
+            {
+                "name": "x",
+                "class_name": "InputLayer",
+                "config": {
+                    "batch_input_shape": [None, 6, 5],
+                    "dtype": "float32",
+                    "sparse": False,
+                    "name": "x",
+                },
+                "inbound_nodes": [],
+            },
+            {
+                "name": "odd",
+                "class_name": "Odd",
+                "config": {"name": "odd", "trainable": True, "rate": [1, 2]},
+                "inbound_nodes": [[["x", 0, 0, {}]]],
+            },
+            {
+                "name": "steps",
+                "class_name": "TimeDistributed",
+                "config": {
+                    "name": "steps",
+                    "trainable": True,
+                    "layer": {"class_name": "Odder", "config": {"name": "odder"}},
+                },
+                "inbound_nodes": [[["x", 0, 0, {}]]],
+            },
+            {
+                "name": "both",
+                "class_name": "Concatenate",
+                "config": {"name": "both", "trainable": True, "axis": -1},
+                "inbound_nodes": [[["odd", 0, 0, {}], ["steps", 0, 0, {}]]],
+            },
+        ],
+        "input_layers": [["x", 0, 0]],
+        "output_layers": [["both", 0, 0]],
+    },
+}
+
+
+def of_class(config, name):
+    return next(one for one in config["config"]["layers"] if one["name"] == name)
+
+
+def test_a_text_of_keras_2_with_unknown_layers_is_read_and_written_with_them():
+    text = json.dumps(OLD)
+    with pytest.raises(UnknownNameError, match="opaque=True"):
+        model_from_json(text)
+    for read in (model_from_json, model_from_yaml):
+        model = read(text, opaque=True)
+        assert [type(layer).__name__ for layer in model.layers] == [
+            "InputLayer",
+            "Odd",
+            "TimeDistributed",
+            "Concatenate",
+        ]
+        assert {str(layer.output_shape) for layer in model.layers[1:]} == {"?"}
+        written = json.loads(model.to_json())
+        for name in ("odd", "steps", "both"):
+            assert of_class(written, name) == of_class(OLD, name)
+
+
+def test_the_h5_file_of_keras_2_with_an_unknown_layer_keeps_its_weights_and_their_names(tmp_path):
+    config = json.loads(json.dumps(OLD))
+    with h5py.File(tmp_path / "old.h5", "w") as file:
+        file.attrs["model_config"] = json.dumps(config).encode()
+        file.attrs["training_config"] = b'{"loss": "mse"}'
+        group = file.create_group("model_weights")
+        group.attrs["layer_names"] = [b"x", b"odd", b"steps", b"both"]
+        group.attrs["keras_version"], group.attrs["backend"] = b"2.2.4", b"tensorflow"
+        for name, arrays in {
+            "x": {},
+            "odd": {"odd_7/alpha:0": np.arange(6.0).reshape(2, 3), "odd_7/n:0": np.int64([3])},
+            "steps": {"steps/kernel:0": np.ones((2, 2), "float32")},
+            "both": {},
+        }.items():
+            inner = group.create_group(name)
+            inner.attrs["weight_names"] = [one.encode() for one in arrays]
+            for one, array in arrays.items():
+                inner.create_dataset(one, data=array)
+    model = load_model(tmp_path / "old.h5", opaque=True)
+    np.testing.assert_array_equal(
+        model.get_layer("odd").get_weights()[0], np.arange(6.0).reshape(2, 3)
+    )
+    assert [w.shape for w in model.get_layer("steps").layer.get_weights()] == [(2, 2)]
+    model.save(tmp_path / "back.h5")
+    before, after = (hdf5_content(tmp_path / name) for name in ("old.h5", "back.h5"))
+    assert before[0] == after[0]
+    assert before[2:] == after[2:]
+
+
+# --- showing them ---------------------------------------------------------------------------------
+
+
+def test_pictures_tables_graphs_and_differences_show_opaque_layers(written, tmp_path):
+    path = written(graph)
+    model = load_model(path, opaque=True)
+    boxes = {node.label: node.attrs for node in draw(model).whole.nodes}
+    assert boxes["open"]["class_name"] == "Strange"
+    assert boxes["open"]["output_shapes"] == "?"
+    assert boxes["open"]["detail"] == "opaque"
+    assert boxes["end"]["output_shapes"] == "(None, 2)"
+    assert "opaque" not in str(boxes["end"])
+    for ending in ("svg", "html", "txt", "dot", "graphml", "json"):
+        draw(model).save(tmp_path / f"m.{ending}")
+        assert "?" in (tmp_path / f"m.{ending}").read_text(encoding="utf-8")
+    lines = []
+    model.summary(print_fn=lines.append, flops=True, memory=True, expand_nested=True)
+    assert any(line.startswith("Opaque: ") and "shared" in line for line in lines)
+
+    def compared():
+        return "\n".join(diff_lines(draw(other, diff=model).whole))
+
+    other = load_model(path, opaque=True)
+    assert "0 added, 0 removed, 0 changed, 7 same" in compared()
+    assert "weights" not in compared()
+    weights = other.get_layer("open").get_weights()
+    other.get_layer("open").set_weights([weights[0] + 1, *weights[1:]])
+    assert "open: weights changed" in compared()
+
+
+def test_the_command_line_shows_a_file_with_unknown_layers(written, capsys, monkeypatch, tmp_path):
+    path = written(line)
+    assert main(["summary", str(path)]) == 0
+    assert "Opaque: strange" in capsys.readouterr().out
+    assert main(["draw", str(path), "-o", "-", "--format", "txt"]) == 0
+    assert "?" in capsys.readouterr().out
+    assert main(["draw", str(path), "-o", "-", "--format", "txt", "--level", "gradient"]) == 2
+    assert "'strange': cannot be run" in capsys.readouterr().err
+
+
+OWN_MODULE = """
+from kerascope import K, layers
+class _Strange(layers.Layer):
+    def __init__(self, units=4, deep=None, **kwargs):
+        super().__init__(**kwargs)
+        self.units, self.deep, self.inner = units, deep, layers.Dense(units, name="inside")
+    def build(self, shape):
+        self.kernel = self.add_weight("kernel", (shape[-1], self.units))
+        self.seen = self.add_weight("seen", (), dtype="int32", trainable=False)
+    def call(self, inputs):
+        return K.dot(inputs, self.kernel) + self.inner(inputs)
+_Strange.__name__ = "Strange"  # the folders of weights are called after it
+Strange = _Strange
+"""
+
+
+def test_custom_names_classes_of_ones_own_on_the_command_line(
+    written, capsys, monkeypatch, tmp_path
+):
+    path = written(line)
+    (tmp_path / "lab_of_mine.py").write_text(OWN_MODULE)
+    monkeypatch.chdir(tmp_path)
+    assert main(["summary", str(path), "--custom", "lab_of_mine:Strange"]) == 0
+    printed = capsys.readouterr().out
+    assert "Opaque" not in printed
+    assert "?" not in printed
+    for word, expected in (("lab_of_mine:Strang", "Did you mean 'Strange'"), ("lab", "MODULE")):
+        assert main(["summary", str(path), "--custom", word]) == 2
+        assert expected in capsys.readouterr().err
+    del sys.modules["lab_of_mine"]

@@ -15,11 +15,12 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from kerascope.backend.graph import Tensor, Variable
-from kerascope.backend.shapes import Shape
+from kerascope.backend.shapes import UNKNOWN, Shape
 from kerascope.backend.state import count_params
 from kerascope.engine.base_layer import Layer, snake_case
 from kerascope.engine.network import Network
 from kerascope.engine.node_ids import CallInModel, calls_in, clean
+from kerascope.layers.opaque import Opaque
 from kerascope.layers.operation_forms import OWN
 from kerascope.layers.operations import Operation
 from kerascope.layers.recurrent import RNN, LayerOfCell
@@ -32,6 +33,7 @@ from kerascope.viz.nesting import FreeIds
 
 # More names than these are counted in the caption.
 MOST_NAMES = 3
+MOST_PARTS = 8  # layers named in the box around them
 
 
 def layer_graph(model: Network) -> Graph:
@@ -367,9 +369,15 @@ def parts_of_wrapper(layer: Layer) -> list[Any]:
 
 
 def wrapped_attributes(layer: Layer) -> dict[str, Attribute]:
-    """Return the `detail` of a wrapper whose inside is not drawn; nothing for other layers."""
-    names = [getattr(part, "label", type(part).__name__) for part in parts_of_wrapper(layer)]
-    return {"detail": f"around {clean(' and '.join(names))}"} if names else {}
+    """Return the `detail` of a wrapper whose inside is not drawn, and of a layer not known here."""
+    parts = parts_of_wrapper(layer) or (layer.layers_inside if isinstance(layer, Opaque) else [])
+    names = [getattr(part, "label", type(part).__name__) for part in parts[:MOST_PARTS]]
+    if len(parts) > MOST_PARTS:
+        names.append(f"{len(parts) - MOST_PARTS} more")
+    details = [f"around {clean(' and '.join(names))}"] if names else []
+    if layer._why_it_cannot_run is not None:
+        details.append("opaque")
+    return {"detail": "\n".join(details)} if details else {}
 
 
 def tensor_attributes(tensor: Tensor) -> dict[str, Attribute]:
@@ -388,15 +396,19 @@ def attributes_without_layer(class_name: str, facts: CallFacts) -> dict[str, Att
 
 
 def shapes_text(shapes: Iterable[Shape | None]) -> str:
-    """Return shapes as text; "" if one of them is not known.
+    """Return shapes as text; "" if one of them is not known to us, "?" if no file says it.
 
     Examples
     --------
     >>> shapes_text([(None, 4), (None, 2, 3)])
     '(None, 4); (None, 2, 3)'
     """
-    known = ["" if shape is None else str(tuple(shape)) for shape in shapes]
+    known = ["" if shape is None else _shape_text(shape) for shape in shapes]
     return "; ".join(known) if all(known) else ""
+
+
+def _shape_text(shape: Shape) -> str:
+    return str(shape) if shape is UNKNOWN else str(tuple(shape))
 
 
 def _class_name(layer: Layer) -> str:

@@ -139,7 +139,8 @@ class _NodeView(GraphBuilder):
 
     def _add_layer(self, layer: Layer, facts: CallFacts, spot: Spot) -> CallEnds:
         """Add one call of a layer: a frame with what runs inside, or one box."""
-        if self.expand_nested and isinstance(layer, Network):
+        is_run = layer._why_it_cannot_run is None
+        if self.expand_nested and isinstance(layer, Network) and is_run:
             run = nested_run(layer, facts)
             if run is not None:
                 self._add_group(layer, facts, spot)

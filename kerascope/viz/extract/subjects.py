@@ -17,9 +17,11 @@ from typing import Any
 from kerascope.backend.function import Function
 from kerascope.backend.graph import Tensor
 from kerascope.engine.base_layer import Layer
+from kerascope.engine.input_layer import Input
 from kerascope.engine.network import Network
 from kerascope.engine.sequential import Sequential
 from kerascope.errors import ArgumentError, DtypeError, NotBuiltError
+from kerascope.layers.opaque import Opaque
 from kerascope.registry import did_you_mean
 from kerascope.viz.extract.failure import failure_graph
 from kerascope.viz.extract.gradients import gradient_graph, gradient_graph_of_model
@@ -105,6 +107,8 @@ def model_with_graph(model: Network, where: str = "draw") -> Network:
     """
     if model.outputs:
         return model
+    if isinstance(model, Opaque):
+        return _around_opaque(model)
     if isinstance(model, Sequential):
         remedy = "Give its first layer an input_shape, or call model.build(input_shape)."
     else:
@@ -116,6 +120,13 @@ def model_with_graph(model: Network, where: str = "draw") -> Network:
         f"{where}: {model.label} has no graph of layers; expected a built model. {remedy}",
         subject=model,
     )
+
+
+def _around_opaque(model: Any) -> Network:
+    """Return a model of one layer: one whose class was not known when its file was read."""
+    shapes = model.input_shapes_in_file
+    inputs = [Input(batch_shape=shape, name=f"input_{n}") for n, shape in enumerate(shapes, 1)]
+    return Network(inputs, model(inputs if len(inputs) > 1 else inputs[0]), name=model.name)
 
 
 def _of_model(model: Network, level: str, expand_nested: bool, where: str, data: Any) -> Graph:
