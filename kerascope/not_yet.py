@@ -1,6 +1,6 @@
 """Names of Keras that are not here: two tables, and the errors that are made from them.
 
-A script that says `layers.Highway` shall read that kerascope knows the name, does not have it, and
+A script that says `layers.Resizing` shall read that kerascope knows the name, does not have it, and
 what to use instead; a misspelt name shall read which one was meant. A module calls
 `answer_missing_names(__name__)` at its end; `compat.finder` answers for what is imported.
 
@@ -166,8 +166,6 @@ NAMES: dict[str, tuple[tuple[str, str], ...]] = {
     "kerascope": (),
     "kerascope.layers": (
         ("Recurrent", "Derive from RNN, or write a cell and give it to RNN."),
-        ("TimeDistributedDense", "Dense works on the last axis of any input."),
-        ("MaxoutDense Highway", "Write it from Dense layers and the merging layers."),
         ("Identity", "Lambda(lambda x: x) does the same."),
         ("EinsumDense", "Dense works on the last axis of any input."),
         (_PREPARING_DATA, "Prepare the data with NumPy or kerascope.preprocessing before fit."),

@@ -145,6 +145,10 @@ class Registry:
         if self.home is not None and self.home not in sys.modules:
             importlib.import_module(self.home)
             return self.lookup(name, custom_objects)
+        if self.home is not None and name in dir(sys.modules[self.home]):
+            getattr(sys.modules[self.home], name)  # a module that loads late enters what it has
+            if name in self._objects:
+                return self._objects[name]
         not_yet = self.words_for(name)
         if not_yet is not None:
             raise UnknownNameError(not_yet)

@@ -145,7 +145,7 @@ KEYWORDS: dict[str, dict[str, str]] = {
 
 # Values that changed together with their argument.
 VALUES: dict[str, dict[str, Any]] = {
-    "dim_ordering": {"tf": "channels_last", "th": "channels_first"},
+    "dim_ordering": {"tf": "channels_last", "th": "channels_first", "default": None},
     "forget_bias_init": {"one": True, "ones": True, "zero": False, "zeros": False},
     "consume_less": {"cpu": 1, "mem": 1, "gpu": 2},
 }
@@ -160,6 +160,88 @@ SAMPLE_COUNTS: dict[str, str] = {
 # Keras 3's words for arguments that we call by their Keras 2 names: accepted in silence, since they
 # are not old.
 QUIET = {"learning_rate", "batch_shape", "negative_slope"}
+
+# Class -> the arguments in Keras 1's order, where it is another one than today's.
+_PENALTIES = "W_regularizer b_regularizer activity_regularizer W_constraint b_constraint bias"
+_KERNEL = "init activation weights border_mode"
+_AFTER_DENSE = f"init activation weights {_PENALTIES} input_dim"
+_GATES = "W_regularizer U_regularizer b_regularizer dropout_W dropout_U"
+_ORDERS = {
+    "Dense": f"output_dim {_AFTER_DENSE}",
+    "TimeDistributedDense": f"output_dim {_AFTER_DENSE} input_length",
+    "Conv1D": f"nb_filter filter_length {_KERNEL} subsample_length {_PENALTIES} input_dim "
+    "input_length",
+    "Conv2D": f"nb_filter kernel_size {_KERNEL} subsample dim_ordering {_PENALTIES}",
+    "Conv3D": f"nb_filter kernel_size {_KERNEL} subsample dim_ordering {_PENALTIES}",
+    "Conv2DTranspose": f"nb_filter kernel_size {_KERNEL} subsample dim_ordering {_PENALTIES}",
+    "SeparableConv2D": f"nb_filter kernel_size {_KERNEL} subsample depth_multiplier dim_ordering",
+    "LocallyConnected1D": f"nb_filter filter_length {_KERNEL} subsample_length {_PENALTIES} "
+    "input_dim input_length",
+    "LocallyConnected2D": f"nb_filter kernel_size {_KERNEL} subsample dim_ordering {_PENALTIES}",
+    "SimpleRNN": f"output_dim init inner_init activation {_GATES}",
+    "GRU": f"output_dim init inner_init activation inner_activation {_GATES}",
+    "LSTM": f"output_dim init inner_init forget_bias_init activation inner_activation {_GATES}",
+    "ConvLSTM2D": "nb_filter kernel_size init inner_init forget_bias_init activation "
+    "inner_activation dim_ordering border_mode subsample",
+    "Embedding": "input_dim output_dim init input_length W_regularizer activity_regularizer "
+    "W_constraint mask_zero weights",
+    "BatchNormalization": "epsilon mode axis momentum weights beta_init gamma_init "
+    "gamma_regularizer beta_regularizer",
+    "PReLU": "init weights shared_axes",
+}
+ORDERS: dict[str, tuple[str, ...]] = {name: tuple(o.split()) for name, o in _ORDERS.items()}
+
+_NAMES_OF_INITIALIZERS = """uniform lecun_uniform normal identity orthogonal zero zeros one ones
+    glorot_normal glorot_uniform he_normal he_uniform"""
+_INITIALIZERS = frozenset(_NAMES_OF_INITIALIZERS.split())
+
+
+def in_order_of_keras_1(
+    cls_name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """Return all arguments by Keras 1's names if they came in its order; None if they did not.
+
+    `Dense(3, "uniform", "tanh")` can only be Keras 1's, since "uniform" is no activation;
+    `Embedding(9, 3, "uniform", 5)`, since 5 is no penalty; `BatchNormalization(1e-3)`, since
+    that is no axis. A function in the place of `init` is taken as one in dialect "1.2" alone.
+
+    Raises
+    ------
+    ArgumentError
+        An argument came by place and by name.
+
+    Examples
+    --------
+    >>> in_order_of_keras_1("Dense", (3, "uniform", "tanh"), {})
+    {'output_dim': 3, 'init': 'uniform', 'activation': 'tanh'}
+    >>> in_order_of_keras_1("Dense", (3, "tanh"), {})
+    """
+    order = ORDERS.get(cls_name, ())
+    if not order or len(args) > len(order) or not _is_in_that_order(cls_name, order, args):
+        return None
+    by_place = dict(zip(order, args, strict=False))
+    twice = sorted(by_place.keys() & kwargs.keys())
+    if twice:
+        raise ArgumentError(
+            f"{cls_name}: {twice[0]!r} came by place, in Keras 1's order, and by name; give one."
+        )
+    return {**by_place, **kwargs}
+
+
+def _is_in_that_order(cls_name: str, order: tuple[str, ...], args: tuple[Any, ...]) -> bool:
+    if cls_name == "BatchNormalization":
+        return bool(args) and isinstance(args[0], float)
+    if cls_name == "Embedding":
+        return len(args) > 3 and isinstance(args[3], int)
+    if cls_name == "PReLU":
+        return len(args) > 1 and isinstance(args[1], list)
+    place = order.index("init")
+    if len(args) <= place:
+        return False
+    if isinstance(args[place], str):
+        return args[place] in _INITIALIZERS
+    return callable(args[place]) and habits().kernel_in_parts
+
 
 ATTRIBUTES: dict[str, str] = {
     "W": "kernel",
@@ -232,6 +314,7 @@ class Habits(NamedTuple):
         How many epochs `fit` runs when nobody says.
     kernel_in_parts : bool
         Whether `Conv2D(32, 3, 3)` has a kernel of 3 x 3; otherwise the last 3 are the strides.
+        And whether a function after the sizes is `init`, as in Keras 1: see `ORDERS`.
     map_flavour : {"1", "2"}
         Which algorithm maps the graph of a model: see `engine.graph_map`.
     wraps_operations : bool
@@ -274,6 +357,9 @@ class Habits(NamedTuple):
         binary_crossentropy on ten classes counts rounded entries.
     hdf5_of_keras_3 : bool
         Whether .h5 files are written so that Keras 3 can read them.
+    class_words : dict or None
+        Whether layers are called by their class in lower case, `maxpooling2d_1`, and which classes
+        have another word for it; None: `max_pooling2d_1`.
     """
 
     weight_name: str
@@ -298,6 +384,7 @@ class Habits(NamedTuple):
     metrics_keep_words: bool = False
     accuracy_by_shapes: bool = False
     hdf5_of_keras_3: bool = False
+    class_words: Mapping[str, str] | None = None
 
 
 _KERAS_1_WORDS = {
@@ -306,6 +393,15 @@ _KERAS_1_WORDS = {
     "embeddings": "W",
     "moving_mean": "running_mean",
     "moving_variance": "running_std",
+}
+
+_CLASSES_OF_KERAS_1 = {
+    "Conv1D": "convolution1d",
+    "Conv2D": "convolution2d",
+    "Conv3D": "convolution3d",
+    "Conv2DTranspose": "deconvolution2d",
+    "SeparableConv2D": "separableconvolution2d",
+    **dict.fromkeys(("Add", "Multiply", "Average", "Maximum", "Concatenate", "Dot"), "merge"),
 }
 
 _SIGMOID_GATES = {"recurrent_activation": "sigmoid"}
@@ -328,6 +424,7 @@ HABITS: dict[str, Habits] = {
     "1.2": Habits(
         "{layer}_{weight}", _KERAS_1_WORDS, False, 10, True, "1", False, False,
         defaults={name: {"epsilon": 1e-8} for name in _OPTIMIZERS_WITH_EPSILON},
+        class_words=_CLASSES_OF_KERAS_1,
     ),
     "2.2": Habits(
         "{layer}/{weight}", {}, False, 1, True, "2", False, False, corrects_variance=True

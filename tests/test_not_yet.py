@@ -32,10 +32,10 @@ def test_a_name_that_is_not_here_yet_says_so_and_what_to_use(module, name):
 def test_it_is_an_error_of_ours_that_a_try_around_an_import_expects():
     assert issubclass(NotYetError, KerascopeError)
     try:
-        from kerascope.layers import Highway
+        from kerascope.layers import Resizing
     except ImportError as error:
-        Highway = error
-    assert "from Dense layers" in str(Highway)
+        Resizing = error
+    assert "with NumPy" in str(Resizing)
 
 
 @pytest.mark.parametrize(

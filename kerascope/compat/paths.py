@@ -32,6 +32,9 @@ MOVED: dict[str, str] = {
     "initializations": "initializers",
     "engine.topology": """engine.node engine.base_layer engine.input_layer engine.network
         engine.input_spec layers.merge utils.layer_utils engine""",
+    "engine": "engine layers.merge",
+    "engine.merge": "layers.merge",
+    "engine.topology.merge": "layers.merge",
     "engine.training": "engine.model models engine.training_utils",
     "legacy": "compat",
     "legacy.layers": "layers",

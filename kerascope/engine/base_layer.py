@@ -216,7 +216,11 @@ class Layer(metaclass=LayerType):
 
     def _default_name(self) -> str:
         """Return the class's name in lower case with a number: `dense_1`."""
-        prefix = snake_case(type(self).__name__)
+        class_name, words = type(self).__name__, habits().class_words
+        if words is None:
+            prefix = snake_case(class_name)
+        else:
+            prefix = words.get(class_name, class_name.lower())
         number = get_uid(prefix)
         if not habits().counts_from_zero:
             return f"{prefix}_{number}"

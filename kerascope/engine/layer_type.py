@@ -26,7 +26,7 @@ from kerascope.configured import constructor_parameters, plain
 from kerascope.errors import ConfigError, DtypeError
 from kerascope.not_yet import words_for
 from kerascope.registry import Registry
-from kerascope.spellings import translate
+from kerascope.spellings import in_order_of_keras_1, translate
 
 _HOME = "kerascope.layers"
 
@@ -49,6 +49,9 @@ class LayerType(type):
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         """Make a layer: translate old keywords, note the arguments and the line, run `__init__`."""
+        if args and cls.__module__.startswith("kerascope."):
+            by_name = in_order_of_keras_1(cls.__name__, args, kwargs)
+            args, kwargs = (args, kwargs) if by_name is None else ((), by_name)
         keywords = _translated(cls, kwargs)
         new: Any = object.__new__
         layer = new(cls)

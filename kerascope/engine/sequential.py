@@ -110,7 +110,8 @@ class Sequential(Model):
         found = [x for model in branches.models for x in _layers_inside(model)] if branches else []
         in_graph = [x for x in self._sublayers if x not in {*found, *self._line}]
         joined = [x for x in [*found, *in_graph] if not isinstance(x, InputLayer)]
-        return list(dict.fromkeys([*joined, *self.layers]))
+        line = self.layers[1:] if branches else self.layers
+        return list(dict.fromkeys([*joined, *line]))
 
     @property
     def _sublayers(self) -> list[Layer]:

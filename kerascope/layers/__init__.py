@@ -68,4 +68,6 @@ _OWN = ["Input", "InputLayer", "InputSpec", "Layer", "deserialize", "merge", "se
 
 __all__ = sorted({*_OWN, *(name for module in _MODULES for name in module.__all__)})
 
-answer_missing_names(__name__)
+_OF_KERAS_1 = "Highway MaxoutDense ParametricSoftplus SReLU TimeDistributedDense"
+
+answer_missing_names(__name__, later=dict.fromkeys(_OF_KERAS_1.split(), "kerascope.layers.keras1"))

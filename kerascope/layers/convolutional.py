@@ -41,6 +41,8 @@ from kerascope.layers.spatial import *
 from kerascope.layers.spatial import KernelType, check_spatial_axes
 
 __all__ = [
+    "AtrousConv1D",
+    "AtrousConv2D",
     "AtrousConvolution1D",
     "AtrousConvolution2D",
     "Conv1D",
@@ -55,6 +57,7 @@ __all__ = [
     "Convolution2DTranspose",
     "Convolution3D",
     "Convolution3DTranspose",
+    "Deconv2D",
     "Deconvolution2D",
     "Deconvolution3D",
     "DepthwiseConv1D",
@@ -997,11 +1000,11 @@ class SeparableConv2D(_Separable):
 
 # --- names of Keras 1 -----------------------------------------------------------------------------
 
-Convolution1D = AtrousConvolution1D = Conv1D
-Convolution2D = AtrousConvolution2D = Conv2D
+Convolution1D = AtrousConvolution1D = AtrousConv1D = Conv1D
+Convolution2D = AtrousConvolution2D = AtrousConv2D = Conv2D
 Convolution3D = Conv3D
 Convolution1DTranspose = Conv1DTranspose
-Convolution2DTranspose = Deconvolution2D = Conv2DTranspose
+Convolution2DTranspose = Deconvolution2D = Deconv2D = Conv2DTranspose
 Convolution3DTranspose = Deconvolution3D = Conv3DTranspose
 SeparableConvolution1D = SeparableConv1D
 

@@ -117,7 +117,7 @@ class BatchNormalization(Layer):
         gamma_constraint: Identifier = None,
         **kwargs: Any,
     ) -> None:
-        _check_mode(kwargs)
+        self._mode = _mode_of_keras_1(kwargs)
         super().__init__(**kwargs)
         self.axis = int(axis)
         self.momentum = momentum
@@ -164,6 +164,8 @@ class BatchNormalization(Layer):
 
         With Keras 3's habits, what a mask leaves out does not count for mean and variance.
         """
+        if self._mode != 0:
+            return self._normalized_by_mode(inputs)
         training = K.learning_phase() if training is None else training
         if self._tests_when_frozen and is_eager():
             training = training and self.trainable
@@ -214,6 +216,28 @@ class BatchNormalization(Layer):
         count = K.cast(count, _wide(variance))
         return variance * K.cast(count / (count - (1.0 + self.epsilon)), variance.dtype)
 
+    def _normalized_by_mode(self, inputs: Tensor) -> Tensor:
+        """Return the inputs normalised alike in training and test, without the moving averages.
+
+        Mode 1 of Keras 1: each sample by its own mean and deviation; mode 2: by the batch.
+        """
+        if self._mode == 1:
+            mean = K.mean(inputs, axis=-1, keepdims=True)
+            deviation = K.sqrt(K.var(inputs, axis=-1, keepdims=True) + self.epsilon)
+            normalized = (inputs - mean) / (deviation + self.epsilon)
+            normalized = normalized if self.gamma is None else normalized * self.gamma
+            return normalized if self.beta is None else normalized + self.beta
+        axis = self.axis % K.ndim(inputs)
+        others = [a for a in range(K.ndim(inputs)) if a != axis]
+        return K.normalize_batch_in_training(
+            inputs, self.gamma, self.beta, others, epsilon=self.epsilon
+        )[0]
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments, and Keras 1's `mode` where it is not 0."""
+        config = super().get_config()
+        return {**config, "mode": self._mode} if self._mode else config
+
     def _normalized_for_test(self, inputs: Tensor) -> Tensor:
         return K.batch_normalization(
             inputs,
@@ -254,8 +278,8 @@ class Thawed(Placeholder):
         """Leave it: the layer decides."""
 
 
-def _check_mode(kwargs: dict[str, Any]) -> None:
-    """Take out Keras 1's argument `mode`, of which only 0 is left: normalise by feature.
+def _mode_of_keras_1(kwargs: dict[str, Any]) -> int:
+    """Take out Keras 1's argument `mode`: 0 by feature, 1 by sample, 2 by feature of the batch.
 
     Raises
     ------
@@ -263,17 +287,19 @@ def _check_mode(kwargs: dict[str, Any]) -> None:
         It asks for another mode.
     """
     if "mode" not in kwargs:
-        return
+        return 0
     mode = kwargs.pop("mode")
-    if mode != 0:
+    if mode not in (0, 1, 2):
         raise ArgumentError(
-            f"BatchNormalization: mode {mode!r} of Keras 1 exists no more; expected 0, by feature. "
-            f"Leave mode out."
+            f"BatchNormalization: mode {mode!r}; expected 0 (each feature, as without mode), 1 "
+            "(each sample) or 2 (each feature, by the batch in test too)."
         )
     warn(
-        "BatchNormalization: 'mode' is Keras 1's word; today there is only mode 0. Leave it out.",
+        "BatchNormalization: 'mode' is Keras 1's word; today there is only mode 0"
+        + (". Leave it out." if mode == 0 else "; LayerNormalization normalises each sample."),
         SpellingWarning,
     )
+    return int(mode)
 
 
 # --- each sample by itself ------------------------------------------------------------------------

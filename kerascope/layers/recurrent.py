@@ -474,6 +474,37 @@ class LayerOfCell(RNN):
                 return value
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    def set_weights(self, weights: list[Any]) -> None:
+        """Replace the numbers of all weights, or raise and replace none.
+
+        The arrays are those of `get_weights`, or, as Keras 1 counts them, for each gate its kernel,
+        recurrent kernel and bias: the 12 of an LSTM in the order i, c, f, o, the 9 of a GRU in the
+        order z, r, h.
+
+        Raises
+        ------
+        ArgumentError
+            There are too many arrays or too few.
+        ShapeError
+            One has another shape than its weight, or than that part of it.
+        """
+        order = self._cell_class.gates_in_keras_1
+        if order and len(weights) == 3 * len(order):
+            starts = [3 * order.index(gate) for gate in range(len(order))]
+            try:
+                weights = [
+                    np.concatenate([weights[start + part] for start in starts], -1)
+                    for part in range(3)
+                ]
+            except ValueError as error:
+                raise ShapeError(
+                    f"{self.label}: set_weights got {len(weights)} arrays, 3 for each gate, whose "
+                    f"shapes do not fit each other: {[np.shape(x) for x in weights]}; expected "
+                    "kernel, recurrent kernel and bias of each gate.",
+                    subject=self,
+                ) from error
+        super().set_weights(weights)
+
     @staticmethod
     def cell_keywords(kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the keywords of `Layer` that the cell gets too."""

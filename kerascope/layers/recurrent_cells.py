@@ -120,6 +120,7 @@ class GatedCell(OneStep):
 
     _is_part = True
     gates = 1
+    gates_in_keras_1: tuple[int, ...] = ()  # which of the gates each of Keras 1's triples is
     implementation: int
     recurrent_activation: activations.Activation  # of the gates, if there are several
     bias: Any = None
@@ -415,6 +416,7 @@ class LSTMCell(GatedCell):
     """
 
     gates = 4
+    gates_in_keras_1 = (0, 2, 1, 3)
 
     @default_by_dialect
     def __init__(
@@ -506,6 +508,7 @@ class GRUCell(GatedCell):
     """
 
     gates = 3
+    gates_in_keras_1 = (0, 1, 2)
 
     @default_by_dialect
     def __init__(

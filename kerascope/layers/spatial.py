@@ -117,10 +117,27 @@ def _listed(value: Any, count: int) -> list[Any]:
     """Return the pairs that are meant, unchecked."""
     if isinstance(value, Integral):
         return [(value, value)] * count
+    if isinstance(value, dict):
+        return _from_edges(value, count)
     items = list(value)
     if len(items) == 2 * count and all(isinstance(item, Integral) for item in items):
         return list(zip(items[::2], items[1::2], strict=True))
     return [(item, item) if isinstance(item, Integral) else item for item in items]
+
+
+# Words of Keras 1 for the edges of each number of axes.
+_EDGES = {
+    1: (("left_pad", "right_pad"),),
+    2: (("top_pad", "bottom_pad"), ("left_pad", "right_pad")),
+}
+
+
+def _from_edges(value: dict[str, Any], count: int) -> list[Any]:
+    """Return the pairs of Keras 1's {"left_pad": 1, "right_pad": 2}; an edge left out is 0."""
+    edges = _EDGES.get(count, ())
+    if set(value) - {edge for pair in edges for edge in pair}:
+        raise ValueError("an edge that is none")
+    return [(value.get(before, 0), value.get(after, 0)) for before, after in edges]
 
 
 def check_spatial_axes(layer: Layer, input_shape: Shape, count: int, data_format: str) -> None:

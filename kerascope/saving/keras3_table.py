@@ -70,12 +70,16 @@ NOT_IN_KERAS_3: tuple[str, ...] = (
     "LocallyConnected1D",
     "LocallyConnected2D",
     "MaxoutDense",
+    "ParametricSoftplus",
+    "SReLU",
+    "TimeDistributedDense",
     "Merge",
 )
 
 # Our class ("" is every layer) -> argument -> values that Keras 3 does not know.
 UNKNOWN_THERE: dict[str, dict[str, tuple[Any, ...]]] = {
     "": {"padding": ("full",)},
+    "BatchNormalization": {"mode": (1, 2)},
     "SeparableConv1D": {"padding": ("causal", "full")},
     "DepthwiseConv1D": {"padding": ("causal", "full")},
 }

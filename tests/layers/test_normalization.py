@@ -114,7 +114,7 @@ def test_gradient_flows_through_the_statistics_of_the_batch():
     np.testing.assert_allclose(f([rng.normal(size=(8, 2)), 1])[0], np.zeros((8, 2)), atol=1e-5)
 
 
-def test_keras_1_keywords_are_translated_and_only_mode_0_is_left():
+def test_keras_1_keywords_are_translated_and_there_are_three_modes():
     with pytest.warns(SpellingWarning) as warned:
         layer = BatchNormalization(mode=0, beta_init="one", gamma_init="zero")
     assert len(warned) == 3
@@ -122,8 +122,8 @@ def test_keras_1_keywords_are_translated_and_only_mode_0_is_left():
         {},
         "Zeros",
     )
-    with pytest.raises(ArgumentError, match="mode 2 of Keras 1 exists no more"):
-        BatchNormalization(mode=2)
+    with pytest.raises(ArgumentError, match="mode 3; expected 0 .each feature"):
+        BatchNormalization(mode=3)
 
 
 # --- the moving variance: Keras 2.2.4 corrects it, 1.2 and 3 do not -------------------------------

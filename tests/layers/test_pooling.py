@@ -182,7 +182,7 @@ def test_an_image_that_shrinks_away_names_the_layer_that_is_too_much():
         (lambda: MaxPooling2D((2, 2, 2)), "pool_size: expected"),
         (lambda: MaxPooling2D(strides=-1), "strides: expected"),
         (lambda: MaxPooling2D(padding="full"), "'valid', 'same'"),
-        (lambda: MaxPooling2D(data_format="tf"), "channels_last"),
+        (lambda: MaxPooling2D(data_format="last"), "channels_last"),
         (lambda: ZeroPadding2D((1, 2, 3)), r"padding: expected .* pairs .*got \(1, 2, 3\)"),
         (lambda: ZeroPadding2D(-1), "padding: expected a whole number >= 0"),
         (lambda: Cropping1D("a"), "cropping: expected a whole number >= 0 or a pair"),

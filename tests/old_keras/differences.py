@@ -24,7 +24,24 @@ _METRICS = """binary_accuracy mean_squared_error mean_absolute_error hinge squar
     get"""
 _PER_SAMPLE = "a number for each sample, as in Keras 2, if it is called; Keras 1 gives their mean."
 
+_COSINE = (
+    "mode 'cos' of vectors gives (samples, 1), as Keras 1 itself declares; it has an axis more."
+)
+
+_GATES = "the gates lie side by side in one kernel, one recurrent kernel and one bias."
+
+_MERGES = """layers.merge layers.Merge engine.merge engine.topology.merge engine.Merge
+    engine.topology.Merge"""
+
 DIFFERENCES = {
-    "1.2.2": {**_BOTH, **{f"keras.metrics.{name}": _PER_SAMPLE for name in _METRICS.split()}},
+    "1.2.2": {
+        **_BOTH,
+        **{f"keras.metrics.{name}": _PER_SAMPLE for name in _METRICS.split()},
+        "keras.layers.BatchNormalization": _THEANO_VARIANCE,
+        "keras.layers.normalization.BatchNormalization": _THEANO_VARIANCE,
+        "keras.layers.ConvLSTM2D": _GATES,
+        "keras.layers.convolutional_recurrent.ConvLSTM2D": _GATES,
+        **{f"keras.{name}": _COSINE for name in _MERGES.split()},
+    },
     "2.2.4": {**_BOTH},
 }

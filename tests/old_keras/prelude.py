@@ -68,9 +68,24 @@ def symbolic(function, *arrays, **options):
     return computed if several else computed[0]
 
 
-def weights_like(arrays):
+def weights_like(arrays, **options):
     """Return other weights of the same shapes: positive, since variances are among them."""
-    return [numbers(*x.shape, low=0.1, high=0.9, seed=5 + i) for i, x in enumerate(arrays)]
+    drawn = [numbers(*x.shape, low=0.1, high=0.9, seed=5 + i) for i, x in enumerate(arrays)]
+    return [both_ways(x, options.get("both_ways", 0)) for x in drawn]
+
+
+def plain_shape(shape):
+    """Return a shape, or several, without the numbers of NumPy that Keras 1 has in some."""
+    if isinstance(shape, (list, tuple)):
+        return [plain_shape(part) for part in shape]
+    return None if shape is None else int(shape)
+
+
+def both_ways(kernel, axes):
+    """Return the mean of a kernel and of itself turned round: Theano turns kernels in Keras 1."""
+    if kernel.ndim < axes + 2:
+        return kernel
+    return (kernel + kernel[(slice(None, None, -1),) * axes]) / 2
 
 
 def error(work):
@@ -85,19 +100,23 @@ def error(work):
 
 
 def layer(made, *arrays, **options):
-    """Return what a layer does: shapes, outputs, and its weights after a step of training."""
+    """Return what a layer does: shapes, outputs, and its weights after a step of training.
+
+    Of kernels with `both_ways=2` axes of places, what counts is their mean with themselves turned.
+    """
     inputs = [Input(batch_shape=x.shape, dtype=str(x.dtype)) for x in arrays]
     outputs = made(inputs[0] if len(inputs) == 1 else inputs)
     several = isinstance(outputs, list)
     model = Model(inputs if len(inputs) > 1 else inputs[0], outputs)
     shapes = [list(x.shape) for x in model.get_weights()]
-    model.set_weights(weights_like(model.get_weights()))
+    axes = options.get("both_ways", 0)
+    model.set_weights(weights_like(model.get_weights(), both_ways=axes))
     x = list(arrays) if len(arrays) > 1 else arrays[0]
     count = len(arrays[0])
     told = {
         "weights": shapes,
         "trainable": len(model.trainable_weights),
-        "output_shape": model.output_shape,
+        "output_shape": plain_shape(model.output_shape),
         "outputs": model.predict(x, batch_size=count),
     }
     if options.get("config", True):
@@ -106,7 +125,7 @@ def layer(made, *arrays, **options):
         model.compile(keras.optimizers.SGD(lr=0.1), "mse")
         target = np.zeros_like(told["outputs"]) + 0.25
         told["loss"] = model.train_on_batch(x, target)
-        told["trained"] = model.get_weights()
+        told["trained"] = [both_ways(x, axes) for x in model.get_weights()]
     return told
 
 

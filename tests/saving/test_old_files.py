@@ -419,7 +419,7 @@ def test_a_merge_in_a_configuration_of_keras_1_is_made_again():
     old = {"class_name": "Sequential", "keras_version": "1.2.2",
            "config": [{"class_name": "Merge", "config": merge}, top]}  # fmt: skip
     model = model_from_json(json.dumps(old))
-    assert [layer.name for layer in model.flattened_layers] == ["d2", "d3", "merge_1", "top"]
+    assert [layer.name for layer in model.flattened_layers] == ["d2", "d3", "top"]
     assert model.predict([np.ones((2, 2)), np.ones((2, 3))]).shape == (2, 1)
 
 

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from kerascope.backend.shapes import Shape, Size
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.settings import config
+from kerascope.spellings import VALUES
 
 # --- sizes of convolutions ------------------------------------------------------------------------
 
@@ -241,14 +242,20 @@ def is_whole(value: Any, least: int | None) -> bool:
     return whole and (least is None or value >= least)
 
 
+_OF_KERAS_1 = VALUES["dim_ordering"]
+
+
 def normalize_data_format(value):
     """Return a layout of images, checked; None means that of the settings.
+
+    Keras 1's words "tf", "th" and "default" are read too: by place nobody translates them.
 
     Raises
     ------
     ArgumentError
         It is neither "channels_last" nor "channels_first".
     """
+    value = _OF_KERAS_1.get(value, value) if isinstance(value, str) else value
     value = config.image_data_format if value is None else str(value).lower()
     if value not in ("channels_last", "channels_first"):
         raise ArgumentError(
