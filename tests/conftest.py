@@ -2,12 +2,16 @@
 
 import gc
 import os
+import sys
 from pathlib import Path
 
 os.environ["KERAS_BACKEND"] = "jax"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 # Small programs that run once: to compile them takes longest. The stored answers were made so, too.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+# Without bytecode each worker, and each process of a test, would compile everything again.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    sys.dont_write_bytecode = False
 # Tests run side by side, one on each core: threads of the BLAS would wait there for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

@@ -1,9 +1,15 @@
 """Small lessons for the tests of kerascope/lessons."""
 
+from functools import cache
 from pathlib import Path
 
 from kerascope.lessons.lesson import Chapter
-from kerascope.lessons.parser import parse_lesson, read_chapter
+from kerascope.lessons.parser import (
+    chapter_folders,
+    find_chapter,
+    parse_lesson,
+    read_chapter,
+)
 
 EVERY_KIND = """\
 # Kinds {#kinds}
@@ -105,6 +111,16 @@ def write_chapter(
     text = in_chinese(english) if chinese is None else chinese
     (folder / "lesson.zh.md").write_text(text, encoding="utf-8")
     return read_chapter(folder)
+
+
+@cache
+def chapter_of_the_course(name: str) -> Chapter:
+    """Return a chapter of the course, read once for all tests: nothing in it can be changed."""
+    return read_chapter(find_chapter(name))
+
+
+def chapters_of_the_course() -> list[Chapter]:
+    return [chapter_of_the_course(folder.name) for folder in chapter_folders()]
 
 
 def parsed(text: str):

@@ -136,9 +136,16 @@ def test_it_does_so_in_every_dialect(dialect, tmp_path, undisturbed):
     )
 
 
-@pytest.mark.parametrize("place", [0, 8])
 @pytest.mark.parametrize(
-    "hook", ["on_train_begin", "on_epoch_begin", "on_batch_end", "on_epoch_end", "on_train_end"]
+    ("hook", "place"),
+    [
+        *(("on_train_begin", 0), ("on_epoch_begin", 8), ("on_batch_end", 0), ("on_epoch_end", 8)),
+        ("on_epoch_end", 0),
+        pytest.param("on_train_begin", 8, marks=pytest.mark.slow),
+        pytest.param("on_epoch_begin", 0, marks=pytest.mark.slow),
+        pytest.param("on_batch_end", 8, marks=pytest.mark.slow),
+        *(("on_train_end", 0), ("on_train_end", 8)),
+    ],
 )
 def test_what_some_callbacks_did_and_others_not_is_done_once(hook, place, tmp_path, undisturbed):
     with pytest.raises(Stop):

@@ -62,6 +62,8 @@ def found_in(source: str) -> list[Found]:
     """Return what the checks ask of a file. All of them share this one walk."""
     found = []
     waiting = [Found(ast.parse(source), (), True)]
+    # Imports and functions are statements; inside expressions are only calls that import.
+    held = STRUCTURE if any(name in source for name in IMPORTING) else STATEMENTS
     while waiting:
         one = waiting.pop()
         node, functions, runs = one
@@ -73,16 +75,18 @@ def found_in(source: str) -> list[Found]:
         waiting += [
             Found(child, functions, runs and child not in unchecked)
             for child in ast.iter_child_nodes(node)
-            if isinstance(child, STRUCTURE)
+            if isinstance(child, held)
         ]
     return found
 
 
-# What can hold an import, a function or a call; names, constants and operators cannot.
+# What can hold an import or a function, and what can hold a call: no names, no constants.
+STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
 STRUCTURE = (
-    *(ast.stmt, ast.expr, ast.arguments, ast.keyword, ast.comprehension, ast.excepthandler),
-    *(ast.withitem, ast.match_case, ast.pattern),
+    *STATEMENTS,
+    *(ast.expr, ast.arguments, ast.keyword, ast.comprehension, ast.withitem, ast.pattern),
 )
+IMPORTING = ("import_module", "__import__")  # functions that import
 
 
 def is_type_checking(node: ast.AST) -> bool:
@@ -208,7 +212,7 @@ def literal_dynamic_imports(node: ast.AST) -> Iterator[Import]:
     if not (isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)):
         return
     called = ast.unparse(node.func).rpartition(".")[2]
-    if called in ("import_module", "__import__"):
+    if called in IMPORTING:
         yield str(node.args[0].value), node.lineno
 
 

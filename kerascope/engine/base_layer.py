@@ -819,6 +819,18 @@ def _batch_input_shape(kwargs: dict[str, Any]) -> Shape | None:
     return None if input_shape is None else (batch_size, *as_shape(input_shape))
 
 
+def layers_within(layer: Any) -> list[Any]:
+    """Return a layer, the layers inside it, the layers inside these, and so on, each once."""
+    found: dict[Any, None] = {}
+    waiting = [layer]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found[one] = None
+            waiting.extend(one._sublayers)
+    return list(found)
+
+
 def _distinct(weights: list[Variable]) -> list[Variable]:
     """Return the weights without repetitions: a layer may be reached by two ways."""
     return list(dict.fromkeys(weights))

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from kerascope.callbacks import CallbackList, History, checked_callbacks
+from kerascope.callbacks import History, checked_callbacks
 from kerascope.engine.arguments import unpack_singleton
 from kerascope.engine.feeds import feed_of
-from kerascope.engine.training_loop import evaluate_events, fit_events, predict_events
+from kerascope.engine.training_loop import (
+    callbacks_of_fit,
+    evaluate_events,
+    fit_events,
+    predict_events,
+)
 from kerascope.errors import ArgumentError
 from kerascope.stage import Stage
 
@@ -72,23 +77,10 @@ def fit_loop(
         raise ArgumentError(f"fit_loop: out_labels are {out_labels}; expected {labels}.")
     feed = feed_of(ins, batch_size, steps_per_epoch, shuffle)
     val_feed = feed_of(val_ins, batch_size, validation_steps, False) if val_f and val_ins else None
-    validated = [f"val_{label}" for label in labels] if val_feed else []
-    model.history = History()
-    told = CallbackList.for_training(
-        checked_callbacks(callbacks),
-        model=model,
-        params={
-            "batch_size": batch_size,
-            "epochs": epochs,
-            "steps": feed.steps,
-            "samples": feed.samples,
-            "verbose": verbose,
-            "do_validation": val_feed is not None,
-            "metrics": callback_metrics or labels + validated,
-        },
-        history=model.history,
-        count_mode="samples" if feed.samples else "steps",
-    )
+    told = callbacks_of_fit(
+        model, checked_callbacks(callbacks), feed, val_feed,
+        batch_size, epochs, verbose, callback_metrics,
+    )  # fmt: skip
     settings: dict[str, Any] = {"epochs": epochs, "initial_epoch": initial_epoch}
     if val_feed is not None:
         settings |= {"val_f": val_f, "val_feed": val_feed}

@@ -32,6 +32,7 @@ from kerascope.backend.state import PHASE, floatx, learning_phase
 from kerascope.callbacks import History, checked_callbacks
 from kerascope.callers import warn
 from kerascope.engine.arguments import accepts, named_arguments, to_list, unpack_singleton
+from kerascope.engine.base_layer import layers_within
 from kerascope.engine.calling import call_in_its_phases, enter_operations, mask_of, may_ask
 from kerascope.engine.compiling import Compilation, compile_events
 from kerascope.engine.feeds import (
@@ -773,25 +774,13 @@ class Model(Network):
             is_to_train = name == "train_function"
             if is_to_train and self._is_trainable_elsewhere():
                 return  # the warning is due again at the next batch
-            known = KnownBatches(function, self._all_layers() if is_to_train else ())
+            known = KnownBatches(function, layers_within(self) if is_to_train else ())
             self._known_batches = {**self._known_batches, name: known}
         known.note(x, y, ins)
 
     def _is_trainable_elsewhere(self) -> bool:
         """Tell whether `trainable` was changed after `compile`."""
         return set(self.trainable_weights) != set(self._collected_trainable_weights)
-
-    def _all_layers(self) -> list[Any]:
-        """Return the model, its layers, the layers inside these, and so on."""
-        found: dict[Any, None] = {}
-        waiting: list[Any] = [self]
-        while waiting:
-            layer = waiting.pop()
-            if layer not in found:
-                found[layer] = None
-                waiting.extend(layer._sublayers)
-                waiting.extend(getattr(layer, "wrapped", ()))
-        return list(found)
 
     def _feed(
         self, ins: list[Any], batch_size: int | None, steps: int | None, shuffle: bool | str = False

@@ -25,7 +25,7 @@ import numpy as np
 
 from kerascope import optimizers
 from kerascope.backend.atomic import LOCKS
-from kerascope.engine.base_layer import Layer
+from kerascope.engine.base_layer import Layer, layers_within
 from kerascope.engine.layer_type import is_nameless, serialized, sharing_functions
 from kerascope.errors import ConfigError
 from kerascope.registry import custom_object_scope
@@ -68,16 +68,9 @@ def _state_of(model: Any) -> dict[str, Any]:
 def own_classes(whole: Layer) -> dict[str, type]:
     """Return by their names the classes in a layer or network that are not kerascope's."""
     found: dict[str, type] = {}
-    waiting = [whole]
-    seen: set[Layer] = set()
-    while waiting:
-        layer = waiting.pop()
-        if layer in seen:
-            continue
-        seen.add(layer)
+    for layer in layers_within(whole):
         if not type(layer).__module__.startswith("kerascope."):
             found[type(layer).__name__] = type(layer)
-        waiting.extend(layer._sublayers)
     return found
 
 

@@ -88,25 +88,7 @@ def train_events(
         model._refuse_uncalled_methods("test_function")
     f = yield model.train_function_stage()
     val_f = model._make_test_function() if val_feed else None
-    labels = model.metrics_names
-    params = {
-        "batch_size": batch_size,
-        "epochs": epochs,
-        "steps": feed.steps,
-        "samples": feed.samples,
-        "verbose": verbose,
-        "do_validation": val_feed is not None,
-        "metrics": labels + ([f"val_{label}" for label in labels] if val_feed else []),
-    }
-    model.history = History()
-    told = CallbackList.for_training(
-        callbacks,
-        model=model,
-        params=params,
-        history=model.history,
-        count_mode="samples" if feed.samples else "steps",
-        validation_data=getattr(val_feed, "ins", None),
-    )
+    told = callbacks_of_fit(model, callbacks, feed, val_feed, batch_size, int(epochs), verbose)
     with ExitStack() as endings:
         feeds = {"training": feed} | ({"validation": val_feed} if val_feed else {})
         run = Run(model, f, told.callbacks, feeds, initial_epoch, endings)
@@ -125,6 +107,37 @@ def train_events(
             resumption=run.resumption,
         )
     return model.history
+
+
+def callbacks_of_fit(
+    model: Any,
+    callbacks: Any,
+    feed: Any,
+    val_feed: Any,
+    batch_size: int | None,
+    epochs: int,
+    verbose: int,
+    names: list[str] | None = None,
+) -> CallbackList:
+    """Return the callbacks of a `fit`, told what it does, and give the model a new history."""
+    labels = model.metrics_names
+    model.history = History()
+    return CallbackList.for_training(
+        callbacks,
+        model=model,
+        params={
+            "batch_size": batch_size,
+            "epochs": epochs,
+            "steps": feed.steps,
+            "samples": feed.samples,
+            "verbose": verbose,
+            "do_validation": val_feed is not None,
+            "metrics": names or labels + ([f"val_{label}" for label in labels] if val_feed else []),
+        },
+        history=model.history,
+        count_mode="samples" if feed.samples else "steps",
+        validation_data=getattr(val_feed, "ins", None),
+    )
 
 
 def fit_events(

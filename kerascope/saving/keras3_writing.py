@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from kerascope import constraints, initializers, regularizers
 from kerascope.backend.shapes import UNKNOWN
 from kerascope.callers import warn
+from kerascope.engine.base_layer import layers_within
 from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.network import Network, counted_from_zero
 from kerascope.engine.pickling import byte_code_in
@@ -60,12 +61,9 @@ class NetworkFacts(NamedTuple):
 def facts_of(model: Network) -> dict[str, NetworkFacts]:
     """Return the facts of a model and of the networks inside it, by name."""
     found: dict[str, NetworkFacts] = {}
-    waiting: list[Any] = [model]
-    while waiting:
-        layer = waiting.pop()
+    for layer in layers_within(model):
         if isinstance(layer, Network) and layer.name not in found:
             found[layer.name] = _facts(layer)
-        waiting.extend(layer._sublayers)
     return found
 
 

@@ -372,20 +372,26 @@ def _row(event: Event) -> dict[str, Any]:
     }
 
 
-def text_of(value: Any) -> str:
-    """Return a delta's value in a few words; of an array its statistics.
+def _statistics_text(value: Any) -> str | None:
+    if isinstance(value, (np.ndarray, np.generic)) and np.asarray(value).dtype.kind in "fiub":
+        return str(statistics_of(value))
+    return None
+
+
+def text_of(value: Any, own: Callable[[Any], str | None] = _statistics_text) -> str:
+    """Return a value on one line; of an array its statistics, or what `own` says of it and others.
 
     Examples
     --------
     >>> text_of((np.ones(2), None)), text_of("x")
     ('(f64[2] |x|=1.414 min=1 mean=1 max=1, None)', "'x'")
     """
-    if isinstance(value, (np.ndarray, np.generic)) and np.asarray(value).dtype.kind in "fiub":
-        return str(statistics_of(value))
+    if (said := own(value)) is not None:
+        return said
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {text_of(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {text_of(item, own)}" for key, item in value.items()) + "}"
     if isinstance(value, (list, tuple)):
-        words = ", ".join(text_of(item) for item in value)
+        words = ", ".join(text_of(item, own) for item in value)
         return f"[{words}]" if isinstance(value, list) else f"({words})"
     return repr(value) if isinstance(value, str) else str(value)
 

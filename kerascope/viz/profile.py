@@ -320,13 +320,21 @@ FUNCTIONS = ("train", "test", "predict")
 
 def owner_of(function: Function) -> Model | None:
     """Return the model that has made a function, None if there is none any more."""
+    kinds = _kinds_of(
+        Model
+    )  # all objects of the process are looked at: asking each class takes long
     for one in gc.get_objects():
-        if issubclass(type(one), Model):
+        if type(one) in kinds:
             names = vars(one)
             if any(names.get(f"{name}_function") is function for name in FUNCTIONS):
                 model: Model = one
                 return model
     return None
+
+
+def _kinds_of(cls: type) -> set[type]:
+    """Return a class and all below it."""
+    return {cls}.union(*map(_kinds_of, cls.__subclasses__()))
 
 
 def function_of(

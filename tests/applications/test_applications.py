@@ -44,7 +44,19 @@ def no_drawing(monkeypatch):
     monkeypatch.setattr(VarianceScaling, "__call__", lambda self, shape, dtype=None: zeros(shape))
 
 
-@pytest.mark.parametrize("name", SIZES)
+DEEPER = {
+    "VGG19",
+    "ResNet101",
+    "ResNet152",
+    "DenseNet169",
+    "DenseNet201",
+}  # than another of its kind
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=pytest.mark.slow) if one in DEEPER else one for one in SIZES],
+)
 def test_architecture_has_the_published_size(name, no_drawing):
     model = getattr(applications, name)(weights=None)
     parameters, layers = SIZES[name]

@@ -240,7 +240,7 @@ def test_what_the_step_returns_is_checked(step, message, unroll):
 @kinds
 def test_a_state_keeps_its_shape_and_type(unroll):
     x, states = map_to_tensors()
-    with pytest.raises(ShapeError, match=r"of shape \(3, 2\) one of shape \(3, 3\)"):
+    with pytest.raises(ShapeError, match=r"of shape \(3, 2\) became one of shape \(3, 3\)"):
         K.rnn(lambda x, s: (x, [x]), x, states, unroll=unroll)
     count = Constant(np.zeros((3, 2), "int32"))
     with pytest.raises(DtypeError, match=r"of type int32 became float32.*K\.cast\(state, 'float3"):

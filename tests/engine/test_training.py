@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from kerascope import Input, K, Model, Sequential, callbacks, optimizers
+from kerascope.engine.keras_loops import fit_loop
 from kerascope.engine.training_loop import BatchBegun
 from kerascope.layers import (
     Add,
@@ -560,3 +561,18 @@ def test_numbers_come_by_name_if_asked():
     batches = ((x, y) for _ in range(2))
     assert model.evaluate(batches, steps=2, verbose=0, return_dict=True).keys() == told.keys()
     assert model.train_on_batch(x, y, return_dict=True).keys() == told.keys()
+
+
+def test_callbacks_of_fit_loop_see_the_validation_data_as_those_of_fit_do():
+    model = Sequential([Dense(1, input_shape=(2,))])
+    model.compile("sgd", "mse")
+    model._make_train_function()
+    model._make_test_function()
+    x, y, weights = np.ones((4, 2)), np.ones((4, 1)), np.ones(4)
+    callback = callbacks.Callback()
+    held = [2 * x, y, weights]
+    fit_loop(
+        model, model.train_function, [x, y, weights], batch_size=2, epochs=1, verbose=0,
+        callbacks=[callback], val_f=model.test_function, val_ins=held,
+    )  # fmt: skip
+    np.testing.assert_array_equal(callback.validation_data[0], 2 * x)

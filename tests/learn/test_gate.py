@@ -14,7 +14,11 @@ from kerascope.learn.verdicts import LANGUAGES, Verdict
 from kerascope.lessons import tutorials_folder
 
 EXERCISES = all_exercises()
-WRONG = [(e, path) for e in EXERCISES for path in e.wrong_answers]
+WRONG = [
+    pytest.param(e, path, marks=[pytest.mark.slow] if number else [])
+    for e in EXERCISES
+    for number, path in enumerate(e.wrong_answers)
+]
 SECONDS = 60  # a loaded machine
 CHINESE = re.compile("[\u4e00-\u9fff]")
 

@@ -4,6 +4,7 @@ import subprocess
 from dataclasses import replace
 
 import pytest
+from lesson_texts import chapter_of_the_course, chapters_of_the_course
 
 from kerascope.lessons import tutorials_folder
 from kerascope.lessons.checking import (
@@ -18,7 +19,7 @@ from kerascope.lessons.checking import (
 )
 from kerascope.lessons.comparison import ELLIPSIS
 from kerascope.lessons.lesson import LANGUAGES
-from kerascope.lessons.parser import chapter_folders, read_chapter
+from kerascope.lessons.parser import chapter_folders
 from kerascope.lessons.runner import run_chapters
 
 NAMES = [folder.name for folder in chapter_folders()]
@@ -33,7 +34,6 @@ def started():
 @pytest.fixture(scope="module")
 def course(started):
     """The chapters by name, run once for all tests."""
-    chapters = [read_chapter(folder) for folder in chapter_folders()]
     run = subprocess.run
 
     def noted(words, **options):
@@ -42,7 +42,7 @@ def course(started):
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(subprocess, "run", noted)
-        return {run.chapter.name: run for run in run_chapters(chapters)}
+        return {run.chapter.name: run for run in run_chapters(chapters_of_the_course())}
 
 
 def test_every_chapter_of_the_course_is_run(course):
@@ -68,7 +68,7 @@ def test_a_chapter_holds(course, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_chapter_ends_with_what_the_documents_say_and_what_was_seen(name):
-    lesson = read_chapter(tutorials_folder() / name).main
+    lesson = chapter_of_the_course(name).main
     assert lesson.sections[-1].id == SECTION
     assert rows_of(lesson)
 

@@ -7,10 +7,10 @@ shows in the table at its end; see `kerascope.lessons.checking`.
 from functools import cache
 
 import pytest
+from lesson_texts import chapter_of_the_course, chapters_of_the_course
 
 from kerascope.lessons.checking import facts_shown
 from kerascope.lessons.lesson import Block, Picture
-from kerascope.lessons.parser import chapter_folders, find_chapter, read_chapter
 
 FACTS = [f"R{n:02}" for n in range(1, 51)] + [f"C{n:02}" for n in range(1, 38)]
 
@@ -37,7 +37,6 @@ PLAN = {
     "18": "R08",
 }
 shown = cache(facts_shown)
-blocks = cache(lambda name: read_chapter(find_chapter(name)).main)
 
 
 def planned_chapters(fact):
@@ -65,7 +64,7 @@ def test_there_is_no_table_of_a_fact_that_does_not_exist():
 
 
 def test_every_chapter_of_the_plan_is_there():
-    there = {read_chapter(folder).number for folder in chapter_folders()}
+    there = {chapter.number for chapter in chapters_of_the_course()}
     assert sorted(set(PLAN) - there) == []
 
 
@@ -82,5 +81,5 @@ def test_in_each_chapter_a_block_that_names_a_fact_shows_something(fact):
     """A block may only prepare what another one prints; one of them has to print."""
     loud = {name: False for name, _ in places(fact)}
     for name, block in places(fact):
-        loud[name] |= shows_something(blocks(name), block)
+        loud[name] |= shows_something(chapter_of_the_course(name).main, block)
     assert all(loud.values()), f"{fact}: nothing is printed for it in {loud}"

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from browser import OpenPage, browser, wait_until
-from lesson_texts import EVERY_KIND, write_chapter
+from lesson_texts import EVERY_KIND, chapters_of_the_course, write_chapter
 
 from kerascope.lessons.lesson import LessonError
 from kerascope.lessons.page_style import GROUNDS, PALETTES
-from kerascope.lessons.parser import chapter_folders, read_chapter
+from kerascope.lessons.parser import chapter_folders
 from kerascope.lessons.render_html import chapter_page, index_page, page_name, prose_html
 from kerascope.viz.theme import contrast
 
@@ -27,7 +27,7 @@ DESK = {"width": 1200, "height": 800}
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
-    chapters = [read_chapter(one) for one in chapter_folders()]
+    chapters = chapters_of_the_course()
     for chapter in chapters:
         (folder / page_name(chapter)).write_text(chapter_page(chapter, None, None), "utf-8")
     (folder / "index.html").write_text(index_page(chapters), "utf-8")
@@ -371,7 +371,7 @@ DRAWN_LIKE_NOTHING = """(texts) => {
 @pytest.mark.browser
 def test_every_sign_has_a_glyph(opened):
     """The missing sign is drawn as a box, as U+0378 is, which no alphabet has."""
-    lessons = [read_chapter(one).lessons["zh"] for one in chapter_folders()]
+    lessons = [chapter.lessons["zh"] for chapter in chapters_of_the_course()]
     prose = {sign for one in lessons for sign in one.source if ord(sign) > 127}
     code = {sign for one in lessons for block in one.blocks for sign in block.code}
     page = opened("00-tools.html")

@@ -181,7 +181,9 @@ def in_dialect_3() -> Any:
 
 @pytest.mark.usefixtures("answers")
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("seed", STORED)
+@pytest.mark.parametrize(
+    "seed", [*STORED[:8], *(pytest.param(seed, marks=pytest.mark.slow) for seed in STORED[8:])]
+)
 def test_a_random_model_goes_to_keras_and_comes_from_it(seed, tmp_path):
     check(seed, answer, keras, tmp_path)
 

@@ -60,7 +60,7 @@ def mark_of_last(tape):
 @pytest.mark.parametrize("statistics_only", [False, True])
 @pytest.mark.parametrize(
     ("history", "shorter"),
-    [(500_000, 25), pytest.param(2_000_000, 100, marks=pytest.mark.slow)],
+    [(250_000, 12), pytest.param(2_000_000, 100, marks=pytest.mark.slow)],
 )
 def test_the_memory_is_bounded_however_long_it_trains(
     history, shorter, statistics_only, monkeypatch

@@ -52,7 +52,7 @@ class Numbers(Sequence):
 
 class Lasting(Numbers):
     def __getitem__(self, index):
-        time.sleep(1.5 if index else 0)
+        time.sleep(0.7 if index else 0)
         return index
 
 
@@ -202,8 +202,8 @@ def test_an_error_of_a_worker_arrives_with_its_place(started, use_multiprocessin
 @pytest.mark.parametrize("use_multiprocessing", KINDS)
 def test_stopping_ends_workers_that_have_much_to_do(use_multiprocessing):
     """With all that is asked for they would be busy for longer than LONG."""
-    enqueuer = OrderedEnqueuer(Lasting(100), use_multiprocessing)
-    enqueuer.start(workers=2, max_queue_size=100)
+    enqueuer = OrderedEnqueuer(Lasting(200), use_multiprocessing)
+    enqueuer.start(workers=2, max_queue_size=200)
     batches = enqueuer.get()
     next(batches)
     assert enqueuer.is_running()

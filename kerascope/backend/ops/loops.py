@@ -313,27 +313,31 @@ def _checked_step(step_function, initial_states, constants):
                 f"list of {len(initial_states)}, one for each initial state."
             )
         pairs = zip(new_states, initial_states, strict=True)
-        return output, [_checked_state(new, old) for new, old in pairs]
+        advice = ("", "Begin with floats: K.cast(state, {!r}).")
+        return output, [
+            _kept(new, old, f"K.rnn: in the step function the state '{old.name}'", *advice)
+            for new, old in pairs
+        ]
 
     return step
 
 
-def _checked_state(new: TensorLike, initial: Tensor) -> Tensor:
-    """Return the new state in the type of the initial one."""
-    new = as_tensor(new, like=initial)
-    if merge_shapes(new.shape, initial.shape) is None:
+def _kept(new: TensorLike, old: Tensor, what: str, shape_advice: str, type_advice: str) -> Tensor:
+    """Return what a step made of a state, in the type that it had; refuse what changes its kind."""
+    new = as_tensor(new, like=old)
+    if merge_shapes(new.shape, old.shape) is None:
         raise ShapeError(
-            f"K.rnn: the step function made of the state '{initial.name}' of shape "
-            f"{initial.shape} one of shape {new.shape}; expected that it keeps its shape.",
+            f"{what} of shape {old.shape} became one of shape {new.shape}; expected that it keeps "
+            f"its shape.{shape_advice}",
             subject=new,
         )
-    if is_float(new.dtype) and not is_float(initial.dtype):
+    if is_float(new.dtype) and not is_float(old.dtype):
         raise DtypeError(
-            f"K.rnn: the state '{initial.name}' of type {initial.dtype} became {new.dtype}; "
-            f"expected that it keeps its type. Begin with floats: K.cast(state, {new.dtype!r}).",
+            f"{what} of type {old.dtype} became {new.dtype}; expected that it keeps its type. "
+            f"{type_advice.format(new.dtype)}",
             subject=new,
         )
-    return cast(new, initial.dtype)
+    return cast(new, old.dtype)
 
 
 # --- maps and folds -------------------------------------------------------------------------------
@@ -447,7 +451,9 @@ def _fold(fn, elems, initializer, name, where, *, backwards):
                 f"accumulated values: {len(accumulated)}."
             )
         pairs = zip(several, accumulated, strict=True)
-        return [], [_checked_accumulated(new, old, where) for new, old in pairs]
+        what = f"{where}: the accumulated value"
+        advice = (" Give an initializer of that shape.", "Give an initializer of floats.")
+        return [], [_kept(new, old, what, *advice) for new, old in pairs]
 
     _, states = scan(step, sequences, states, backwards=backwards)
     if name is not None:
@@ -473,21 +479,3 @@ def _as_list(elems, where):
 
 def _only(tensors):
     return tensors[0]
-
-
-def _checked_accumulated(new: TensorLike, old: Tensor, where: str) -> Tensor:
-    """Return an accumulated value in the type of the one before."""
-    new = as_tensor(new, like=old)
-    if merge_shapes(new.shape, old.shape) is None:
-        raise ShapeError(
-            f"{where}: the accumulated value of shape {old.shape} became one of shape "
-            f"{new.shape}; expected that it keeps its shape. Give an initializer of that shape.",
-            subject=new,
-        )
-    if is_float(new.dtype) and not is_float(old.dtype):
-        raise DtypeError(
-            f"{where}: the accumulated value of type {old.dtype} became {new.dtype}; expected "
-            f"that it keeps its type. Give an initializer of floats.",
-            subject=new,
-        )
-    return cast(new, old.dtype)

@@ -21,7 +21,7 @@ from kerascope.lessons.player.picture import BoxStates
 from kerascope.trace.events import END, Event
 from kerascope.trace.snapshots import TensorRef
 from kerascope.trace.statistics import Statistics, figure, kind_of, statistics_of
-from kerascope.trace.tape_store import Tape
+from kerascope.trace.tape_store import Tape, text_of
 
 # --- values: one line for a table, and more for who looks closer ----------------------------------
 # A small array is shown whole, a larger one by its figures and a corner. All numbers have at most
@@ -64,7 +64,7 @@ def shown_value(value: Any) -> Shown:
         return _shown_array(np.asarray(value))
     if isinstance(value, Statistics):
         return Shown(" ".join(value.short_cells), "\n".join(value.cells))
-    text = _in_a_line(value)
+    text = text_of(value, _number_text)
     return Shown(text) if len(text) <= LONGEST_LINE else Shown(f"{text[: LONGEST_LINE - 1]}…", text)
 
 
@@ -76,20 +76,15 @@ def _is_tensor(value: Any) -> bool:
     return _is_numbers(value) or isinstance(value, (TensorRef, Statistics))
 
 
-def _in_a_line(value: Any) -> str:
-    """Return a value on one line; of arrays within it only type and shape."""
+def _number_text(value: Any) -> str | None:
+    """Return what is said of numbers within a line: of arrays only type and shape."""
     if _is_numbers(value):
         return kind_of(value) if np.ndim(value) else figure(value)
     if isinstance(value, Statistics):
         return value.kind
     if isinstance(value, float):
         return figure(value)
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_in_a_line(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        words = ", ".join(_in_a_line(item) for item in value)
-        return f"[{words}]" if isinstance(value, list) else f"({words})"
-    return repr(value) if isinstance(value, str) else str(value)
+    return None
 
 
 def _shown_array(array: np.ndarray) -> Shown:

@@ -19,7 +19,7 @@ import numpy as np
 from kerascope.backend.graph import Tensor, graph_mode
 from kerascope.backend.shapes import Shape
 from kerascope.backend.state import placeholder
-from kerascope.engine.base_layer import Layer
+from kerascope.engine.base_layer import Layer, layers_within
 from kerascope.engine.calling import fresh_names, tried_out
 from kerascope.engine.graph_map import map_graph
 from kerascope.engine.input_layer import InputLayer
@@ -142,7 +142,7 @@ def nothing_changes(model: Network) -> Iterator[None]:
     That is NumPy's generator, the calls that layers know of, and attributes that a `call` sets.
     """
     numbers = np.random.get_state()  # noqa: NPY002
-    layers = _all_layers(model)
+    layers = layers_within(model)
     attributes = {layer: dict(vars(layer)) for layer in layers if layer.built}
     calls = [(list_, list(list_)) for x in layers for list_ in (x.inbound_nodes, x.outbound_nodes)]
     try:
@@ -154,17 +154,6 @@ def nothing_changes(model: Network) -> Iterator[None]:
             vars(layer).update(before)
         for list_, before_list in calls:
             list_[:] = before_list
-
-
-def _all_layers(model: Network) -> list[Layer]:
-    found: dict[Layer, None] = {}
-    waiting: list[Layer] = [model]
-    while waiting:
-        layer = waiting.pop()
-        if layer not in found:
-            found[layer] = None
-            waiting.extend(layer._sublayers)
-    return list(found)
 
 
 # --- copies that keep the graph -------------------------------------------------------------------
