@@ -6,7 +6,8 @@ is a value like any other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 __all__: list[str] = []  # for the house itself
@@ -60,3 +61,32 @@ def dicts_in(config: Any) -> Iterator[dict[str, Any]]:
             waiting.extend(value.values())
         elif isinstance(value, list):
             waiting.extend(value)
+
+
+def flattened(value: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
+    """Return what a value contains that is no container, and what puts other things in the places.
+
+    None counts as an empty container.
+
+    Examples
+    --------
+    >>> found, packed = flattened({"a": [1, None], "b": (2,)})
+    >>> found, packed("xy")
+    ([1, 2], {'a': ['x', None], 'b': ('y',)})
+    """
+    if value is None:
+        return [], lambda others: None
+    if type(value) not in (list, tuple, dict):
+        return [value], lambda others: others[0]
+    parts = [flattened(item) for item in (value.values() if type(value) is dict else value)]
+    ends = list(accumulate(len(found) for found, _ in parts))
+
+    def packed(others: Sequence[Any]) -> Any:
+        starts = [0, *ends]
+        items = [
+            put(others[start:end])
+            for (_, put), start, end in zip(parts, starts, ends, strict=False)
+        ]
+        return dict(zip(value, items, strict=True)) if type(value) is dict else type(value)(items)
+
+    return [one for found, _ in parts for one in found], packed

@@ -125,27 +125,13 @@ def refused(module: str, name: str) -> type[Refused] | None:
 
 
 _OPS = """
-    adaptive_average_pool adaptive_max_pool allclose angle append arccos arccosh arcsin
-    arcsinh arctan arctan2 arctanh argpartition argsort array_split associative_scan average
-    bartlett bincount bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or
-    bitwise_right_shift bitwise_xor blackman cbrt cdist ceil celu cholesky cholesky_inverse
-    conj conjugate conv_transpose copy corrcoef correlate cross ctc_decode ctc_loss
-    custom_gradient deg2rad depth_to_space det diag diagflat diagonal diff digitize
-    divide_no_nan dot_product_attention dsplit dstack dtype eig eigh empty empty_like erfc
-    erfinv exp2 extract_sequences fabs fft fft2 fliplr flipud floor floor_divide fmax fmin
-    fmod fold fori_loop gcd geomspace glu hamming hanning hard_shrink heaviside histogram
-    hsplit hstack hypot i0 ifft2 imag inner inv irfft isclose isfinite isin isinf isneginf
-    isposinf isreal istft jvp kaiser kron lcm ldexp left_shift logaddexp2 logdet logspace
-    lstsq lu_factor matrix_rank median meshgrid mod multi_hot nan_to_num nanargmax nanargmin
-    nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile
-    nanstd nansum nanvar nextafter nonzero pad percentile pinv polar psnr ptp qr quantile
-    rad2deg real rearrange rfft right_shift rms_normalization roll rot90 saturate_cast scan
-    scatter scatter_update searchsorted segment_max segment_min segment_prod segment_sum
-    select separable_conv signbit sinc slice_update slogdet soft_shrink solve solve_triangular
-    sort space_to_depth sparse_plus sparse_sigmoid sparsemax squareplus stft svd switch
-    take_along_axis tanh_shrink threshold top_k trace trapezoid tri trunc unfold
-    unique unravel_index vander vdot vectorize vectorized_map view view_as_complex
-    view_as_real vsplit vstack while_loop"""
+    adaptive_average_pool adaptive_max_pool cdist celu cholesky cholesky_inverse
+    conv_transpose ctc_decode ctc_loss depth_to_space det dot_product_attention eig eigh
+    extract_sequences fft fft2 fold glu hard_shrink ifft2 inv irfft istft logdet lstsq
+    lu_factor matrix_rank multi_hot pinv polar psnr qr rearrange rfft rms_normalization
+    segment_max segment_min segment_prod segment_sum separable_conv slogdet soft_shrink
+    solve solve_triangular space_to_depth sparse_plus sparse_sigmoid sparsemax squareplus
+    stft svd tanh_shrink threshold unfold view_as_complex view_as_real"""
 
 _ARCHITECTURES = """
     ConvNeXtBase ConvNeXtLarge ConvNeXtSmall ConvNeXtTiny ConvNeXtXLarge EfficientNetB0

@@ -74,6 +74,8 @@ class Case:
         Whether it is so a second time.
     fixed : sequence of int
         Inputs that come as constants: the sizes of a shape.
+    by_numbers : bool
+        Whether sizes of the output depend on the numbers: no graph knows them.
     """
 
     op: Op
@@ -82,6 +84,7 @@ class Case:
     smooth: Sequence[int] = ()
     twice: bool = True
     fixed: Sequence[int] = ()
+    by_numbers: bool = False
 
     def arrays(self, dtype: str = "float64") -> list[np.ndarray]:
         """Return the inputs, those of floats in the given type."""

@@ -6,6 +6,9 @@ it is given; see `on_anything`. And where Keras 3 has a class of the operation, 
 under that name: the layers `Operation` compute it, and files name it. So a script and a file cannot
 get different answers. Names of Keras 3 that have no row stand in `not_yet` and say so.
 
+The rows of this file are those that most models have. The others are in the modules beside it that
+`_LATER` names; they are loaded with the first name that is asked for and is not here.
+
 Where Keras 3 computes another thing under a name of Keras 2 (its `hard_sigmoid` is steeper), Keras
 3's is meant here.
 """
@@ -15,6 +18,7 @@ from __future__ import annotations
 import builtins  # this module has an `any`, an `all` and a `slice` of its own
 import math
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from itertools import pairwise
 from typing import Any, ParamSpec, TypeVar
 
@@ -24,12 +28,19 @@ from kerascope import activations
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor, TensorLike, as_tensor
 from kerascope.backend.ops import control, elementwise, linalg
-from kerascope.backend.ops.broadcasting import promoted
-from kerascope.errors import ArgumentError, ShapeError
+from kerascope.backend.ops.broadcasting import BroadcastLike, promoted
+from kerascope.backend.ops.indexing import sizes_said_by
+from kerascope.backend.ops.shaping import Full, shape_vector
+from kerascope.errors import ArgumentError
 from kerascope.layers.arguments import Sizes
 from kerascope.layers.on_anything import on_anything
 
-_OTHERS = {*globals(), "row"}  # what is no operation: imports, and what makes the rows
+_OTHERS = {
+    *globals(),
+    "row",
+    "entered",
+    "every_operation",
+}  # what is no operation: imports, and what makes the rows
 
 Axes = int | Sequence[int]
 
@@ -55,11 +66,17 @@ def row(home: str, kind: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]
     """
 
     def enter(function: Callable[P, R]) -> Callable[P, R]:
-        words = function.__name__.split("_")
-        OPERATIONS[kind or "".join(word.capitalize() for word in words)] = (home, function)
+        entered(home, kind, function)
         return on_anything(function)
 
     return enter
+
+
+def entered(home: str, kind: str, function: Callable[..., Any]) -> str:
+    """Enter a function in the table, and return the name of its class there."""
+    name = kind or "".join(word.capitalize() for word in function.__name__.split("_"))
+    OPERATIONS[name] = (home, function)
+    return name
 
 
 def _of_two(kind: str, function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
@@ -187,8 +204,13 @@ def logical_xor(x1: TensorLike, x2: TensorLike) -> Any:
 
 
 @row(NUMPY)
-def where(condition: TensorLike, x1: TensorLike, x2: TensorLike) -> Any:
-    """Return x1 where the condition is true, else x2; all three are broadcast."""
+def where(condition: TensorLike, x1: Any = None, x2: Any = None) -> Any:
+    """Return x1 where the condition is true, else x2; all three are broadcast.
+
+    With the condition alone, the places where it is true, as `nonzero` does.
+    """
+    if x1 is None and x2 is None:
+        return __getattr__("nonzero")(condition)
     return control.Where()(as_tensor(condition), *promoted(x1, x2))
 
 
@@ -562,7 +584,9 @@ def reshape(x: TensorLike, newshape: Sequence[Any]) -> Any:
 def tile(x: Any, repeats: Any) -> Any:
     """Return x repeated as a whole, so often along each axis."""
     x = as_tensor(x)
-    times = _listed(repeats)
+    if isinstance(repeats, Tensor) and repeats.ndim:
+        repeats = [repeats[i] for i in range(len(sizes_said_by(repeats, "tile: repeats")))]
+    times = [repeats] if isinstance(repeats, Tensor) else _listed(repeats)
     while x.ndim < len(times):
         x = K.expand_dims(x, 0)
     return K.tile(x, [1] * (x.ndim - len(times)) + times)
@@ -610,10 +634,9 @@ def _part_of_key(part: Any) -> Any:
 
 
 @row(NUMPY)
-def broadcast_to(x: TensorLike, shape: Sequence[int]) -> Any:
-    """Return x repeated to a shape."""
-    x = as_tensor(x)
-    return x * K.constant(np.ones(shape), dtype=x.dtype)
+def broadcast_to(x: TensorLike, shape: Any) -> Any:
+    """Return x repeated to a shape, whose sizes may be tensors."""
+    return BroadcastLike(None)(x, Full(0, "bool")(as_tensor(shape_vector(shape))))
 
 
 @row(NN)
@@ -628,21 +651,21 @@ def one_hot(
 @row(NUMPY)
 def tril(x: TensorLike, k: int = 0) -> Any:
     """Return x with zeros above its k-th diagonal."""
-    return _triangle(x, k, np.tril)
+    return _triangle(x, k, K.less_equal)
 
 
 @row(NUMPY)
 def triu(x: TensorLike, k: int = 0) -> Any:
     """Return x with zeros below its k-th diagonal."""
-    return _triangle(x, k, np.triu)
+    return _triangle(x, k, K.greater_equal)
 
 
-def _triangle(x: TensorLike, k: int, part: Callable[..., Any]) -> Any:
+def _triangle(x: TensorLike, k: int, part: Callable[[Any, Any], Any]) -> Any:
     x = as_tensor(x)
-    rows, columns = x.shape[-2:]
-    if rows is None or columns is None:
-        raise ShapeError(f"keras.ops.{part.__name__}: shape {x.shape}; expected known sizes.")
-    return x * K.constant(part(np.ones((rows, columns)), k), dtype=x.dtype)
+    sizes = K.shape(x)
+    rows, columns = K.arange(sizes[x.ndim - 2]), K.arange(sizes[x.ndim - 1])
+    inside = part(K.expand_dims(columns, 0), K.expand_dims(rows, 1) + k)
+    return control.Where()(inside, x, as_tensor(0, like=x))
 
 
 @row(CORE)
@@ -767,22 +790,10 @@ def full_like(x: TensorLike, fill_value: Any, dtype: str | None = None) -> Any:
 # --- choices --------------------------------------------------------------------------------------
 
 
-@on_anything
-def cond(pred: TensorLike, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
-    """Return what one of two functions returns, as a scalar says at run time."""
-    return K.switch(pred, true_fn, false_fn)
-
-
 @row(MATH, "InTopK")
 def in_top_k(targets: TensorLike, predictions: TensorLike, k: int) -> Any:
     """Return whether each target is among the k largest predictions of its row."""
     return K.in_top_k(predictions, targets, k)
-
-
-@on_anything
-def map(f: Callable[[Any], Any], xs: Any) -> Any:
-    """Return what a function makes of each entry along the first axis, stacked."""
-    return K.map_fn(f, xs)
 
 
 # --- products, convolutions -----------------------------------------------------------------------
@@ -934,5 +945,29 @@ sparse_categorical_crossentropy = row(NN, "SparseCategoricalCrossentropy")(
 )
 
 
+# --- what is loaded when it is asked for ----------------------------------------------------------
+
 # All that stands in this file in small letters is an operation.
-__all__ = sorted(name for name in {*globals()} - _OTHERS if name.islower() and name[0] != "_")
+_HERE = sorted(name for name in {*globals()} - _OTHERS if name.islower() and name[0] != "_")
+
+# The modules with the other rows; what they need is not needed by a model without them.
+_LATER = ("keras_ops_numpy", "keras_ops_core")
+
+
+def every_operation() -> dict[str, tuple[str, Callable[..., Any]]]:
+    """Return `OPERATIONS` with all its rows."""
+    for name in _LATER:
+        import_module(f"kerascope.layers.{name}")
+    return OPERATIONS
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__") and name != "__all__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    modules = [import_module(f"kerascope.layers.{module}") for module in _LATER]
+    if name == "__all__":
+        return sorted({*_HERE, *(one for module in modules for one in module.__all__)})
+    for module in modules:
+        if name in module.__all__:
+            return getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,6 +9,8 @@ operations is written into a `.keras` file as Keras 3 would have it, and read ba
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,7 +35,7 @@ from kerascope.engine.base_layer import Layer, snake_case
 from kerascope.engine.calling import makers_of_layers
 from kerascope.errors import ConfigError, NotHereError
 from kerascope.layers.arguments import Masks, Tensors
-from kerascope.layers.keras_ops import OPERATIONS
+from kerascope.layers.keras_ops import OPERATIONS, every_operation
 from kerascope.layers.operation_forms import OWN, form_of, own_op
 from kerascope.nested import found_in
 from kerascope.registry import did_you_mean
@@ -88,10 +90,12 @@ class Operation(Layer):
         kwargs["name"] = kwargs.get("name") or _name_for(operation)
         super().__init__(**kwargs)
         if not operation.startswith(OWN) and operation not in OPERATIONS:
-            raise NotHereError(
-                f"{self.label}: the operation {operation!r} of Keras 3 is not known here. "
-                f"{did_you_mean(operation, OPERATIONS)}Known: {', '.join(OPERATIONS)}."
-            )
+            known = every_operation()
+            if operation not in known:
+                raise NotHereError(
+                    f"{self.label}: the operation {operation!r} of Keras 3 is not known here. "
+                    f"{did_you_mean(operation, known)}Known: {', '.join(known)}."
+                )
         self.operation = operation
         self.pattern = pattern
         self.options = dict(options or {})
@@ -113,9 +117,8 @@ class Operation(Layer):
         arguments = [self._filled(item, tensors) for item in self.pattern]
         if self.operation.startswith(OWN):
             return own_op(self.operation, self._options_of_call())(*arguments)
-        options = {name: value for name, value in self.options.items() if value is not None}
         _, function = OPERATIONS[self.operation]
-        return function(*arguments, **options)
+        return function(*arguments, **_meant(function, self.options))
 
     def _filled(self, item: Any, tensors: list[Any]) -> Any:
         """Return an argument with tensors in their places."""
@@ -179,6 +182,18 @@ class Operation(Layer):
                 subject=self,
             )
         return config
+
+
+def _meant(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options without those that are None, where None is the default anyhow."""
+    if None not in options.values():
+        return options
+    known = inspect.signature(function).parameters
+    return {
+        name: value
+        for name, value in options.items()
+        if value is not None or (name in known and known[name].default is not None)
+    }
 
 
 def _name_for(operation: str) -> str:

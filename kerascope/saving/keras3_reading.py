@@ -16,7 +16,7 @@ from kerascope.callers import warn
 from kerascope.engine.layer_type import constructor_keywords, layer_registry
 from kerascope.engine.stand_ins import current_builder
 from kerascope.errors import ConfigError, KerascopeError, NotHereError
-from kerascope.layers.keras_ops import OPERATIONS
+from kerascope.layers.keras_ops import every_operation
 from kerascope.registry import get_custom_objects
 from kerascope.saving.keras3_table import (
     ACTIVATIONS,
@@ -59,7 +59,7 @@ def is_operation(entry: Config) -> bool:
     if {"trainable", "layers"} & (entry.get("config") or {}).keys():
         return False
     class_name = entry.get("class_name")
-    return class_name in OPERATIONS or known_layer(class_name) is None
+    return class_name in every_operation() or known_layer(class_name) is None
 
 
 def known_layer(class_name: Any) -> Any:

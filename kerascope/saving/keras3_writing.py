@@ -16,7 +16,7 @@ from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.network import Network, counted_from_zero
 from kerascope.engine.pickling import byte_code_in
 from kerascope.errors import ConfigError
-from kerascope.layers.keras_ops import OPERATIONS
+from kerascope.layers.keras_ops import every_operation
 from kerascope.layers.opaque import FileConfig
 from kerascope.saving.keras3_table import (
     ACTIVATIONS,
@@ -301,13 +301,14 @@ def _with_tensors(value: Any, tensors: list[Config]) -> Any:
 def _operation(entry: Config) -> Config:
     config = entry["config"]
     name = config["operation"]
-    if name not in OPERATIONS or config.get("variables") or _is_random(config["pattern"]):
+    known = every_operation()
+    if name not in known or config.get("variables") or _is_random(config["pattern"]):
         raise NoCounterpartError(
             f"operation {config.get('name', '')!r}: Keras 3 cannot write {name} between layers as "
             f"it is used here, so a .keras file cannot hold it. Save the model as .h5."
         )
     return {
-        "module": OPERATIONS[name][0],
+        "module": known[name][0],
         "class_name": name,
         "config": {"name": config["name"], **config["options"]},
         "registered_name": name,

@@ -142,7 +142,7 @@ def test_inferred_shape_is_that_of_the_run(case, unknown):
     tensors = graph_inputs(case, hidden=HIDDEN[unknown])
     inferred = case.op(*tensors).shape
     actual = np.shape(case.op.perform(*case.arrays()))
-    if unknown == "nothing":
+    if unknown == "nothing" and not case.by_numbers:
         assert inferred == actual
     assert merge_shapes(inferred, actual) == actual
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import keras_ops_cases
 import numpy as np
 import pytest
 from keras_reference import answer
@@ -13,7 +14,7 @@ from keras_reference import keras as real_keras
 from kerascope import Input, K, Model, layers
 from kerascope.backend.graph import Tensor
 from kerascope.compat import keras_random
-from kerascope.errors import ArgumentError, NotYetError, ShapeError
+from kerascope.errors import ArgumentError, NotYetError
 from kerascope.layers import keras_ops as ops
 from kerascope.nested import found_in
 from kerascope.not_yet import NAMES
@@ -206,6 +207,7 @@ CASES: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("in_top_k", (LABELS.argmax(-1), SHARES, 2), {}),
     ("batch_normalization", (X, X.mean(0), X.var(0)), {"axis": -1}),
     ("layer_normalization", (X, X[0], X[1]), {}),
+    *keras_ops_cases.CASES,
 ]
 
 OF_SEVERAL: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
@@ -226,6 +228,7 @@ OF_SEVERAL: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("full", ((2, 3), 5.0), {}),
     ("array", ([[1.0, 2.0]],), {}),
     ("convert_to_tensor", ([1, 2],), {"dtype": "float32"}),
+    *keras_ops_cases.OF_SEVERAL,
 ]
 
 
@@ -269,9 +272,15 @@ def test_on_tensors_it_makes_a_graph_with_the_same_result(case: Any) -> None:
     compare(results if isinstance(made, (list, tuple)) else results[0], expected, name)
 
 
+# Tested in tests/layers/test_operations_with_functions.py.
+WITH_FUNCTIONS = {"associative_scan", "custom_gradient", "fori_loop", "jvp", "scan", "switch"}
+WITH_FUNCTIONS |= {"vectorize", "vectorized_map", "while_loop"}
+
+
 def test_every_function_has_a_case() -> None:
     tested = {case[0] for case in [*CASES, *OF_SEVERAL]}
     alone = {"cond", "map", "shape", "ndim", "is_tensor", "convert_to_numpy"}  # tested below
+    alone |= {"dtype", "empty_like", *WITH_FUNCTIONS}
     assert set(ops.__all__) - tested == alone
 
 
@@ -288,8 +297,8 @@ def arguments_in_keras(keras: Any, names: list[str]) -> dict[str, list[str]]:
     return arguments_of(keras.ops, names)
 
 
-# `where` without values looks for places; the rest goes to functions that we have not.
-OTHER_ARGUMENTS = {"where", "einsum", "layer_normalization"}
+# What is left out goes to functions that we have not.
+OTHER_ARGUMENTS = {"einsum", "layer_normalization"}
 
 
 @pytest.mark.usefixtures("answers")
@@ -311,8 +320,8 @@ def test_what_keras_3_has_is_here_or_says_that_it_is_not(keras: Any) -> None:
     assert not set(ops.__all__) & not_yet
     import kerascope.ops
 
-    with pytest.raises(NotYetError, match=r"kerascope\.ops\.svd: .* Write it with K functions"):
-        _ = kerascope.ops.svd
+    with pytest.raises(NotYetError, match=r"kerascope\.ops\.view_as_real: .* K functions"):
+        _ = kerascope.ops.view_as_real
     with pytest.raises(AttributeError, match="Did you mean 'matmul'"):
         _ = kerascope.ops.matmull
 
@@ -393,9 +402,13 @@ def test_what_cannot_be_done_is_said(call: Any, words: str) -> None:
         call()
 
 
-def test_a_triangle_needs_known_sizes() -> None:
-    with pytest.raises(ShapeError, match="expected known sizes"):
-        ops.tril(K.placeholder((None, None)))
+def test_a_triangle_and_a_diagonal_need_no_known_sizes() -> None:
+    x = K.placeholder((None, None))
+    numbers = np.where(X > 1, np.inf, X)
+    results = K.function([x], [ops.tril(x), ops.triu(x, 1), ops.diagonal(x, 1), ops.trace(x)])
+    expected = [np.tril(numbers), np.triu(numbers, 1), numbers.diagonal(1), numbers.trace()]
+    for one, other in zip(results([numbers]), expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
 # --- random numbers -------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from importlib import util
 from pathlib import Path
 from typing import Any
 
+import keras_ops_cases
 import numpy as np
 import pytest
 from keras_reference import answer, keras
@@ -17,7 +18,7 @@ from keras_reference import answer, keras
 from kerascope import K
 from kerascope.errors import ConfigError
 from kerascope.layers import keras_ops
-from kerascope.layers.keras_ops import OPERATIONS
+from kerascope.layers.keras_ops import every_operation
 from kerascope.models import load_model
 
 pytestmark = [
@@ -87,13 +88,28 @@ MORE: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
 # Operations that no layer stands for here yet: reading them is refused, with their names.
 NOT_READ = {"BatchNorm", "Celu", "LayerNorm", "Moments", "Norm", "Size"}
 
+# What Keras 3.15 computes on arrays, and cannot run between layers or write into a file.
+NOT_WRITTEN = {"quantile", "nanquantile", "percentile", "nanpercentile", "trapezoid", "argsort"}
+NOT_WRITTEN |= {"searchsorted", "where", "bincount", "histogram", "unique", "isin", "allclose"}
+
 
 def told(case: Any) -> str:
     return f"{case[0]}-{len(case[1])}-{'-'.join(case[2])}"
 
 
 def saved_and_computed(keras: Any, name: str, args: Any, kwargs: Any, path: Path) -> Any:
-    """Return the class of an operation and what it gives, after its model was written to a file."""
+    """Return the class of an operation and what it gives, after its model was written to a file.
+
+    None where Keras cannot run between layers, or write, what it computes on arrays: lists that are
+    to be hashed, arrays among the arguments of a class.
+    """
+    try:
+        return _saved_and_computed(keras, name, args, kwargs, path)
+    except (ValueError, TypeError, AttributeError, NotImplementedError):
+        return None
+
+
+def _saved_and_computed(keras: Any, name: str, args: Any, kwargs: Any, path: Path) -> Any:
     first = args[0]
     dtype = "int32" if first.dtype == np.int64 else first.dtype.name
     inputs = keras.Input(batch_shape=first.shape, dtype=dtype)
@@ -107,16 +123,22 @@ def saved_and_computed(keras: Any, name: str, args: Any, kwargs: Any, path: Path
 
 # Keras 3.15 cannot run what it read of a Norm along an axis.
 CASES = [case for case in _module.CASES if (case[0], *case[2]) != ("norm", "axis")]
+# Between layers its `where` without values has one output, and as many as axes when it runs.
+CASES = [case for case in CASES if (case[0], len(case[1])) != ("where", 1)]
 
 
 @pytest.mark.parametrize("case", [*CASES, *MORE], ids=told)
 def test_an_operation_from_a_file_computes_the_same(case, tmp_path):
     name, args, kwargs = case
     path = tmp_path / "model.keras"
-    kinds, expected = answer(saved_and_computed, keras, name, args, kwargs, path)
+    answered = answer(saved_and_computed, keras, name, args, kwargs, path)
+    if answered is None:
+        assert name in NOT_WRITTEN
+        return
+    kinds, expected = answered
     if name in keras_ops.__all__:
         compare(name, args, getattr(keras_ops, name)(*args, **kwargs), expected)
-    unknown = [kind for kind in kinds if kind not in OPERATIONS]
+    unknown = [kind for kind in kinds if kind not in every_operation()]
     if unknown:
         assert set(unknown) <= NOT_READ
         with pytest.raises(ConfigError, match=unknown[0]):
@@ -136,5 +158,6 @@ def compare(name: str, args: Any, found: Any, expected: list[np.ndarray]) -> Non
 
 def test_every_operation_of_the_table_has_a_case(answers):
     tested = {case[0].replace("_", "") for case in [*CASES, *MORE]}
-    elsewhere = {"Concatenate", "Stack", "Einsum", "GetItem", "ConvertToTensor"}
-    assert {name for name in OPERATIONS if name.lower() not in tested} <= elsewhere
+    tested |= {case[0].replace("_", "") for case in keras_ops_cases.OF_SEVERAL}
+    elsewhere = {"Concatenate", "Stack", "Einsum", "GetItem", "ConvertToTensor", "EmptyLike"}
+    assert {name for name in every_operation() if name.lower() not in tested} <= elsewhere

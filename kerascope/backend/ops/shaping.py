@@ -17,7 +17,7 @@ from kerascope.backend.graph import (
     checked_dtype,
     parametric,
 )
-from kerascope.backend.ops.indexing import sizes_said_by
+from kerascope.backend.ops.indexing import known_values, sizes_said_by
 from kerascope.backend.ops.joining import stack
 from kerascope.backend.ops.templates import number
 from kerascope.backend.shapes import normalize_axes, normalize_axis, product, reshaped_shape
@@ -171,6 +171,9 @@ class ExpandDims(Op):
 
     def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
         return [Squeeze(self.axes)(output_grads[0])]
+
+    def known_values(self, x):
+        return None if x.ndim else (known_values(x),)
 
 
 def expand_dims(x: TensorLike, axis: int = -1) -> Tensor:

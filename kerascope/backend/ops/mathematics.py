@@ -1,0 +1,350 @@
+"""Further functions, element by element: what Keras 3 has in `keras.ops` and Keras 2 had not in K.
+
+Loaded when `layers/keras_ops_numpy.py` is.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+
+from kerascope.backend.graph import Tensor, parametric
+from kerascope.backend.ops.broadcasting import Elementwise, unbroadcast
+from kerascope.backend.ops.comparison import Comparison, equal
+from kerascope.backend.ops.control import Where
+from kerascope.backend.ops.elementwise import cos, exp, sqrt, square
+from kerascope.backend.types import Gradients, Tensors
+from kerascope.errors import GradientError
+
+__all__: list[str] = []  # none is a function of K
+
+# --- questions: true or false ---------------------------------------------------------------------
+
+
+class IsFinite(Comparison):
+    """Whether `x` is neither infinite nor NaN."""
+
+    ufunc = np.isfinite
+
+
+class IsInf(Comparison):
+    """Whether `x` is infinite."""
+
+    ufunc = np.isinf
+
+
+class SignBit(Comparison):
+    """Whether `x` is negative, -0.0 included."""
+
+    ufunc = np.signbit
+
+
+# --- steps: no gradient, for it is 0 wherever there is one ----------------------------------------
+
+
+class Floor(Elementwise):
+    """The greatest whole number that is not above `x`."""
+
+    ufunc = np.floor
+
+
+class Ceil(Elementwise):
+    """The least whole number that is not below `x`."""
+
+    ufunc = np.ceil
+
+
+class Trunc(Elementwise):
+    """`x` without its fraction."""
+
+    ufunc = np.trunc
+
+
+class FloorDivide(Elementwise):
+    """The greatest whole number that is not above `x / y`."""
+
+    ufunc = np.floor_divide
+
+
+class Heaviside(Elementwise):
+    """0 where `x` is negative, 1 where it is positive, `y` where it is 0."""
+
+    ufunc = np.heaviside
+
+
+class NextAfter(Elementwise):
+    """The number beside `x` on the way to `y`."""
+
+    ufunc = np.nextafter
+
+
+# --- whole numbers, bit by bit --------------------------------------------------------------------
+
+
+class BitwiseAnd(Elementwise):
+    """The bits that both have."""
+
+    ufunc = np.bitwise_and
+
+
+class BitwiseOr(Elementwise):
+    """The bits that one of both has."""
+
+    ufunc = np.bitwise_or
+
+
+class BitwiseXor(Elementwise):
+    """The bits that exactly one has."""
+
+    ufunc = np.bitwise_xor
+
+
+class BitwiseInvert(Elementwise):
+    """The bits that `x` has not."""
+
+    ufunc = np.invert
+
+
+class LeftShift(Elementwise):
+    """`x` moved to the left by `y` bits."""
+
+    ufunc = np.left_shift
+
+
+class RightShift(Elementwise):
+    """`x` moved to the right by `y` bits."""
+
+    ufunc = np.right_shift
+
+
+class GreatestDivisor(Elementwise):
+    """The greatest common divisor."""
+
+    ufunc = np.gcd
+
+
+class LeastMultiple(Elementwise):
+    """The least common multiple."""
+
+    ufunc = np.lcm
+
+
+@parametric
+class ViewAs(Elementwise):
+    """The bytes of `x` read as numbers of another type of the same size."""
+
+    dtype: str
+
+    def infer_dtype(self, x: Tensor) -> str:
+        return self.dtype
+
+    def perform(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(x).view(self.dtype).copy()
+
+
+# --- smooth functions of one tensor ---------------------------------------------------------------
+
+
+class Smooth(Elementwise):
+    """A function of one tensor; a subclass says its derivative at x, where it is y."""
+
+    def slope(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return the derivative."""
+        raise NotImplementedError
+
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
+        return [output_grads[0] * self.slope(inputs[0], outputs[0])]
+
+
+class Tan(Smooth):
+    """The tangent of `x`."""
+
+    ufunc = np.tan
+
+    def slope(self, x, y):
+        return 1 + square(y)
+
+
+class Arcsin(Smooth):
+    """The angle whose sine is `x`."""
+
+    ufunc = np.arcsin
+
+    def slope(self, x, y):
+        return 1 / sqrt(1 - square(x))
+
+
+class Arccos(Smooth):
+    """The angle whose cosine is `x`."""
+
+    ufunc = np.arccos
+
+    def slope(self, x, y):
+        return -1 / sqrt(1 - square(x))
+
+
+class Arctan(Smooth):
+    """The angle whose tangent is `x`."""
+
+    ufunc = np.arctan
+
+    def slope(self, x, y):
+        return 1 / (1 + square(x))
+
+
+class Arcsinh(Smooth):
+    """The number whose hyperbolic sine is `x`."""
+
+    ufunc = np.arcsinh
+
+    def slope(self, x, y):
+        return 1 / sqrt(1 + square(x))
+
+
+class Arccosh(Smooth):
+    """The number whose hyperbolic cosine is `x`."""
+
+    ufunc = np.arccosh
+
+    def slope(self, x, y):
+        return 1 / sqrt(square(x) - 1)
+
+
+class Arctanh(Smooth):
+    """The number whose hyperbolic tangent is `x`."""
+
+    ufunc = np.arctanh
+
+    def slope(self, x, y):
+        return 1 / (1 - square(x))
+
+
+class CubeRoot(Smooth):
+    """The cube root of `x`."""
+
+    ufunc = np.cbrt
+
+    def slope(self, x, y):
+        return 1 / (3 * square(y))
+
+
+class Exp2(Smooth):
+    """`2 ** x`."""
+
+    ufunc = np.exp2
+
+    def slope(self, x, y):
+        return y * math.log(2)
+
+
+class Sinc(Smooth):
+    """`sin(pi x) / (pi x)`, and 1 at 0."""
+
+    def perform(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(np.sinc(x)).astype(x.dtype)
+
+    def slope(self, x, y):
+        is_zero = equal(x, 0)
+        divisor = Where()(is_zero, 1 + 0 * x, x)
+        return Where()(is_zero, 0 * x, (cos(math.pi * divisor) - y) / divisor)
+
+
+class BesselI0(Elementwise):
+    """The modified Bessel function of the first kind of order 0."""
+
+    def perform(self, x: np.ndarray) -> np.ndarray:
+        return np.i0(x).reshape(np.shape(x)).astype(x.dtype)
+
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
+        raise GradientError(
+            "keras.ops.i0: its gradient is the Bessel function of order 1, which is not here. "
+            "Put it behind ops.stop_gradient, or write an Op of your own."
+        )
+
+
+# NumPy has none of the kin of the error function; Python's own are exact.
+_erfc_of_number = np.frompyfunc(math.erfc, 1, 1)
+_normal = NormalDist()
+
+
+class Erfc(Smooth):
+    """1 - erf(x), exactly where erf(x) is nearly 1 too."""
+
+    def perform(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(_erfc_of_number(x)).astype(x.dtype)
+
+    def slope(self, x, y):
+        return (-2 / math.sqrt(math.pi)) * exp(-square(x))
+
+
+def _erfinv_of_number(x: float) -> float:
+    if not -1 < x < 1:
+        return math.copysign(math.inf, x) if abs(x) == 1 else math.nan
+    y = _normal.inv_cdf((x + 1) / 2) / math.sqrt(2) if abs(x) > 1e-3 else x * math.sqrt(math.pi) / 2
+    return y - (math.erf(y) - x) * math.sqrt(math.pi) / 2 * math.exp(y * y)  # a step of Newton's
+
+
+class Erfinv(Smooth):
+    """The number whose error function is `x`."""
+
+    def perform(self, x: np.ndarray) -> np.ndarray:
+        of_array = np.frompyfunc(lambda one: _erfinv_of_number(float(one)), 1, 1)
+        return np.asarray(of_array(x)).astype(x.dtype)
+
+    def slope(self, x, y):
+        return math.sqrt(math.pi) / 2 * exp(square(y))
+
+
+# --- smooth functions of two tensors --------------------------------------------------------------
+
+
+class SmoothOfTwo(Elementwise):
+    """A function of two tensors; a subclass says its derivatives at (x, y), where it is z."""
+
+    def slopes(self, x: Tensor, y: Tensor, z: Tensor) -> tuple[Tensor | int, Tensor | int]:
+        """Return both derivatives."""
+        raise NotImplementedError
+
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
+        x, y = inputs
+        to_x, to_y = (output_grads[0] * slope for slope in self.slopes(x, y, outputs[0]))
+        return [unbroadcast(to_x, x, y), unbroadcast(to_y, y, x)]
+
+
+class Arctan2(SmoothOfTwo):
+    """The angle of the point (y, x): the first input is its height."""
+
+    ufunc = np.arctan2
+
+    def slopes(self, x, y, z):
+        squares = square(x) + square(y)
+        return y / squares, -x / squares
+
+
+class Hypot(SmoothOfTwo):
+    """`sqrt(x ** 2 + y ** 2)`, without overflow."""
+
+    ufunc = np.hypot
+
+    def slopes(self, x, y, z):
+        return x / z, y / z
+
+
+class Mod(SmoothOfTwo):
+    """What is left of `x` after division by `y`, with the sign of `y`."""
+
+    ufunc = np.remainder
+
+    def slopes(self, x, y, z):
+        return 1, -FloorDivide()(x, y)
+
+
+class Fmod(SmoothOfTwo):
+    """What is left of `x` after division by `y`, with the sign of `x`."""
+
+    ufunc = np.fmod
+
+    def slopes(self, x, y, z):
+        return 1, -Trunc()(x / y)

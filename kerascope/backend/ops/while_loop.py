@@ -1,0 +1,184 @@
+"""A loop that goes on while a condition holds, and a function with a gradient of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.graph import (
+    FIRST_INPUT,
+    Op,
+    Placeholder,
+    Tensor,
+    applies_in_order,
+    as_tensor,
+    graph_mode,
+)
+from kerascope.backend.ops.broadcasting import cast
+from kerascope.backend.ops.scan_graph import InnerGraph, Results, counts_of_draws, cut_out
+from kerascope.backend.ops.scan_run import perform_step
+from kerascope.backend.scopes import current_scope, name_scope
+from kerascope.backend.shapes import merge_shapes
+from kerascope.backend.types import Gradients, Tensors
+from kerascope.errors import ArgumentError, GradientError, GraphError, ShapeError
+
+__all__: list[str] = []  # none is a function of K
+
+
+@dataclass(frozen=True, repr=False)
+class While(Op):
+    """A loop over states; its inputs are the states, then what the condition and the body read.
+
+    Attributes
+    ----------
+    condition : InnerGraph
+        Of the states, whether there is another step: its only output.
+    body : InnerGraph
+        Of the states, the next ones.
+    most_steps : int or None
+        After so many the loop ends in any case.
+    """
+
+    condition: InnerGraph
+    body: InnerGraph
+    most_steps: int | None = None
+
+    def __repr__(self) -> str:
+        return f"While({len(self.condition.applies)} and {len(self.body.applies)} ops)"
+
+    @property
+    def n_outputs(self) -> int:  # type: ignore[override]
+        """The number of states."""
+        return len(self.body.states)
+
+    def infer_shape(self, *inputs: Tensor) -> Any:
+        shapes = tuple(x.shape for x in self.body.states)
+        return shapes if len(shapes) > 1 else shapes[0]
+
+    def infer_dtype(self, *inputs: Tensor) -> Any:
+        dtypes = tuple(x.dtype for x in self.body.states)
+        return dtypes if len(dtypes) > 1 else dtypes[0]
+
+    def perform(self, *arrays: np.ndarray) -> Any:
+        n, m = self.n_outputs, self.n_outputs + len(self.condition.others)
+        states: list[Any] = [np.array(x) for x in arrays[:n]]
+        asked = self.condition.schedule.start([*states, *arrays[n:m]])
+        values = self.body.schedule.start([*states, *arrays[m:]])
+        step = 0
+        while self.most_steps is None or step < self.most_steps:
+            asked[:n] = states
+            if not perform_step(self.condition, asked)[0]:
+                break
+            values[:n] = states
+            states = [np.array(x) for x in perform_step(self.body, values)]
+            step += 1
+        return tuple(states) if n > 1 else states[0]
+
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
+        raise GradientError(
+            "while_loop: a loop of which nobody knows the number of steps has no gradient here "
+            "(nor in JAX). Use fori_loop, scan or map, whose gradients are loops again."
+        )
+
+
+def while_loop(
+    condition: Callable[..., Any],
+    body: Callable[..., Sequence[Any]],
+    states: Sequence[Tensor],
+    most_steps: int | None,
+) -> list[Tensor]:
+    """Return the states after the loop, as outputs of one op.
+
+    Parameters
+    ----------
+    condition : callable
+        From the states to a scalar.
+    body : callable
+        From the states to as many new ones, of their shapes.
+    states : sequence of Tensor
+        The first ones.
+    most_steps : int or None
+
+    Raises
+    ------
+    ArgumentError, ShapeError
+        The body returns other states than it gets.
+    GraphError
+        It draws random numbers, which would be the same at each step.
+    """
+    with graph_mode(), name_scope("while_loop"):
+        inside = [Placeholder(x.shape, x.dtype, "state") for x in states]
+        asked = cast(as_tensor(condition(*inside)), "bool")
+        found = list(body(*inside))
+        if len(found) != len(inside):
+            raise ArgumentError(
+                f"while_loop: the body returned {len(found)} values; expected {len(inside)}, one "
+                f"for each of loop_vars."
+            )
+        new = [_fitted(one, old) for one, old in zip(found, inside, strict=True)]
+        inner = f"{current_scope().name}/"
+        made_here = [
+            apply
+            for apply in applies_in_order([asked, *new], fed=inside)
+            if f"{apply.scope.name}/".startswith(inner)
+        ]
+        if counts_of_draws(made_here):
+            raise GraphError(
+                "while_loop: random numbers are drawn inside, which would be the same at each "
+                "step. Draw them outside, or use scan, which draws anew."
+            )
+        parts = [
+            cut_out([], inside, results) for results in (Results((asked,)), Results((), tuple(new)))
+        ]
+    (test, of_test), (step, of_step) = parts
+    made = While(test, step, most_steps)(*states, *of_test, *of_step)
+    return made if isinstance(made, list) else [made]
+
+
+def _fitted(new: Any, old: Tensor) -> Tensor:
+    new = as_tensor(new, like=old)
+    if merge_shapes(new.shape, old.shape) is None:
+        raise ShapeError(
+            f"while_loop: a state of shape {old.shape} became one of shape {new.shape}; expected "
+            f"that it keeps its shape.",
+            subject=new,
+        )
+    return cast(new, old.dtype)
+
+
+@dataclass(frozen=True, repr=False)
+class GivenGradient(Op):
+    """`y`, that was computed from the other inputs; a function returns their gradients.
+
+    Attributes
+    ----------
+    function : callable
+        From d loss / d y to d loss / d each of the others: one tensor, or a list of them.
+    """
+
+    function: Callable[[Tensor], Any]
+
+    def __repr__(self) -> str:
+        return f"GivenGradient({getattr(self.function, '__name__', 'function')})"
+
+    def infer_shape(self, y: Tensor, *others: Tensor) -> Any:
+        return y.shape
+
+    def may_share(self, inputs, outputs):
+        return FIRST_INPUT
+
+    def perform(self, y: np.ndarray, *others: np.ndarray) -> np.ndarray:
+        return y
+
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
+        given = self.function(output_grads[0])
+        terms = list(given) if isinstance(given, (list, tuple)) else [given]
+        if len(terms) != len(inputs) - 1:
+            raise GradientError(
+                f"custom_gradient: the gradient function returned {len(terms)} tensors; expected "
+                f"{len(inputs) - 1}, one for each argument."
+            )
+        return [None, *(None if one is None else as_tensor(one) for one in terms)]

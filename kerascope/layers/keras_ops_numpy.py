@@ -1,0 +1,1134 @@
+"""The rows of `keras.ops` that compute what NumPy has a function for; see `keras_ops`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.backend.eager import value_of
+from kerascope.backend.graph import Constant, Op, Tensor, TensorLike, as_tensor, is_float
+from kerascope.backend.ops import elementwise
+from kerascope.backend.ops import mathematics as m
+from kerascope.backend.ops import places as p
+from kerascope.backend.ops.broadcasting import promoted
+from kerascope.backend.ops.control import Where
+from kerascope.backend.ops.elementwise import countable, floating
+from kerascope.backend.ops.image import Pad
+from kerascope.backend.ops.shaping import shape_vector
+from kerascope.backend.shapes import normalize_axis
+from kerascope.errors import ArgumentError, RefusedError
+from kerascope.layers import keras_ops as ops
+from kerascope.layers.keras_ops import Axes
+from kerascope.layers.operation_rows import CORE, MATH, NUMPY, public, row
+
+_OTHERS = {*globals()}  # what is no operation
+
+
+# --- each number ----------------------------------------------------------------------------------
+
+
+def _row_of(name: str, kind: type[Op], treat: Any, home: str = NUMPY) -> Callable[[Any], Any]:
+    """Return the row of an op of one tensor, which is treated first."""
+
+    def call(x: TensorLike) -> Any:
+        return kind()(treat(x))
+
+    call.__name__, call.__doc__ = name.lower(), kind.__doc__
+    return row(home, name)(call)
+
+
+def _floats(kind: type[Op], home: str = NUMPY) -> Callable[[Any], Any]:
+    """Return the row of an op that is called as in Keras; whole numbers become floats."""
+    return _row_of(kind.__name__, kind, floating, home)
+
+
+def _of_two(name: str, kind: type[Op], treat: Any = countable) -> Callable[[Any, Any], Any]:
+    """Return the row of an op of two tensors, which are treated first."""
+
+    def call(x1: TensorLike, x2: TensorLike) -> Any:
+        return kind()(*(treat(one) for one in promoted(x1, x2)))
+
+    call.__name__, call.__doc__ = name.lower(), kind.__doc__
+    return row(NUMPY, name)(call)
+
+
+def _bits(name: str, kind: type[Op]) -> Callable[[Any, Any], Any]:
+    """Return the row of an op of two tensors of whole numbers."""
+
+    def call(x: TensorLike, y: TensorLike) -> Any:
+        return kind()(*promoted(x, y))
+
+    call.__name__, call.__doc__ = name.lower(), kind.__doc__
+    return row(NUMPY, name)(call)
+
+
+arccos = _floats(m.Arccos)
+arccosh = _floats(m.Arccosh)
+arcsin = _floats(m.Arcsin)
+arcsinh = _floats(m.Arcsinh)
+arctan = _floats(m.Arctan)
+arctan2 = _of_two("Arctan2", m.Arctan2, floating)
+arctanh = _floats(m.Arctanh)
+bitwise_and = _bits("BitwiseAnd", m.BitwiseAnd)
+bitwise_invert = _row_of("BitwiseInvert", m.BitwiseInvert, as_tensor)
+bitwise_left_shift = _bits("BitwiseLeftShift", m.LeftShift)
+bitwise_not = _row_of("BitwiseNot", m.BitwiseInvert, as_tensor)
+bitwise_or = _bits("BitwiseOr", m.BitwiseOr)
+bitwise_right_shift = _bits("BitwiseRightShift", m.RightShift)
+bitwise_xor = _bits("BitwiseXor", m.BitwiseXor)
+cbrt = _row_of("Cbrt", m.CubeRoot, floating)
+ceil = _floats(m.Ceil)
+erfc = _floats(m.Erfc, MATH)
+erfinv = _floats(m.Erfinv, MATH)
+exp2 = _floats(m.Exp2)
+fabs = _row_of("Fabs", elementwise.Abs, floating)
+floor = _floats(m.Floor)
+floor_divide = _of_two("FloorDivide", m.FloorDivide)
+fmod = _of_two("Fmod", m.Fmod)
+gcd = _of_two("Gcd", m.GreatestDivisor)
+heaviside = _of_two("Heaviside", m.Heaviside, floating)
+hypot = _of_two("Hypot", m.Hypot, floating)
+i0 = _row_of("I0", m.BesselI0, floating)
+isfinite = _row_of("Isfinite", m.IsFinite, as_tensor)
+isinf = _row_of("Isinf", m.IsInf, as_tensor)
+lcm = _of_two("Lcm", m.LeastMultiple)
+left_shift = _bits("LeftShift", m.LeftShift)
+mod = _of_two("Mod", m.Mod)
+nextafter = _of_two("Nextafter", m.NextAfter, floating)
+right_shift = _bits("RightShift", m.RightShift)
+signbit = _row_of("Signbit", m.SignBit, as_tensor)
+sinc = _floats(m.Sinc)
+trunc = _row_of("Trunc", m.Trunc, as_tensor)
+
+
+@row(NUMPY)
+def copy(x: TensorLike) -> Any:
+    """Return the same numbers, as a tensor of their own."""
+    return K.identity(x)
+
+
+@row(NUMPY)
+def deg2rad(x: TensorLike) -> Any:
+    """Return degrees as radians."""
+    return floating(x) * (math.pi / 180)
+
+
+@row(NUMPY)
+def rad2deg(x: TensorLike) -> Any:
+    """Return radians as degrees."""
+    return floating(x) * (180 / math.pi)
+
+
+@row(NUMPY)
+def isneginf(x: TensorLike) -> Any:
+    """Return where x is minus infinity."""
+    return K.logical_and(m.IsInf()(x), K.less(x, 0))
+
+
+@row(NUMPY)
+def isposinf(x: TensorLike) -> Any:
+    """Return where x is plus infinity."""
+    return K.logical_and(m.IsInf()(x), K.greater(x, 0))
+
+
+@row(NUMPY)
+def isclose(
+    x1: Any, x2: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    """Return where two tensors differ by no more than atol + rtol * |x2|."""
+    x1, x2 = promoted(x1, x2)
+    near = K.less_equal(K.abs(x1 - x2), atol + rtol * K.abs(x2))
+    close = K.logical_or(K.equal(x1, x2), K.logical_and(near, m.IsFinite()(x2)))
+    both = K.logical_and(K.not_equal(x1, x1), K.not_equal(x2, x2))
+    return K.logical_or(close, both) if equal_nan else close
+
+
+@row(NUMPY, "AllClose")
+def allclose(
+    x1: Any, x2: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    """Return whether `isclose` is true everywhere."""
+    return K.all(isclose(x1, x2, rtol, atol, equal_nan))
+
+
+@row(NUMPY)
+def divide_no_nan(x1: Any, x2: Any) -> Any:
+    """Return x1 / x2, and 0 where x2 is 0."""
+    x1, x2 = (floating(x) for x in promoted(x1, x2))
+    is_zero = K.equal(x2, 0)
+    return Where()(is_zero, as_tensor(0, like=x1), x1 / Where()(is_zero, as_tensor(1, like=x2), x2))
+
+
+def _not_nan(x1: Any, x2: Any, chosen: Callable[[Any, Any], Any]) -> Any:
+    x1, x2 = promoted(x1, x2)
+    x1_if_nan, x2_if_nan = Where()(_is_nan(x1), x2, x1), Where()(_is_nan(x2), x1, x2)
+    return chosen(x1_if_nan, x2_if_nan)
+
+
+@row(NUMPY)
+def fmax(x1: TensorLike, x2: TensorLike) -> Any:
+    """Return the greater of two; a NaN beside a number does not count."""
+    return _not_nan(x1, x2, K.maximum)
+
+
+@row(NUMPY)
+def fmin(x1: TensorLike, x2: TensorLike) -> Any:
+    """Return the lesser of two; a NaN beside a number does not count."""
+    return _not_nan(x1, x2, K.minimum)
+
+
+@row(NUMPY)
+def ldexp(x1: TensorLike, x2: TensorLike) -> Any:
+    """Return x1 * 2 ** x2."""
+    x1 = floating(x1)
+    return x1 * m.Exp2()(K.cast(x2, x1.dtype))
+
+
+@row(NUMPY)
+def logaddexp2(x1: TensorLike, x2: TensorLike) -> Any:
+    """Return log2(2 ** x1 + 2 ** x2), without overflow."""
+    x1, x2 = (floating(x) for x in promoted(x1, x2))
+    two = math.log(2)
+    return K.maximum(x1, x2) + K.softplus(-two * K.abs(x1 - x2)) / two
+
+
+@row(NUMPY)
+def nan_to_num(x: Any, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """Return x with numbers in place of NaN and infinities; by default the greatest of the type."""
+    x = as_tensor(x)
+    if not is_float(x.dtype):
+        return x
+    greatest = np.finfo(x.dtype).max
+    high, low = (greatest if posinf is None else posinf), (-greatest if neginf is None else neginf)
+    for where, value in [(_is_nan(x), nan), (isposinf(x), high), (isneginf(x), low)]:
+        x = Where()(where, as_tensor(float(value), like=x), x)
+    return x
+
+
+def _is_nan(x: Tensor) -> Any:
+    return K.not_equal(x, x)
+
+
+@row(CORE)
+def saturate_cast(x: TensorLike, dtype: str) -> Any:
+    """Return x in another type; what the type has no room for becomes its greatest or least."""
+    x = as_tensor(x)
+    if is_float(dtype) or dtype == "bool":
+        return K.cast(x, dtype)
+    limits = np.iinfo(dtype)
+    wide = K.cast(x, "float64") if is_float(x.dtype) else K.cast(x, "int64")
+    return K.cast(K.clip(wide, limits.min, limits.max), dtype)
+
+
+@row(NUMPY)
+def view(x: TensorLike, dtype: str | None = None) -> Any:
+    """Return the bytes of x read as numbers of another type of the same size.
+
+    Raises
+    ------
+    ArgumentError
+        The types have different sizes.
+    """
+    x = as_tensor(x)
+    dtype = dtype or x.dtype
+    if np.dtype(dtype).itemsize != np.dtype(x.dtype).itemsize:
+        raise ArgumentError(
+            f"keras.ops.view: {x.dtype} as {dtype}; expected a type of the same size."
+        )
+    return m.ViewAs(dtype)(x)
+
+
+# --- complex numbers: real ones, which are all that there are here --------------------------------
+
+
+@row(NUMPY)
+def real(x: TensorLike) -> Any:
+    """Return x: there are no complex numbers here."""
+    return as_tensor(x)
+
+
+@row(NUMPY)
+def imag(x: TensorLike) -> Any:
+    """Return zeros: there are no complex numbers here."""
+    return K.zeros_like(x)
+
+
+@row(NUMPY)
+def conj(x: TensorLike) -> Any:
+    """Return x: there are no complex numbers here."""
+    return as_tensor(x)
+
+
+@row(NUMPY)
+def conjugate(x: TensorLike) -> Any:
+    """Return x: there are no complex numbers here."""
+    return as_tensor(x)
+
+
+@row(NUMPY)
+def isreal(x: TensorLike) -> Any:
+    """Return true everywhere: there are no complex numbers here."""
+    return K.ones_like(x, dtype="bool")
+
+
+@row(NUMPY)
+def angle(x: TensorLike) -> Any:
+    """Return pi where x is negative, else 0: there are no complex numbers here."""
+    x = floating(x)
+    return Where()(K.less(x, 0), as_tensor(math.pi, like=x), K.zeros_like(x))
+
+
+# --- whole axes -----------------------------------------------------------------------------------
+
+
+def _without_nan(x: TensorLike, value: float) -> Any:
+    x = as_tensor(x)
+    return Where()(_is_nan(x), as_tensor(value, like=x), x) if is_float(x.dtype) else x
+
+
+def _numbers(x: TensorLike, axis: Axes | None, keepdims: bool) -> Any:
+    """Return how many entries along axes are no NaN, as floats."""
+    x = as_tensor(x)
+    return K.sum(K.cast(K.equal(x, x), floating(x).dtype), axis, keepdims)
+
+
+@row(NUMPY)
+def nansum(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
+    """Return the sum along axes; a NaN counts as 0."""
+    return K.sum(_without_nan(x, 0), axis, keepdims)
+
+
+@row(NUMPY)
+def nanprod(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
+    """Return the product along axes; a NaN counts as 1."""
+    return K.prod(_without_nan(x, 1), axis, keepdims)
+
+
+@row(NUMPY)
+def nanmean(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
+    """Return the mean along axes of what is no NaN."""
+    return nansum(floating(x), axis, keepdims) / _numbers(x, axis, keepdims)
+
+
+@row(NUMPY)
+def nanvar(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
+    """Return the variance along axes of what is no NaN."""
+    x = floating(x)
+    return nanmean(K.square(x - nanmean(x, axis, True)), axis, keepdims)
+
+
+@row(NUMPY)
+def nanstd(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
+    """Return the standard deviation along axes of what is no NaN."""
+    return K.sqrt(nanvar(x, axis, keepdims))
+
+
+@row(NUMPY)
+def nanmax(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
+    """Return the greatest along axes of what is no NaN; NaN where nothing else is."""
+    return _extreme(x, axis, keepdims, K.max, -math.inf)
+
+
+@row(NUMPY)
+def nanmin(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
+    """Return the least along axes of what is no NaN; NaN where nothing else is."""
+    return _extreme(x, axis, keepdims, K.min, math.inf)
+
+
+def _extreme(x: Any, axis: Any, keepdims: bool, function: Any, least: float) -> Any:
+    found = function(_without_nan(x, least), axis, keepdims)
+    if not is_float(found.dtype):
+        return found
+    nothing = K.equal(_numbers(x, axis, keepdims), 0)
+    return Where()(nothing, as_tensor(math.nan, like=found), found)
+
+
+@row(NUMPY)
+def nanargmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
+    """Return the place of the greatest that is no NaN; -1 where nothing else is."""
+    found = ops.argmax(_without_nan(x, -math.inf), axis, keepdims)
+    return Where()(K.equal(_numbers(x, axis, keepdims), 0), as_tensor(-1, like=found), found)
+
+
+@row(NUMPY)
+def nanargmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Any:
+    """Return the place of the least that is no NaN; -1 where nothing else is."""
+    found = ops.argmin(_without_nan(x, math.inf), axis, keepdims)
+    return Where()(K.equal(_numbers(x, axis, keepdims), 0), as_tensor(-1, like=found), found)
+
+
+@row(NUMPY)
+def nancumsum(x: TensorLike, axis: int | None = None, dtype: str | None = None) -> Any:
+    """Return the sums up to each entry; a NaN counts as 0."""
+    return ops.cumsum(_without_nan(x, 0), axis, dtype)
+
+
+@row(NUMPY)
+def nancumprod(x: TensorLike, axis: int | None = None, dtype: str | None = None) -> Any:
+    """Return the products up to each entry; a NaN counts as 1."""
+    return ops.cumprod(_without_nan(x, 1), axis, dtype)
+
+
+@row(NUMPY)
+def ptp(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
+    """Return how far the greatest along axes is from the least."""
+    return K.max(x, axis, keepdims) - K.min(x, axis, keepdims)
+
+
+@row(NUMPY)
+def average(x: TensorLike, axis: Axes | None = None, weights: Any = None) -> Any:
+    """Return the mean along axes, in which each entry may have a weight."""
+    x = floating(x)
+    if weights is None:
+        return K.mean(x, axis)
+    weights = K.cast(as_tensor(weights), x.dtype)
+    if isinstance(axis, int) and weights.ndim == 1 < x.ndim:
+        shape = [1] * x.ndim
+        shape[axis] = -1
+        weights = K.reshape(weights, shape)
+    return K.sum(x * weights, axis) / K.sum(weights * K.ones_like(x), axis)
+
+
+@row(NUMPY)
+def trapezoid(y: TensorLike, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
+    """Return the integral along an axis by the trapezoidal rule."""
+    y = floating(y)
+    widths = dx
+    if x is not None:
+        x = as_tensor(x)
+        widths = diff(K.reshape(x, _line(y.ndim, axis)) if x.ndim == 1 else x, 1, axis)
+    before, after = _but_one(y, axis)
+    return K.sum((before + after) * widths / 2.0, axis)
+
+
+def _line(ndim: int, axis: int) -> list[int]:
+    """Return the shape of a vector that runs along one of so many axes."""
+    shape = [1] * ndim
+    shape[axis] = -1
+    return shape
+
+
+def _but_one(x: Tensor, axis: int) -> tuple[Any, Any]:
+    """Return x without its last and without its first entry along an axis."""
+    before = (slice(None),) * (axis % x.ndim)
+    return x[(*before, slice(None, -1))], x[(*before, slice(1, None))]
+
+
+@row(NUMPY)
+def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
+    """Return the differences of neighbours along an axis, n times over."""
+    a = countable(a)
+    for _ in range(n):
+        before, after = _but_one(a, axis)
+        a = after - before
+    return a
+
+
+# --- in order -------------------------------------------------------------------------------------
+
+
+def _ordered(x: TensorLike, axis: int | None, name: str) -> tuple[Tensor, int]:
+    x = as_tensor(x)
+    if axis is None:
+        return K.reshape(x, (-1,)), 0
+    return x, normalize_axis(axis, x.ndim, f"keras.ops.{name}")
+
+
+@row(NUMPY)
+def argsort(x: TensorLike, axis: int | None = -1) -> Any:
+    """Return the places of the entries in rising order; equal ones stay in theirs."""
+    x, axis = _ordered(x, axis, "argsort")
+    return p.ArgSort(axis)(x)
+
+
+@row(NUMPY)
+def argpartition(x: TensorLike, kth: int, axis: int | None = -1) -> Any:
+    """Return the places such that the kth is where sorting would put it; here all are sorted."""
+    x, axis = _ordered(x, axis, "argpartition")
+    return p.ArgSort(axis)(x)
+
+
+@row(NUMPY)
+def sort(x: TensorLike, axis: int | None = -1) -> Any:
+    """Return the entries in rising order; the gradient goes back to where each stood."""
+    x, axis = _ordered(x, axis, "sort")
+    return p.TakeAlongAxis(axis)(x, p.ArgSort(axis)(x))
+
+
+@row(MATH, "TopK")
+def top_k(x: TensorLike, k: int, sorted: bool = True) -> Any:
+    """Return the k greatest entries along the last axis, falling, and their places."""
+    x = as_tensor(x)
+    places = p.ArgSort(x.ndim - 1, True)(x)[..., :k]
+    return p.TakeAlongAxis(x.ndim - 1)(x, places), places
+
+
+@row(NUMPY)
+def take_along_axis(x: TensorLike, indices: Any, axis: int | None = None) -> Any:
+    """Return the entries at places that are counted along an axis, for each line its own."""
+    x, line = _ordered(x, axis, "take_along_axis")
+    indices = as_tensor(indices)
+    indices = K.reshape(indices, (-1,)) if axis is None else indices
+    if x.ndim == indices.ndim:
+        pairs = list(zip(x.shape, indices.shape, strict=True))
+        if any(1 in pair and pair != (1, 1) for n, pair in enumerate(pairs) if n != line):
+            x, indices = _stretched_but(line, x, indices)
+    return p.TakeAlongAxis(line)(x, indices)
+
+
+def _stretched_but(axis: int, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Return two tensors stretched to each other's shape but for an axis."""
+    for pair in ((x, y), (y, x)):
+        one, other = pair
+        sizes: list[Any] = list(ops.shape(one))
+        for n, size in enumerate(ops.shape(other)):
+            if n != axis and one.shape[n] == 1:
+                sizes[n] = size
+        if pair[0] is x:
+            x = ops.broadcast_to(x, sizes)
+        else:
+            y = ops.broadcast_to(y, sizes)
+    return x, y
+
+
+@row(NUMPY, "SearchSorted")
+def searchsorted(sorted_sequence: TensorLike, values: Any, side: str = "left") -> Any:
+    """Return before which entry of a sorted vector each value would stand."""
+    if side not in ("left", "right"):
+        raise ArgumentError(f"keras.ops.searchsorted: side={side!r}; expected 'left' or 'right'.")
+    return p.SearchSorted(side)(*promoted(sorted_sequence, values))
+
+
+@row(NUMPY)
+def digitize(x: TensorLike, bins: Any) -> Any:
+    """Return in which of the intervals between rising borders each number lies."""
+    x, bins = promoted(x, bins)
+    return p.SearchSorted("right")(bins, x)
+
+
+def _at_quantile(x: Any, q: Any, axis: Any, method: str, keepdims: bool, skips_nan: bool) -> Any:
+    x, q = floating(x), as_tensor(q)
+    q = K.cast(q, x.dtype)
+    axes = list(range(x.ndim)) if axis is None else [a % x.ndim for a in ops._listed(axis)]
+    rest = [a for a in range(x.ndim) if a not in axes]
+    line = K.permute_dimensions(x, (*rest, *axes))
+    line = K.reshape(line, [*(ops.shape(x)[a] for a in rest), -1])
+    last = line.ndim - 1
+    numbers = K.sum(K.cast(K.equal(line, line), x.dtype), last, True)
+    count = numbers if skips_nan else K.sum(K.ones_like(line), last, True)
+    place = K.maximum(K.reshape(q, (*(1,) * last, -1)) * (count - 1), 0)
+    low, high = m.Floor()(place), m.Ceil()(place)
+    if method in ("lower", "higher", "nearest"):
+        nearest = Where()(K.less_equal(place - low, 0.5), low, high)
+        low = high = {"lower": low, "higher": high, "nearest": nearest}[method]
+    elif method not in ("linear", "midpoint"):
+        raise ArgumentError(
+            f"keras.ops.quantile: method={method!r}; expected 'linear', 'lower', 'higher', "
+            f"'midpoint' or 'nearest'."
+        )
+    ordered = p.TakeAlongAxis(last)(line, p.ArgSort(last)(line))
+    below, above = (p.TakeAlongAxis(last)(ordered, K.cast(at, "int32")) for at in (low, high))
+    share = place - low if method == "linear" else as_tensor(0.5, like=place)
+    between = below + (above - below) * share
+    found = Where()(K.equal(low, high), below, between)  # beside an infinite one, too
+    if not skips_nan:
+        found = Where()(K.equal(numbers, count), found, as_tensor(math.nan, like=found))
+    found = K.permute_dimensions(found, (last, *range(last)))
+    sizes = [1 if a in axes else ops.shape(x)[a] for a in range(x.ndim)] if keepdims else None
+    shape = sizes if sizes is not None else [ops.shape(x)[a] for a in rest]
+    return K.reshape(found, [*q.shape, *shape])
+
+
+@row(NUMPY)
+def quantile(
+    x: TensorLike, q: Any, axis: Axes | None = None, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """Return the number below which a share q of the entries along axes lies."""
+    return _at_quantile(x, q, axis, method, keepdims, False)
+
+
+@row(NUMPY)
+def nanquantile(
+    x: TensorLike, q: Any, axis: Axes | None = None, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """Return the number below which a share q lies of the entries that are no NaN."""
+    return _at_quantile(x, q, axis, method, keepdims, True)
+
+
+def _shares(q: Any) -> Any:
+    return as_tensor(q, like=K.constant(0.0)) / 100.0
+
+
+@row(NUMPY)
+def percentile(
+    x: TensorLike, q: Any, axis: Axes | None = None, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """Return the number below which q percent of the entries along axes lie."""
+    return _at_quantile(x, _shares(q), axis, method, keepdims, False)
+
+
+@row(NUMPY)
+def nanpercentile(
+    x: TensorLike, q: Any, axis: Axes | None = None, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """Return the number below which q percent lie of the entries that are no NaN."""
+    return _at_quantile(x, _shares(q), axis, method, keepdims, True)
+
+
+@row(NUMPY)
+def median(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
+    """Return the number in the middle of the entries along axes."""
+    return _at_quantile(x, 0.5, axis, "linear", keepdims, False)
+
+
+@row(NUMPY)
+def nanmedian(x: TensorLike, axis: Axes | None = None, keepdims: bool = False) -> Any:
+    """Return the number in the middle of the entries along axes that are no NaN."""
+    return _at_quantile(x, 0.5, axis, "linear", keepdims, True)
+
+
+# --- counted --------------------------------------------------------------------------------------
+
+
+@row(NUMPY)
+def nonzero(x: TensorLike) -> Any:
+    """Return the places of the entries that are not 0: for each axis a vector."""
+    x = as_tensor(x)
+    places = p.Nonzero()(x)
+    return tuple(places[axis] for axis in range(x.ndim))
+
+
+@row(NUMPY)
+def bincount(x: TensorLike, weights: Any = None, minlength: int = 0, sparse: bool = False) -> Any:
+    """Return how often each whole number stands along the last axis, or its sum of weights.
+
+    How many there are is known when it runs: the greatest number and one more, or `minlength`.
+
+    Raises
+    ------
+    RefusedError
+        `sparse` is true: no tensor is sparse here.
+    """
+    if sparse:
+        raise RefusedError("keras.ops.bincount: sparse=True; there are no sparse tensors here.")
+    further = [] if weights is None else [as_tensor(weights)]
+    return p.Bincount(int(minlength))(x, *further)
+
+
+@row(NUMPY)
+def histogram(x: TensorLike, bins: int = 10, range: Any = None) -> Any:
+    """Return how many entries lie in each of so many equal parts of a range, and their borders."""
+    x = floating(x)
+    low, high = (K.min(x), K.max(x)) if range is None else range
+    low, high = (as_tensor(border, like=x) for border in (low, high))
+    is_one = K.cast(K.equal(low, high), x.dtype) * 0.5
+    low, high = low - is_one, high + is_one
+    share = as_tensor(np.linspace(0, 1, int(bins) + 1), like=x)
+    borders = low * (1.0 - share) + high * share
+    return p.Histogram()(x, borders), borders
+
+
+@row(NUMPY)
+def unique(
+    x: TensorLike,
+    sorted: bool = True,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    size: int | None = None,
+    fill_value: Any = None,
+) -> Any:
+    """Return the different entries in order, and, if wanted, where they are and how many.
+
+    How many there are is known when it runs, unless `size` says it; what is missing then is
+    `fill_value`, by default the least entry. There is no gradient.
+    """
+    x = as_tensor(x)
+    asked = (return_index, return_inverse, return_counts)
+    names = ("return_index", "return_inverse", "return_counts")
+    further = tuple(name for name, is_asked in zip(names, asked, strict=True) if is_asked)
+    axis = None if axis is None else normalize_axis(axis, x.ndim, "keras.ops.unique")
+    found = p.Unique(axis, further, size, fill_value)(x)
+    return tuple(found) if further else found
+
+
+@row(NUMPY, "IsIn")
+def isin(x1: Any, x2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+    """Return which entries of x1 are among those of x2."""
+    x1, x2 = promoted(x1, x2)
+    found = K.any(K.equal(K.expand_dims(x1, -1), K.reshape(x2, (-1,))), -1)
+    return K.logical_not(found) if invert else found
+
+
+@row(NUMPY)
+def unravel_index(indices: Any, shape: Sequence[int]) -> Any:
+    """Return what places in the flat array are along each axis of a shape."""
+    indices, found = as_tensor(indices), []
+    for size in reversed(list(shape)):
+        found.append(m.Mod()(*promoted(indices, size)))
+        indices = m.FloorDivide()(*promoted(indices, size))
+    return tuple(found[::-1])
+
+
+# --- shapes, and parts ----------------------------------------------------------------------------
+
+_REPEATING = ("edge", "reflect", "symmetric", "wrap")
+
+
+@row(NUMPY)
+def pad(x: TensorLike, pad_width: Any, mode: str = "constant", constant_values: Any = None) -> Any:
+    """Return x with entries around it: constant ones, or those that a mode of `numpy.pad` repeats.
+
+    Raises
+    ------
+    ArgumentError
+        The mode is none of "constant", "edge", "reflect", "symmetric" and "wrap", or has constants
+        and is another one.
+    """
+    x = as_tensor(x)
+    widths = np.broadcast_to(np.asarray(pad_width, "int64"), (x.ndim, 2)).tolist()
+    if mode == "constant":
+        padding = tuple((before, after) for before, after in widths)
+        padded = Pad(padding)(x)
+        if constant_values is None:
+            return padded
+        inside = Pad(padding)(K.ones_like(x, dtype="bool"))
+        return Where()(inside, padded, K.cast(as_tensor(constant_values, like=x), x.dtype))
+    if mode not in _REPEATING or constant_values is not None:
+        raise ArgumentError(
+            f"keras.ops.pad: mode={mode!r}, constant_values={constant_values!r}; expected "
+            f"'constant', or without constants one of {', '.join(map(repr, _REPEATING))}."
+        )
+    for axis, (before, after) in enumerate(widths):
+        if before or after:
+            x = ops.take(x, p.PlacesWithPadding(before, after, mode)(K.shape(x)[axis]), axis)
+    return x
+
+
+@row(NUMPY)
+def roll(x: TensorLike, shift: Any, axis: Axes | None = None) -> Any:
+    """Return x moved along axes; what leaves at the end comes back at the beginning."""
+    x = as_tensor(x)
+    if axis is None:
+        flat = p.Roll((int(np.sum(shift)),), (0,))(K.reshape(x, (-1,)))
+        return K.reshape(flat, K.shape(x) if None in x.shape else x.shape)
+    axes = tuple(normalize_axis(a, x.ndim, "keras.ops.roll") for a in ops._listed(axis))
+    shifts = np.broadcast_to(np.asarray(shift, "int64"), (len(axes),))
+    return p.Roll(tuple(map(int, shifts)), axes)(x)
+
+
+@row(NUMPY)
+def rot90(array: TensorLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
+    """Return x turned by k right angles in the plane of two axes."""
+    x: Any = as_tensor(array)
+    first, second = (axis % x.ndim for axis in axes)
+    turned = {
+        0: lambda: x,
+        1: lambda: ops.swapaxes(K.reverse(x, second), first, second),
+        2: lambda: K.reverse(x, [first, second]),
+        3: lambda: K.reverse(ops.swapaxes(x, first, second), second),
+    }
+    return turned[k % 4]()
+
+
+@row(NUMPY)
+def flipud(x: TensorLike) -> Any:
+    """Return x with its rows turned round."""
+    return K.reverse(as_tensor(x), 0)
+
+
+@row(NUMPY)
+def fliplr(x: TensorLike) -> Any:
+    """Return x with its columns turned round."""
+    return K.reverse(as_tensor(x), 1)
+
+
+@row(NUMPY)
+def append(x1: Any, x2: Any, axis: int | None = None) -> Any:
+    """Return x1 and x2 behind one another; without an axis, as vectors."""
+    x1, x2 = promoted(x1, x2)
+    if axis is None:
+        x1, x2, axis = K.reshape(x1, (-1,)), K.reshape(x2, (-1,)), 0
+    return K.concatenate([x1, x2], axis)
+
+
+def _at_least(x: TensorLike, ndim: int) -> Tensor:
+    x = as_tensor(x)
+    if ndim == 3:
+        x = K.expand_dims(_at_least(x, 2), -1) if x.ndim < 3 else x
+    while x.ndim < ndim:
+        x = K.expand_dims(x, 0)
+    return x
+
+
+@row(NUMPY)
+def hstack(xs: Sequence[Any]) -> Any:
+    """Return tensors side by side: along the second axis, or the only one."""
+    tensors = [_at_least(x, 1) for x in xs]
+    return K.concatenate(tensors, 0 if tensors[0].ndim == 1 else 1)
+
+
+@row(NUMPY)
+def vstack(xs: Sequence[Any]) -> Any:
+    """Return tensors below each other: along the first of at least two axes."""
+    return K.concatenate([_at_least(x, 2) for x in xs], 0)
+
+
+@row(NUMPY)
+def dstack(xs: Sequence[Any]) -> Any:
+    """Return tensors behind each other: along the third of at least three axes."""
+    return K.concatenate([_at_least(x, 3) for x in xs], 2)
+
+
+@row(NUMPY)
+def hsplit(x: TensorLike, indices_or_sections: Any) -> Any:
+    """Return the parts of x along the second axis, or the only one."""
+    x = as_tensor(x)
+    return ops.split(x, indices_or_sections, 0 if x.ndim == 1 else 1)
+
+
+@row(NUMPY)
+def vsplit(x: TensorLike, indices_or_sections: Any) -> Any:
+    """Return the parts of x along the first axis."""
+    return ops.split(x, indices_or_sections, 0)
+
+
+@row(NUMPY)
+def dsplit(x: TensorLike, indices_or_sections: Any) -> Any:
+    """Return the parts of x along the third axis."""
+    return ops.split(x, indices_or_sections, 2)
+
+
+@row(NUMPY)
+def array_split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> Any:
+    """Return so many parts of x along an axis, the first ones longer by one where it must be."""
+    x = as_tensor(x)
+    cuts = indices_or_sections
+    if isinstance(cuts, int):
+        size = x.shape[axis]
+        if size is None:
+            raise ArgumentError(f"keras.ops.array_split: the size of axis {axis} is not known.")
+        cuts = np.cumsum([len(part) for part in np.array_split(np.empty(size), cuts)])[:-1].tolist()
+    return ops.split(x, list(cuts), axis)
+
+
+@row(NUMPY)
+def meshgrid(*x: TensorLike, indexing: str = "xy") -> Any:
+    """Return for each vector its entries along an axis of the grid that all of them span."""
+    if indexing not in ("xy", "ij"):
+        raise ArgumentError(f"keras.ops.meshgrid: indexing={indexing!r}; expected 'xy' or 'ij'.")
+    vectors = [K.reshape(as_tensor(one), (-1,)) for one in x]
+    sizes: Any = [ops.shape(one)[0] for one in vectors]
+    grids = [
+        ops.broadcast_to(K.reshape(one, _line(len(vectors), axis)), sizes)
+        for axis, one in enumerate(vectors)
+    ]
+    if indexing == "xy" and len(grids) > 1:
+        grids = [ops.swapaxes(grid, 0, 1) for grid in grids]
+    return grids
+
+
+@row(NUMPY)
+def diagonal(x: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Return the entries of a diagonal of the matrices in two axes, along a new last axis."""
+    x = ops.moveaxis(as_tensor(x), (axis1, axis2), (-2, -1))
+    rows, columns = ops.shape(x)[-2:]
+    down, right = max(-offset, 0), max(offset, 0)
+    count = _least(_minus(rows, down), _minus(columns, right))
+    places = ops.arange(count) * (columns + 1) + (down * columns + right)
+    flat = K.reshape(x, [*ops.shape(x)[:-2], rows * columns])
+    return ops.take(flat, places, axis=-1)
+
+
+def _minus(size: Any, number: int) -> Any:
+    return size - number if isinstance(size, Tensor) else max(size - number, 0)
+
+
+def _least(a: Any, b: Any) -> Any:
+    return K.minimum(a, b) if isinstance(a, Tensor) or isinstance(b, Tensor) else min(a, b)
+
+
+@row(NUMPY)
+def trace(x: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Return the sum of the entries of a diagonal."""
+    return K.sum(diagonal(x, offset, axis1, axis2), -1)
+
+
+@row(NUMPY)
+def diag(x: TensorLike, k: int = 0) -> Any:
+    """Return a diagonal of a matrix, or the matrix that has a vector as its diagonal."""
+    x = as_tensor(x)
+    if x.ndim > 1:
+        return diagonal(x, k)
+    padded = Pad(((max(-k, 0), max(k, 0)),))(x)
+    places = K.arange(K.shape(padded)[0])
+    there = K.equal(K.expand_dims(places, 1) + k, places)
+    return Where()(there, K.expand_dims(padded, 1), as_tensor(0, like=x))
+
+
+@row(NUMPY)
+def diagflat(x: TensorLike, k: int = 0) -> Any:
+    """Return the matrix that has all entries of x as its diagonal."""
+    return diag(K.reshape(x, (-1,)), k)
+
+
+@row(NUMPY)
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+    """Return for each place the entry of the first choice whose condition is true there."""
+    first = next((c for c in choicelist if not np.isscalar(c)), choicelist[0])
+    like = as_tensor(first)
+    pairs = list(zip(condlist, choicelist, strict=True))[::-1]
+    last = as_tensor(default, like=like)
+    return reduce(
+        lambda rest, pair: Where()(as_tensor(pair[0]), *promoted(pair[1], rest)), pairs, last
+    )
+
+
+# --- products -------------------------------------------------------------------------------------
+
+
+@row(NUMPY)
+def inner(x1: Any, x2: Any) -> Any:
+    """Return the sums of products over the last axes of both."""
+    x1, x2 = promoted(x1, x2)
+    return ops.tensordot(x1, x2, [[-1], [-1]]) if x1.ndim and x2.ndim else x1 * x2
+
+
+@row(NUMPY)
+def vdot(x1: Any, x2: Any) -> Any:
+    """Return the sum of products of all entries."""
+    x1, x2 = promoted(x1, x2)
+    return K.sum(K.reshape(x1, (-1,)) * K.reshape(x2, (-1,)))
+
+
+@row(NUMPY)
+def kron(x1: Any, x2: Any) -> Any:
+    """Return the product of Kronecker: x2 in the place of each entry of x1, times that entry."""
+    x1, x2 = promoted(x1, x2)
+    ndim = max(x1.ndim, x2.ndim)
+    x1, x2 = _in_front(x1, ndim), _in_front(x2, ndim)
+    pairs = list(zip(ops.shape(x1), ops.shape(x2), strict=True))
+    left = K.reshape(x1, [size for a, _ in pairs for size in (a, 1)])
+    right = K.reshape(x2, [size for _, b in pairs for size in (1, b)])
+    return K.reshape(left * right, [a * b for a, b in pairs])
+
+
+def _in_front(x: Tensor, ndim: int) -> Tensor:
+    while x.ndim < ndim:
+        x = K.expand_dims(x, 0)
+    return x
+
+
+@row(NUMPY)
+def cross(
+    x1: Any, x2: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Any:
+    """Return the cross product of vectors of 2 or 3 numbers; of two of 2 numbers, its height."""
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    x1, x2 = promoted(x1, x2)
+    a, b = (
+        [x[..., i] for i in range(x.shape[-1] or 0)]
+        for x in (ops.moveaxis(x1, axisa, -1), ops.moveaxis(x2, axisb, -1))
+    )
+    if not {len(a), len(b)} <= {2, 3}:
+        raise ArgumentError(
+            f"keras.ops.cross: vectors of {len(a)} and {len(b)} numbers; expected 2 or 3."
+        )
+    height = a[0] * b[1] - a[1] * b[0]
+    if len(a) == len(b) == 2:
+        return height
+    a, b = ([*v, 0 * v[0]] if len(v) == 2 else v for v in (a, b))
+    parts = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], height]
+    return ops.moveaxis(K.stack(parts, -1), -1, axisc)
+
+
+@row(NUMPY)
+def correlate(x1: Any, x2: Any, mode: str = "valid") -> Any:
+    """Return the sums of products of two vectors, one moved along the other.
+
+    Raises
+    ------
+    ArgumentError
+        The mode is none of "full", "same" and "valid", or a length is not known.
+    """
+    x1, x2 = (floating(x) for x in promoted(x1, x2))
+    n, count = x1.shape[0], x2.shape[0]
+    if mode not in ("full", "same", "valid") or n is None or count is None:
+        raise ArgumentError(
+            f"keras.ops.correlate: mode={mode!r}, shapes {x1.shape} and {x2.shape}; expected "
+            f"'full', 'same' or 'valid' and vectors of known lengths."
+        )
+    if n < count:
+        return K.reverse(correlate(x2, x1, mode), 0)
+    before = {"full": count - 1, "same": count // 2, "valid": 0}[mode]
+    after = {"full": count - 1, "same": count - 1 - count // 2, "valid": 0}[mode]
+    padded = K.reshape(Pad(((before, after),))(x1), (1, -1, 1))
+    found = K.conv1d(padded, K.reshape(x2, (-1, 1, 1)), data_format="channels_last")
+    return K.reshape(found, (-1,))
+
+
+@row(NUMPY)
+def corrcoef(x: TensorLike) -> Any:
+    """Return the correlation of each two rows."""
+    x = floating(x)
+    x = K.expand_dims(x, 0) if x.ndim < 2 else x
+    centered = x - K.mean(x, -1, True)
+    products = K.dot(centered, K.transpose(centered))
+    scale = K.sqrt(diagonal(products))
+    found = K.clip(products / K.expand_dims(scale, 1) / scale, -1.0, 1.0)
+    return K.reshape(found, ()) if found.shape == (1, 1) else found
+
+
+@row(NUMPY)
+def vander(x: TensorLike, N: int | None = None, increasing: bool = False) -> Any:
+    """Return the powers of the entries of a vector, falling from left to right."""
+    x = countable(x)
+    number = x.shape[0] if N is None else N
+    if number is None:
+        raise ArgumentError("keras.ops.vander: the length of x is not known; give N.")
+    rising = [K.ones_like(x)]
+    for _ in range(number - 1):
+        rising.append(rising[-1] * x)
+    return K.stack(rising if increasing else rising[::-1], -1)
+
+
+# --- new arrays -----------------------------------------------------------------------------------
+
+
+def dtype(x: TensorLike) -> str:
+    """Return the name of the type."""
+    return as_tensor(x).dtype if isinstance(x, Tensor) else np.asarray(x).dtype.name
+
+
+def empty(shape: Sequence[Any], dtype: str | None = None) -> Any:
+    """Return an array of a shape; here of zeros."""
+    return ops.zeros(shape, dtype)
+
+
+@row(NUMPY)
+def empty_like(x: TensorLike, dtype: str | None = None) -> Any:
+    """Return an array of the shape of x; here of zeros."""
+    return K.zeros_like(x, dtype=dtype)
+
+
+def tri(N: int, M: int | None = None, k: int = 0, dtype: str | None = None) -> np.ndarray:
+    """Return ones on the k-th diagonal and below it, zeros above."""
+    return np.tri(N, M, k, dtype=dtype or K.floatx())
+
+
+def logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10,
+    dtype: str | None = None,
+    axis: int = 0,
+) -> Any:
+    """Return numbers whose logarithms to a base lie at equal distances."""
+    start, stop = (np.asarray(_number(x)) for x in (start, stop))
+    found = np.logspace(start, stop, num, endpoint, base, axis=axis)
+    return found.astype(dtype or K.floatx())
+
+
+def geomspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: str | None = None,
+    axis: int = 0,
+) -> Any:
+    """Return numbers of which each is the one before times the same factor."""
+    start, stop = (np.asarray(_number(x)) for x in (start, stop))
+    return np.geomspace(start, stop, num, endpoint, axis=axis).astype(dtype or K.floatx())
+
+
+def _number(x: Any) -> Any:
+    return value_of(x) if isinstance(x, Tensor) else x
+
+
+def _window(function: Callable[..., np.ndarray], x: Any, *further: Any) -> np.ndarray:
+    return function(int(_number(x)), *map(_number, further)).astype(K.floatx())
+
+
+def bartlett(x: Any) -> np.ndarray:
+    """Return the window of Bartlett of x numbers, a triangle."""
+    return _window(np.bartlett, x)
+
+
+def blackman(x: Any) -> np.ndarray:
+    """Return the window of Blackman of x numbers."""
+    return _window(np.blackman, x)
+
+
+def hamming(x: Any) -> np.ndarray:
+    """Return the window of Hamming of x numbers."""
+    return _window(np.hamming, x)
+
+
+def hanning(x: Any) -> np.ndarray:
+    """Return the window of Hann of x numbers."""
+    return _window(np.hanning, x)
+
+
+def kaiser(x: Any, beta: Any) -> np.ndarray:
+    """Return the window of Kaiser of x numbers."""
+    return _window(np.kaiser, x, beta)
+
+
+# --- parts that are put into their place ----------------------------------------------------------
+
+
+@row(CORE)
+def scatter(indices: TensorLike, values: Any, shape: Sequence[Any]) -> Any:
+    """Return zeros of a shape, to which each value is added at its place.
+
+    `indices` has shape (..., n): along its last axis, a place in the first n axes of the shape.
+    """
+    sizes = shape_vector(shape)
+    return p.Scatter()(as_tensor(values), as_tensor(indices), _as_sizes(sizes))
+
+
+def _as_sizes(sizes: Any) -> Tensor:
+    return sizes if isinstance(sizes, Tensor) else Constant(sizes, "int32")
+
+
+@row(CORE)
+def scatter_update(
+    inputs: TensorLike, indices: Any, updates: Any, reduction: str | None = None
+) -> Any:
+    """Return the inputs with updates at places; see `scatter`.
+
+    Parameters
+    ----------
+    reduction : {None, "add", "max", "min", "mul"}
+        None: the update stands in the place of what was there. Only None and "add" have a gradient.
+    """
+    if reduction not in (None, "add", "max", "min", "mul"):
+        raise ArgumentError(
+            f"keras.ops.scatter_update: reduction={reduction!r}; expected None, 'add', 'max', "
+            f"'min' or 'mul'."
+        )
+    inputs = as_tensor(inputs)
+    updates = K.cast(as_tensor(updates, like=inputs), inputs.dtype)
+    return p.UpdatePlaces(reduction or "set")(inputs, as_tensor(indices), updates)
+
+
+@row(CORE)
+def slice_update(inputs: TensorLike, start_indices: Any, updates: Any) -> Any:
+    """Return the inputs with updates from a place on."""
+    inputs = as_tensor(inputs)
+    start = shape_vector(start_indices)
+    updates = K.cast(as_tensor(updates, like=inputs), inputs.dtype)
+    return p.UpdateSlice()(inputs, _as_sizes(start), updates)
+
+
+__all__ = public(globals(), _OTHERS)

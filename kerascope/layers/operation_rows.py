@@ -1,0 +1,108 @@
+"""Rows of the table of Keras 3's operations that are loaded when one of them is asked for.
+
+`row` does here what it does in `keras_ops`, and one thing more: between the layers of a model, in
+the dialect of Keras 3, the operation becomes one layer with the class and the arguments that Keras
+3 gives it, of however many ops it is made. So a file can hold it, and a picture shows it as one.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor, is_eager
+from kerascope.backend.scopes import current_scope
+from kerascope.engine.calling import operations_before
+from kerascope.layers import keras_ops
+from kerascope.layers.on_anything import on_anything
+from kerascope.layers.operations import Operation
+from kerascope.nested import flattened, found_in, replaced
+from kerascope.spellings import habits
+
+__all__: list[str] = []
+
+CORE, NUMPY, NN = keras_ops.CORE, keras_ops.NUMPY, keras_ops.NN
+MATH, LINALG, IMAGE = keras_ops.MATH, "keras.src.ops.linalg", "keras.src.ops.image"
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def row(home: str, kind: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return what makes a row of a function; see `keras_ops.row`."""
+
+    def enter(function: Callable[P, R]) -> Callable[P, R]:
+        name = keras_ops.entered(home, kind, function)
+        signature = inspect.signature(function)
+        plain = on_anything(function)
+
+        @wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if habits().wraps_operations and not is_eager() and not current_scope().makes_graph:
+                form = _form(signature, args, kwargs)
+                if form is not None:
+                    inputs, pattern, options = form
+                    layer = Operation(name, pattern, options)
+                    return layer(inputs if len(inputs) > 1 else inputs[0])
+            return plain(*args, **kwargs)
+
+        return call
+
+    return enter
+
+
+def _form(signature: inspect.Signature, args: Any, kwargs: Any) -> Any:
+    """Return (inputs, pattern, options) of a call between layers; None of any other call.
+
+    Arguments up to the last one that has a tensor or an array make the pattern.
+    """
+    tensors = list(dict.fromkeys(found_in((args, kwargs), Tensor)))
+    inputs = [x for x in tensors if K.is_keras_tensor(x) or operations_before(x)]
+    if not inputs or len(inputs) < len(tensors):
+        return None
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    by_place: list[tuple[str, Any]] = []
+    options: dict[str, Any] = {}
+    for name, parameter in signature.parameters.items():
+        value = bound.arguments[name]
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            by_place += [("", one) for one in value]
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            options.update(value)
+        elif parameter.kind is parameter.KEYWORD_ONLY:
+            options[name] = value
+        else:
+            by_place.append((name, value))
+    last = max(n for n, (name, value) in enumerate(by_place) if not name or _is_data(value))
+    pattern = [_item(value, inputs) for _, value in by_place[: last + 1]]
+    options = {**dict(by_place[last + 1 :]), **options}
+    is_plain = not any(map(callable, flattened([pattern, options])[0]))
+    return (inputs, pattern, options) if is_plain else None
+
+
+def _is_data(value: Any) -> bool:
+    return bool(found_in(value, (Tensor, np.ndarray)))
+
+
+def _item(value: Any, inputs: Sequence[Tensor]) -> Any:
+    """Return what stands in a pattern for an argument."""
+    if isinstance(value, tuple) and found_in(value, Tensor):
+        value = list(value)
+    value = replaced(value, Tensor, lambda x: {"tensor": inputs.index(x)})
+    return replaced(value, np.ndarray, _written)
+
+
+def _written(array: np.ndarray) -> dict[str, Any]:
+    config = {"value": array.tolist(), "dtype": array.dtype.name}
+    return {"class_name": "__numpy__", "config": config}
+
+
+def public(module: dict[str, Any], others: set[str]) -> list[str]:
+    """Return the names of the operations of a module: what it has in small letters of its own."""
+    return sorted(x for x in {*module} - others if x.islower() and x[0] != "_")
