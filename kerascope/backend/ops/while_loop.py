@@ -54,12 +54,16 @@ class While(Op):
         """The number of states."""
         return len(self.body.states)
 
+    def _fitted(self, inputs: Sequence[Tensor]) -> InnerGraph:
+        n = self.n_outputs
+        return self.body.fitted([*inputs[:n], *inputs[n + len(self.condition.others) :]])
+
     def infer_shape(self, *inputs: Tensor) -> Any:
-        shapes = tuple(x.shape for x in self.body.states)
+        shapes = tuple(x.shape for x in self._fitted(inputs).states)
         return shapes if len(shapes) > 1 else shapes[0]
 
     def infer_dtype(self, *inputs: Tensor) -> Any:
-        dtypes = tuple(x.dtype for x in self.body.states)
+        dtypes = tuple(x.dtype for x in self._fitted(inputs).states)
         return dtypes if len(dtypes) > 1 else dtypes[0]
 
     def perform(self, *arrays: np.ndarray) -> Any:
