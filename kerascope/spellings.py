@@ -360,6 +360,8 @@ class Habits(NamedTuple):
     class_words : dict or None
         Whether layers are called by their class in lower case, `maxpooling2d_1`, and which classes
         have another word for it; None: `max_pooling2d_1`.
+    endings_say_form : bool
+        Whether a file of a model must have an ending that says its form, or is HDF5 under any name.
     """
 
     weight_name: str
@@ -385,6 +387,7 @@ class Habits(NamedTuple):
     accuracy_by_shapes: bool = False
     hdf5_of_keras_3: bool = False
     class_words: Mapping[str, str] | None = None
+    endings_say_form: bool = False
 
 
 _KERAS_1_WORDS = {
@@ -444,6 +447,7 @@ HABITS: dict[str, Habits] = {
         metrics_keep_words=True,
         accuracy_by_shapes=True,
         hdf5_of_keras_3=True,
+        endings_say_form=True,
     ),
 }  # fmt: skip
 

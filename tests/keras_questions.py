@@ -211,7 +211,10 @@ def attribute(value: Any) -> str:
     value = value.decode() if isinstance(value, bytes) else value
     if isinstance(value, str) and value.startswith(("{", "[")):
         return json_checksum(value)
-    text = value if isinstance(value, str) else repr(np.asarray(value).tolist())
+    entries = np.asarray(value)
+    if entries.dtype.kind == "S":  # names in words of Keras 2 are bytes, in those of Keras 3 texts
+        entries = np.char.decode(entries)
+    text = value if isinstance(value, str) else repr(entries.tolist())
     return text if len(text) < 20 else checksum(text.encode())
 
 

@@ -205,21 +205,18 @@ def check_targets(targets: list[Any], functions: list[Any], outputs: list[Tensor
     Raises
     ------
     DataError
-        Class numbers were given to categorical_crossentropy, or the shape of the labels is not that
-        of the output.
+        Class numbers, or a single class, were given to categorical_crossentropy, or the shape of
+        the labels is not that of the output.
     """
     for y, loss, output in zip(targets, functions, outputs, strict=True):
         function = losses.plain_function(loss)
-        if (
-            function is losses.categorical_crossentropy
-            and y.shape[-1] == 1
-            and output.shape[-1] != 1
-        ):
+        if function is losses.categorical_crossentropy and y.shape[-1] == 1:
+            instead = "Use to_categorical(y), or the loss 'sparse_categorical_crossentropy'."
+            if output.shape[-1] == 1:
+                instead = "Of one class it is 0 whatever is predicted: use 'binary_crossentropy'."
             raise DataError(
                 f"y: targets of shape {tuple(y.shape)} with the loss categorical_crossentropy, "
-                "which expects one-hot rows "
-                f"of {output.shape[-1]} entries. Use to_categorical(y), or the loss "
-                "'sparse_categorical_crossentropy'."
+                f"which expects one-hot rows of {output.shape[-1]} entries. {instead}"
             )
         if (
             function is losses.sparse_categorical_crossentropy

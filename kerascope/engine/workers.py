@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import pickle
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -25,11 +26,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerascope.backend.ops.random import fresh_seed
+from kerascope.callers import warn
 from kerascope.errors import ArgumentError, DataError, DtypeError, WorkerError
 
 Source = Any  # a Sequence (it is asked `source[task]`) or an iterator (it is asked `next(source)`)
 
 JOIN_SECONDS = 5.0
+
+# Forking is what Keras's scripts count on where it is usual; macOS's own libraries do not bear it.
+FORKS = sys.platform == "linux"
 
 
 class Answer(NamedTuple):
@@ -123,20 +128,34 @@ class ThreadWorker:
 
 
 class ProcessWorker:
-    """A process that makes batches; it has its own copy of the source, which is `write`n to it.
+    """A process that makes batches; it has its own copy of the source.
 
-    It is spawned, not forked: it starts as a fresh Python, which is the same on every system and
-    safe beside the threads of NumPy.
+    On Linux it is forked: it has what the script has, generators too, and the script needs no
+    `if __name__ == "__main__":`. Elsewhere it is spawned, starts as a fresh Python, and the source
+    is `write`n to it.
+
+    Parameters
+    ----------
+    source : Sequence or iterator
+    random_seed : int or None
+        For NumPy's global generator.
+    before : list of ProcessWorker
+        Those that run already, whose connections a forked process must not hold.
     """
 
     word = "process"
 
-    def __init__(self, random_seed: int | None) -> None:
+    def __init__(
+        self, source: Source, random_seed: int | None, before: list[ProcessWorker]
+    ) -> None:
         import multiprocessing  # not worth loading for runs without processes
 
-        context = multiprocessing.get_context("spawn")
+        context: Any = multiprocessing.get_context("fork" if FORKS else "spawn")
         self._connection, theirs = context.Pipe()
-        arguments = (theirs, random_seed)
+        arguments: tuple[Any, ...] = (theirs, random_seed)
+        if FORKS:
+            inherited = [worker._connection for worker in [*before, self]]
+            arguments = (theirs, random_seed, source, inherited, len(before))
         self._process = context.Process(target=work_in_process, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
@@ -158,7 +177,7 @@ class ProcessWorker:
             self._process.join(JOIN_SECONDS)
             raise WorkerError(
                 f"a worker process ended by itself (exit code {self._process.exitcode}); expected "
-                "a batch. A script that asks for processes must start its work under "
+                "a batch. But on Linux, a script that asks for processes must start its work under "
                 "`if __name__ == '__main__':`, and its Sequence must stand in a file. "
                 "Or leave use_multiprocessing out: threads need neither."
             ) from error
@@ -196,12 +215,26 @@ def pickled(message: Any) -> bytes:
         ) from error
 
 
-def work_in_process(connection: Any, random_seed: int | None) -> None:
-    """Answer tasks until the connection is closed: the whole life of a worker process."""
+def work_in_process(
+    connection: Any,
+    random_seed: int | None,
+    source: Source = None,
+    inherited: Iterable[Any] = (),
+    number: int = 0,
+) -> None:
+    """Answer tasks until the connection is closed: the whole life of a worker process.
+
+    A forked one is given the source. It closes the ends of pipes that are not its own, or it would
+    not see when the script is gone. The first one draws on from NumPy's global generator as the
+    script would have done; the others must not draw the same.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits for it
+    for other in inherited:
+        other.close()
+    if random_seed is None and number:
+        random_seed = (np.random.randint(2**31) + number) % 2**32  # noqa: NPY002
     if random_seed is not None:
         np.random.seed(random_seed)  # noqa: NPY002 (what scripts draw from)
-    source: Source = None
     while True:
         try:
             word, content = pickle.loads(connection.recv_bytes())
@@ -253,7 +286,12 @@ class WorkerPool:
     ArgumentError
         A number makes no sense.
     DtypeError
-        The source cannot go to another process. No process is left.
+        The source cannot go to another process where processes are spawned. No process is left.
+
+    Warns
+    -----
+    KerascopeWarning
+        Several processes have the same generator.
     """
 
     def __init__(
@@ -272,16 +310,31 @@ class WorkerPool:
         self._waiting: deque[tuple[int, Any]] = deque()
         self._workers: list[Any]
         self._sent: bytes | None = None
+        self._seeds = _seeds(random_seed, int(workers)) if use_multiprocessing else []
         if use_multiprocessing:
-            self._sent = pickled(("source", source))
-            seeds = _seeds(random_seed, workers)
-            self._workers = [ProcessWorker(seed) for seed in seeds]
-            for worker in self._workers:  # now that all of them are starting, side by side
-                worker.write(self._sent)
+            self._start_processes()
         else:
             count = int(workers) if is_numbered(source) else 1
             self._workers = [ThreadWorker(source) for _ in range(count)]
         self._turns = itertools.cycle(self._workers)
+
+    def _start_processes(self) -> None:
+        """Start processes; forked ones need not be sent the source, unless it changes."""
+        try:
+            self._sent = pickled(("source", self.source))
+        except DtypeError:
+            if not FORKS:
+                raise
+        if not is_numbered(self.source) and len(self._seeds) > 1:
+            warn(
+                "use_multiprocessing: each of several processes has its own copy of the generator; "
+                "the same data may come more than once. Use a keras.utils.Sequence, or workers=1."
+            )
+        self._workers = []
+        for seed in self._seeds:
+            self._workers.append(ProcessWorker(self.source, seed, self._workers))
+        for worker in self._workers if not FORKS else ():  # when all are starting, side by side
+            worker.write(self._sent)
 
     def made(self, tasks: Iterable[int]) -> Iterator[Any]:
         """Yield the batch of each task, in order, until an iterator is exhausted.
@@ -327,9 +380,14 @@ class WorkerPool:
 
     def renew(self) -> None:
         """Let processes know that the source has changed; threads see it."""
-        if self._sent is None:
+        if not self._seeds:
             return
         self._drop_the_rest()
+        if self._sent is None:  # it cannot be sent: it is forked again, as Keras does it
+            self.end()
+            self._start_processes()
+            self._turns = itertools.cycle(self._workers)
+            return
         message = pickled(("source", self.source))
         if message != self._sent:
             self._sent = message
@@ -479,8 +537,8 @@ class GeneratorEnqueuer(SequenceEnqueuer):
     ----------
     sequence : generator or iterator
     use_multiprocessing : bool
-        Processes instead of threads: then the iterator must be an object that can be pickled, which
-        a generator function's is not, and each process has its own copy of it.
+        Processes instead of threads; each has its own copy of the iterator. But on Linux the
+        iterator must be an object that can be pickled, which a generator function's is not.
     wait_time : float, optional
         Keras's older argument; nothing waits here.
     random_seed : int, optional

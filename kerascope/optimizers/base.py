@@ -327,7 +327,9 @@ class Optimizer(Configured):
         return K.batch_get_value(self.weights)
 
     def set_weights(self, weights: Sequence[Any]) -> None:
-        """Set the numbers in `weights`.
+        """Set the numbers in `weights`; the count of iterations, which comes first, may be missing.
+
+        Keras 2 stores none for RMSprop, Adagrad and Adadelta: then it stays as it is.
 
         Raises
         ------
@@ -336,13 +338,16 @@ class Optimizer(Configured):
         ShapeError
             An array has another shape than its variable; nothing is changed.
         """
-        if len(weights) != len(self.weights):
+        variables = self.weights
+        if len(weights) == len(variables) - 1 and variables[0] is self.iterations:
+            variables = variables[1:]
+        if len(weights) != len(variables):
             raise ArgumentError(
                 f"{type(self).__name__}.set_weights: {len(weights)} arrays; expected "
                 f"{len(self.weights)}: iterations and the slots. The slots exist once the model's "
                 f"train function is made."
             )
-        K.batch_set_value(zip(self.weights, weights, strict=True))
+        K.batch_set_value(zip(variables, weights, strict=True))
 
     def get_config(self) -> dict[str, Any]:
         """Return the hyperparameters as plain numbers."""

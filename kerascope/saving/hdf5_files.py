@@ -1,4 +1,4 @@
-"""Opening HDF5 files that may come from anywhere.
+"""Writing HDF5 files, and opening those that may come from anywhere.
 
 HDF5 can do more than hold arrays: a link may lead into another file, an array may be declared a
 thousand times larger than what is stored. `reading_hdf5` goes through the whole file once, before
@@ -17,8 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.errors import ConfigError, DataError, KerascopeError, UnavailableError
-from kerascope.files import comes_from_the_system
+from kerascope.errors import (
+    ArgumentError,
+    ConfigError,
+    DataError,
+    KerascopeError,
+    UnavailableError,
+)
+from kerascope.files import comes_from_the_system, replacing
 from kerascope.saving.untrusted import (
     DEEPEST_GROUP,
     FREE_SIZE,
@@ -162,13 +168,95 @@ def writing_hdf5(path: Any) -> Iterator[Any]:
         yield file
 
 
+def is_open(target: Any) -> bool:
+    """Tell whether a file was opened by the caller: an HDF5 file, a group in one, or a stream."""
+    return any(hasattr(target, name) for name in ("create_group", "read", "write"))
+
+
+def name_of(target: Any) -> str:
+    """Return what a file is called in an error.
+
+    Examples
+    --------
+    >>> name_of("model.h5"), name_of(io.BytesIO())
+    ("'model.h5'", 'the binary file')
+    """
+    if hasattr(target, "create_group"):
+        return repr(f"{target.file.filename}{target.name.rstrip('/')}")
+    if is_open(target):
+        name = getattr(target, "name", None)
+        return repr(name) if isinstance(name, str) else "the binary file"
+    return repr(str(target))
+
+
+@contextmanager
+def filling_hdf5(target: Any, overwrite: bool) -> Iterator[Any]:
+    """Give an empty HDF5 file to write to, and put it where it belongs when all went well.
+
+    Parameters
+    ----------
+    target : str, Path, h5py.Group, or binary file
+        What else is in an open group stays there.
+    overwrite : bool
+        False refuses to replace what is there.
+
+    Raises
+    ------
+    ArgumentError
+        Something is there and `overwrite` is False, or an open file cannot be written.
+    UnavailableError
+        The file cannot be written: see `files.replacing`.
+    """
+    if not is_open(target):
+        with replacing(target, overwrite=overwrite) as unfinished, writing_hdf5(unfinished) as file:
+            yield file
+        return
+    content = io.BytesIO()
+    with writing_hdf5(content) as file:
+        yield file
+        if hasattr(target, "create_group"):
+            _fill_group(target, file, overwrite)
+    if hasattr(target, "write"):
+        target.write(content.getvalue())
+
+
+# What a model has in a group, beside its layers: members, and beginnings of attributes.
+_MEMBERS = ("model_weights", "optimizer_weights")
+_ATTRIBUTES = ("model_config", "training_config", "layer_names", "keras_version", "backend")
+
+
+def _fill_group(group: Any, file: Any, overwrite: bool) -> None:
+    """Copy a file into a group, in place of a model or of weights that were there."""
+    where = name_of(group)
+    if group.file.mode == "r":
+        raise ArgumentError(
+            f"save: {where} is open for reading; open it with mode 'r+', 'a' or 'w'."
+        )
+    members = [name for name in group if name in file or name in _MEMBERS]
+    attributes = [name for name in group.attrs if name.rstrip("0123456789") in _ATTRIBUTES]
+    if not overwrite and (members or attributes):
+        raise ArgumentError(
+            f"save: {where} has {(members + attributes)[0]!r} already; expected a group without, "
+            f"since overwrite is False."
+        )
+    for name in members:
+        del group[name]
+    for name in attributes:
+        del group.attrs[name]
+    for name in file:
+        file.copy(name, group)
+    for name, value in file.attrs.items():
+        group.attrs[name] = value
+
+
 @contextmanager
 def reading_hdf5(source: Any, where: str) -> Iterator[Any]:
     """Open an HDF5 file for reading, after a look at all that is in it.
 
     Parameters
     ----------
-    source : str, Path, or binary file
+    source : str, Path, h5py.Group, or binary file
+        A group is looked at, and left open.
     where : str
         What the file is called in an error.
 
@@ -181,9 +269,13 @@ def reading_hdf5(source: Any, where: str) -> Iterator[Any]:
     """
     import h5py
 
-    if not hasattr(source, "read") and not Path(source).is_file():
+    if not is_open(source) and not Path(source).is_file():
         raise UnavailableError(f"there is no file {where}; expected an HDF5 file.")
     try:
+        if isinstance(source, h5py.Group):  # whoever opened it has read what HDF5 reads unasked
+            check_members(source, where)
+            yield source
+            return
         with h5py.File(source, "r") as file:
             names = check_members(file, where)
             with bytes_of(source) as content:
@@ -355,6 +447,7 @@ def save_attributes_to_hdf5_group(group: Any, name: str, data: Sequence[bytes | 
     name : str
         Of the attribute: "layer_names", "weight_names".
     data : list of bytes or str
+        Bytes are stored with one length, which Keras 2 needs; texts with any, as Keras 3 does.
 
     Raises
     ------
@@ -362,6 +455,7 @@ def save_attributes_to_hdf5_group(group: Any, name: str, data: Sequence[bytes | 
         A single name is too long.
     """
     names = [item.encode() if isinstance(item, str) else bytes(item) for item in data]
+    form: Any = np.array if data and isinstance(data[0], bytes) else list
     longest = max((len(item) for item in names), default=0)
     if longest > LARGEST_ATTRIBUTE:
         raise ConfigError(
@@ -369,11 +463,11 @@ def save_attributes_to_hdf5_group(group: Any, name: str, data: Sequence[bytes | 
             f"{LARGEST_ATTRIBUTE}. Give it a shorter name."
         )
     if longest * len(names) <= LARGEST_ATTRIBUTE:
-        group.attrs[name] = names
+        group.attrs[name] = form(names)
         return
     step = LARGEST_ATTRIBUTE // longest
     for piece, start in enumerate(range(0, len(names), step)):
-        group.attrs[f"{name}{piece}"] = names[start : start + step]
+        group.attrs[f"{name}{piece}"] = form(names[start : start + step])
 
 
 def load_attributes_from_hdf5_group(group: Any, name: str) -> list[str]:

@@ -23,7 +23,6 @@ from kerascope.configured import plain
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.saving import KERAS_VERSION
 from kerascope.errors import ConfigError, DataError
-from kerascope.files import replacing
 from kerascope.layers.opaque import FileConfig, Opaque, opaque_layers
 from kerascope.limits import Budget, Limits, building
 from kerascope.nested import dicts_in
@@ -31,12 +30,13 @@ from kerascope.registry import did_you_mean
 from kerascope.saving.configs import is_from_keras_3, model_of
 from kerascope.saving.hdf5_files import (
     array_of,
+    filling_hdf5,
     has_attribute,
     load_attributes_from_hdf5_group,
+    name_of,
     numbers_in,
     reading_hdf5,
     save_attributes_to_hdf5_group,
-    writing_hdf5,
 )
 from kerascope.saving.keras3_compile import (
     compile_from_keras_3,
@@ -49,7 +49,11 @@ from kerascope.saving.keras3_files import ATTEMPTS, KERAS_3_VERSION, keras_3_con
 from kerascope.saving.keras3_table import ACTIVATIONS
 from kerascope.saving.keras3_weights import Orders, listed_weights, orders_in
 from kerascope.saving.keras3_writing import NoCounterpartError
-from kerascope.saving.older_keras import is_from_keras_1, preprocess_weights_for_loading
+from kerascope.saving.older_keras import (
+    for_keras_2,
+    is_from_keras_1,
+    preprocess_weights_for_loading,
+)
 from kerascope.saving.opaque_files import (
     KeptFile,
     Rest,
@@ -76,6 +80,9 @@ __all__ = [
 
 
 Pairs = list[tuple[Variable, np.ndarray]]
+
+# Our kernels are laid out as TensorFlow's: Keras 2 on Theano turns those of such files round.
+BACKEND = b"tensorflow"
 
 # Keras 3 adds this entry, for weights of the model itself, at the end of `layer_names`.
 OF_THE_MODEL_ITSELF = "top_level_model_weights"
@@ -137,17 +144,24 @@ def write_layers(
 
     Weights that were read from a file whose layers need not be known keep their names there.
     """
-    save_attributes_to_hdf5_group(group, "layer_names", list(weights))
-    group.attrs["backend"] = b"kerascope"
+    is_keras_3 = version == KERAS_3_VERSION
+    save_attributes_to_hdf5_group(group, "layer_names", _written_names(weights, is_keras_3))
+    group.attrs["backend"] = BACKEND
     group.attrs["keras_version"] = version.encode()
     for name, own in weights.items():
-        write_weights(group.create_group(name), own, known)
+        write_weights(group.create_group(name), own, known, is_keras_3)
+
+
+def _written_names(names: Iterable[str], as_texts: bool) -> list[Any]:
+    """Return names as Keras 3 writes them, texts, or as bytes, which Keras 2 reads."""
+    return [name if as_texts else name.encode() for name in names]
 
 
 def write_weights(
     group: Any,
     weights: Iterable[Variable | np.ndarray],
     known: dict[Variable, str] | None = None,
+    as_texts: bool = False,
 ) -> None:
     """Write variables as arrays of a group, under their own names where these are distinct.
 
@@ -162,7 +176,7 @@ def write_weights(
             name = f"{name}_again"
         names.append(name)
         group.create_dataset(name, data=w.room if isinstance(w, Variable) else w)
-    save_attributes_to_hdf5_group(group, "weight_names", names)
+    save_attributes_to_hdf5_group(group, "weight_names", _written_names(names, as_texts))
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -369,16 +383,18 @@ def save_hdf5_model(model: Any, filepath: Any, overwrite: bool, include_optimize
     kept = kept_file(model, "hdf5") or KeptFile({}, None, Rest())
     config = json.dumps(kept.restored(content.config))
     training = kept.training or None if content.training is None else json.dumps(content.training)
-    with replacing(filepath, overwrite=overwrite) as unfinished, writing_hdf5(unfinished) as file:
+    with filling_hdf5(filepath, overwrite) as file:
         file.attrs["keras_version"] = content.version.encode()
-        file.attrs["backend"] = b"kerascope"
+        file.attrs["backend"] = BACKEND
         file.attrs["model_config"] = config.encode()
         group = file.create_group("model_weights")
         write_layers(group, content.layers, content.version, kept.names)
         if training is not None:
             file.attrs["training_config"] = training.encode()
+        is_keras_3 = content.version == KERAS_3_VERSION
         if training is not None and content.state:
-            write_weights(file.create_group("optimizer_weights"), content.state)
+            group = file.create_group("optimizer_weights")
+            write_weights(group, content.state, as_texts=is_keras_3)
         elif content.training is None:
             for path, array in kept.rest.arrays.items():
                 file.create_dataset(path, data=array)
@@ -391,7 +407,7 @@ def save_hdf5_weights(model: Any, filepath: Any, overwrite: bool) -> None:
     is_of_keras_3 = habits().hdf5_of_keras_3
     layers = _listed(model) if is_of_keras_3 else _weights(model)
     version = KERAS_3_VERSION if is_of_keras_3 else KERAS_VERSION
-    with replacing(filepath, overwrite=overwrite) as unfinished, writing_hdf5(unfinished) as file:
+    with filling_hdf5(filepath, overwrite) as file:
         write_layers(file, layers, version)
 
 
@@ -415,7 +431,7 @@ def written_config(model: Any) -> tuple[str, Config]:
             return KERAS_3_VERSION, keras_3_config(model)
         except NoCounterpartError:
             pass  # then nobody but us can read it
-    return KERAS_VERSION, config
+    return KERAS_VERSION, for_keras_2(config)
 
 
 def _content(model: Any, is_trained: bool) -> _Content:
@@ -425,6 +441,7 @@ def _content(model: Any, is_trained: bool) -> _Content:
             return _content_of_keras_3(model, config, is_trained)
         except NoCounterpartError:
             config = {"class_name": type(model).__name__, "config": model.get_config()}
+            config = for_keras_2(config)
     training = training_config(model) if is_trained else None
     has_state = is_trained and model.train_function is not None
     state = model.optimizer.weights if has_state else []
@@ -488,7 +505,7 @@ def load_hdf5_model(
     filepath: Any, compile: bool, safe_mode: bool, limits: Limits | None, opaque: bool = False
 ) -> Any:
     """Read a whole model; `saving_api.load_model` says what can go wrong."""
-    where = repr(str(filepath))
+    where = name_of(filepath)
     with reading_hdf5(filepath, where) as file:
         if "model_config" not in file.attrs:
             raise ConfigError(
@@ -608,7 +625,7 @@ def load_hdf5_weights(
     model: Any, filepath: Any, by_name: bool, skip_mismatch: bool, reshape: bool
 ) -> None:
     """Read weights from a file of weights, or of a whole model, in Keras 2's layout."""
-    with reading_hdf5(filepath, repr(str(filepath))) as file:
+    with reading_hdf5(filepath, name_of(filepath)) as file:
         group = file.get("model_weights", file)
         if by_name:
             load_weights_from_hdf5_group_by_name(group, layers_of(model), skip_mismatch, reshape)

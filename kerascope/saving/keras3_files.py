@@ -23,6 +23,7 @@ from kerascope.saving.configs import model_of
 from kerascope.saving.hdf5_files import (
     array_of,
     check_system,
+    name_of,
     numbers_in,
     reading_hdf5,
     writing_hdf5,
@@ -253,7 +254,7 @@ def load_keras_model(
     filepath: Any, compile: bool, safe_mode: bool, limits: Limits | None, opaque: bool = False
 ) -> Any:
     """Read a whole model from a .keras archive; `saving_api.load_model` says what can go wrong."""
-    where = repr(str(filepath))
+    where = name_of(filepath)
     with reading_archive(filepath, where) as archive:
         _check_version(archive, where)
         config = read_json(archive.text(CONFIG), where, limits)
@@ -359,7 +360,7 @@ def load_keras_weights(
     DataError
         They do not fit the model. No weight was changed.
     """
-    where = repr(str(filepath))
+    where = name_of(filepath)
     if by_name:
         raise ConfigError(
             f"{where}: Keras 3's files of weights know the layers by their classes and their "

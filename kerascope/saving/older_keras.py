@@ -1,5 +1,7 @@
 """What older versions of Keras wrote, brought into today's words: configurations and weights.
 
+And today's configurations in words that Keras 2 knows, for files that it shall read.
+
 The arguments that only changed their names are those of `kerascope.spellings`. What changed more
 than that stands here, in functions over data.
 """
@@ -235,10 +237,64 @@ def _dot_axes(axes: Any) -> Any:
     return axes
 
 
+# --- configurations for Keras 2 -------------------------------------------------------------------
+
+# Class -> arguments that Keras 2.2.4 does not know, with the value for which it needs none.
+UNKNOWN_TO_KERAS_2: dict[str, Config] = {
+    **{f"Conv{n}D": {"groups": 1} for n in (1, 2, 3)},
+    **{
+        f"Global{kind}Pooling{n}D": {"keepdims": False}
+        for kind in ("Max", "Average")
+        for n in (1, 2, 3)
+    },
+    "Conv3DTranspose": {"dilation_rate": [1, 1, 1]},
+    "GaussianDropout": {"seed": None},
+    "GaussianNoise": {"seed": None},
+    "ZeroPadding1D": {"data_format": "channels_last"},
+}
+
+# Our class -> the one that does the same in Keras 2.2.4, and its arguments.
+_SCALED = {"Glorot": (1.0, "fan_avg"), "He": (2.0, "fan_in"), "Lecun": (1.0, "fan_in")}
+CLASSES_OF_KERAS_2: dict[str, tuple[str, Config]] = {
+    "L1": ("L1L2", {"l1": 0.0, "l2": 0.0}),
+    "L2": ("L1L2", {"l1": 0.0, "l2": 0.0}),
+    **{
+        f"{name}{kind}": (
+            "VarianceScaling",
+            {"scale": scale, "mode": mode, "distribution": kind.lower(), "seed": None},
+        )
+        for name, (scale, mode) in _SCALED.items()
+        for kind in ("Uniform", "Normal")
+    },
+}
+
+
+def for_keras_2(value: Any) -> Any:
+    """Return a configuration in words that Keras 2.2.4 knows too, wherever it has some.
+
+    Examples
+    --------
+    >>> for_keras_2({"class_name": "L2", "config": {"l2": 0.5}})
+    {'class_name': 'L1L2', 'config': {'l1': 0.0, 'l2': 0.5}}
+    """
+    if type(value) in (list, tuple):
+        return type(value)([for_keras_2(item) for item in value])
+    if type(value) is not dict:
+        return value
+    value = {key: for_keras_2(item) for key, item in value.items()}
+    name, config = value.get("class_name"), value.get("config")
+    if not isinstance(name, str) or not isinstance(config, dict):
+        return value
+    class_name, defaults = CLASSES_OF_KERAS_2.get(name, (name, {}))
+    unknown = UNKNOWN_TO_KERAS_2.get(name, {})
+    needed = {k: v for k, v in config.items() if k not in unknown or v != unknown[k]}
+    return {**value, "class_name": class_name, "config": {**defaults, **needed}}
+
+
 # --- weights of Keras 1 and early Keras 2 ---------------------------------------------------------
 # Keras 1 stored convolution kernels with their axes in another order, the gates of recurrent layers
-# as separate arrays, and flipped kernels where Theano computed a true convolution. Every rule here
-# is one small function from a list of arrays to a list of arrays.
+# as separate arrays, and flipped kernels where Theano computed a true convolution, which Keras 2
+# does too. Every rule here is one small function from a list of arrays to a list of arrays.
 
 
 Arrays = list[np.ndarray]
@@ -351,20 +407,22 @@ def _convolution_1d(layer: Any, arrays: Arrays, backend: str | None) -> Arrays:
 def _convolution(layer: Layer, arrays: Arrays, backend: str | None) -> Arrays:
     """Bring a kernel (filters, channels, *size) into the order (*size, channels, filters)."""
     kernel, *rest = arrays
-    expected = tuple(layer.weights[0].shape)
+    return [_filters_last(layer, kernel, tuple(layer.weights[0].shape)), *rest]
+
+
+def _filters_last(layer: Any, kernel: np.ndarray, expected: Any) -> np.ndarray:
     filters_first = getattr(layer, "data_format", None) == "channels_first"
     if kernel.shape != expected or filters_first:
         turned = np.transpose(kernel, (*range(2, kernel.ndim), 1, 0))
-        kernel = turned if turned.shape == expected else kernel
-    return [kernel, *rest]
+        return turned if turned.shape == expected else kernel
+    return kernel
 
 
 def _unflipped(layer: Any, arrays: Arrays) -> Arrays:
     """Theano convolved with the kernel turned round: turn it back."""
-    if type(layer).__name__ not in FLIPPED_BY_THEANO or not arrays:
-        return arrays
-    kernel, *rest = arrays
-    return [np.flip(kernel, tuple(range(kernel.ndim - 2))), *rest]
+    count = FLIPPED_BY_THEANO.get(type(layer).__name__, 0)
+    turned = [np.flip(kernel, tuple(range(kernel.ndim - 2))) for kernel in arrays[:count]]
+    return [*turned, *arrays[count:]]
 
 
 def _transposed_convolution(layer: Layer, arrays: Arrays, backend: str | None) -> Arrays:
@@ -381,6 +439,18 @@ def _transposed_convolution(layer: Layer, arrays: Arrays, backend: str | None) -
 def _lstm(layer: Layer, arrays: Arrays, backend: str | None) -> Arrays:
     """Join the 12 arrays of an LSTM: for each of i, c, f, o its kernel, recurrent kernel, bias."""
     return _joined_gates(arrays, kept="icfo", wanted="ifco")
+
+
+def _conv_lstm(layer: Any, arrays: Arrays, backend: str | None) -> Arrays:
+    """Join the 12 arrays of a ConvLSTM2D, whose kernels may have the filters first."""
+    if len(arrays) != 12:
+        return arrays
+    turned: Arrays = []
+    for number, array in enumerate(arrays):
+        channels = layer.weights[number % 3].shape[-2] if number % 3 < 2 else 0
+        shape = (*layer.kernel_size, channels, layer.filters)
+        turned.append(array if number % 3 == 2 else _filters_last(layer, array, shape))
+    return _joined_gates(turned, kept="icfo", wanted="ifco")
 
 
 def _gru(layer: Layer, arrays: Arrays, backend: str | None) -> Arrays:
@@ -400,8 +470,10 @@ RULES_OF_KERAS_1 = {
     "Conv2D": _convolution,
     "Conv3D": _convolution,
     "Conv2DTranspose": _transposed_convolution,
+    "ConvLSTM2D": _conv_lstm,
     "LSTM": _lstm,
     "GRU": _gru,
 }
 
-FLIPPED_BY_THEANO = ("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "ConvLSTM2D")
+# Class -> how many of its arrays, the first ones, are kernels of convolutions.
+FLIPPED_BY_THEANO = {"Conv1D": 1, "Conv2D": 1, "Conv3D": 1, "Conv2DTranspose": 1, "ConvLSTM2D": 2}

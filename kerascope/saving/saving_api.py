@@ -5,12 +5,15 @@
 | `.keras` | Keras 3's archive: `keras3_files` |
 | `.weights.h5` | Keras 3's weights: `keras3_files` |
 | `.h5`, `.hdf5` | Keras 2's HDF5: `hdf5_models`; Keras 3 writes and reads it too |
+| any other | the same HDF5, as Keras 1 and 2 do; Keras 3 refuses it |
 
+In place of a name an `h5py.File`, a group in one, or a binary file may be given, which get HDF5.
 When reading, a file's first bytes count more than its name.
 """
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +23,7 @@ from kerascope.errors import ConfigError, KerascopeError, UnavailableError
 from kerascope.limits import USUAL, Limits
 from kerascope.registry import custom_object_scope, did_you_mean
 from kerascope.saving.configs import DAMAGED
-from kerascope.saving.hdf5_files import SIGNATURE, reading_hdf5
+from kerascope.saving.hdf5_files import SIGNATURE, is_open, name_of, reading_hdf5
 from kerascope.saving.hdf5_models import (
     load_hdf5_model,
     load_hdf5_weights,
@@ -34,12 +37,14 @@ from kerascope.saving.keras3_files import (
     save_keras_model,
     save_keras_weights,
 )
+from kerascope.spellings import habits
 
 __all__ = ["load_model", "load_weights", "save_model", "save_weights"]
 
 HDF5_ENDINGS = (".h5", ".hdf5")
 KERAS_ENDING = ".keras"
 KERAS_WEIGHTS_ENDING = ".weights.h5"
+ARCHIVE_SIGNATURE = b"PK\x03\x04"
 
 # What other tools write -> what to do. The first bytes or the ending tell.
 _OTHERS: dict[str, str] = {
@@ -70,8 +75,9 @@ def save_model(
     ----------
     model : Model
         A graph of layers.
-    filepath : str or Path
-        Ends in .keras (the form of Keras 3), .h5 or .hdf5 (that of Keras 1 and 2).
+    filepath : str, Path, h5py.Group, or binary file
+        A name that ends in .keras has the form of Keras 3, any other that of Keras 1 and 2; in
+        dialect "3" that is one in .h5 or .hdf5.
     overwrite : bool
         False refuses to replace a file.
     include_optimizer : bool
@@ -98,8 +104,9 @@ def save_weights(model: Any, filepath: Any, overwrite: bool = True) -> None:
     Parameters
     ----------
     model : Model
-    filepath : str or Path
-        Ends in .weights.h5 (the form of Keras 3), .h5 or .hdf5 (that of Keras 1 and 2).
+    filepath : str, Path, h5py.Group, or binary file
+        A name that ends in .weights.h5 has the form of Keras 3, any other that of Keras 1 and 2; in
+        dialect "3" that is one in .h5 or .hdf5.
     overwrite : bool
         False refuses to replace a file.
 
@@ -122,10 +129,12 @@ def save_weights(model: Any, filepath: Any, overwrite: bool = True) -> None:
 
 
 def _writer(filepath: Any, keras: Callable[..., None], hdf5: Callable[..., None]) -> Any:
+    if is_open(filepath):
+        return hdf5
     ending = Path(filepath).suffix.lower()
     if ending == KERAS_ENDING:
         return keras
-    if ending in HDF5_ENDINGS:
+    if ending in HDF5_ENDINGS or not habits().endings_say_form:
         return hdf5
     raise ConfigError(
         f"save: cannot write {str(filepath)!r}; expected a name that ends in .keras, .h5 or .hdf5."
@@ -148,8 +157,9 @@ def load_model(
 
     Parameters
     ----------
-    filepath : str or Path
-        A .keras archive, or an HDF5 file, written here or by Keras 1, 2 or 3.
+    filepath : str, Path, h5py.Group, or binary file
+        A .keras archive, or an HDF5 file, written here or by Keras 1, 2 or 3. Of a stream of bytes
+        the rest is read.
     custom_objects : dict, optional
         Your own classes and functions, by name.
     compile : bool
@@ -176,6 +186,7 @@ def load_model(
     UnknownNameError
         It names a class or function that is not known; pass it in `custom_objects`.
     """
+    filepath = _rewindable(filepath)
     kind = _kind_of(filepath)
     with custom_object_scope(custom_objects or {}):
         try:
@@ -183,12 +194,12 @@ def load_model(
                 return load_keras_model(filepath, compile, safe_mode, limits, opaque)
             return load_hdf5_model(filepath, compile, safe_mode, limits, opaque)
         except KerascopeError as error:
-            if str(filepath) not in str(error):
-                error.args = (f"{str(filepath)!r}: {error}",)
+            if name_of(filepath).strip("'") not in str(error):
+                error.args = (f"{name_of(filepath)}: {error}",)
             raise
         except (*DAMAGED, OSError) as error:
             raise ConfigError(
-                f"{str(filepath)!r} cannot be read ({type(error).__name__}: {error})."
+                f"{name_of(filepath)} cannot be read ({type(error).__name__}: {error})."
             ) from error
 
 
@@ -204,7 +215,7 @@ def load_weights(
     Parameters
     ----------
     model : Model
-    filepath : str or Path
+    filepath : str, Path, h5py.Group, or binary file
         A file of weights, or of a whole model, in any of the forms.
     by_name : bool
         Layers that the file does not name keep their weights. Only .h5 files of Keras 1 and 2 have
@@ -219,16 +230,24 @@ def load_weights(
     DataError
         The file's weights do not fit the model's. No weight was changed.
     """
+    filepath = _rewindable(filepath)
     kind = _kind_of(filepath)
     if kind == "archive":
         load_keras_weights(model, filepath, by_name, skip_mismatch, is_archive=True)
         return
-    with reading_hdf5(filepath, repr(str(filepath))) as file:
+    with reading_hdf5(filepath, name_of(filepath)) as file:
         is_keras_3 = is_keras_3_weights(file)
     if is_keras_3:
         load_keras_weights(model, filepath, by_name, skip_mismatch, is_archive=False)
     else:
         load_hdf5_weights(model, filepath, by_name, skip_mismatch, reshape)
+
+
+def _rewindable(filepath: Any) -> Any:
+    """Return the rest of a stream of bytes as a file in memory; what is no stream, as it is."""
+    if not hasattr(filepath, "read") or isinstance(filepath, io.BytesIO):
+        return filepath
+    return io.BytesIO(filepath.read())
 
 
 def _kind_of(filepath: Any) -> str:
@@ -241,6 +260,10 @@ def _kind_of(filepath: Any) -> str:
     ConfigError
         It is a file of another kind.
     """
+    if hasattr(filepath, "create_group"):
+        return "hdf5"
+    if is_open(filepath):
+        return "archive" if filepath.getbuffer()[:4] == ARCHIVE_SIGNATURE else "hdf5"
     path = Path(filepath)
     if path.is_dir():
         raise ConfigError(_words_for_folder(path))
@@ -253,7 +276,7 @@ def _kind_of(filepath: Any) -> str:
     remedy = _OTHERS.get(path.suffix.lower())
     if start.startswith(SIGNATURE):
         return "hdf5"
-    if start.startswith(b"PK\x03\x04") and (remedy is None):
+    if start.startswith(ARCHIVE_SIGNATURE) and (remedy is None):
         return "archive"
     if remedy is not None:
         raise ConfigError(f"{str(path)!r} is no file of Keras. {remedy}")

@@ -289,6 +289,15 @@ def test_class_numbers_where_one_hot_rows_are_expected():
         model.fit(X, np.zeros(8))
 
 
+@pytest.mark.parametrize("trained", ["fit", "train_on_batch", "evaluate"])
+def test_a_single_class_with_categorical_crossentropy_is_refused(trained):
+    """As Keras 2.2.4: the loss would be 0 whatever is predicted."""
+    model = Sequential([Dense(1, input_shape=(4,))])
+    model.compile("sgd", "categorical_crossentropy")
+    with pytest.raises(DataError, match="Of one class it is 0 whatever is predicted"):
+        getattr(model, trained)(X, np.zeros((8, 1)))
+
+
 def test_a_class_without_a_weight():
     with pytest.raises(
         ArgumentError, match=r"class_weight for 'only': no weight for the classes \[1\]"

@@ -235,6 +235,7 @@ def writes_words_of_keras_2(monkeypatch: pytest.MonkeyPatch) -> None:
     found = spellings.habits
     monkeypatch.setattr(hdf5_models, "habits", lambda: found()._replace(hdf5_of_keras_3=False))
     monkeypatch.setattr(hdf5_models, "_has_words_of_keras_3", lambda config: False)
+    monkeypatch.setattr(hdf5_models, "for_keras_2", lambda config: config)  # it came later
 
 
 def counts_ignored_classes(monkeypatch: pytest.MonkeyPatch) -> None:

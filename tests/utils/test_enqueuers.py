@@ -4,6 +4,7 @@ import itertools
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -13,7 +14,7 @@ from waiting import wait_until
 
 from kerascope.engine import keras_loops
 from kerascope.engine.workers import ThreadWorker
-from kerascope.errors import ArgumentError, DataError, DtypeError, WorkerError
+from kerascope.errors import ArgumentError, DataError, DtypeError, KerascopeWarning, WorkerError
 from kerascope.layers import Dense
 from kerascope.models import Sequential
 from kerascope.utils import (
@@ -243,7 +244,9 @@ def test_what_cannot_come_back_from_a_process_is_told(started, sequence, words):
         next(batches)
 
 
-def test_what_cannot_go_to_a_process_is_told_before_one_is_started():
+def test_what_cannot_go_to_a_process_is_told_before_one_is_started(monkeypatch):
+    """Where processes are spawned: a forked one has it already."""
+    monkeypatch.setattr("kerascope.engine.workers.FORKS", False)
     with pytest.raises(DtypeError, match="generator cannot be sent to another process"):
         GeneratorEnqueuer((i for i in range(3)), use_multiprocessing=True).start()
 
@@ -294,10 +297,76 @@ def test_an_error_of_a_generator_comes_after_its_good_batches(started):
         next(batches)
 
 
+def forks(monkeypatch, does):
+    if does and not sys.platform.startswith("linux"):
+        pytest.skip("processes are forked on Linux alone")
+    monkeypatch.setattr("kerascope.engine.workers.FORKS", does)
+
+
 @pytest.mark.process
-def test_each_process_of_an_iterator_has_its_own_seed(started):
+def test_a_plain_generator_works_in_a_process_that_is_forked(monkeypatch):
+    """As Keras 2.2.4 on Linux: nothing is pickled, and the script needs no guard."""
+    forks(monkeypatch, True)
+    x, y = np.ones((4, 4)), np.ones((4, 1))
+
+    def batches(fails_at=None):
+        for number in itertools.count():
+            if number == fails_at:
+                raise RuntimeError("boom in the generator")
+            yield x * number, y
+
+    arguments = {"use_multiprocessing": True, "workers": 1}
+    twins = model(), model()
+    twins[1].set_weights(twins[0].get_weights())
+    seen = twins[0].fit_generator(batches(), 3, 2, verbose=0, **arguments).history
+    assert seen == twins[1].fit_generator(batches(), 3, 2, verbose=0, workers=0).history
+    assert twins[0].predict_generator(batches(), steps=2, **arguments).shape == (8, 1)
+    with pytest.raises(RuntimeError, match="boom in the generator"):
+        twins[0].fit_generator(batches(fails_at=2), 6, verbose=0, **arguments)
+    assert not multiprocessing.active_children()
+
+
+class Unpicklable(Numbers):
+    """It changes after each pass, and cannot be sent."""
+
+    def __init__(self):
+        super().__init__()
+        self.double, self.passes = (lambda x: 2 * x), 0
+
+    def __getitem__(self, index):
+        return self.passes, self.double(index)
+
+    def on_epoch_end(self):
+        self.passes += 1
+
+
+@pytest.mark.process
+def test_a_sequence_that_cannot_be_pickled_is_forked_again_after_each_pass(started, monkeypatch):
+    forks(monkeypatch, True)
+    batches = started(OrderedEnqueuer(Unpicklable(), use_multiprocessing=True), workers=2)
+    count = len(Numbers())
+    seen = list(itertools.islice(batches, 2 * count))
+    assert seen == [(number // count, 2 * (number % count)) for number in range(2 * count)]
+
+
+@pytest.mark.process
+def test_forked_processes_do_not_draw_the_same_numbers(started, monkeypatch):
+    forks(monkeypatch, True)
+    enqueuer = GeneratorEnqueuer(RandomBatches(), use_multiprocessing=True)
+    with pytest.warns(KerascopeWarning, match="the same data may come more than once"):
+        batches = started(enqueuer, workers=2)
+    first, second = itertools.islice(batches, 2)
+    assert first != second
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("does", [True, False])
+def test_each_process_of_an_iterator_has_its_own_seed(started, monkeypatch, does):
+    forks(monkeypatch, does)
     enqueuer = GeneratorEnqueuer(RandomBatches(), use_multiprocessing=True, random_seed=4)
-    drawn = list(itertools.islice(started(enqueuer, workers=2), 4))
+    with pytest.warns(KerascopeWarning, match="the same data may come more than once"):
+        batches = started(enqueuer, workers=2)
+    drawn = list(itertools.islice(batches, 4))
     first, second = np.random.RandomState(4), np.random.RandomState(5)
     assert drawn == [generator.randint(2**31 - 1) for generator in [first, second, first, second]]
 

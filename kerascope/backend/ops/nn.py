@@ -14,7 +14,7 @@ from kerascope.backend.ops.control import Where
 from kerascope.backend.ops.elementwise import abs, clip, exp, floating, log, maximum, sqrt, square
 from kerascope.backend.ops.indexing import are_places
 from kerascope.backend.ops.reduction import mean, room_for_reduced, sum
-from kerascope.backend.ops.shaping import ExpandDims, Squeeze, permute_dimensions
+from kerascope.backend.ops.shaping import ExpandDims, Squeeze, reshape
 from kerascope.backend.ops.templates import full, number
 from kerascope.backend.ops.windows import normalize_data_format
 from kerascope.backend.shapes import merge_shapes, normalize_axes, normalize_axis, reduced_shape
@@ -398,6 +398,11 @@ def bias_add(x, bias, data_format=None):
         One number for each channel, or for each place and channel.
     data_format : {"channels_last", "channels_first"}, optional
         Where the channels of `x` lie.
+
+    Notes
+    -----
+    A bias for each place whose `x` has the channels first is laid out anew, its numbers in their
+    order, as in Keras 1 and 2 (whose LocallyConnected2D stores it so); its axes are not turned.
     """
     data_format = normalize_data_format(data_format)
     x, bias = as_tensor(x), as_tensor(bias)
@@ -411,7 +416,7 @@ def bias_add(x, bias, data_format=None):
         return x + bias
     if bias.ndim == 1:
         return x + ExpandDims(tuple(range(1, x.ndim - 1)))(bias)
-    return x + permute_dimensions(bias, (bias.ndim - 1, *range(bias.ndim - 1)))
+    return x + reshape(bias, (bias.shape[-1], *bias.shape[:-1]))
 
 
 def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
