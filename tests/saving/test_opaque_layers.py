@@ -21,6 +21,7 @@ from kerascope.layers import Dense, Layer, TimeDistributed
 from kerascope.layers.opaque import Opaque, opaque_layers
 from kerascope.limits import Limits
 from kerascope.models import Model, Sequential, load_model, model_from_json, model_from_yaml
+from kerascope.saving import load_attributes_from_hdf5_group
 from kerascope.viz.draw import draw
 from kerascope.viz.overlays.diff import diff_lines
 
@@ -410,7 +411,7 @@ def hdf5_content(path):
             json.loads(file.attrs["training_config"]),
             {n: x[()].tobytes() for n, x in found.items() if not hasattr(x, "keys")},
             {
-                n: list(x.attrs["weight_names"])
+                n: load_attributes_from_hdf5_group(x, "weight_names")
                 for n, x in found.items()
                 if "weight_names" in x.attrs and len(x.attrs["weight_names"])
             },
