@@ -339,8 +339,9 @@ class Optimizer(Configured):
             An array has another shape than its variable; nothing is changed.
         """
         variables = self.weights
-        if len(weights) == len(variables) - 1 and variables[0] is self.iterations:
-            variables = variables[1:]
+        slots = variables[1:]
+        if [np.shape(array) for array in weights] == [slot.shape for slot in slots]:
+            variables = slots
         if len(weights) != len(variables):
             raise ArgumentError(
                 f"{type(self).__name__}.set_weights: {len(weights)} arrays; expected "
