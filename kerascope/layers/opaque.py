@@ -150,6 +150,7 @@ class Opaque(Layer):
     _file: FileEntry
     _places: list[str]
     _held_layers: list[Any]
+    folder_name: str | None = None  # of its weights, where that is not after `class_name`
 
     def __init__(self, file: FileEntry, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -185,7 +186,7 @@ class Opaque(Layer):
 
     @property
     def class_name(self) -> str:
-        """The name of its class, as the file says it."""
+        """The name of its class, as the configuration in the file says it."""
         return str(self._file.entry.get("class_name", type(self).__name__))
 
     @property

@@ -42,6 +42,7 @@ from kerascope.saving.opaque_files import (
     further_members,
     hold_layers_of,
     kept_file,
+    name_folders,
     write_rest,
 )
 from kerascope.saving.opaque_reading import LenientBuilder
@@ -293,6 +294,7 @@ def _opened(
         builder = LenientBuilder(forced)
         model = model_of(config, where, safe_mode=safe_mode, builder=builder)
         hold_layers_of(file, model)
+        name_folders(file, model)
         filling = fill(file, model, where, orders)
         if not filling.misfits.keys() - forced.keys():
             break

@@ -183,7 +183,7 @@ def _in_folder(name: str, layers: list[Layer]) -> list[tuple[str, Layer]]:
 
 def _class_of(layer: Layer) -> str:
     if isinstance(layer, Opaque):
-        return layer.class_name
+        return layer.folder_name or layer.class_name
     return CLASSES.get(type(layer).__name__, type(layer).__name__)
 
 

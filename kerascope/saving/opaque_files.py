@@ -8,6 +8,7 @@ was loaded is written as it is now: weights always, and of the configuration eac
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -19,10 +20,10 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_layer import InputLayer
 from kerascope.engine.network import Network
 from kerascope.errors import ConfigError, DataError
-from kerascope.layers.opaque import FileEntry, Opaque, opaque_layer, turn_opaque
+from kerascope.layers.opaque import FileEntry, Opaque, opaque_layer, opaque_layers, turn_opaque
 from kerascope.layers.wrappers import Wrapper
 from kerascope.saving.hdf5_files import array_of
-from kerascope.saving.keras3_weights import Folder, Orders, folders, read_folder
+from kerascope.saving.keras3_weights import Folder, Orders, folder_name, folders, read_folder
 
 Config = dict[str, Any]
 OPTIMIZER = "optimizer"
@@ -39,7 +40,7 @@ class Rest:
     ----------
     arrays : dict of str to np.ndarray
     attributes : dict of str to dict
-        Of groups and arrays.
+        Of groups and arrays; an empty dict where there are none.
     folders : frozenset of str
         Where the layers of the model had their weights; if these change, the rest is of no use.
     """
@@ -145,6 +146,25 @@ class Filling(NamedTuple):
     rest: Rest
 
 
+def name_folders(file: Any, model: Layer) -> None:
+    """Let opaque layers know the folders of their weights, which have the layers' names in them.
+
+    Keras 3 calls a folder after the class in Python, which a file may know by another name.
+    """
+    by_name: dict[str, list[str]] = {}
+    for path, item in _items_of(file):
+        if path.endswith("/vars") and isinstance(item.attrs.get("name"), str):
+            by_name.setdefault(item.attrs["name"], []).append(path.split("/")[-2])
+    for layer in opaque_layers(model):
+        found = by_name.get(layer.name, [])
+        if len(found) != 1:
+            continue
+        without_count = re.sub(r"_\d+$", "", found[0])
+        usual = folder_name(layer.class_name)
+        if usual not in (found[0], without_count):
+            layer.folder_name = without_count
+
+
 def hold_layers_of(file: Any, model: Layer) -> None:
     """Let a model of an unknown class hold the layers of which the weights stand in its file."""
     if not isinstance(model, Opaque) or model.held:
@@ -183,8 +203,7 @@ def fill(file: Any, model: Layer, where: str, orders: Orders) -> Filling:
     below: dict[str, list[str]] = {}
     attributes: dict[str, dict[str, Any]] = {}
     for path, item in _items_of(file):
-        if item.attrs:
-            attributes[path] = dict(item.attrs)
+        attributes[path] = dict(item.attrs)
         if not hasattr(item, "keys"):
             below.setdefault(_folder_of(path, by_path), []).append(path)
     pairs, misfits, read = [], {}, set()
@@ -349,9 +368,10 @@ def write_rest(file: Any, model: Layer, with_state: bool) -> None:
         if path not in file and not (with_state and path.startswith(f"{OPTIMIZER}/")):
             file.create_dataset(path, data=array)
     for path, attributes in kept.rest.attributes.items():
-        item = file.get(path)
-        for name, value in attributes.items() if item is not None else ():
-            item.attrs[name] = value
+        if with_state and path.startswith(OPTIMIZER):
+            continue
+        item = file[path] if path in file else file.create_group(path)  # an empty one
+        item.attrs.update(attributes)
 
 
 def kept_file(model: Any, form: str) -> KeptFile | None:

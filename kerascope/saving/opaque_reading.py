@@ -231,10 +231,8 @@ def _name_of(entry: Config) -> str:
 
 def _reason(error: BaseException | str) -> str:
     """Return why a layer is opaque, without what may be done: that is said for all of them."""
-    words = str(error).split("\n")[0]
-    for remedy in (" Your own: pass ", " Known: "):
-        words = words.partition(remedy)[0]
-    return words.rstrip(". ")[:LONGEST_REASON] or type(error).__name__
+    first_sentence = str(error).split("\n")[0].partition(". ")[0]
+    return first_sentence.rstrip(". ")[:LONGEST_REASON] or type(error).__name__
 
 
 def _pass_on_if_it_is_too_much() -> None:

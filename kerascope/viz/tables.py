@@ -236,7 +236,11 @@ def _totals(summary: Summary) -> Iterator[Line]:
     if summary.note:
         yield [("Shown:", ""), (printable(summary.note), "")]
     if summary.opaque:
-        yield [("Opaque:", "bold"), (printable(_of_many(summary.opaque)), "")]
+        names = printable(_of_many(summary.opaque))
+        yield [
+            ("Opaque:", "bold"),
+            (f"{names}; no file says which of their weights are trained", ""),
+        ]
     yield _total("Total params", summary.total, "bold cyan")
     yield _total("Trainable params", summary.trainable)
     yield _total("Non-trainable params", summary.non_trainable)

@@ -248,6 +248,23 @@ def test_further_members_of_the_archive_are_saved_too(written, tmp_path):
     assert members_of(tmp_path / "back.keras")["assets/strange/vocabulary.txt"] == b"one\ntwo\n"
 
 
+def test_weights_are_found_where_the_class_has_another_name_in_the_folders(written, tmp_path):
+    path = written(line)
+    members = members_of(path)
+    content = io.BytesIO(members["model.weights.h5"])
+    with h5py.File(content, "a") as file:
+        file.move("layers/strange", "layers/very_strange")
+        file.move("layers/strange_1", "layers/very_strange_1")
+        file.create_group("layers/drop_nothing/deep/vars").attrs["name"] = "empty"
+    path = rewritten(path, more={"model.weights.h5": content.getvalue()})
+    model = load_model(path, opaque=True)
+    assert [len(model.get_layer(name).get_weights()) for name in ("strange", "end")] == [4, 4]
+    model.save(tmp_path / "back.keras")
+    same_files(path, tmp_path / "back.keras")
+    with h5py.File(io.BytesIO(members_of(tmp_path / "back.keras")["model.weights.h5"])) as file:
+        assert file["layers/drop_nothing/deep/vars"].attrs["name"] == "empty"
+
+
 def test_a_model_all_of_which_is_known_is_read_as_ever(tmp_path):
     model = Sequential([Dense(3, input_shape=(4,))])
     model.compile("adam", "mse")
