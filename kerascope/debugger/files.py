@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.debugger.changing import ChangingCommands
+from kerascope.debugger.moving import ChangingCommands
 from kerascope.debugger.rendering import short_text
 from kerascope.debugger.session import Restarting, Session
 from kerascope.debugger.shell import completing

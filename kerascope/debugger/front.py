@@ -12,11 +12,10 @@ from keyword import iskeyword
 from typing import Any
 
 from kerascope.debugger.files import FileCommands
-from kerascope.debugger.looking import AsideCommands, LookingCommands
+from kerascope.debugger.looking import AsideCommands, LookingCommands, SourceCommands
 from kerascope.debugger.moving import MovingCommands
 from kerascope.debugger.rendering import lines_of_stop
 from kerascope.debugger.session import Quitting
-from kerascope.debugger.sources import SourceCommands
 from kerascope.debugger.tables import TableCommands
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
