@@ -10,7 +10,7 @@ one keeps its class, with another `call`, and so the layers inside a wrapper sta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NoReturn
@@ -150,6 +150,7 @@ class Opaque(Layer):
     _file: FileEntry
     _places: list[str]
     _held_layers: list[Any]
+    in_bfloat16: frozenset[str] = frozenset()
     folder_name: str | None = None  # of its weights, where that is not after `class_name`
 
     def __init__(self, file: FileEntry, **kwargs: Any) -> None:
@@ -248,7 +249,9 @@ class Opaque(Layer):
 
     # --- what the file holds ----------------------------------------------------------------------
 
-    def take_weights(self, arrays: dict[str, np.ndarray]) -> None:
+    def take_weights(
+        self, arrays: dict[str, np.ndarray], in_bfloat16: Collection[str] = ()
+    ) -> None:
         """Hold arrays as the layer's own weights.
 
         Whether one is trained, a file does not say: numbers with a point count as trained, as far
@@ -258,7 +261,10 @@ class Opaque(Layer):
         ----------
         arrays : dict of str to np.ndarray
             By their places in the file, below the layer's own.
+        in_bfloat16 : collection of str
+            The places of those that the file has in bfloat16, which NumPy has not.
         """
+        self.in_bfloat16 = frozenset(in_bfloat16).intersection(arrays)
         with graph_mode():
             held = [
                 variable(array, array.dtype.name, f"{self.name}/{place}")

@@ -430,6 +430,21 @@ def as_numbers(array: np.ndarray) -> np.ndarray:
     return (array.view("uint16").astype("uint32") << 16).view("float32")
 
 
+def as_bfloat16(array: np.ndarray) -> np.ndarray:
+    """Return float32 as the 2 raw bytes that HDF5 has for bfloat16, rounded to the nearest.
+
+    Examples
+    --------
+    >>> numbers = np.array([1.0, -2.5, 1.00390625, np.inf, np.nan], "float32")
+    >>> as_numbers(as_bfloat16(numbers)).tolist()
+    [1.0, -2.5, 1.0, inf, nan]
+    """
+    bits = np.ascontiguousarray(array, "float32").view("uint32")
+    half = np.where((bits >> 16) & 1, 0x8000, 0x7FFF).astype("uint32")  # a tie goes to the even
+    cut = (bits + np.where(np.isnan(array), 0, half).astype("uint32")) >> 16
+    return cut.astype("uint16").view("V2")
+
+
 # --- lists of names in attributes -----------------------------------------------------------------
 # Keras writes `layer_names` as one attribute where it fits, else as `layer_names0`, `layer_names1`,
 # and so on. Names are stored as UTF-8.

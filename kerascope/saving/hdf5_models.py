@@ -30,6 +30,7 @@ from kerascope.registry import did_you_mean
 from kerascope.saving.configs import is_from_keras_3, model_of
 from kerascope.saving.hdf5_files import (
     array_of,
+    as_bfloat16,
     filling_hdf5,
     has_attribute,
     load_attributes_from_hdf5_group,
@@ -138,7 +139,7 @@ def write_layers(
     group: Any,
     weights: dict[str, list[Variable]],
     version: str,
-    known: dict[Variable, str] | None = None,
+    kept: KeptFile | None = None,
 ) -> None:
     """Write the weights of layers by their names, as a version of Keras orders them.
 
@@ -149,7 +150,7 @@ def write_layers(
     group.attrs["backend"] = BACKEND
     group.attrs["keras_version"] = version.encode()
     for name, own in weights.items():
-        write_weights(group.create_group(name), own, known, is_keras_3)
+        write_weights(group.create_group(name), own, kept, is_keras_3)
 
 
 def _written_names(names: Iterable[str], as_texts: bool) -> list[Any]:
@@ -160,7 +161,7 @@ def _written_names(names: Iterable[str], as_texts: bool) -> list[Any]:
 def write_weights(
     group: Any,
     weights: Iterable[Variable | np.ndarray],
-    known: dict[Variable, str] | None = None,
+    kept: KeptFile | None = None,
     as_texts: bool = False,
 ) -> None:
     """Write variables as arrays of a group, under their own names where these are distinct.
@@ -170,12 +171,14 @@ def write_weights(
     names: list[str] = []
     for number, w in enumerate(weights):
         name = f"{w.name}:0" if isinstance(w, Variable) else str(number)
-        if known and isinstance(w, Variable):
-            name = known.get(w, name)
+        data = w.room if isinstance(w, Variable) else w
+        if kept is not None and isinstance(w, Variable):
+            name = kept.names.get(w, name)
+            data = as_bfloat16(data) if w in kept.in_bfloat16 else data
         while name in names:
             name = f"{name}_again"
         names.append(name)
-        group.create_dataset(name, data=w.room if isinstance(w, Variable) else w)
+        group.create_dataset(name, data=data)
     save_attributes_to_hdf5_group(group, "weight_names", _written_names(names, as_texts))
 
 
@@ -388,7 +391,7 @@ def save_hdf5_model(model: Any, filepath: Any, overwrite: bool, include_optimize
         file.attrs["backend"] = BACKEND
         file.attrs["model_config"] = config.encode()
         group = file.create_group("model_weights")
-        write_layers(group, content.layers, content.version, kept.names)
+        write_layers(group, content.layers, content.version, kept)
         if training is not None:
             file.attrs["training_config"] = training.encode()
         is_keras_3 = content.version == KERAS_3_VERSION
@@ -548,6 +551,11 @@ def _opened(file: Any, config: Config, where: str, safe_mode: bool) -> Any:
         rest_of(file, "optimizer_weights"),
         training=training.decode() if isinstance(training, bytes) else str(training),
         names=names,
+        in_bfloat16={
+            layer.placed_weights()[place]
+            for layer in opaque_layers(model)
+            for place in layer.in_bfloat16
+        },
         form="hdf5",
     )
     return model
@@ -573,7 +581,9 @@ def _filled(
         try:
             if hidden:
                 arrays = dict(zip(found, arrays_of(group[layer.name], where), strict=True))
-                known_names = shared_out(layer, hidden, arrays)
+                inside = group[layer.name]
+                halves = {name for name in found if inside[name].dtype.kind == "V"}
+                known_names = shared_out(layer, hidden, arrays, halves)
                 pairs += [(w, arrays[name]) for w, name in known_names.items()]
                 names.update(known_names)
                 names.update(

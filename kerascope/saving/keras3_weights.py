@@ -25,7 +25,7 @@ from kerascope.errors import DataError
 from kerascope.layers.opaque import Opaque
 from kerascope.layers.operations import Operation
 from kerascope.nested import dicts_in
-from kerascope.saving.hdf5_files import array_of
+from kerascope.saving.hdf5_files import array_of, as_bfloat16
 from kerascope.saving.keras3_table import CLASSES, FOLDERS
 
 # --- names of folders -----------------------------------------------------------------------------
@@ -243,7 +243,8 @@ def write_weights_of(file: Any, model: Layer) -> None:
         group.attrs["name"] = layer.name
         if isinstance(layer, Opaque):
             for place, w in layer.placed_weights().items():
-                file.create_dataset(_joined(path, place), data=w.room)
+                data = as_bfloat16(w.room) if place in layer.in_bfloat16 else w.room
+                file.create_dataset(_joined(path, place), data=data)
             continue
         for number, w in enumerate(own_weights):
             group.create_dataset(str(number), data=w.room)

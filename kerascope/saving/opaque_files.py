@@ -9,7 +9,7 @@ was loaded is written as it is now: weights always, and of the configuration eac
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -67,6 +67,8 @@ class KeptFile:
         What an .h5 file says of compiling the model, as it stands there.
     names : dict of Variable to str
         The names of the weights in an .h5 file.
+    in_bfloat16 : set of Variable
+        Those that an .h5 file has in bfloat16.
     form : str
         Of what form the file was: "archive" or "hdf5".
     """
@@ -77,6 +79,7 @@ class KeptFile:
     members: dict[str, bytes] = field(default_factory=dict)
     training: str = ""
     names: dict[Variable, str] = field(default_factory=dict)
+    in_bfloat16: set[Variable] = field(default_factory=set)
     form: str = "archive"
 
     def restored(self, config: Config) -> Config:
@@ -261,15 +264,16 @@ def _turn(layer: Layer) -> None:
 def _take(file: Any, folder: Folder, found: list[str], where: str) -> set[str]:
     """Give an opaque layer the arrays of its folder that are numbers; return their paths."""
     begin = f"{folder.path}/" if folder.path else ""
-    arrays = {}
+    arrays, halves = {}, set()
     for path in sorted(found, key=_by_numbers):
         try:
             array = array_of(file, path, None, where)
         except DataError:
             continue
-        if array.dtype == file[path].dtype:
-            arrays[path.removeprefix(begin)] = array
-    folder.layer.take_weights(arrays)  # type: ignore[attr-defined]
+        arrays[path.removeprefix(begin)] = array
+        if array.dtype != file[path].dtype:
+            halves.add(path.removeprefix(begin))
+    folder.layer.take_weights(arrays, halves)  # type: ignore[attr-defined]
     return {f"{begin}{place}" for place in arrays}
 
 
@@ -298,7 +302,10 @@ def rest_of(file: Any, group: str) -> Rest:
 
 
 def shared_out(
-    layer: Layer, hidden: list[Opaque], arrays: dict[str, np.ndarray]
+    layer: Layer,
+    hidden: list[Opaque],
+    arrays: dict[str, np.ndarray],
+    in_bfloat16: Collection[str] = (),
 ) -> dict[Variable, str]:
     """Share the arrays of a layer of an .h5 file out among it and the opaque layers inside.
 
@@ -309,6 +316,8 @@ def shared_out(
         Itself, or layers inside it. They get their weights.
     arrays : dict of str to np.ndarray
         By their names, which begin with those of the layers that they belong to.
+    in_bfloat16 : collection of str
+        The names of those that the file has in bfloat16.
 
     Returns
     -------
@@ -338,7 +347,7 @@ def shared_out(
             for name, array in left.items()
             if one is rest or one.name in name.split("/")[:-1]
         }
-        one.take_weights(own)
+        one.take_weights(own, in_bfloat16)
         left = {name: array for name, array in left.items() if name not in own}
     return names
 

@@ -143,6 +143,13 @@ def arrays_of(path):
         return {n: (x.dtype, x[()].tobytes()) for n, x in found.items() if not hasattr(x, "keys")}
 
 
+def hdf5_arrays(path):
+    with h5py.File(path) as file:
+        found = {}
+        file.visititems(lambda name, one: found.update({name: one}))
+        return {n: (x.dtype, x[()].tobytes()) for n, x in found.items() if not hasattr(x, "keys")}
+
+
 def same_files(one, other):
     assert config_of(one) == config_of(other)
     assert arrays_of(one) == arrays_of(other)
@@ -280,6 +287,29 @@ def test_a_model_all_of_which_is_known_is_read_as_ever(tmp_path):
     np.testing.assert_array_equal(
         load_model(tmp_path / "again.keras").predict(x), opened.predict(x)
     )
+
+
+def bfloat16(keras, path):
+    strange = strange_classes(keras)
+    model = keras.Sequential([keras.Input((5,)), strange(4, name="strange", dtype="bfloat16")])
+    model.save(path)
+
+
+@pytest.mark.parametrize("ending", ["keras", "h5"])
+@pytest.mark.filterwarnings("ignore")  # Keras calls its own .h5 files legacy
+def test_weights_in_bfloat16_are_shown_as_numbers_and_saved_in_bfloat16(ending, tmp_path):
+    path, back = tmp_path / f"m.{ending}", tmp_path / f"back.{ending}"
+    answer(bfloat16, keras, path)
+    model = load_model(path, opaque=True)
+    numbers = 5 * 4 + (5 * 4 + 4) + 1  # its own, those of the layer inside, and a count
+    assert model.count_params() == numbers
+    assert sorted({w.dtype for w in model.get_layer("strange").weights}) == ["float32", "int32"]
+    assert 0.01 < max(abs(w).max() for w in model.get_weights() if w.dtype == "float32") < 2
+    model.save(back)
+    if ending == "keras":
+        same_files(path, back)
+    else:
+        assert hdf5_arrays(path) == hdf5_arrays(back)
 
 
 # --- what is refused ------------------------------------------------------------------------------
