@@ -124,14 +124,7 @@ def refused(module: str, name: str) -> type[Refused] | None:
 # --- names that are not here yet ------------------------------------------------------------------
 
 
-_OPS = """
-    adaptive_average_pool adaptive_max_pool cdist celu cholesky cholesky_inverse
-    conv_transpose ctc_decode ctc_loss depth_to_space det dot_product_attention eig eigh
-    extract_sequences fft fft2 fold glu hard_shrink ifft2 inv irfft istft logdet lstsq
-    lu_factor matrix_rank multi_hot pinv polar psnr qr rearrange rfft rms_normalization
-    segment_max segment_min segment_prod segment_sum separable_conv slogdet soft_shrink
-    solve solve_triangular space_to_depth sparse_plus sparse_sigmoid sparsemax squareplus
-    stft svd tanh_shrink threshold unfold view_as_complex view_as_real"""
+_COMPLEX = "eig polar view_as_complex view_as_real"
 
 _ARCHITECTURES = """
     ConvNeXtBase ConvNeXtLarge ConvNeXtSmall ConvNeXtTiny ConvNeXtXLarge EfficientNetB0
@@ -163,7 +156,10 @@ NAMES: dict[str, tuple[tuple[str, str], ...]] = {
     "kerascope.backend": (
         ("ctc_label_dense_to_sparse", "No tensor is sparse: K.ctc_batch_cost takes dense labels."),
     ),
-    "kerascope.ops": ((_OPS, "Write it with K functions, or as an Op of your own."),),
+    "kerascope.ops": (
+        (_COMPLEX, "It returns complex numbers, and no tensor holds them; ops.eigh is real."),
+        ("ctc_decode rearrange", "Write it with K functions, or as an Op of your own."),
+    ),
     "kerascope.random": (("beta categorical gamma shuffle", "Draw it with NumPy."),),
     "kerascope.callbacks": (
         ("SwapEMAWeights", "Average model.get_weights() in a LambdaCallback."),

@@ -172,5 +172,97 @@ NUMPY_OF_SEVERAL: list[Case] = [
     ("kaiser", (6, 2.0), {}),
 ]
 
-CASES: list[Case] = [*NUMPY]
-OF_SEVERAL: list[Case] = [*NUMPY_OF_SEVERAL]
+SQUARE = (CUBE[:, :3, :3] + 2 * np.eye(3)).astype("float32")
+SYMMETRIC = (SQUARE + np.swapaxes(SQUARE, 1, 2)).astype("float32")
+DEFINITE = (SQUARE @ np.swapaxes(SQUARE, 1, 2) + np.eye(3)).astype("float32")
+SEGMENTS = np.array([0, 2, 0])
+SIGNAL = _random.normal(size=(2, 20)).astype("float32")
+
+LINALG: list[Case] = [
+    *_each("cholesky logdet", DEFINITE),
+    *_each("cholesky_inverse", DEFINITE[0]),
+    *_each("cholesky cholesky_inverse", DEFINITE[0], upper=True),
+    *_each("det inv slogdet matrix_rank pinv", SQUARE),
+    *_each("matrix_rank pinv", CUBE),
+    ("matrix_rank", (SQUARE,), {"tol": 2.0}),
+    ("pinv", (CUBE,), {"rcond": 0.3}),
+    ("lu_factor", (SQUARE[0],), {}),
+    ("eigh", (np.diag([3.0, 1.0, 2.0]).astype("float32"),), {}),
+    ("svd", (CUBE,), {"compute_uv": False}),
+    ("solve", (SQUARE, CUBE), {}),
+    ("solve", (SQUARE[0], CUBE[0, :, 0]), {}),
+    ("solve_triangular", (SQUARE, CUBE), {}),
+    ("solve_triangular", (SQUARE, CUBE), {"lower": True}),
+    ("lstsq", (X, X[:, 0]), {}),
+    ("lstsq", (X.T, Y.T), {}),
+    ("norm", (CUBE,), {}),
+    *(("norm", (X,), {"ord": o, "axis": 1}) for o in (0, 1, 2, 3, -1, np.inf, -np.inf)),
+    *(("norm", (X,), {"ord": o}) for o in ("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf)),
+    ("norm", (CUBE,), {"ord": "nuc", "axis": (0, 2), "keepdims": True}),
+    ("cdist", (X, Y[:2]), {}),
+    *_each("segment_sum segment_max segment_min segment_prod", X, SEGMENTS, num_segments=4),
+    *_each("segment_sum segment_max segment_min segment_prod", X[:, 0], SEGMENTS, num_segments=2),
+    ("segment_sum", (X, np.array([0, -1, 5])), {"num_segments": 4}),
+    ("rfft", (SIGNAL,), {}),
+    ("rfft", (SIGNAL,), {"fft_length": 15}),
+    ("rfft", (SIGNAL,), {"fft_length": 24}),
+    ("extract_sequences", (SIGNAL, 6, 4), {}),
+    ("stft", (SIGNAL, 6, 3, 8), {}),
+    ("stft", (SIGNAL, 8, 4, 8), {"window": "hamming", "center": False}),
+]
+
+PAIR = (X, Y)
+LINALG_OF_SEVERAL: list[Case] = [
+    *_each("fft fft2 ifft2 irfft", PAIR),
+    ("irfft", (PAIR,), {"fft_length": 7}),
+    ("istft", ((CUBE[:, :, :], CUBE[:, :, ::-1]), 6, 3, 6), {}),
+    ("istft", ((CUBE[:, :, :], CUBE[:, :, ::-1]), 6, 3, 6), {"length": 8}),
+]
+
+SPACE = _random.normal(size=(2, 4, 6, 4)).astype("float32")
+ROWS = _random.normal(size=(2, 7, 3)).astype("float32")
+QUERY = _random.normal(size=(2, 5, 4, 3)).astype("float32")
+KEY = _random.normal(size=(2, 6, 2, 3)).astype("float32")
+VALUE = _random.normal(size=(2, 6, 2, 3)).astype("float32")
+
+
+def _kernel(*shape: int) -> np.ndarray:
+    return _random.normal(size=shape).astype("float32")
+
+
+NN: list[Case] = [
+    *_each("celu glu hard_shrink soft_shrink tanh_shrink squareplus", 2 * X),
+    *_each("sparse_plus sparse_sigmoid sparsemax rms_normalization", 2 * X),
+    ("threshold", (X, 0.3, 9.0), {}),
+    ("multi_hot", (np.array([[0, 1], [2, 2]]), 3), {}),
+    ("multi_hot", (np.array([2, 0]), 4), {}),
+    ("rms_normalization", (CUBE,), {"axis": (1, 2)}),
+    ("normalize", (X,), {"order": 1}),
+    ("psnr", (X, Y, 2.0), {}),
+    ("depth_to_space", (SPACE, 2), {}),
+    ("space_to_depth", (SPACE, 2), {}),
+    ("unfold", (SPACE, 2), {"stride": 2}),
+    ("unfold", (SPACE, (2, 1)), {"dilation": 2, "padding": 1}),
+    ("fold", (_kernel(1, 8, 6), (4, 6), 2), {"stride": 2}),
+    ("fold", (_kernel(2, 8, 21), (2, 6), 2), {"padding": 1}),
+    *_each("adaptive_average_pool adaptive_max_pool", ROWS, 3),
+    *_each("adaptive_average_pool adaptive_max_pool", SPACE, (3, 2)),
+    ("separable_conv", (ROWS, _kernel(2, 3, 2), _kernel(1, 6, 4)), {}),
+    ("separable_conv", (SPACE, _kernel(2, 2, 4, 1), _kernel(1, 1, 4, 3)), {"padding": "same"}),
+    *(
+        ("conv_transpose", (ROWS, _kernel(3, 2, 3), 2), {"padding": padding})
+        for padding in ("valid", "same")
+    ),
+    ("conv_transpose", (SPACE, _kernel(3, 2, 5, 4), (2, 1)), {"padding": "same"}),
+    ("ctc_loss", (np.array([[1, 2], [3, 0]]), 1 + CUBE, np.array([2, 1]), np.array([3, 2])), {}),
+    ("dot_product_attention", (QUERY, KEY, VALUE), {}),
+    ("dot_product_attention", (QUERY, KEY[:, :5], VALUE[:, :5]), {"is_causal": True}),
+    (
+        "dot_product_attention",
+        (QUERY, KEY, VALUE, _kernel(2, 4, 5, 6), _kernel(2, 1, 5, 6) > -1),
+        {"scale": 0.3},
+    ),
+]
+
+CASES: list[Case] = [*NUMPY, *LINALG, *NN]
+OF_SEVERAL: list[Case] = [*NUMPY_OF_SEVERAL, *LINALG_OF_SEVERAL]

@@ -7,6 +7,7 @@ from op_cases import Case, binary, one, unary
 
 from kerascope import backend as K
 from kerascope.backend.graph import Placeholder, graph_mode
+from kerascope.backend.ops import decompositions as d
 from kerascope.backend.ops import mathematics as m
 from kerascope.backend.ops import places as p
 from kerascope.backend.ops.scan_graph import InnerGraph, Results
@@ -260,4 +261,35 @@ def of_functions():
     ]
 
 
-CASES = [*MATHEMATICS, *PLACES, *while_rows(), *of_functions()]
+def by_hand_cholesky(x):
+    """Return the triangles row by row."""
+    out = np.zeros(x.shape)
+    for b, i, j in np.ndindex(x.shape):
+        if j <= i:
+            rest = x[b, i, j] - (out[b, i, :j] * out[b, j, :j]).sum()
+            out[b, i, j] = math.sqrt(rest) if i == j else rest / out[b, j, j]
+    return out
+
+
+def definite(draw):
+    x = draw.normal(2, 3, 3)
+    return [x @ np.swapaxes(x, 1, 2) + np.eye(3)]
+
+
+DECOMPOSITIONS = [
+    Case(
+        d.Inverse(),
+        definite,
+        lambda x: np.array([np.linalg.solve(one, np.eye(3)) for one in x]),
+        (0,),
+    ),
+    Case(d.Cholesky(), definite, by_hand_cholesky, ()),
+    Case(d.Solve(), lambda r: [*definite(r), r.normal(2, 3, 2)], np.linalg.solve, (0, 1)),
+    Case(
+        d.LeastSquares(None),
+        lambda r: [r.normal(4, 2), r.normal(4, 3)],
+        lambda a, b: np.linalg.pinv(a) @ b,
+    ),
+]
+
+CASES = [*DECOMPOSITIONS, *MATHEMATICS, *PLACES, *while_rows(), *of_functions()]

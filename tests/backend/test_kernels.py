@@ -34,8 +34,8 @@ PLAIN = {  # ops of which a compiled function calls `perform`: nobody runs them 
     "TruncatedNormal",
 }
 # Modules with ops of `keras.ops` that Keras 2 had not: nobody runs these often either.
-OF_KERAS_3 = ("mathematics", "places", "while_loop")
-OWNED_ELSEWHERE = ("convolution", "pooling", "scan", "loops")
+OF_KERAS_3 = ("decompositions", "fourier", "mathematics", "places", "while_loop")
+OWNED_ELSEWHERE = ("decompositions", "convolution", "pooling", "scan", "loops")
 SHAPE_OPS = {"CountOver", "FullLike", "Shape"}
 IMPURE = {"PrintTensor", "RandomBinomial", "RandomNormal", "RandomUniform", "TruncatedNormal"}
 

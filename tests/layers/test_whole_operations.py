@@ -10,7 +10,7 @@ import pytest
 from kerascope import Input, K, Model, layers
 from kerascope.backend.eager import value_of
 from kerascope.backend.graph import Constant
-from kerascope.errors import ArgumentError, DataError, GradientError, RefusedError
+from kerascope.errors import ArgumentError, DataError, GradientError, RefusedError, ShapeError
 from kerascope.layers import keras_ops as ops
 from kerascope.models import load_model
 from kerascope.settings import config
@@ -141,6 +141,42 @@ B = np.random.default_rng(3).normal(size=(3, 4))
         (lambda x: ops.take_along_axis(x, np.array([[1, 1, 0], [0, 2, 2], [3, 0, 1]]), 1), [A]),
         (lambda x: ops.corrcoef(x), [A]),
         (lambda x: ops.average(x, 0, np.array([1.0, 2.0, 4.0])), [A]),
+        (lambda x: ops.cholesky(ops.matmul(x, ops.transpose(x)) + np.eye(3)), [A]),
+        (lambda x: ops.inv(x[:, :3]), [A]),
+        (lambda x: ops.det(x[:, :3]), [A]),
+        (lambda x: ops.slogdet(x[:, :3]), [A]),
+        (lambda x: ops.eigh(x[:, :3] + ops.transpose(x[:, :3])), [A]),
+        (lambda x: ops.svd(x, full_matrices=False), [A]),
+        (lambda x: ops.svd(ops.transpose(x), full_matrices=False), [A]),
+        (lambda x: ops.svd(x, compute_uv=False), [A]),
+        (lambda x: ops.qr(ops.reshape(x, (4, 3))), [A]),
+        (lambda x: ops.pinv(ops.reshape(x, (4, 3))), [A]),
+        (lambda x, y: ops.solve(x[:, :3], y), [A, B]),
+        (lambda x, y: ops.solve(x[:, :3], y[:, 0]), [A, B]),
+        (lambda x, y: ops.solve_triangular(x[:, :3], y, lower=True), [A, B]),
+        (lambda x: ops.norm(x, "nuc"), [A]),
+        (lambda x: ops.norm(x, 3, axis=1), [A]),
+        (lambda x, y: ops.cdist(x, y[:2]), [A, B]),
+        (lambda x: ops.segment_sum(x, np.array([0, 1, 0]), 2), [A]),
+        (lambda x: ops.segment_max(x, np.array([0, 1, 0])), [A]),
+        (lambda x, y: ops.fft((x, y)), [A, B]),
+        (lambda x, y: ops.ifft2((x, y)), [A, B]),
+        (lambda x: ops.rfft(ops.reshape(x, (2, 6))), [A]),
+        (
+            lambda x, y: ops.irfft((ops.reshape(x, (3, 4)), ops.reshape(y, (3, 4)))),
+            [A, B],
+        ),
+        (lambda x: ops.celu(x, 0.7), [A]),
+        (lambda x: ops.sparsemax(x), [A]),
+        (lambda x: ops.rms_normalization(x), [A]),
+        (lambda x: ops.fold(ops.unfold(ops.reshape(x, (1, 1, 3, 4)), 2), (3, 4), 2), [A]),
+        (
+            lambda x, y: ops.dot_product_attention(
+                *(ops.reshape(one, (1, 3, 2, 2)) for one in (x, y, x)), is_causal=True
+            ),
+            [A, B],
+        ),
+        (lambda x: ops.stft(ops.reshape(x, (1, 12)), 4, 2, 4), [A]),
     ],
 )
 def test_gradients_are_those_of_finite_differences(function: Any, arrays: Any) -> None:
@@ -154,6 +190,32 @@ def test_the_gradient_of_counted_weights_is_that_of_their_place() -> None:
     counts = ops.bincount(np.array([0, 2, 2, 1]), weights)
     slope = K.gradients(K.sum(K.square(counts)), weights)[0]
     assert K.function([weights], slope)([[1.0, 2.0, 3.0, 4.0]]).tolist() == [2, 10, 10, 8]
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_sparsemax_sums_to_one_along_any_axis(axis: int) -> None:
+    # Keras 3.15 does so along the last one alone, hence this is not compared with it.
+    found = ops.sparsemax(3 * X, axis)
+    np.testing.assert_allclose(found.sum(axis), 1, rtol=1e-6)
+    assert (found == 0).any()
+    assert (found >= 0).all()
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (4, 3), (2, 3, 3)])
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_a_matrix_is_taken_apart_into_makes_it_again(shape: Any, whole: bool) -> None:
+    x = np.random.default_rng(0).normal(size=shape).astype("float32")
+    u, s, vh = ops.svd(x, full_matrices=whole)
+    k = s.shape[-1]
+    np.testing.assert_allclose((u[..., :k] * s[..., None, :]) @ vh[..., :k, :], x, atol=1e-5)
+    q, r = ops.qr(x, "complete" if whole else "reduced")
+    assert q.shape[-1] == (x.shape[-2] if whole else k)
+    np.testing.assert_allclose(q @ r, x, atol=1e-5)
+    np.testing.assert_allclose(np.triu(r), r, atol=1e-6)
+    square = x @ np.swapaxes(x, -1, -2)
+    values, vectors = ops.eigh(square)
+    again = (vectors * values[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    np.testing.assert_allclose(again, square, atol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -172,6 +234,20 @@ def test_the_gradient_of_counted_weights_is_that_of_their_place() -> None:
         (lambda: ops.bincount([1], sparse=True), RefusedError, "no sparse tensors"),
         (lambda: ops.view(X, "float64"), ArgumentError, "a type of the same size"),
         (lambda: ops.array_split(K.placeholder((None,)), 2), ArgumentError, "is not known"),
+        (lambda: ops.istft((X, X), 4, 2, 6, window=None), ArgumentError, "does not undo stft"),
+        (lambda: ops.inv(np.zeros((2, 2))), DataError, "Singular matrix"),
+        (lambda: ops.cholesky(-np.eye(2)), DataError, "not positive definite"),
+        (lambda: ops.inv(X), ShapeError, "expected square matrices"),
+        (lambda: ops.solve(np.eye(3), X.T), ShapeError, "as many rows in b"),
+        (lambda: slopes(ops.svd, A), GradientError, "Use full_matrices=False"),
+        (lambda: slopes(ops.qr, A), GradientError, "no gradient here for mode"),
+        (
+            lambda: slopes(lambda x: ops.lu_factor(x[:, :3]), A),
+            GradientError,
+            "ops.solve and ops.inv have",
+        ),
+        (lambda: slopes(lambda x: ops.lstsq(x, x), A), GradientError, "ops.pinv"),
+        (lambda: ops.rfft(K.placeholder((None, None))), ArgumentError, "is not known"),
         (lambda: slopes(ops.i0, A), GradientError, "Bessel function of order 1"),
         (
             lambda: slopes(lambda x: ops.scatter_update(x, [[0]], x[:1], "max"), A),

@@ -1,0 +1,40 @@
+"""The discrete Fourier transform, of real and imaginary parts that are tensors of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.graph import Op, Tensor, parametric
+from kerascope.backend.types import Gradients, Tensors
+
+__all__: list[str] = []  # none is a function of K
+
+
+@parametric
+class Fourier(Op):
+    """The sums of `x * exp(-2 pi i j k / n)` along axes, with +2 for `inverse`; nothing is divided.
+
+    Inputs and outputs are the real and the imaginary part. The transform is linear: its gradient is
+    the inverse one of the gradients.
+    """
+
+    axes: tuple[int, ...]
+    inverse: bool = False
+    n_outputs = 2
+
+    def infer_shape(self, real: Tensor, imaginary: Tensor) -> Any:
+        return real.shape, real.shape
+
+    def infer_dtype(self, real: Tensor, imaginary: Tensor) -> Any:
+        return real.dtype, real.dtype
+
+    def perform(self, real: np.ndarray, imaginary: np.ndarray) -> Any:
+        function: Any = np.fft.ifftn if self.inverse else np.fft.fftn
+        x = real.astype("float64") + 1j * imaginary
+        found = function(x, axes=self.axes, norm="forward" if self.inverse else "backward")
+        return found.real.astype(real.dtype), found.imag.astype(real.dtype)
+
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
+        return Fourier(self.axes, not self.inverse)(*output_grads)

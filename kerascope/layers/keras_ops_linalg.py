@@ -1,0 +1,436 @@
+"""The rows of `keras.ops.linalg` and of Keras's file "math": see `keras_ops`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.backend.eager import value_of
+from kerascope.backend.graph import Constant, Tensor, TensorLike, as_tensor
+from kerascope.backend.ops import decompositions as d
+from kerascope.backend.ops import places as p
+from kerascope.backend.ops.broadcasting import promoted
+from kerascope.backend.ops.control import Where
+from kerascope.backend.ops.elementwise import floating
+from kerascope.backend.ops.fourier import Fourier
+from kerascope.backend.ops.image import Pad
+from kerascope.backend.ops.linalg import matmul
+from kerascope.errors import ArgumentError
+from kerascope.layers import keras_ops as ops
+from kerascope.layers.keras_ops import Axes
+from kerascope.layers.operation_rows import LINALG, MATH, NUMPY, public, row
+
+_OTHERS = {*globals()}  # what is no operation
+
+
+# --- matrices taken apart -------------------------------------------------------------------------
+
+
+@row(LINALG)
+def cholesky(x: TensorLike, upper: bool = False) -> Any:
+    """Return the lower triangles L with L @ L.T = x, or the upper ones."""
+    found = d.Cholesky()(floating(x))
+    return d.turned(found) if upper else found
+
+
+@row(LINALG)
+def cholesky_inverse(x: TensorLike, upper: bool = False) -> Any:
+    """Return the inverse of the matrices of which triangles of Cholesky are given."""
+    x = floating(x)
+    inverse = d.Inverse()(d.turned(d.lower(d.turned(x))) if upper else d.lower(x))
+    return matmul(inverse, d.turned(inverse)) if upper else matmul(d.turned(inverse), inverse)
+
+
+@row(LINALG)
+def det(x: TensorLike) -> Any:
+    """Return the determinants; the gradient wants matrices that are not singular."""
+    sign, logarithm = d.LogDeterminant()(floating(x))
+    return sign * K.exp(logarithm)
+
+
+@row(NUMPY)
+def slogdet(x: TensorLike) -> Any:
+    """Return the signs of the determinants, and the logarithms of their absolute values."""
+    return tuple(d.LogDeterminant()(floating(x)))
+
+
+@row(MATH)
+def logdet(x: TensorLike) -> Any:
+    """Return the logarithms of the determinants of positive definite matrices."""
+    return d.LogDeterminant()(floating(x))[1]
+
+
+@row(LINALG)
+def eigh(x: TensorLike) -> Any:
+    """Return the eigenvalues, rising, and the eigenvectors of symmetric matrices."""
+    return tuple(d.Eigh()(floating(x)))
+
+
+@row(LINALG)
+def inv(x: TensorLike) -> Any:
+    """Return the inverse matrices."""
+    return d.Inverse()(floating(x))
+
+
+@row(LINALG)
+def lu_factor(x: TensorLike) -> Any:
+    """Return both triangles of an LU decomposition in one matrix, and the exchanged rows."""
+    return tuple(d.LuFactor()(floating(x)))
+
+
+@row(LINALG)
+def qr(x: TensorLike, mode: str = "reduced") -> Any:
+    """Return matrices as products of an orthogonal one and an upper triangle."""
+    if mode not in ("reduced", "complete"):
+        raise ArgumentError(f"keras.ops.qr: mode={mode!r}; expected 'reduced' or 'complete'.")
+    return tuple(d.Qr(mode)(floating(x)))
+
+
+@row(LINALG, "SVD")
+def svd(x: TensorLike, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+    """Return matrices as products u * s @ vh; or without `compute_uv` s alone.
+
+    A gradient through u and vh wants `full_matrices=False`.
+    """
+    if not compute_uv:
+        return d.Svd(False)(floating(x))[1]
+    return tuple(d.Svd(bool(full_matrices))(floating(x)))
+
+
+@row(LINALG)
+def pinv(x: TensorLike, rcond: float | None = None) -> Any:
+    """Return the pseudo-inverses of Moore and Penrose."""
+    x = floating(x)
+    u, s, vh = d.Svd(False)(x)
+    return matmul(d.turned(vh) * K.expand_dims(_inverse(s, x, rcond), -2), d.turned(u))
+
+
+def _inverse(s: Tensor, x: Tensor, rcond: float | None) -> Tensor:
+    """Return 1 / s, and 0 where s is nearly 0 beside the largest."""
+    if rcond is None:
+        rcond = 10.0 * max(n or 1 for n in x.shape[-2:]) * float(np.finfo(x.dtype).eps)
+    counts = K.greater(s, rcond * K.max(s, -1, True))
+    one = as_tensor(1, like=s)
+    return Where()(counts, 1.0 / Where()(counts, s, one), as_tensor(0, like=s))
+
+
+@row(LINALG)
+def matrix_rank(x: TensorLike, tol: Any = None) -> Any:
+    """Return how many singular values are no zeros."""
+    x = floating(x)
+    s = d.Svd(False)(x)[1]
+    if tol is None:
+        largest = max(n or 1 for n in x.shape[-2:]) * float(np.finfo(x.dtype).eps)
+        tol = largest * K.max(s, -1, True)
+    return K.sum(K.cast(K.greater(s, tol), "int32"), -1)
+
+
+@row(LINALG)
+def solve(a: Any, b: Any) -> Any:
+    """Return the x with a @ x = b."""
+    return _solved(a, b, lambda x: x)
+
+
+@row(LINALG)
+def solve_triangular(a: Any, b: Any, lower: bool = False) -> Any:
+    """Return the x with a @ x = b, for a triangle a: what lies on its other side is not read."""
+    return _solved(a, b, d.lower if lower else lambda x: d.turned(d.lower(d.turned(x))))
+
+
+def _solved(a: Any, b: Any, part: Callable[[Tensor], Tensor]) -> Any:
+    a, b = (floating(x) for x in promoted(a, b))
+    if b.ndim != a.ndim - 1:
+        return d.Solve()(part(a), b)
+    return K.squeeze(d.Solve()(part(a), K.expand_dims(b, -1)), -1)
+
+
+@row(LINALG)
+def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
+    """Return the x for which a @ x comes nearest to b; there is no gradient."""
+    a, b = (floating(x) for x in promoted(a, b))
+    return d.LeastSquares(rcond)(a, b)
+
+
+@row(LINALG)
+def norm(x: TensorLike, ord: Any = None, axis: Axes | None = None, keepdims: bool = False) -> Any:
+    """Return the norm of vectors along an axis, or of matrices in two; see `numpy.linalg.norm`.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such norm of vectors, or of matrices.
+    """
+    x = floating(x)
+    axes = list(range(x.ndim)) if axis is None else [a % x.ndim for a in ops._listed(axis)]
+    if ord is None or (ord == "fro" and len(axes) == 2) or (ord == 2 and len(axes) == 1):
+        return K.sqrt(K.sum(K.square(x), axes, keepdims))
+    if len(axes) == 1 and isinstance(ord, (int, float)):
+        return _of_vectors(x, ord, axes[0], keepdims)
+    if len(axes) == 2 and ord in (1, -1, 2, -2, math.inf, -math.inf, "nuc"):
+        return _of_matrices(x, ord, axes, keepdims)
+    raise ArgumentError(
+        f"keras.ops.norm: ord={ord!r} over {len(axes)} axes; expected a number over one axis, or "
+        f"'fro', 'nuc', 1, -1, 2, -2 or an infinity over two."
+    )
+
+
+def _of_vectors(x: Tensor, ord: float, axis: int, keepdims: bool) -> Any:
+    if math.isinf(ord):
+        return (K.max if ord > 0 else K.min)(K.abs(x), axis, keepdims)
+    if ord == 0:
+        return K.sum(K.cast(K.not_equal(x, 0), x.dtype), axis, keepdims)
+    if ord == 1:
+        return K.sum(K.abs(x), axis, keepdims)
+    return K.pow(K.sum(K.pow(K.abs(x), ord), axis, keepdims), 1.0 / ord)
+
+
+def _of_matrices(x: Tensor, ord: Any, axes: list[int], keepdims: bool) -> Any:
+    moved = ops.moveaxis(x, axes, (-2, -1))
+    if ord in (2, -2, "nuc"):
+        s = d.Svd(False)(moved)[1]
+        found = {2: K.max, -2: K.min, "nuc": K.sum}[ord](s, -1)
+    else:
+        sums = K.sum(K.abs(moved), -2 if abs(ord) == 1 else -1)
+        found = (K.max if ord > 0 else K.min)(sums, -1)
+    for axis in sorted(axes) if keepdims else []:
+        found = K.expand_dims(found, axis)
+    return found
+
+
+@row(MATH, "CDist")
+def cdist(x: Any, y: Any) -> Any:
+    """Return the Euclidean distance of each row of x from each of y."""
+    x, y = (floating(one) for one in promoted(x, y))
+    return K.sqrt(K.sum(K.square(K.expand_dims(x, -2) - K.expand_dims(y, -3)), -1))
+
+
+# --- segments -------------------------------------------------------------------------------------
+
+
+def _number_of_segments(ids: Tensor, number: int | None) -> Any:
+    if number is not None:
+        return number
+    greatest = K.max(ids) + 1
+    return int(greatest.value) if isinstance(greatest, Constant) else greatest
+
+
+@row(MATH)
+def segment_sum(
+    data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
+) -> Any:
+    """Return for each number the sum of the entries that have it; those beyond do not count."""
+    data, ids = as_tensor(data), K.cast(as_tensor(segment_ids), "int32")
+    number = _number_of_segments(ids, num_segments)
+    inside = K.logical_and(K.greater_equal(ids, 0), K.less(ids, number))
+    ids = Where()(inside, *promoted(ids, as_tensor(number, like=ids)))
+    sizes = [number + 1, *ops.shape(data)[1:]]
+    if any(isinstance(size, Tensor) for size in sizes):
+        shape: Tensor = K.stack([K.cast(as_tensor(size), "int32") for size in sizes])
+    else:
+        shape = Constant(sizes, "int32")
+    return p.Scatter()(data, K.expand_dims(ids, 1), shape)[:-1]
+
+
+def _of_segments(data: Any, ids: Any, number: int | None, neutral: float, function: Any) -> Any:
+    """Return what a function makes of the entries of each number, in a table of all pairs."""
+    data, ids = as_tensor(data), K.cast(as_tensor(ids), "int32")
+    count = _number_of_segments(ids, number)
+    there = K.equal(K.expand_dims(ops.arange(count), 1), ids)
+    for _ in range(data.ndim - 1):
+        there = K.expand_dims(there, -1)
+    if not data.dtype.startswith("float") and math.isinf(neutral):
+        limits = np.iinfo(data.dtype)
+        neutral = limits.min if neutral < 0 else limits.max
+    table = Where()(there, K.expand_dims(data, 0), as_tensor(neutral, like=data))
+    return function(table, 1)
+
+
+@row(MATH)
+def segment_max(
+    data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
+) -> Any:
+    """Return for each number the greatest of the entries that have it, -inf if there is none."""
+    return _of_segments(data, segment_ids, num_segments, -math.inf, K.max)
+
+
+@row(MATH)
+def segment_min(
+    data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
+) -> Any:
+    """Return for each number the least of the entries that have it, inf if there is none."""
+    return _of_segments(data, segment_ids, num_segments, math.inf, K.min)
+
+
+@row(MATH)
+def segment_prod(
+    data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
+) -> Any:
+    """Return for each number the product of the entries that have it."""
+    return _of_segments(data, segment_ids, num_segments, 1.0, K.prod)
+
+
+# --- Fourier --------------------------------------------------------------------------------------
+
+
+def _transformed(x: Any, axes: tuple[int, ...], inverse: bool = False) -> tuple[Any, Any]:
+    real, imaginary = (floating(part) for part in promoted(*x))
+    last = tuple(axis % real.ndim for axis in axes)
+    real, imaginary = Fourier(last, inverse)(real, imaginary)
+    if not inverse:
+        return real, imaginary
+    number: Any = 1
+    for axis in last:
+        size = ops.shape(real)[axis]
+        number = number * (K.cast(size, real.dtype) if isinstance(size, Tensor) else size)
+    return real / number, imaginary / number
+
+
+@row(MATH, "FFT")
+def fft(x: Any) -> Any:
+    """Return the Fourier transform along the last axis, as (real, imaginary), which x is too."""
+    return _transformed(x, (-1,))
+
+
+@row(MATH, "FFT2")
+def fft2(x: Any) -> Any:
+    """Return the Fourier transform along the last two axes, as (real, imaginary)."""
+    return _transformed(x, (-2, -1))
+
+
+@row(MATH, "IFFT2")
+def ifft2(x: Any) -> Any:
+    """Return the inverse Fourier transform along the last two axes, as (real, imaginary)."""
+    return _transformed(x, (-2, -1), True)
+
+
+def _fitted(x: Tensor, length: int) -> Tensor:
+    """Return the first entries along the last axis, or all of them with zeros behind."""
+    size = x.shape[-1]
+    if size is None:
+        raise ArgumentError("keras.ops.rfft: the size of the last axis is not known.")
+    x = x[..., :length]
+    return Pad((*((0, 0),) * (x.ndim - 1), (0, max(length - size, 0))))(x)
+
+
+@row(MATH, "RFFT")
+def rfft(x: Any, fft_length: int | None = None) -> Any:
+    """Return the first half of the Fourier transform of real numbers, as (real, imaginary)."""
+    x = floating(x)
+    x = x if fft_length is None else _fitted(x, fft_length)
+    size = ops.shape(x)[-1]
+    real, imaginary = _transformed((x, K.zeros_like(x)), (-1,))
+    if isinstance(size, Tensor):
+        raise ArgumentError("keras.ops.rfft: the size of the last axis is not known.")
+    return real[..., : size // 2 + 1], imaginary[..., : size // 2 + 1]
+
+
+@row(MATH, "IRFFT")
+def irfft(x: Any, fft_length: int | None = None) -> Any:
+    """Return the real numbers of which the first half of the Fourier transform is given."""
+    real, imaginary = (floating(part) for part in promoted(*x))
+    size = real.shape[-1]
+    if size is None:
+        raise ArgumentError("keras.ops.irfft: the size of the last axis is not known.")
+    length = 2 * (size - 1) if fft_length is None else fft_length
+    half = length // 2 + 1
+    real, imaginary = _fitted(real, half), _fitted(imaginary, half)
+    mirrored = slice(1, half - 1 if length % 2 == 0 else half)
+    last = real.ndim - 1
+    whole = [
+        K.concatenate([part, sign * K.reverse(part[..., mirrored], last)], last)
+        for part, sign in ((real, 1.0), (imaginary, -1.0))
+    ]
+    return _transformed(whole, (-1,), True)[0]
+
+
+@row(MATH)
+def extract_sequences(x: Any, sequence_length: int, sequence_stride: int) -> Any:
+    """Return the pieces of the last axis of a length, that begin at equal distances."""
+    x = as_tensor(x)
+    size = ops.shape(x)[-1]
+    if isinstance(size, Tensor):
+        raise ArgumentError("keras.ops.extract_sequences: the size of the last axis is not known.")
+    starts = np.arange(0, size - sequence_length + 1, sequence_stride)
+    return ops.take(x, starts[:, None] + np.arange(sequence_length), axis=-1)
+
+
+def _window(window: Any, length: int, fft_length: int, dtype: str) -> Any:
+    """Return a window of a length in the middle of zeros."""
+    if window is None:
+        numbers: Any = np.ones(length)
+    elif isinstance(window, str):
+        if window not in ("hann", "hamming"):
+            raise ArgumentError(
+                f"keras.ops.stft: window={window!r}; expected 'hann', 'hamming', numbers or None."
+            )
+        numbers = {"hann": np.hanning, "hamming": np.hamming}[window](length + 1)[:-1]
+    else:
+        numbers = np.asarray(value_of(window) if isinstance(window, Tensor) else window)
+    before = (fft_length - length) // 2
+    return np.pad(numbers, (before, fft_length - length - before)).astype(dtype)
+
+
+@row(MATH, "STFT")
+def stft(
+    x: Any,
+    sequence_length: int,
+    sequence_stride: int,
+    fft_length: int,
+    window: Any = "hann",
+    center: bool = True,
+) -> Any:
+    """Return the Fourier transforms of pieces of the last axis, each under a window."""
+    x = floating(x)
+    if center:
+        width = [*((0, 0),) * (x.ndim - 1), (fft_length // 2, fft_length // 2)]
+        x = ops.pad(x, width, "reflect")
+    pieces = extract_sequences(x, fft_length, sequence_stride)
+    return rfft(pieces * _window(window, sequence_length, fft_length, x.dtype), fft_length)
+
+
+@row(MATH, "ISTFT")
+def istft(
+    x: Any,
+    sequence_length: int,
+    sequence_stride: int,
+    fft_length: int,
+    length: int | None = None,
+    window: Any = "hann",
+    center: bool = True,
+) -> Any:
+    """Return the numbers of which the Fourier transforms of pieces are given; see `stft`.
+
+    Raises
+    ------
+    ArgumentError
+        There is no window: Keras 3.15 then returns the numbers times fft_length / sequence_stride.
+    """
+    if window is None:
+        raise ArgumentError(
+            "keras.ops.istft: window=None, with which Keras 3.15 does not undo stft; expected a "
+            "window, such as numpy.ones(sequence_length)."
+        )
+    pieces = irfft(x, fft_length)
+    number = pieces.shape[-2]
+    if number is None:
+        raise ArgumentError("keras.ops.istft: the number of pieces is not known.")
+    numbers = _window(window, sequence_length, fft_length, pieces.dtype)
+    total = fft_length + sequence_stride * (number - 1)
+    at = (np.arange(number)[:, None] * sequence_stride + np.arange(fft_length)).ravel()
+    weights = np.bincount(at, np.tile(np.square(numbers), number), total)
+    flat = K.reshape(pieces * numbers, [*ops.shape(pieces)[:-2], -1])
+    rows = ops.moveaxis(flat, -1, 0)
+    sums = ops.moveaxis(segment_sum(rows, at, total), 0, -1)
+    found = sums / np.where(weights > 1e-10, weights, 1.0).astype(pieces.dtype)
+    start = fft_length // 2 if center else 0
+    end = total - start if length is None else start + length
+    if length is not None and end > total:
+        found = _fitted(found, end)
+    return found[..., start:end]
+
+
+__all__ = public(globals(), _OTHERS)

@@ -1,0 +1,432 @@
+"""The further rows of `keras.ops.nn`; see `keras_ops`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.backend.graph import as_tensor
+from kerascope.backend.ops.broadcasting import promoted
+from kerascope.backend.ops.control import Where
+from kerascope.backend.ops.ctc import CtcCost
+from kerascope.backend.ops.elementwise import floating
+from kerascope.backend.ops.image import Pad
+from kerascope.backend.ops.places import ArgSort, TakeAlongAxis
+from kerascope.backend.ops.windows import deconv_length, normalize_data_format
+from kerascope.errors import ArgumentError, RefusedError, ShapeError
+from kerascope.layers import keras_ops as ops
+from kerascope.layers.arguments import Sizes
+from kerascope.layers.keras_ops import Axes
+from kerascope.layers.operation_rows import NN, public, row
+
+_OTHERS = {*globals()}  # what is no operation
+
+
+# --- activations ----------------------------------------------------------------------------------
+
+
+@row(NN)
+def celu(x: Any, alpha: float = 1.0) -> Any:
+    """Return x where it is positive, else alpha * (exp(x / alpha) - 1)."""
+    x = floating(x)
+    below = K.minimum(x, 0)
+    return K.maximum(x, 0) + alpha * ops.expm1(below / alpha)
+
+
+@row(NN)
+def glu(x: Any, axis: int = -1) -> Any:
+    """Return the first half of x along an axis times the sigmoid of the second half."""
+    first, second = ops.split(floating(x), 2, axis)
+    return first * K.sigmoid(second)
+
+
+@row(NN)
+def hard_shrink(x: Any, threshold: float = 0.5) -> Any:
+    """Return x, and 0 where |x| is not above the threshold."""
+    x = floating(x)
+    return x * K.cast(K.greater(K.abs(x), threshold), x.dtype)
+
+
+@row(NN)
+def soft_shrink(x: Any, threshold: float = 0.5) -> Any:
+    """Return x moved towards 0 by the threshold, at most to 0."""
+    x = floating(x)
+    return K.sign(x) * K.maximum(K.abs(x) - threshold, 0)
+
+
+@row(NN)
+def tanh_shrink(x: Any) -> Any:
+    """Return x - tanh(x)."""
+    x = floating(x)
+    return x - K.tanh(x)
+
+
+@row(NN)
+def squareplus(x: Any, b: float = 4) -> Any:
+    """Return (x + sqrt(x * x + b)) / 2."""
+    x = floating(x)
+    return (x + K.sqrt(K.square(x) + b)) / 2
+
+
+@row(NN)
+def sparse_plus(x: Any) -> Any:
+    """Return 0 up to -1, x from 1 on, and a parabola between."""
+    x = floating(x)
+    return K.square(K.clip(x, -1.0, 1.0) + 1) / 4 + K.maximum(x - 1, 0)
+
+
+@row(NN)
+def sparse_sigmoid(x: Any) -> Any:
+    """Return 0 up to -1, 1 from 1 on, and a straight line between."""
+    return (K.clip(floating(x), -1.0, 1.0) + 1) / 2
+
+
+@row(NN)
+def threshold(x: Any, threshold: float, default_value: float) -> Any:
+    """Return x where it is above the threshold, else a default value."""
+    x = as_tensor(x)
+    return Where()(K.greater(x, threshold), x, as_tensor(default_value, like=x))
+
+
+@row(NN)
+def sparsemax(x: Any, axis: int = -1) -> Any:
+    """Return the nearest point of the simplex along an axis: many entries are exactly 0.
+
+    Source: Martins and Astudillo, "From softmax to sparsemax", 2016.
+    """
+    x = ops.moveaxis(floating(x), axis, -1)
+    last = x.ndim - 1
+    falling = TakeAlongAxis(last)(x, ArgSort(last, True)(x))
+    number = K.cumsum(K.ones_like(x), last)
+    sums = K.cumsum(falling, last)
+    inside = K.cast(K.greater(1 + number * falling, sums), x.dtype)
+    count = K.sum(inside, last, True)
+    level = (K.sum(inside * falling, last, True) - 1) / count
+    return ops.moveaxis(K.maximum(x - level, 0), -1, axis)
+
+
+# --- codes, norms, measures -----------------------------------------------------------------------
+
+
+@row(NN)
+def multi_hot(
+    inputs: Any,
+    num_classes: int | None = None,
+    axis: int = -1,
+    dtype: str | None = None,
+    sparse: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """Return for each row of class numbers one row with a one for each of them."""
+    if sparse:
+        raise RefusedError("keras.ops.multi_hot: sparse=True; there are no sparse tensors here.")
+    if num_classes is None:
+        raise ArgumentError("keras.ops.multi_hot: num_classes is not given.")
+    inputs = as_tensor(inputs)
+    rows = ops.one_hot(inputs, num_classes, axis, dtype)
+    return K.max(rows, 1 if inputs.ndim > 1 else 0)
+
+
+@row(NN, "RMSNorm")
+def rms_normalization(
+    x: Any, scale: Any = None, axis: Axes = -1, epsilon: float | None = None
+) -> Any:
+    """Return x divided by the root of its mean square along axes, then scaled."""
+    x = floating(x)
+    epsilon = K.epsilon() if epsilon is None else epsilon
+    normal = x * ops.rsqrt(K.mean(K.square(x), ops._listed(axis), True) + epsilon)
+    if scale is None:
+        return normal
+    scale = K.cast(as_tensor(scale), x.dtype)
+    if isinstance(axis, int) and scale.ndim == 1:
+        shape = [1] * x.ndim
+        shape[axis] = -1
+        scale = K.reshape(scale, shape)
+    return normal * scale
+
+
+@row(NN, "PSNR")
+def psnr(x1: Any, x2: Any, max_val: float) -> Any:
+    """Return the peak signal-to-noise ratio in decibels."""
+    x1, x2 = (floating(x) for x in promoted(x1, x2))
+    error = K.mean(K.square(x1 - x2))
+    return 20 * math.log10(max_val) - 10 * K.log(error) / math.log(10)
+
+
+# --- space and depth ------------------------------------------------------------------------------
+
+
+def _channels_last(x: Any, data_format: str | None) -> tuple[Any, bool]:
+    x = as_tensor(x)
+    is_first = normalize_data_format(data_format) == "channels_first"
+    return (ops.moveaxis(x, 1, -1), True) if is_first else (x, False)
+
+
+def _back(x: Any, is_first: bool) -> Any:
+    return ops.moveaxis(x, -1, 1) if is_first else x
+
+
+@row(NN)
+def depth_to_space(x: Any, block_size: int, data_format: str | None = "channels_last") -> Any:
+    """Return images in which blocks of channels are blocks of places."""
+    x, is_first = _channels_last(x, data_format)
+    (batch, rows, columns, channels), n = ops.shape(x), block_size
+    x = K.reshape(x, [batch, rows, columns, n, n, channels // (n * n)])
+    x = K.permute_dimensions(x, (0, 1, 3, 2, 4, 5))
+    return _back(K.reshape(x, [batch, rows * n, columns * n, channels // (n * n)]), is_first)
+
+
+@row(NN)
+def space_to_depth(x: Any, block_size: int, data_format: str | None = "channels_last") -> Any:
+    """Return images in which blocks of places are blocks of channels.
+
+    Raises
+    ------
+    ArgumentError
+        The sizes of the images are not known.
+    """
+    x, is_first = _channels_last(x, data_format)
+    (batch, rows, columns, channels), n = ops.shape(x), block_size
+    if None in x.shape[1:]:
+        raise ArgumentError(
+            f"keras.ops.space_to_depth: x has shape {x.shape}; expected known sizes but the batch."
+        )
+    x = K.reshape(x, [batch, rows // n, n, columns // n, n, channels])
+    x = K.permute_dimensions(x, (0, 1, 3, 2, 4, 5))
+    return _back(K.reshape(x, [batch, rows // n, columns // n, n * n * channels]), is_first)
+
+
+def _pair(value: Sizes) -> tuple[int, int]:
+    return (value, value) if isinstance(value, int) else (int(value[0]), int(value[1]))
+
+
+def _starts(size: Any, kernel: int, dilation: int, padding: int, stride: int) -> np.ndarray:
+    """Return for each place of a window along an axis the places that it covers."""
+    if size is None:
+        raise ArgumentError("keras.ops.unfold: the sizes of the images are not known.")
+    last = size + 2 * padding - dilation * (kernel - 1)
+    return np.arange(0, last, stride)[:, None] + dilation * np.arange(kernel)
+
+
+@row(NN)
+def unfold(
+    x: Any, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
+) -> Any:
+    """Return the windows of images (batch, channels, rows, columns) as columns, as PyTorch does."""
+    x = as_tensor(x)
+    (k, kk), (d, dd), (p, pp), (s, ss) = map(_pair, (kernel_size, dilation, padding, stride))
+    padded = Pad(((0, 0), (0, 0), (p, p), (pp, pp)))(x)
+    rows, columns = _starts(x.shape[2], k, d, p, s), _starts(x.shape[3], kk, dd, pp, ss)
+    x = ops.take(ops.take(padded, rows, 2), columns, 4)  # batch, channels, y, k, x, kk
+    x = K.permute_dimensions(x, (0, 1, 3, 5, 2, 4))
+    batch, channels = ops.shape(x)[:2]
+    return K.reshape(x, [batch, channels * k * kk, len(rows) * len(columns)])
+
+
+@row(NN)
+def fold(
+    x: Any,
+    output_size: Sizes,
+    kernel_size: Sizes,
+    dilation: Sizes = 1,
+    padding: Sizes = 0,
+    stride: Sizes = 1,
+) -> Any:
+    """Return images from their windows as columns; what overlaps is added up. See `unfold`."""
+    x = floating(x)
+    (k, kk), (d, dd), (p, pp), (s, ss) = map(_pair, (kernel_size, dilation, padding, stride))
+    height, width = _pair(output_size)
+    rows, columns = _starts(height, k, d, p, s), _starts(width, kk, dd, pp, ss)
+    batch, depth = ops.shape(x)[:2]
+    channels = depth // (k * kk)
+    x = K.reshape(x, [batch, channels, k, kk, len(rows), len(columns)])
+    x = K.permute_dimensions(x, (4, 2, 5, 3, 0, 1))
+    wide = width + 2 * pp
+    at = rows[:, :, None, None] * wide + columns
+    flat = K.reshape(x, [at.size, batch, channels])
+    sums = ops.segment_sum(flat, at.ravel(), (height + 2 * p) * wide)
+    image = K.reshape(sums, [height + 2 * p, wide, batch, channels])
+    image = image[p : p + height, pp : pp + width]
+    return K.permute_dimensions(image, (2, 3, 0, 1))
+
+
+# --- pooling, convolution -------------------------------------------------------------------------
+
+
+def _adaptive(x: Any, sizes: Any, data_format: str | None, function: Any) -> Any:
+    x, is_first = _channels_last(floating(x), data_format)
+    rank = x.ndim - 2
+    counts = (sizes,) * rank if isinstance(sizes, int) else tuple(sizes)
+    for axis, count in enumerate(counts, start=1):
+        size = x.shape[axis]
+        if size is None or count is None:
+            raise ArgumentError(
+                f"keras.ops.adaptive_pool: x of shape {x.shape} to {sizes}; expected known sizes."
+            )
+        before = (slice(None),) * axis
+        parts = [
+            function(x[(*before, slice(i * size // count, -(-(i + 1) * size // count)))], axis)
+            for i in range(count)
+        ]
+        x = K.stack(parts, axis)
+    return _back(x, is_first)
+
+
+@row(NN)
+def adaptive_average_pool(inputs: Any, output_size: Sizes, data_format: str | None = None) -> Any:
+    """Return the means of as many parts along each axis of space as the output shall have."""
+    return _adaptive(inputs, output_size, data_format, K.mean)
+
+
+@row(NN)
+def adaptive_max_pool(inputs: Any, output_size: Sizes, data_format: str | None = None) -> Any:
+    """Return the greatest of as many parts along each axis of space as the output shall have."""
+    return _adaptive(inputs, output_size, data_format, K.max)
+
+
+@row(NN)
+def separable_conv(
+    inputs: Any,
+    depthwise_kernel: Any,
+    pointwise_kernel: Any,
+    strides: Sizes = 1,
+    padding: str = "valid",
+    data_format: str | None = None,
+    dilation_rate: Sizes = 1,
+) -> Any:
+    """Return for each channel its own convolutions, mixed by a convolution of size 1."""
+    kinds = {1: K.separable_conv1d, 2: K.separable_conv2d}
+    function = ops._by_rank(inputs, kinds, "separable_conv")
+    rank = as_tensor(inputs).ndim - 2
+    steps, dilation = ops._each(strides, rank), ops._each(dilation_rate, rank)
+    return function(
+        inputs, depthwise_kernel, pointwise_kernel, steps, padding, data_format, dilation
+    )
+
+
+@row(NN)
+def conv_transpose(
+    inputs: Any,
+    kernel: Any,
+    strides: Sizes = 1,
+    padding: str = "valid",
+    output_padding: Sizes | None = None,
+    data_format: str | None = None,
+    dilation_rate: Sizes = 1,
+) -> Any:
+    """Return the transposed convolution over one, two or three axes of space."""
+    kinds = {1: K.conv1d_transpose, 2: K.conv2d_transpose, 3: K.conv3d_transpose}
+    function = ops._by_rank(inputs, kinds, "conv_transpose")
+    x, kernel = as_tensor(inputs), as_tensor(kernel)
+    rank = x.ndim - 2
+    is_first = normalize_data_format(data_format) == "channels_first"
+    several: Any = [strides, output_padding, dilation_rate]
+    steps, further, dilation = ((v,) * rank if not isinstance(v, (tuple, list)) else v
+                                for v in several)  # fmt: skip
+    sizes = [
+        deconv_length(x.shape[axis + (2 if is_first else 1)], steps[axis], kernel.shape[axis] or 1,
+                      padding, further[axis], dilation[axis])
+        for axis in range(rank)
+    ]  # fmt: skip
+    shape = [ops.shape(x)[0], *sizes]
+    shape.insert(1 if is_first else rank + 1, kernel.shape[-2])
+    apart = [v if rank > 1 else v[0] for v in (tuple(steps), tuple(dilation))]
+    return function(x, kernel, tuple(shape), apart[0], padding, data_format, apart[1])
+
+
+@row(NN, "CTCLoss")
+def ctc_loss(
+    target: Any, output: Any, target_length: Any, output_length: Any, mask_index: int = 0
+) -> Any:
+    """Return the CTC cost of each sample: -log of the probability of all that spells the label.
+
+    Parameters
+    ----------
+    target : tensor of int, shape (batch, longest label)
+    output : tensor, shape (batch, time, classes)
+        Logits.
+    target_length, output_length : tensor of int, shape (batch,)
+    mask_index : int
+        The class that is the blank.
+    """
+    output = floating(output)
+    blank, classes = mask_index % (output.shape[-1] or 1), output.shape[-1]
+    order = [n for n in range(classes or 0) if n != blank] + [blank]
+    logits = K.log_softmax(ops.take(output, np.array(order), axis=-1))
+    labels = K.cast(as_tensor(target), "int64")
+    labels = K.maximum(labels - K.cast(K.greater(labels, blank), "int64"), 0)
+    lengths = (K.cast(as_tensor(length), "int64") for length in (output_length, target_length))
+    return CtcCost()(logits, labels, *lengths)
+
+
+# --- attention ------------------------------------------------------------------------------------
+
+
+@row(NN)
+def dot_product_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    bias: Any = None,
+    mask: Any = None,
+    scale: float | None = None,
+    is_causal: bool = False,
+    flash_attention: bool | None = None,
+    attn_logits_soft_cap: float | None = None,
+) -> Any:
+    """Return the mean of the values, weighted by how well their keys fit the query.
+
+    Parameters
+    ----------
+    query : tensor, shape (batch, T, heads, features)
+    key, value : tensor, shape (batch, S, heads, features)
+        The heads of the query may be a multiple of theirs: each serves several.
+    bias : tensor, optional
+        Added to the products, (batch, heads, T, S) or what is broadcast to it.
+    mask : tensor of bool, optional
+        Of that shape: where it is false, the value does not count.
+    scale : float, optional
+        Of the products; by default 1 / sqrt(features).
+    is_causal : bool
+        Whether only values up to the query's own place count.
+    flash_attention : bool, optional
+        How Keras computes it on an accelerator; it changes nothing here.
+    attn_logits_soft_cap : float, optional
+        The products are kept below it by a tanh.
+
+    Notes
+    -----
+    softmax(query @ key.T * scale + bias) @ value. Source: Vaswani et al., "Attention is all you
+    need", 2017.
+    """
+    query, key, value = (floating(x) for x in promoted(query, key, value))
+    if not query.ndim == key.ndim == value.ndim == 4:
+        raise ShapeError(
+            f"keras.ops.dot_product_attention: shapes {query.shape}, {key.shape} and "
+            f"{value.shape}; expected (batch, length, heads, features) of each.",
+            subject=query,
+        )
+    heads, others = query.shape[2], key.shape[2]
+    if heads and others and heads != others:
+        key, value = (ops.repeat(x, heads // others, axis=2) for x in (key, value))
+    features = ops.shape(query)[-1]
+    scale = 1.0 / K.sqrt(K.cast(as_tensor(features), query.dtype)) if scale is None else scale
+    products = K.einsum("btnh,bsnh->bnts", query, key) * scale
+    if attn_logits_soft_cap is not None:
+        products = attn_logits_soft_cap * K.tanh(products / attn_logits_soft_cap)
+    if bias is not None:
+        products = products + bias
+    least = as_tensor(0.7 * float(np.finfo(query.dtype).min), like=query)
+    if mask is not None:
+        products = Where()(K.cast(mask, "bool"), products, least)
+    if is_causal:
+        rows, columns = (ops.arange(n) for n in ops.shape(products)[-2:])
+        before = K.greater_equal(K.expand_dims(as_tensor(rows), 1), as_tensor(columns))
+        products = Where()(before, products, least)
+    return K.einsum("bnts,bsnh->btnh", K.softmax(products), value)
+
+
+__all__ = public(globals(), _OTHERS)
