@@ -128,6 +128,45 @@ class OrthogonalRegularizer(Regularizer):
         return self.factor * 0.5 * K.sum(others) / pairs
 
 
+class EigenvalueRegularizer(Regularizer):
+    """Penalty on the greatest singular value of a matrix: `k` times it, as Keras 1 has it.
+
+    Parameters
+    ----------
+    k : float
+        Factor of the penalty.
+
+    Raises
+    ------
+    ShapeError
+        The weight is no matrix.
+
+    Notes
+    -----
+    The value is approached by ten steps of the power method on W^T W, from a vector of ones.
+    """
+
+    def __init__(self, k: float) -> None:
+        self.k = float(k)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Return the penalty on the matrix `x`."""
+        if K.ndim(x) != 2 or None in K.int_shape(x):
+            raise ShapeError(
+                f"EigenvalueRegularizer: weight of shape {K.int_shape(x)}; expected a matrix.",
+                subject=x,
+            )
+        square = K.dot(K.transpose(x), x)
+        vector = K.ones_like(square[:, :1])
+        for _ in range(10):
+            vector = K.dot(square, vector)
+        share = K.sum(K.dot(square, vector) * vector) / K.sum(vector * vector)
+        return self.k * K.sqrt(share)
+
+
+_registry.register(EigenvalueRegularizer)
+
+
 def l1(l: float = 0.01) -> L1L2:  # noqa: E741 - Keras's name
     """Return the penalty `l * sum |x_i|`."""
     return L1L2(l1=l)
@@ -145,7 +184,7 @@ def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
 
 # Keras 1 knew weight and activity regularizers apart; today the argument of the layer tells which
 # one is meant.
-WeightRegularizer = ActivityRegularizer = L1L2
+WeightRegularizer = ActivityRegularizer = L1L2Regularizer = L1L2
 activity_l1 = l1
 activity_l2 = l2
 l1l2 = activity_l1l2 = l1_l2

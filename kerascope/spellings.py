@@ -357,6 +357,12 @@ class Habits(NamedTuple):
         binary_crossentropy on ten classes counts rounded entries.
     hdf5_of_keras_3 : bool
         Whether .h5 files are written so that Keras 3 can read them.
+    counts_samples : bool
+        Whether a number after the generator counts samples, not batches, and ModelCheckpoint's
+        `{epoch}` counts from 0.
+    metrics_of_batches : bool
+        Whether "precision" and "recall" are Keras 1's functions, of one batch, or `Precision` and
+        `Recall`, which count over all batches.
     class_words : dict or None
         Whether layers are called by their class in lower case, `maxpooling2d_1`, and which classes
         have another word for it; None: `max_pooling2d_1`.
@@ -386,6 +392,8 @@ class Habits(NamedTuple):
     metrics_keep_words: bool = False
     accuracy_by_shapes: bool = False
     hdf5_of_keras_3: bool = False
+    counts_samples: bool = False
+    metrics_of_batches: bool = False
     class_words: Mapping[str, str] | None = None
     endings_say_form: bool = False
 
@@ -427,6 +435,8 @@ HABITS: dict[str, Habits] = {
     "1.2": Habits(
         "{layer}_{weight}", _KERAS_1_WORDS, False, 10, True, "1", False, False,
         defaults={name: {"epsilon": 1e-8} for name in _OPTIMIZERS_WITH_EPSILON},
+        counts_samples=True,
+        metrics_of_batches=True,
         class_words=_CLASSES_OF_KERAS_1,
     ),
     "2.2": Habits(

@@ -51,6 +51,8 @@ OURS_ALONE = {
     *("AtrousConvolution1D", "AtrousConvolution2D", "ConvLSTM2DCell", "ConvRNN2D"),
     *("Deconvolution2D", "Deconvolution3D", "LocallyConnected1D", "LocallyConnected2D"),
     *("Operation", "ThresholdedReLU"),
+    *("AtrousConv1D", "AtrousConv2D", "Deconv2D", "Highway", "MaxoutDense"),
+    *("ParametricSoftplus", "SReLU", "TimeDistributedDense"),
     *("Any", "ParameterUpdate", "Registry"),  # no layers or optimizers
 }
 CLASSES = [

@@ -35,4 +35,7 @@ from kerascope.backend.state import enter_old_names as _enter_old_names
 from kerascope.not_yet import answer_missing_names
 
 _enter_old_names(globals())
-answer_missing_names(__name__)
+_OF_KERAS_1 = """asymmetric_spatial_2d_padding asymmetric_temporal_padding atrous_conv2d
+    legacy_weight_ordering set_legacy_weight_ordering"""
+
+answer_missing_names(__name__, later=dict.fromkeys(_OF_KERAS_1.split(), "kerascope.backend.keras1"))

@@ -25,7 +25,7 @@ from kerascope.callbacks.base import Callback, Logs, Params, registry
 from kerascope.errors import ArgumentError, DtypeError, KerascopeWarning
 from kerascope.printable import printable, printable_lines
 from kerascope.registry import did_you_mean
-from kerascope.spellings import translate
+from kerascope.spellings import habits, translate
 
 MODES = ("auto", "min", "max")
 GROWS_WHEN_BETTER = ("acc", "fmeasure")
@@ -570,7 +570,8 @@ class ModelCheckpoint(Callback):
         ArgumentError
             The pattern has a field that is not in the logs, or that cannot be written so.
         """
-        fields = _Fields({**(logs or {}), "epoch": epoch + 1})
+        first = 0 if habits().counts_samples else 1
+        fields = _Fields({**(logs or {}), "epoch": epoch + first})
         try:
             return self.filepath.format_map(fields)
         except ArgumentError:

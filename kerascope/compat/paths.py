@@ -29,7 +29,7 @@ MOVED: dict[str, str] = {
     "": "compat.top_level",
     # Keras 1
     "objectives": "losses",
-    "initializations": "initializers",
+    "initializations": "initializers.keras1 initializers",
     "engine.topology": """engine.node engine.base_layer engine.input_layer engine.network
         engine.input_spec layers.merge utils.layer_utils engine""",
     "engine": "engine layers.merge",

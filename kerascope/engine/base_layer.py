@@ -14,6 +14,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -491,6 +492,8 @@ class Layer(metaclass=LayerType):
                 return np.zeros(shape, dtype)
         with building(budget):
             is_function = hasattr(initializer, "__name__")
+            if is_function and accepts(initializer, "name"):  # as Keras 1 calls its functions
+                initializer = partial(initializer, name=weight_name(self.name, word))
             if accepts(initializer if is_function else type(initializer).__call__, "dtype"):
                 return initializer(shape, dtype=dtype)
             return initializer(shape)

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from functools import wraps
+from inspect import isfunction
 from operator import truediv
 from typing import Any, NamedTuple
 
@@ -280,6 +282,13 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
             name = distinct_names([*compiled.metrics_names, name])[-1]
             arguments = compiled.targets[k], model.outputs[i], weights, masks[i]
             with name_scope(f"{names[i]}_metrics"):
+                if _is_of_a_user(function):
+                    found = function(*arguments[:2])
+                    if isinstance(found, dict):
+                        before = names[i] if len(names) > 1 else ""
+                        yield from _enter_several(compiled, found, before)
+                        continue
+                    function = _known(function, found)
                 if getattr(function, "stateful", False):
                     tensor = _stateful_metric(compiled, name, function, *arguments)
                 elif habits().counts_zero_weights:
@@ -289,6 +298,29 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
             compiled.metrics_names.append(name)
             compiled.metrics_tensors.append(tensor)
             yield MetricTerm(name, tensor)
+
+
+def _is_of_a_user(function: Any) -> bool:
+    """Tell whether a metric may give a dict of numbers, as a function of a user may in Keras 1."""
+    return isfunction(function) and not str(function.__module__).startswith("kerascope.")
+
+
+def _known(function: Any, found: Any) -> Any:
+    """Return a function that gives what this one has given, so that it runs once."""
+    return wraps(function)(lambda y_true, y_pred: found)
+
+
+def _enter_several(
+    compiled: Compilation, found: dict[str, Any], output_name: str
+) -> Generator[Any, Any, None]:
+    """Enter each number of a metric's dict under its own name; no weights count."""
+    for key, numbers in found.items():
+        name = key_in_logs(compiled.metrics_names, key, output_name, None)
+        name = distinct_names([*compiled.metrics_names, name])[-1]
+        tensor = mean(as_tensor(numbers))
+        compiled.metrics_names.append(name)
+        compiled.metrics_tensors.append(tensor)
+        yield MetricTerm(name, tensor)
 
 
 def _stateful_metric(

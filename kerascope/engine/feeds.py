@@ -29,7 +29,7 @@ from kerascope.engine.arguments import named_arguments, to_list
 from kerascope.engine.workers import WorkerPool, numbers_of_a_pass
 from kerascope.errors import ArgumentError, DataError, DtypeError, SpellingWarning
 from kerascope.settings import config
-from kerascope.spellings import SAMPLE_COUNTS
+from kerascope.spellings import SAMPLE_COUNTS, habits
 
 # --- arrays in memory -----------------------------------------------------------------------------
 
@@ -675,6 +675,12 @@ def generator_arguments(
     """Return a method's arguments by today's names, and apart from them those of the workers."""
     counts = {old: kwargs.pop(old) for old in SAMPLE_COUNTS if old in kwargs}
     given = named_arguments(method, names, args, kwargs, method)
+    if habits().counts_samples:
+        counts |= {
+            old: given[SAMPLE_COUNTS[old]]
+            for old in SAMPLE_COUNTS
+            if SAMPLE_COUNTS[old] in names[: len(args)] and given[SAMPLE_COUNTS[old]] is not None
+        }
     for old, count in counts.items():
         new = SAMPLE_COUNTS[old]
         warn(f"{method}: {old!r} counts samples; today's {new!r} counts batches.", SpellingWarning)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
+from kerascope.errors import ArgumentError
 from kerascope.losses import ALIASES
 from kerascope.losses import functions as losses
 from kerascope.registry import Registry
@@ -13,6 +14,13 @@ from kerascope.registry import Registry
 __all__ = [
     "binary_accuracy",
     "categorical_accuracy",
+    "f1score",
+    "fbeta_score",
+    "fmeasure",
+    "fscore",
+    "matthews_correlation",
+    "precision",
+    "recall",
     "sparse_categorical_accuracy",
     "sparse_top_k_categorical_accuracy",
     "top_k_categorical_accuracy",
@@ -155,3 +163,74 @@ for _name in losses.__all__:
     # Keras 3's cosine similarity has, as a metric, the other sign.
     _aliases = ("cosine",) if _name == "cosine_proximity" else ALIASES.get(_name, ())
     registry.register(getattr(losses, _name), *_aliases)
+
+
+# --- of Keras 1: one number for a batch, of entries that are rounded to 0 and 1 -------------------
+
+
+def _rounded(x: Tensor) -> Tensor:
+    return K.round(K.clip(x, 0, 1))
+
+
+def precision(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return the share of the entries predicted as 1 that are 1, over the whole batch.
+
+    It is the mean over batches that logs show; `Precision` counts over all of them.
+
+    Examples
+    --------
+    >>> y, p = K.constant([[1.0, 0.0, 1.0]]), K.constant([[0.9, 0.8, 0.1]])
+    >>> round(float(K.eval(precision(y, p))), 4), round(float(K.eval(recall(y, p))), 4)
+    (0.5, 0.5)
+    """
+    return K.sum(_rounded(y_true * y_pred)) / (K.sum(_rounded(y_pred)) + K.epsilon())
+
+
+def recall(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return the share of the entries that are 1 which are predicted so, over the whole batch."""
+    return K.sum(_rounded(y_true * y_pred)) / (K.sum(_rounded(y_true)) + K.epsilon())
+
+
+@registry.register
+def fbeta_score(y_true: Tensor, y_pred: Tensor, beta: float = 1) -> Tensor:
+    """Return the weighted harmonic mean of precision and recall; recall counts beta times as much.
+
+    Raises
+    ------
+    ArgumentError
+        `beta` is below 0.
+
+    Notes
+    -----
+    (1 + beta^2) precision recall / (beta^2 precision + recall)
+    """
+    if beta < 0:
+        raise ArgumentError(f"fbeta_score: beta is {beta}; expected 0 or more.")
+    p, r, square = precision(y_true, y_pred), recall(y_true, y_pred), beta**2
+    return (1 + square) * (p * r) / (square * p + r + K.epsilon())
+
+
+def fmeasure(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return `fbeta_score` with beta = 1."""
+    return fbeta_score(y_true, y_pred)
+
+
+fscore = f1score = registry.register(fmeasure, "fscore", "f1score")
+
+
+@registry.register
+def matthews_correlation(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return the correlation of rounded targets and predictions over the batch, from -1 to 1.
+
+    References
+    ----------
+    1. Matthews: Comparison of the predicted and observed secondary structure of T4 phage lysozyme,
+       1975.
+    """
+    y, p = _rounded(y_true), _rounded(y_pred)
+    hits, passes = K.sum(y * p), K.sum((1 - y) * (1 - p))
+    false_alarms, misses = K.sum((1 - y) * p), K.sum(y * (1 - p))
+    positives = (hits + false_alarms) * (hits + misses)
+    negatives = (passes + false_alarms) * (passes + misses)
+    difference = hits * passes - false_alarms * misses
+    return difference / (K.sqrt(positives * negatives) + K.epsilon())

@@ -331,4 +331,6 @@ def transpose_shape(shape: Any, target_format: str, spatial_axes: Iterable[int])
     return type(shape)([*shape[: axes[0]], shape[-1], *(shape[axis] for axis in axes)])
 
 
-answer_missing_names(__name__)
+_OF_KERAS_1 = """get_from_module make_tuple"""
+
+answer_missing_names(__name__, later=dict.fromkeys(_OF_KERAS_1.split(), "kerascope.utils.keras1"))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.errors import ArgumentError, DataError, UnavailableError
+from kerascope.not_yet import answer_missing_names
 
 __all__ = ["H5Dict", "HDF5Matrix", "ask_to_proceed_with_overwrite"]
 
@@ -260,3 +261,8 @@ def _opened(path: str | PathLike[str], mode: str, where: str) -> Any:
         return h5py.File(path, mode)
     except OSError as error:
         raise UnavailableError(f"{where}: cannot open '{fspath(path)}' ({error}).") from None
+
+
+_OF_KERAS_1 = """save_array load_array"""
+
+answer_missing_names(__name__, later=dict.fromkeys(_OF_KERAS_1.split(), "kerascope.utils.keras1"))

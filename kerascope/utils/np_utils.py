@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from kerascope.errors import ArgumentError
+from kerascope.not_yet import answer_missing_names
 
 
 def to_categorical(
@@ -128,3 +129,9 @@ def set_random_seed(seed: int) -> None:
     """
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002 (what scripts seed, and what the backend draws from)
+
+
+_OF_KERAS_1 = """binary_logloss multiclass_logloss accuracy probas_to_classes
+    categorical_probas_to_classes convert_kernel conv_output_length conv_input_length"""
+
+answer_missing_names(__name__, later=dict.fromkeys(_OF_KERAS_1.split(), "kerascope.utils.keras1"))

@@ -144,7 +144,7 @@ class BaseWrapper:
         """
         given = self.sk_params
         if getattr(fn, "__name__", "") == "fit":
-            given = translate("fit", given)
+            given, override = translate("fit", given), translate("fit", override or {})
         names = _argument_names(fn)
         chosen = {name: value for name, value in given.items() if name in names}
         return {**chosen, **(override or {})}

@@ -27,6 +27,29 @@ def a_placeholder_is_made_from_a_shape_or_a_number_of_axes():
         K.placeholder()
 
 
+@behaviour(
+    "asymmetric_temporal_padding",
+    "asymmetric_spatial_2d_padding",
+    "atrous_conv2d",
+    "legacy_weight_ordering",
+    "set_legacy_weight_ordering",
+)
+def functions_of_keras_1_say_what_later_ones_say_in_other_words():
+    x = np.arange(6.0).reshape(1, 3, 2)
+    padded = K.eval(K.asymmetric_temporal_padding(K.constant(x), 2, 1))
+    assert np.array_equal(padded, np.pad(x, ((0, 0), (2, 1), (0, 0))))
+    images = np.arange(25.0).reshape(1, 5, 5, 1)
+    padded = K.eval(K.asymmetric_spatial_2d_padding(K.constant(images), 1, 2, 3, 0, "tf"))
+    assert np.array_equal(padded, np.pad(images, ((0, 0), (1, 2), (3, 0), (0, 0))))
+    every_second = K.eval(K.atrous_conv2d(K.constant(images), K.ones((2, 2, 1, 1)), 2))
+    corners = images[:, :3, :3] + images[:, 2:, :3] + images[:, :3, 2:] + images[:, 2:, 2:]
+    assert np.array_equal(every_second, corners)
+    before = K.legacy_weight_ordering()
+    K.set_legacy_weight_ordering(True)
+    assert K.legacy_weight_ordering() is True
+    K.set_legacy_weight_ordering(before)
+
+
 @behaviour("variable", "is_variable", "get_value", "eval")
 def a_variable_holds_a_copy():
     array = np.array([[1.0, 2.0]])

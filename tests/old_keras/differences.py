@@ -28,6 +28,8 @@ _COSINE = (
     "mode 'cos' of vectors gives (samples, 1), as Keras 1 itself declares; it has an axis more."
 )
 
+_SCORE = "score of a regressor is minus the loss, as in Keras 2: scikit-learn takes the greatest."
+
 _GATES = "the gates lie side by side in one kernel, one recurrent kernel and one bias."
 
 _MERGES = """layers.merge layers.Merge engine.merge engine.topology.merge engine.Merge
@@ -41,6 +43,7 @@ DIFFERENCES = {
         "keras.layers.normalization.BatchNormalization": _THEANO_VARIANCE,
         "keras.layers.ConvLSTM2D": _GATES,
         "keras.layers.convolutional_recurrent.ConvLSTM2D": _GATES,
+        "keras.wrappers.scikit_learn.KerasRegressor": _SCORE,
         **{f"keras.{name}": _COSINE for name in _MERGES.split()},
     },
     "2.2.4": {**_BOTH},

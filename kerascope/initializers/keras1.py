@@ -1,0 +1,128 @@
+"""`keras.initializations` of Keras 1: functions of a shape that return a variable.
+
+`init=lambda shape, name=None: initializations.normal(shape, scale=0.01, name=name)` is how its
+scripts said what an initializer object says today. Each takes `dim_ordering` too, which tells where
+the sizes of a kernel lie ("th", "tf").
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kerascope.backend import Variable, variable
+from kerascope.errors import ArgumentError
+from kerascope.initializers import get
+from kerascope.initializers.classes import (
+    Identity,
+    Ones,
+    Orthogonal,
+    RandomNormal,
+    RandomUniform,
+    Zeros,
+)
+
+__all__ = [
+    "get",
+    "get_fans",
+    "glorot_normal",
+    "glorot_uniform",
+    "he_normal",
+    "he_uniform",
+    "identity",
+    "lecun_uniform",
+    "normal",
+    "one",
+    "orthogonal",
+    "uniform",
+    "zero",
+]
+
+Shape = tuple[int, ...]
+
+
+def uniform(
+    shape: Shape, scale: float = 0.05, name: str | None = None, dim_ordering: str = "th"
+) -> Variable:
+    """Return a variable of numbers between -scale and scale."""
+    return variable(RandomUniform(-scale, scale)(shape), name=name)
+
+
+def normal(
+    shape: Shape, scale: float = 0.05, name: str | None = None, dim_ordering: str = "th"
+) -> Variable:
+    """Return a variable of normal numbers around 0 with the deviation `scale`."""
+    return variable(RandomNormal(0.0, scale)(shape), name=name)
+
+
+def lecun_uniform(shape: Shape, name: str | None = None, dim_ordering: str = "th") -> Variable:
+    """Return a variable of numbers between -s and s, s = sqrt(3 / fan_in)."""
+    fan_in, _ = get_fans(shape, dim_ordering)
+    return uniform(shape, float(np.sqrt(3.0 / fan_in)), name)
+
+
+def glorot_normal(shape: Shape, name: str | None = None, dim_ordering: str = "th") -> Variable:
+    """Return a variable of normal numbers, deviation sqrt(2 / (fan_in + fan_out))."""
+    return normal(shape, float(np.sqrt(2.0 / sum(get_fans(shape, dim_ordering)))), name)
+
+
+def glorot_uniform(shape: Shape, name: str | None = None, dim_ordering: str = "th") -> Variable:
+    """Return a variable of numbers between -s and s, s = sqrt(6 / (fan_in + fan_out))."""
+    return uniform(shape, float(np.sqrt(6.0 / sum(get_fans(shape, dim_ordering)))), name)
+
+
+def he_normal(shape: Shape, name: str | None = None, dim_ordering: str = "th") -> Variable:
+    """Return a variable of normal numbers, deviation sqrt(2 / fan_in)."""
+    fan_in, _ = get_fans(shape, dim_ordering)
+    return normal(shape, float(np.sqrt(2.0 / fan_in)), name)
+
+
+def he_uniform(shape: Shape, name: str | None = None, dim_ordering: str = "th") -> Variable:
+    """Return a variable of numbers between -s and s, s = sqrt(6 / fan_in)."""
+    fan_in, _ = get_fans(shape, dim_ordering)
+    return uniform(shape, float(np.sqrt(6.0 / fan_in)), name)
+
+
+def orthogonal(
+    shape: Shape, scale: float = 1.1, name: str | None = None, dim_ordering: str = "th"
+) -> Variable:
+    """Return a variable whose rows, or columns, are at right angles and of length `scale`."""
+    return variable(Orthogonal(gain=scale)(shape), name=name)
+
+
+def identity(
+    shape: Shape, scale: float = 1, name: str | None = None, dim_ordering: str = "th"
+) -> Variable:
+    """Return a square variable with `scale` on its diagonal."""
+    return variable(Identity(gain=scale)(shape), name=name)
+
+
+def zero(shape: Shape, name: str | None = None, dim_ordering: str = "th") -> Variable:
+    """Return a variable of zeros."""
+    return variable(Zeros()(shape), name=name)
+
+
+def one(shape: Shape, name: str | None = None, dim_ordering: str = "th") -> Variable:
+    """Return a variable of ones."""
+    return variable(Ones()(shape), name=name)
+
+
+def get_fans(shape: Shape, dim_ordering: str = "th") -> tuple[float, float]:
+    """Return how many numbers go into a unit, and come out of it, for a weight of this shape.
+
+    Examples
+    --------
+    >>> get_fans((4, 5)), get_fans((3, 3, 2, 8), "tf")
+    ((4, 5), (18, 72))
+    """
+    sizes = tuple(shape)
+    if len(sizes) == 2:
+        return sizes[0], sizes[1]
+    if len(sizes) not in (4, 5):
+        fan = float(np.sqrt(np.prod(sizes)))
+        return fan, fan
+    if dim_ordering not in ("th", "tf"):
+        raise ArgumentError(f"get_fans: dim_ordering {dim_ordering!r}; expected 'th' or 'tf'.")
+    places = sizes[2:] if dim_ordering == "th" else sizes[:-2]
+    outputs, inputs = (sizes[0], sizes[1]) if dim_ordering == "th" else (sizes[-1], sizes[-2])
+    field = int(np.prod(places))
+    return inputs * field, outputs * field
