@@ -240,5 +240,6 @@ def answer_missing_names(module_name: str, later: Mapping[str, str] | None = Non
 
     vars(module)["__getattr__"] = answer
     if later:
+        vars(module)["_later"] = frozenset(later)
         vars(module)["__dir__"] = lambda: sorted({*vars(module), *later})
     vars(module).setdefault("__path__", [])

@@ -117,6 +117,13 @@ def test_the_penalty_of_the_eigenvalue_regularizer_is_the_greatest_singular_valu
     assert regularizers.get({"class_name": "EigenvalueRegularizer", "config": {"k": 0.5}}).k == 0.5
 
 
+def test_a_star_imports_what_loads_late_too() -> None:
+    space: dict[str, Any] = {}
+    with keras_imports():
+        exec("from keras.layers import *", space)
+    assert space["Highway"](input_dim=3).batch_input_shape == (None, 3)
+
+
 def test_an_array_is_saved_and_loaded(tmp_path: Any) -> None:
     with keras_imports():
         from keras.utils.io_utils import load_array, save_array

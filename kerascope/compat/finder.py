@@ -92,6 +92,7 @@ class StandIn(ModuleType):
         for source in self._sources:
             listed = getattr(source, "__all__", None)
             names.update(name for name in listed or vars(source) if not name.startswith("_"))
+            names.update(vars(source).get("_later", ()))
         return sorted(names)
 
 
