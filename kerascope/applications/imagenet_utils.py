@@ -24,7 +24,7 @@ def preprocess_input(x: Any, data_format: str | None = None, mode: str = "caffe"
     Parameters
     ----------
     x : np.ndarray or Tensor, shape (batch, rows, columns, 3) or (rows, columns, 3)
-        Red, green, blue. It is not changed.
+        Red, green, blue. An array of floats is changed, as in Keras; one of whole numbers is not.
     data_format : {"channels_last", "channels_first"}, optional
         Default `K.image_data_format()`.
     mode : {"caffe", "tf", "torch"}
@@ -34,7 +34,7 @@ def preprocess_input(x: Any, data_format: str | None = None, mode: str = "caffe"
     Returns
     -------
     np.ndarray or Tensor
-        Of the same shape.
+        Of the same shape; the array itself if it has floats.
 
     Raises
     ------
@@ -51,21 +51,27 @@ def preprocess_input(x: Any, data_format: str | None = None, mode: str = "caffe"
         raise ArgumentError(f"preprocess_input: mode {mode!r}; expected 'caffe', 'tf' or 'torch'.")
     first = K.normalize_data_format(data_format) == "channels_first"
     if not isinstance(x, Tensor):
-        x = np.asarray(x, config.floatx)
+        x = np.asarray(x)
+        x = x if np.issubdtype(x.dtype, np.floating) else x.astype(config.floatx)
     axis = (1 if len(x.shape) == 4 else 0) if first else len(x.shape) - 1
     if x.shape[axis] != 3:
         raise ArgumentError(
             f"preprocess_input: images of shape {tuple(x.shape)}; expected three colours on axis "
             f"{axis} for {'channels_first' if first else 'channels_last'!r}."
         )
-    if mode == "tf":
-        return x / 127.5 - 1.0
     along = [1] * len(x.shape)
     along[axis] = 3
-    if mode == "torch":
-        return (x / 255.0 - _row(MEAN, along)) / _row(DEVIATION, along)
-    turned = K.reverse(x, axis) if isinstance(x, Tensor) else np.flip(x, axis)
-    return turned - _row(MEAN_IN_256[::-1], along)
+    if mode == "tf":
+        ready = x / 127.5 - 1.0
+    elif mode == "torch":
+        ready = (x / 255.0 - _row(MEAN, along)) / _row(DEVIATION, along)
+    else:
+        turned = K.reverse(x, axis) if isinstance(x, Tensor) else np.flip(x, axis)
+        ready = turned - _row(MEAN_IN_256[::-1], along)
+    if isinstance(x, Tensor) or not x.flags.writeable:
+        return ready
+    x[...] = ready
+    return x
 
 
 def _row(numbers: tuple[float, ...], shape: list[int]) -> Any:

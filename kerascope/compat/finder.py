@@ -180,7 +180,7 @@ class KerasFinder:
         ------
         NotYetImportError
             Keras has such a module or name, we do not.
-        ImportError
+        ModuleNotFoundError
             It looks like a slip of the keyboard; the message has the nearest name.
         """
         ours = self.path_of(fullname)
@@ -209,10 +209,11 @@ class KerasFinder:
             if _is_module(name, parent):
                 return
             hint = f"Write: from {parent} import {name}."
-            raise ImportError(f"{name!r} in {parent} is not a module. {hint}", name=fullname)
+            raise ModuleNotFoundError(f"{name!r} in {parent} is not a module. {hint}")
         hint = nearest(package, name, known)
         if hint:
-            raise ImportError(f"there is no {name!r} in {parent}. {hint}".rstrip(), name=fullname)
+            # With a name, `from keras import ...` would put Python's own words in place of these.
+            raise ModuleNotFoundError(f"there is no {name!r} in {parent}. {hint}".rstrip())
 
     def create_module(self, spec: ModuleSpec) -> StandIn:
         """Return the stand-in of a spec: the part of a loader that makes the module."""

@@ -32,7 +32,7 @@ MOVED: dict[str, str] = {
     "initializations": "initializers.keras1 initializers",
     "engine.topology": """engine.node engine.base_layer engine.input_layer engine.network
         engine.input_spec layers.merge utils.layer_utils engine""",
-    "engine": "engine layers.merge",
+    "engine": "engine layers.merge utils.layer_utils",
     "engine.merge": "layers.merge",
     "engine.topology.merge": "layers.merge",
     "engine.training": "engine.model models engine.training_utils",
@@ -40,6 +40,7 @@ MOVED: dict[str, str] = {
     "legacy.layers": "layers",
     "utils.visualize_util": "utils.vis_utils",
     # Keras 2
+    "engine.network": "engine.network utils.layer_utils",
     **{f"layers.{name}": f"layers.{name} layers" for name in _FILES_OF_LAYERS},
     "applications.mobilenet_v2": "applications.mobilenet",
     "applications.mobilenetv2": "applications.mobilenet",

@@ -18,6 +18,7 @@ from kerascope.configured import Configured
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.limits import current_budget
 from kerascope.settings import config
+from kerascope.spellings import habits
 
 __all__ = [
     "Constant",
@@ -110,7 +111,12 @@ class Identity(Initializer):
     Raises
     ------
     ShapeError
-        The weight is no matrix.
+        The weight is no matrix; or, in dialect "2.2", neither side is a multiple of the other.
+
+    Notes
+    -----
+    In dialect "2.2" a matrix that is not square consists of square ones side by side, as in Keras
+    2.2.4: so each gate of a recurrent layer has its own.
     """
 
     def __init__(self, gain: float = 1.0) -> None:
@@ -122,7 +128,17 @@ class Identity(Initializer):
             raise ShapeError(
                 f"initializer Identity: weight has shape {tuple(shape)}; expected 2 axes."
             )
-        return as_array(self.gain * np.eye(shape[0], shape[1]), dtype)
+        if not habits().repeats_identity:
+            return as_array(self.gain * np.eye(shape[0], shape[1]), dtype)
+        short, long = sorted(shape)
+        if short and long % short:
+            raise ShapeError(
+                f"initializer Identity: weight has shape {tuple(shape)}; expected the long side to "
+                f"be a multiple of the short one."
+            )
+        one = self.gain * np.eye(short)
+        times = [side // short if short else 1 for side in shape]
+        return as_array(np.tile(one, times).reshape(shape), dtype)
 
 
 # --- random numbers of a given spread -------------------------------------------------------------

@@ -18,7 +18,7 @@ from kerascope import backend as K
 from kerascope.backend.graph import Tensor, Variable, graph_mode
 from kerascope.backend.shapes import Shape, Shapes
 from kerascope.configured import by_name, constructor_parameters
-from kerascope.engine.arguments import accepts, to_list, unpack_singleton
+from kerascope.engine.arguments import accepts, listed_shapes, to_list, unpack_singleton
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.stand_ins import made
@@ -145,8 +145,10 @@ class RNN(Layer):
         step_shape: Any = (shape[0], *shape[2:])
         if constants_shape is None and self._num_constants:
             constants_shape = list(input_shape[-self._num_constants :])
+        constants_shape = listed_shapes(constants_shape) if constants_shape else []
         self._features = shape[-1] if len(shape) == 3 else None
-        build_inside(self.cell, [step_shape, *constants_shape] if constants_shape else step_shape)
+        takes_list = constants_shape and accepts(self.cell.call, "constants")
+        build_inside(self.cell, [step_shape, *constants_shape] if takes_list else step_shape)
         if self.stateful:
             self.make_states(shape)
         self.built = True

@@ -14,7 +14,7 @@ import numpy as np
 from kerascope.errors import ArgumentError, DataError, UnavailableError
 from kerascope.not_yet import answer_missing_names
 
-__all__ = ["H5Dict", "HDF5Matrix", "ask_to_proceed_with_overwrite"]
+__all__ = ["H5Dict", "HDF5Matrix", "ask_to_proceed_with_overwrite", "h5dict"]
 
 
 class HDF5Matrix:
@@ -229,6 +229,9 @@ class H5Dict:
 
     def __exit__(self, *error: Any) -> None:
         self.close()
+
+
+h5dict = H5Dict  # Keras 2.2's first spelling of it
 
 
 def _as_attribute(value: Any) -> Any:

@@ -59,23 +59,32 @@ class Activation(Elementwise):
 
 @parametric
 class Relu(Activation):
-    """`max_value` from there on, `x` from `threshold` on, below it `alpha * (x - threshold)`."""
+    """`x` above `threshold`, between 0 and `max_value`; below it `alpha * (x - threshold)`."""
 
     alpha: float = 0.0
     max_value: float | None = None
     threshold: float = 0.0
 
+    @property
+    def _is_greatest(self) -> bool:
+        """Tell whether it is simply the greatest of `x` and `alpha * x`, up to `max_value`."""
+        bears_ceiling = self.max_value is None or self.max_value > 0 or self.alpha == 0
+        return self.threshold == 0 and 0 <= self.alpha <= 1 and bears_ceiling
+
     def perform(self, x: np.ndarray) -> np.ndarray:
-        if self.threshold == 0 and self.alpha == 0:
-            y = np.maximum(x, 0)
-        elif self.threshold == 0 and 0 < self.alpha <= 1:
-            y = np.maximum(x, self.alpha * x)
-        else:
-            y = np.where(x >= self.threshold, x, self.alpha * (x - self.threshold))
-        return y if self.max_value is None else np.minimum(y, self.max_value)
+        top = self.max_value
+        if self._is_greatest:
+            y = np.maximum(x, 0 if self.alpha == 0 else self.alpha * x)
+            return y if top is None else np.minimum(y, top)
+        y = np.where(x <= self.threshold, x.dtype.type(0), x)
+        if top is not None:
+            y = np.minimum(np.maximum(y, 0), top)
+        if self.alpha != 0:
+            y = y - np.maximum(self.threshold - x, 0) * self.alpha
+        return y
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
-        if self.threshold != 0 or not 0 <= self.alpha <= 1:
+        if not self._is_greatest:
             return self._kernel_of_pieces(*inputs)
         slope = number(self.alpha)
         below = full(0) if self.alpha == 0 else f"np.multiply({{0}}, {slope}, {{out}})"
@@ -86,15 +95,20 @@ class Relu(Activation):
 
     def _kernel_of_pieces(self, x: Spec) -> Kernel:
         alpha, threshold, top = self.alpha, self.threshold, self.max_value
-        is_above = np.empty(x.shape, bool)
+        is_below, below = np.empty(x.shape, bool), np.empty(*x)
 
         def compute(out: np.ndarray, x: np.ndarray) -> None:
-            np.subtract(x, threshold, out)
-            np.multiply(out, alpha, out)
-            np.greater_equal(x, threshold, is_above)
-            np.copyto(out, x, where=is_above)
+            np.less_equal(x, threshold, is_below)
+            np.subtract(threshold, x, below)
+            np.copyto(out, x)
+            np.copyto(out, 0, where=is_below)
             if top is not None:
+                np.maximum(out, 0, out=out)
                 np.minimum(out, top, out=out)
+            if alpha != 0:
+                np.maximum(below, 0, out=below)
+                np.multiply(below, alpha, below)
+                np.subtract(out, below, out)
 
         return compute
 
@@ -113,10 +127,12 @@ class ReluSlope(Activation):
     is_exact = True
 
     def perform(self, x: np.ndarray) -> np.ndarray:
-        slope = (x > self.threshold).astype(x.dtype)
-        if self.alpha != 0:
-            slope = np.where(x > self.threshold, slope, x.dtype.type(self.alpha))
-        return slope if self.max_value is None else slope * (x < self.max_value)
+        is_above = x > self.threshold
+        slope = np.where(is_above, x.dtype.type(1), x.dtype.type(self.alpha))
+        if self.max_value is None:
+            return slope
+        is_inside = (x < self.max_value) & (x > 0)
+        return np.where(is_above & ~is_inside, x.dtype.type(0), slope)
 
     def kernel(self, inputs: Specs, outputs: Specs) -> Kernel:
         alpha, top = self.alpha, self.max_value
@@ -126,15 +142,17 @@ class ReluSlope(Activation):
                 return is_above
             return f"np.maximum({is_above}, {number(alpha)}, out={{out}})"
         threshold = np.array(self.threshold, inputs[0].dtype)
-        holds = np.empty(inputs[0].shape, bool)
+        holds, inside, less = (np.empty(inputs[0].shape, bool) for _ in range(3))
 
         def compute(out: np.ndarray, x: np.ndarray) -> None:
             out.fill(alpha)
             np.greater(x, threshold, holds)
             np.copyto(out, 1, where=holds)
             if top is not None:
-                np.less(x, top, holds)
-                np.multiply(out, holds, out)
+                np.greater(x, 0, inside)
+                np.logical_and(inside, np.less(x, top, less), inside)
+                np.greater(holds, inside, holds)  # above, and where the result does not follow x
+                np.copyto(out, 0, where=holds)
 
         return compute
 
@@ -159,7 +177,7 @@ def relu(x, alpha=0.0, max_value=None, threshold=0.0):
     max_value : float, optional
         Greatest result.
     threshold : float
-        From here on the result is x itself.
+        Above it the result is x itself, with a `max_value` at least 0; at it, 0.
 
     Examples
     --------
