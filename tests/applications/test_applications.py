@@ -246,7 +246,7 @@ def test_images_are_prepared_as_keras_3_prepares_them(keras, mode, data_format):
     x = np.random.default_rng(0).uniform(0, 255, shape).astype("float32")
     real = keras.applications.imagenet_utils.preprocess_input(x.copy(), data_format, mode)
     before = x.copy()
-    ours = imagenet_utils.preprocess_input(x, data_format, mode)
+    ours = imagenet_utils.preprocess_input(x.copy(), data_format, mode)
     np.testing.assert_allclose(ours, real, rtol=1e-5, atol=1e-4)
     np.testing.assert_array_equal(x, before)
     symbolic = imagenet_utils.preprocess_input(K.constant(x), data_format, mode)
