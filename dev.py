@@ -225,11 +225,12 @@ def demo(arguments: list[str]) -> int:
 
 
 def gallery(arguments: list[str]) -> int:
-    """Draw docs/gallery and docs/program.md again in the project's environment."""
+    """Draw docs/gallery again and write the pages of docs that code writes."""
     prepare("")
-    drawn = run(PYTHON, ROOT / "docs" / "gallery" / "make.py", *arguments)
-    page = drawn or run(PYTHON, ROOT / "docs" / "program_page.py")
-    return page or run(PYTHON, ROOT / "docs" / "architecture_picture.py")
+    failed = run(PYTHON, ROOT / "docs" / "gallery" / "make.py", *arguments)
+    for script in ("program_page.py", "architecture_picture.py", "compatibility_page.py"):
+        failed = failed or run(PYTHON, ROOT / "docs" / script)
+    return failed
 
 
 def usable_processors() -> int:

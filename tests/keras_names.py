@@ -1,4 +1,7 @@
-"""Reader of `keras-names.txt`, the list of Keras 2.2.4's public names and their arguments."""
+"""Readers of the lists of Keras's public names and their arguments, and how ours differ.
+
+`keras-names.txt` is of Keras 2.2.4, `keras-names-1.2.2.txt` and `keras-names-3.txt` of 1.2.2 and 3.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,21 @@ import ast
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any
+
+from kerascope.not_yet import Refused
 
 FILE = Path(__file__).with_name("keras-names.txt")
+FILES = {
+    "1.2.2": FILE.with_name("keras-names-1.2.2.txt"),
+    "2.2.4": FILE,
+    "3": FILE.with_name("keras-names-3.txt"),
+}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Name:
     """A function, class, method or property of the list.
 
@@ -36,24 +48,36 @@ class Name:
 
 
 def read_names(text: str) -> Iterator[Name]:
-    """Yield the names of the list in its order."""
+    """Yield the names of a list in its order.
+
+    The members of a class stand below it, on one line or on one each; `mse = mean_squared_error`
+    is a second name of a function, `x property` an attribute.
+    """
     module = owner = ""
     for line in text.splitlines():
         if line.startswith("## "):
             module = line.removeprefix("## ").strip()
         elif line.startswith("class "):
-            head, _, base = line.removeprefix("class ").partition(" < ")
+            head, _, base = line.removeprefix("class ").replace("  base ", " < ").partition(" < ")
             owner, arguments = split_call(head)
-            inherits = bool(base) and arguments == "()"
+            inherits = arguments == "(...)" or (bool(base) and arguments == "()")
             yield Name(module, owner, "class", None if inherits else signature(arguments))
-        elif line.startswith("    "):
+        elif line.startswith("  "):
             for member in line.strip().split("; "):
-                name, arguments = split_call(member)
+                name, arguments = split_call(member.removesuffix(" property"))
                 told = signature(arguments) if arguments else None
                 yield Name(module, f"{owner}.{name}", "member", told)
+        elif " = " in line and "(" not in line:
+            yield Name(module, line.split(" = ")[0], "alias", None)
         elif line and not line.startswith("#"):
             name, arguments = split_call(line)
             yield Name(module, name, "function", signature(arguments))
+
+
+def names_of(version: str) -> list[Name]:
+    """Return the names of a version, each once: a property that can be set stands there twice."""
+    text = FILES[version].read_text(encoding="utf-8")
+    return list({str(name): name for name in reversed(list(read_names(text)))}.values())[::-1]
 
 
 def split_call(text: str) -> tuple[str, str]:
@@ -62,22 +86,62 @@ def split_call(text: str) -> tuple[str, str]:
 
 
 def signature(arguments: str) -> inspect.Signature:
-    """Return the signature that `(x, axis=-1, **kwargs)` writes."""
-    function = ast.parse(f"def f{arguments}: pass").body[0]
+    """Return the signature that `(x, axis=-1, *, name=None, **kwargs)` writes."""
+    text = arguments.replace("K.floatx()", "None").replace("(/, ", "(")
+    function = ast.parse(f"def f{text}: pass").body[0]
     assert isinstance(function, ast.FunctionDef)
     told = function.args
     kinds = inspect.Parameter
-    empty: list[object] = [kinds.empty] * (len(told.args) - len(told.defaults))
+    plain = [*told.posonlyargs, *told.args]
+    empty: list[object] = [kinds.empty] * (len(plain) - len(told.defaults))
     defaults = empty + [ast.literal_eval(value) for value in told.defaults]
     parameters = [
         kinds(argument.arg, kinds.POSITIONAL_OR_KEYWORD, default=default)
-        for argument, default in zip(told.args, defaults, strict=True)
+        for argument, default in zip(plain, defaults, strict=True)
     ]
     if told.vararg:
         parameters.append(kinds(told.vararg.arg, kinds.VAR_POSITIONAL))
+    for argument, value in zip(told.kwonlyargs, told.kw_defaults, strict=True):
+        default = kinds.empty if value is None else ast.literal_eval(value)
+        parameters.append(kinds(argument.arg, kinds.KEYWORD_ONLY, default=default))
     if told.kwarg:
         parameters.append(kinds(told.kwarg.arg, kinds.VAR_KEYWORD))
     return inspect.Signature(parameters)
+
+
+# --- what is here ---------------------------------------------------------------------------------
+
+
+def found(name: Name) -> Any:
+    """Return what stands here under a name, while `import keras` is ours; of a property, that."""
+    thing = import_module(name.module)
+    for part in name.path.split("."):
+        if not inspect.isclass(thing):
+            thing = getattr(thing, part)
+        elif issubclass(thing, Refused):
+            return thing
+        elif any(part in vars(cls).get("__annotations__", {}) for cls in thing.__mro__):
+            return None  # every instance has it
+        else:
+            thing = inspect.getattr_static(thing, part)
+    return thing
+
+
+def arguments_of(thing: Any, name: Name) -> inspect.Signature:
+    """Return the arguments as a caller gives them: without self or cls."""
+    owner = ".".join(name.path.split(".")[:-1])
+    if inspect.isclass(thing):
+        return without_first(inspect.signature(thing.__init__))
+    if isinstance(thing, classmethod):
+        return without_first(inspect.signature(thing.__func__))
+    if isinstance(thing, staticmethod):
+        return inspect.signature(thing.__func__)
+    told = inspect.signature(thing)
+    return without_first(told) if owner else told
+
+
+def without_first(told: inspect.Signature) -> inspect.Signature:
+    return told.replace(parameters=list(told.parameters.values())[1:])
 
 
 def difference(wanted: inspect.Signature, found: inspect.Signature) -> str | None:
@@ -99,8 +163,16 @@ def difference(wanted: inspect.Signature, found: inspect.Signature) -> str | Non
         if not is_needed and not _same_default(parameter.default, plain[index].default):
             default = plain[index].default
             return f"default of {parameter.name!r} is {default!r}, not {parameter.default!r}"
+    for parameter in wanted.parameters.values():
+        if parameter.kind is kinds.KEYWORD_ONLY:
+            our_own = found.parameters.get(parameter.name)
+            if our_own is None or our_own.kind in (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD):
+                return f"no argument {parameter.name!r}"
+            if not _same_default(parameter.default, our_own.default):
+                default = our_own.default
+                return f"default of {parameter.name!r} is {default!r}, not {parameter.default!r}"
     for parameter in plain[len(listed) :]:
-        if parameter.default is kinds.empty:
+        if parameter.default is kinds.empty and parameter.name not in wanted.parameters:
             return f"needs {parameter.name!r}, which Keras has not"
     for kind in (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD):
         if any(p.kind is kind for p in wanted.parameters.values()) and kind not in has:

@@ -5,54 +5,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any
 
 import pytest
-from keras_names import FILE, Name, difference, read_names, signature
+from keras_names import Name, arguments_of, difference, found, names_of, signature
 
 from kerascope.compat import keras_imports
 from kerascope.errors import RefusedError
 from kerascope.not_yet import OTHER_ARGUMENTS, REFUSALS, Refused
 
-NAMES = list(read_names(FILE.read_text(encoding="utf-8")))
+NAMES = names_of("2.2.4")
 
 
 @pytest.fixture(autouse=True)
 def _keras_is_ours() -> Iterator[None]:
     with keras_imports():
         yield
-
-
-def found(name: Name) -> Any:
-    """Return what stands here under a name; of a property, the property."""
-    thing = import_module(name.module)
-    for part in name.path.split("."):
-        if not inspect.isclass(thing):
-            thing = getattr(thing, part)
-        elif issubclass(thing, Refused):
-            return thing
-        elif any(part in vars(cls).get("__annotations__", {}) for cls in thing.__mro__):
-            return None  # every instance has it
-        else:
-            thing = inspect.getattr_static(thing, part)
-    return thing
-
-
-def arguments_of(thing: Any, name: Name) -> inspect.Signature:
-    """Return the arguments as a caller gives them: without self or cls."""
-    owner = ".".join(name.path.split(".")[:-1])
-    if inspect.isclass(thing):
-        return without_first(inspect.signature(thing.__init__))
-    if isinstance(thing, classmethod):
-        return without_first(inspect.signature(thing.__func__))
-    if isinstance(thing, staticmethod):
-        return inspect.signature(thing.__func__)
-    told = inspect.signature(thing)
-    return without_first(told) if owner else told
-
-
-def without_first(told: inspect.Signature) -> inspect.Signature:
-    return told.replace(parameters=list(told.parameters.values())[1:])
 
 
 def complaint(name: Name) -> str | None:

@@ -468,7 +468,7 @@ def weighted_masked_objective(fn: Callable[..., Any]) -> Callable[..., Tensor]:
         return fn.weighted
 
     def weighted(
-        y_true: Tensor, y_pred: Tensor, weights: Tensor | None, mask: Tensor | None
+        y_true: Tensor, y_pred: Tensor, weights: Tensor | None, mask: Tensor | None = None
     ) -> Tensor:
         score = scores_of(fn, y_true, y_pred)
         if mask is not None:

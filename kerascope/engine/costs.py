@@ -21,9 +21,9 @@ loop over steps            those of one step * steps
 
 A group of a convolution sees only its own channels, a depthwise one a single channel. Places of the
 kernel in the padding count. All other ops of this package count 0: sums, activations, pooling,
-resizing, normalization and whatever goes number by number are little beside the products. Of a
-switch both branches count. An op from elsewhere has an unknown cost, until `multiply_adds` is told
-of it.
+resizing, normalization and whatever goes number by number are little beside the products, and
+decompositions of matrices are not products. Of a switch both branches count. An op from elsewhere
+has an unknown cost, until `multiply_adds` is told of it.
 """
 
 from __future__ import annotations

@@ -167,6 +167,11 @@ def collect_metrics(metrics: Any, output_names: list[str]) -> list[list[Any]]:
     >>> collect_metrics({"b": "mae"}, ["a", "b"])
     [[], ['mae']]
     """
+    if not (metrics is None or callable(metrics) or isinstance(metrics, (str, list, tuple, dict))):
+        raise TypeError(
+            f"metrics: expected names and functions in a list or dict, "
+            f"got {type(metrics).__name__}."
+        )
     if isinstance(metrics, dict):
         return [to_list(one) for one in per_output(metrics, output_names, "metrics", default=[])]
     return [to_list(metrics) for _ in output_names]
@@ -186,19 +191,19 @@ def check_num_samples(
     steps: int | None = None,
     steps_name: str = "steps",
 ) -> int | None:
-    """Return the number of samples; None if steps are counted instead.
+    """Return the number of samples; None if steps are counted and no array tells it.
 
     Raises
     ------
     ArgumentError
         Both a batch size and steps are given, or nothing tells the number of samples.
     """
-    if steps is not None:
-        if batch_size is not None:
-            raise ArgumentError(f"{steps_name} is given, so batch_size must be None.")
-        return None
+    if steps is not None and batch_size is not None:
+        raise ArgumentError(f"{steps_name} is given, so batch_size must be None.")
     if ins and hasattr(ins[0], "shape"):
         return int(ins[0].shape[0])
+    if steps is not None:
+        return None
     raise ArgumentError(f"no array tells the number of samples; expected {steps_name}.")
 
 

@@ -3,7 +3,8 @@
 The file has the weights under `model_weights`, the configuration as JSON in the attribute
 `model_config`, and what `compile` was told in `training_config`, with the optimizer's state in
 `optimizer_weights`. Keras 3 still writes this layout, with its own configuration inside. First come
-the weights of layers in a group, which a file of weights alone has too; then whole models.
+the weights of layers in a group, which a file of weights alone has too, matched with the layers in
+their order or by name; then whole models.
 """
 
 from __future__ import annotations

@@ -79,8 +79,8 @@ class HDF5Matrix:
         if isinstance(key, slice):
             first, last = key.start or 0, len(self) if key.stop is None else key.stop
             first, last = (len(self) + i if i < 0 else i for i in (first, last))
-            self._check(first, min(last, len(self)) - 1)
-            return slice(first + self.start, min(last, len(self)) + self.start, key.step)
+            self._check(first, last - 1)
+            return slice(first + self.start, last + self.start, key.step)
         if isinstance(key, (int, np.integer)):
             row = int(key) + (len(self) if key < 0 else 0)
             self._check(row, row)

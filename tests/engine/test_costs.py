@@ -167,8 +167,8 @@ WITH_PRODUCTS = {
     "Einsum", "MatMul", "PartOfScan", "Scan", "ScanOnce", "TensorDot",
 }  # fmt: skip
 # The gradient of the CTC cost, which no layer has in its call; sums of rows, which the BLAS does as
-# products with ones.
-LITTLE = {"CtcShares", "Sum", "SumTo"}
+# products with ones; decompositions and what is solved by them, which count nothing.
+LITTLE = {"Cholesky", "CtcShares", "LeastSquares", "Solve", "Sum", "SumTo", "Svd"}
 
 
 def all_ops():

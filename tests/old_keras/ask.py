@@ -18,7 +18,18 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def read_rows(path):
+def read_rows(version):
+    """Return [(key, code)] of a version: the key is the names of a row, and a number if need be."""
+    rows, keys = [], {}
+    for path in row_files(version):
+        for names, code in read_file(path):
+            key = " ".join(names)
+            keys[key] = keys.get(key, 0) + 1
+            rows.append((key if keys[key] == 1 else "%s (%d)" % (key, keys[key]), code))
+    return rows
+
+
+def read_file(path):
     """Return [(names, code)] of a file of rows; `{path}` stands for each name of a head in turn."""
     with io.open(path, encoding="utf-8") as file:
         blocks = ("\n" + file.read()).split("\n## ")[1:]
@@ -100,14 +111,13 @@ def main(version, *words):
     if keras.__version__ != version:
         sys.exit("this is Keras %s" % keras.__version__)
     target = os.path.join(HERE, "answers-%s.zip" % version)
-    rows = [row for path in row_files(version) for row in read_rows(path)]
+    rows = read_rows(version)
     before = read_answers(target) if words else {}
-    asked = {" ".join(names) for names, _ in rows}
-    answers = {names: answer for names, answer in before.items() if names in asked}
+    asked = {key for key, _ in rows}
+    answers = {key: answer for key, answer in before.items() if key in asked}
     space = names_of_prelude()
     failed = []
-    for names, code in rows:
-        key = " ".join(names)
+    for key, code in rows:
         if words and not any(word in key for word in words):
             continue
         try:

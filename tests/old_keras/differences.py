@@ -4,7 +4,6 @@ Version -> the names of a row -> what differs, as docs/compatibility.md says it.
 listed must differ: what has become equal leaves this table.
 """
 
-_THEANO_COUNTS = "a number; Keras on Theano returns a NumPy array of no axes."
 _THEANO_VARIANCE = (
     "the variance that it returns is that of the batch, as in TensorFlow; Theano's has epsilon "
     "added."
@@ -12,7 +11,6 @@ _THEANO_VARIANCE = (
 _THEANO_CTC = "of shape (samples, 1), as documented and in TensorFlow; on Theano (1, samples)."
 
 _BOTH = {
-    "keras.backend.count_params": _THEANO_COUNTS,
     "keras.backend.normalize_batch_in_training": _THEANO_VARIANCE,
     "keras.backend.ctc_batch_cost": _THEANO_CTC,
 }
@@ -35,6 +33,10 @@ _GATES = "the gates lie side by side in one kernel, one recurrent kernel and one
 _MERGES = """layers.merge layers.Merge engine.merge engine.topology.merge engine.Merge
     engine.topology.Merge"""
 
+_NO_NOISE_SHAPE = "its configuration has no `noise_shape`, which Keras writes and never reads."
+_ONE_SIZE = "in its configuration sizes are numbers, not tuples of one; it reads both."
+_SUMMARY = "the table is drawn anew, with columns for depth and connections at need."
+
 DIFFERENCES = {
     "1.2.2": {
         **_BOTH,
@@ -46,5 +48,24 @@ DIFFERENCES = {
         "keras.wrappers.scikit_learn.KerasRegressor": _SCORE,
         **{f"keras.{name}": _COSINE for name in _MERGES.split()},
     },
-    "2.2.4": {**_BOTH},
+    "2.2.4": {
+        **_BOTH,
+        "keras.activations.softmax (2)": "`axis` holds for two axes too; Theano forgets it.",
+        "keras.backend.relu (2)": "a negative threshold with a maximum, as documented and as in "
+        "TensorFlow; on Theano what is below zero is cut off.",
+        "keras.backend.pool2d (2)": "'same' adds its rows at the end first, as TensorFlow does.",
+        "keras.callbacks.ReduceLROnPlateau keras.callbacks.ReduceLROnPlateau.on_train_begin "
+        "keras.callbacks.ReduceLROnPlateau.on_epoch_end "
+        "keras.callbacks.ReduceLROnPlateau.in_cooldown": "a rate that has reached `min_lr` in "
+        "float32 is not reduced again and again.",
+        **{f"keras.layers.core.SpatialDropout{n}D": _NO_NOISE_SHAPE for n in (1, 2, 3)},
+        "keras.layers.normalization.BatchNormalization": _THEANO_VARIANCE,
+        **{f"keras.layers.pooling.{kind}Pooling1D": _ONE_SIZE for kind in ("Max", "Average")},
+        "keras.layers.convolutional_recurrent.ConvLSTM2D": "its configuration says `return_state` "
+        "and `unroll` only where they are True.",
+        "keras.utils.generic_utils.slice_arrays": "rows of a single array are returned; Keras "
+        "returns [None] for a range of them.",
+        "keras.utils.layer_utils.print_summary": _SUMMARY,
+        "keras.engine.network.Network.summary": _SUMMARY,
+    },
 }

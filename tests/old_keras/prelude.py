@@ -55,8 +55,8 @@ def shares(*shape, **options):
 
 
 def value(tensor):
-    """Return what a tensor of constants and variables is."""
-    return K.eval(tensor)
+    """Return what a tensor of constants and variables is; initializers give arrays at times."""
+    return tensor if isinstance(tensor, np.ndarray) else K.eval(tensor)
 
 
 def symbolic(function, *arrays, **options):
@@ -120,13 +120,35 @@ def layer(made, *arrays, **options):
         "outputs": model.predict(x, batch_size=count),
     }
     if options.get("config", True):
-        told["config"] = made.get_config()
+        told["config"] = in_words_of_keras_2(made.get_config())
     if options.get("train", True) and not several and model.trainable_weights:
         model.compile(keras.optimizers.SGD(lr=0.1), "mse")
         target = np.zeros_like(told["outputs"]) + 0.25
         told["loss"] = model.train_on_batch(x, target)
         told["trained"] = [both_ways(x, axes) for x in model.get_weights()]
     return told
+
+
+def in_words_of_keras_2(config):
+    """Return a configuration in which initializers and regularizers have Keras 2's class names."""
+    if isinstance(config, list):
+        return [in_words_of_keras_2(part) for part in config]
+    if not isinstance(config, dict):
+        return config
+    name, inner = config.get("class_name"), config.get("config")
+    for family, scale, mode in _SCALED:
+        for distribution in ("uniform", "normal"):
+            if name == family + distribution.capitalize():
+                told = dict(inner, scale=scale, mode=mode, distribution=distribution)
+                return {"class_name": "VarianceScaling", "config": told}
+    if name in ("L1", "L2"):
+        told = {"l1": 0.0, "l2": 0.0}
+        told.update(inner)
+        return {"class_name": "L1L2", "config": told}
+    return {key: in_words_of_keras_2(value) for key, value in config.items()}
+
+
+_SCALED = (("Glorot", 1.0, "fan_avg"), ("He", 2.0, "fan_in"), ("Lecun", 1.0, "fan_in"))
 
 
 def training(optimizer, **options):
