@@ -200,9 +200,10 @@ def names_of(module: Any) -> list[str]:
     if listed is not None:
         return sorted({name for name in listed if not name.startswith("_")})
     below = f"{module.__name__}."
+    everything = {name: getattr(module, name) for name in dir(module)}  # what loads late too
     return sorted(
         name
-        for name, value in vars(module).items()
+        for name, value in everything.items()
         if not name.startswith("_")
         and not isinstance(value, ModuleType)
         and not is_refused(value)  # it is here once it was asked for

@@ -56,11 +56,12 @@ def test_a_file_that_holds_no_model_is_refused_with_how_to_write_one(
     assert "Write it with " in line
 
 
-def test_a_layer_of_ones_own_in_a_file_needs_a_script(capsys):
+def test_a_model_of_ones_own_class_in_a_file_is_drawn_and_computes_nothing(capsys):
     write("m.json", '{"class_name": "NobodysOwn", "config": {}}')
-    error = error_of(capsys, "draw", "m.json")
-    assert "Unknown layer 'NobodysOwn'" in error
-    assert "write a script that loads it with custom_objects" in error
+    assert main(("draw", "m.json", "-o", "m.svg")) == 0
+    assert "NobodysOwn" in Path("m.svg").read_text(encoding="utf-8")
+    error = error_of(capsys, "draw", "m.json", "--level", "ops")
+    assert "NobodysOwn" in error
 
 
 @pytest.mark.parametrize("name", ["m.json", "m.h5", "m.keras", "m.py", "m", "m.yaml"])

@@ -63,6 +63,7 @@ ARGUMENTS = {
     "MinMaxNorm": {"min_value": 0.9, "max_value": 1.5, "rate": 0.5, "axis": 1},
     "L1L2": {"l1": 0.3, "l2": 0.2},
     "L1": {"l1": 0.3},
+    "EigenvalueRegularizer": {"k": 0.3},
     "L2": {"l2": 0.3},
     "VarianceScaling": {"scale": 2.0, "mode": "fan_out", "distribution": "uniform", "seed": 3},
     "RandomNormal": {"mean": 1.0, "stddev": 2.0, "seed": 3},

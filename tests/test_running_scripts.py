@@ -98,4 +98,4 @@ def test_who_imports_a_name_as_if_it_were_a_module_is_told_how_to_write_it(run):
     done = run("import keras.models.Model\n", "script.py")
     assert done.returncode == 1
     said = "'Model' in keras.models is not a module. Write: from keras.models import Model."
-    assert done.stderr.splitlines()[-1] == f"ImportError: {said}"
+    assert done.stderr.splitlines()[-1] == f"ModuleNotFoundError: {said}"

@@ -322,8 +322,8 @@ class ParametricSoftplus(_LearntActivation):
     Examples
     --------
     >>> import numpy as np
-    >>> ParametricSoftplus(1.0, 1.0)(np.zeros((1, 1))).round(4).tolist()
-    [[0.6931]]
+    >>> ParametricSoftplus(1.0, 1.0)(np.zeros((1, 1))).round(4)
+    array([[0.6931]], dtype=float32)
     """
 
     def __init__(

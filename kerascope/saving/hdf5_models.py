@@ -23,7 +23,7 @@ from kerascope.callers import warn
 from kerascope.configured import plain
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.saving import KERAS_VERSION
-from kerascope.errors import ConfigError, DataError
+from kerascope.errors import ConfigError, DataError, KerascopeError
 from kerascope.layers.opaque import FileConfig, Opaque, opaque_layers
 from kerascope.limits import Budget, Limits, building
 from kerascope.nested import dicts_in
@@ -522,7 +522,7 @@ def load_hdf5_model(
         group = file["model_weights"]
         with building(Budget(limits, where, in_file=numbers_in(group))):
             if opaque:
-                return _opened(file, config, where, safe_mode)
+                return _opened(file, config, where, safe_mode, compile)
             model = model_of(config, where, safe_mode=safe_mode)
             load_weights_from_hdf5_group(group, in_order_of(group, layers_of(model)))
             if compile and "training_config" in file.attrs:
@@ -532,8 +532,11 @@ def load_hdf5_model(
     return model
 
 
-def _opened(file: Any, config: Config, where: str, safe_mode: bool) -> Any:
-    """Return the model of a file in which not everything need be known; it is not compiled."""
+def _opened(file: Any, config: Config, where: str, safe_mode: bool, compile: bool) -> Any:
+    """Return the model of a file in which not everything need be known.
+
+    It is compiled as the file says if all of it is known.
+    """
     group = file["model_weights"]
     forced: dict[str, str] = {}
     for _ in range(ATTEMPTS):
@@ -544,6 +547,13 @@ def _opened(file: Any, config: Config, where: str, safe_mode: bool) -> Any:
             break
         forced.update(misfits)
     batch_set_value(pairs)
+    if compile and "training_config" in file.attrs and not opaque_layers(model):
+        told = read_json(file.attrs["training_config"], where, None)
+        orders = orders_in(config) if is_from_keras_3(config) else None
+        try:
+            _compile_again(model, told, file, where, orders)
+        except KerascopeError as error:
+            warn(f"{where}: is not compiled: {error}")
     written = None if is_from_keras_1(config) else written_config(model)[1]
     training = file.attrs.get("training_config", "")
     model._kept_file = KeptFile(

@@ -30,7 +30,8 @@ _CLASSES_BY_KIND = {
     "embedding": "Embedding",
     "merge": "Add Subtract Multiply Average Maximum Minimum Concatenate Dot Merge _Merge",
     "attention": "Attention AdditiveAttention MultiHeadAttention",
-    "activation": "Activation ReLU LeakyReLU PReLU ELU ThresholdedReLU Softmax",
+    "activation": "Activation ReLU LeakyReLU PReLU ELU ThresholdedReLU Softmax "
+    "SReLU ParametricSoftplus",
     "function": "Lambda Operation",
     "normalization": """
         BatchNormalization LayerNormalization GroupNormalization RMSNormalization

@@ -173,7 +173,7 @@ NORMALIZATION = [
          [(2, 3, 2, 2), (3,)], lambda x, b: x + b[:, None, None], smooth=(0, 1)),
     case("bias_add", lambda x, b: K.bias_add(x, b), [(2, 4, 3), (4, 3)], np.add, smooth=(0, 1)),
     case("bias_add", lambda x, b: K.bias_add(x, b, "channels_first"), [(2, 3, 4), (4, 3)],
-         lambda x, b: x + b.T, smooth=(0, 1)),
+         lambda x, b: x + b.reshape(b.shape[::-1]), smooth=(0, 1)),
     case("l2_normalize", lambda x: K.l2_normalize(x), [(2, 3)],
          lambda x: x / np.sqrt((x**2).sum())),
     case("l2_normalize", lambda x: K.l2_normalize(x, axis=-1), [(2, 3)],

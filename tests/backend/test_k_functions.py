@@ -269,8 +269,8 @@ def test_a_bias_is_added_to_its_channels(shape, bias_shape, layout):
     result = value(K.bias_add(K.constant(x), K.constant(bias), layout))
     for place in np.ndindex(*shape):
         first = layout == "channels_first"
-        place_of_bias = (*place[2:], place[1]) if first else place[1:]
-        own = bias[place_of_bias[-bias.ndim :]]
+        laid_out = bias.reshape(bias.shape[-1], *bias.shape[:-1]) if first else bias
+        own = bias[place[1] if first else place[-1]] if bias.ndim == 1 else laid_out[place[1:]]
         assert result[place] == pytest.approx(x[place] + own, rel=1e-4, abs=1e-5)
 
 

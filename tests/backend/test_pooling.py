@@ -255,7 +255,7 @@ def test_factors_of_one_return_the_same_numbers(interpolation):
     ("arguments", "message"),
     [
         ((0.5, 2, "channels_last"), "whole number"),
-        ((2, 2, "tf"), "channels_last"),
+        ((2, 2, "sideways"), "channels_last"),
         ((2, 2, "channels_last", "cubic"), "'nearest' or 'bilinear'"),
     ],
 )

@@ -51,8 +51,6 @@ DIFFERENCES = {
     "2.2.4": {
         **_BOTH,
         "keras.activations.softmax (2)": "`axis` holds for two axes too; Theano forgets it.",
-        "keras.backend.relu (2)": "a negative threshold with a maximum, as documented and as in "
-        "TensorFlow; on Theano what is below zero is cut off.",
         "keras.backend.pool2d (2)": "'same' adds its rows at the end first, as TensorFlow does.",
         "keras.callbacks.ReduceLROnPlateau keras.callbacks.ReduceLROnPlateau.on_train_begin "
         "keras.callbacks.ReduceLROnPlateau.on_epoch_end "

@@ -42,6 +42,10 @@ ONE_HOT = np.eye(3, dtype="float32")[CLASSES]
 SHARES = np.exp(VECTORS[:, :3]) / np.exp(VECTORS[:, :3]).sum(-1, keepdims=True)
 
 
+# Metrics of Keras 1 that no Keras 3 knows.
+OF_KERAS_1 = {"fbeta_score", "fmeasure", "matthews_correlation"}
+
+
 def names_of(module: Any) -> list[str]:
     return sorted(module._registry.names())
 
@@ -141,7 +145,7 @@ def test_every_part_of_a_layer_has_a_name_in_keras_3(path):
     x = Input((6,))
     options = {
         "kernel_initializer": names_of(initializers),
-        "kernel_regularizer": names_of(regularizers),
+        "kernel_regularizer": sorted({*names_of(regularizers)} - {"EigenvalueRegularizer"}),
         "kernel_constraint": names_of(constraints),
     }
     made = [
@@ -174,7 +178,7 @@ def test_every_loss_means_the_same_in_keras_3(name, path):
     assert load_model(path).test_on_batch(SHARES, targets) == ours
 
 
-@pytest.mark.parametrize("name", names_of(metrics))
+@pytest.mark.parametrize("name", sorted({*names_of(metrics)} - OF_KERAS_1))
 def test_every_metric_means_the_same_in_keras_3(name, path):
     options = {"MeanIoU": {"num_classes": 2}}.get(name, {})
     metric = name if name[0].islower() else getattr(metrics, name)(**options)

@@ -16,6 +16,7 @@ import pytest
 from keras_reference import answer, keras
 
 from kerascope.cli.commands import main
+from kerascope.engine.layer_type import layer_registry
 from kerascope.errors import ConfigError, KerascopeError, NotYetError, UnknownNameError
 from kerascope.layers import Dense, Layer, TimeDistributed
 from kerascope.layers.opaque import Opaque, opaque_layers
@@ -482,7 +483,10 @@ def test_an_h5_file_of_keras_3_with_unknown_layers_is_saved_as_it_was(tmp_path):
         assert before == after
 
 
-def test_a_model_of_an_unknown_class_shows_the_layers_and_weights_of_its_file(tmp_path):
+def test_a_model_of_an_unknown_class_shows_the_layers_and_weights_of_its_file(
+    tmp_path, monkeypatch
+):
+    monkeypatch.delitem(layer_registry._objects, "Own", raising=False)  # a class of another test
     answer(subclassed, keras, tmp_path / "m.keras")
     with pytest.raises(UnknownNameError, match="opaque=True"):
         load_model(tmp_path / "m.keras")

@@ -12,7 +12,7 @@ from kerascope.backend.ops.broadcasting import Elementwise, cast
 from kerascope.backend.ops.comparison import greater
 from kerascope.backend.ops.control import Where
 from kerascope.backend.ops.elementwise import abs, clip, exp, floating, log, maximum, sqrt, square
-from kerascope.backend.ops.indexing import are_places
+from kerascope.backend.ops.indexing import are_places, shape
 from kerascope.backend.ops.reduction import mean, room_for_reduced, sum
 from kerascope.backend.ops.shaping import ExpandDims, Squeeze, reshape
 from kerascope.backend.ops.templates import full, number
@@ -434,7 +434,8 @@ def bias_add(x, bias, data_format=None):
         return x + bias
     if bias.ndim == 1:
         return x + ExpandDims(tuple(range(1, x.ndim - 1)))(bias)
-    return x + reshape(bias, (bias.shape[-1], *bias.shape[:-1]))
+    sizes = [n if n is not None else shape(bias)[axis] for axis, n in enumerate(bias.shape)]
+    return x + reshape(bias, (sizes[-1], *sizes[:-1]))
 
 
 def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
