@@ -75,5 +75,16 @@ __all__ = [
     "vis_utils",
 ]
 
-answer_missing_names(__name__)
+# Keras 3 has these here; where they are at home, they load when they are first used.
+_ELSEWHERE = {
+    "array_to_img": "kerascope.preprocessing.image",
+    "clear_session": "kerascope.backend",
+    "img_to_array": "kerascope.preprocessing.image",
+    "is_keras_tensor": "kerascope.backend",
+    "load_img": "kerascope.preprocessing.image",
+    "pad_sequences": "kerascope.preprocessing.sequence",
+    "save_img": "kerascope.preprocessing.image",
+}
+
+answer_missing_names(__name__, later=_ELSEWHERE)
 answer_missing_names(data_utils.__name__)

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from kerascope.compat import paths
+from kerascope.compat import keras_imports, paths
 
 
 def test_an_old_inner_path_answers_with_a_warning_that_names_the_new_one(monkeypatch):
@@ -35,3 +35,16 @@ def test_every_old_inner_path_leads_to_modules_that_are_there():
         importlib.import_module(f"kerascope.{new}")
         assert paths.sources_of(old) == (f"kerascope.{new}",)
         importlib.import_module(f"kerascope.{old}")
+
+
+def test_what_keras_3_has_in_utils_is_what_is_at_home_elsewhere() -> None:
+    from kerascope import backend, utils
+    from kerascope.preprocessing import image, sequence
+
+    assert utils.pad_sequences is sequence.pad_sequences
+    assert utils.img_to_array is image.img_to_array
+    assert utils.clear_session is backend.clear_session
+    with keras_imports():
+        from keras.utils import load_img, pad_sequences
+
+        assert (load_img, pad_sequences) == (image.load_img, sequence.pad_sequences)
