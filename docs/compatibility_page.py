@@ -23,7 +23,7 @@ TESTS = HERE.parent / "tests"
 sys.path[:0] = [str(TESTS), str(TESTS / "old_keras")]
 
 import ask  # noqa: E402
-from differences import DIFFERENCES  # noqa: E402
+from differences import DIFFERENCES, OTHER_ARGUMENTS  # noqa: E402
 from keras_names import Name, arguments_of, difference, found, names_of  # noqa: E402
 
 from kerascope.compat import keras_imports  # noqa: E402
@@ -32,7 +32,7 @@ from kerascope.errors import (  # noqa: E402
     NotYetImportError,
     RefusedAttributeError,
 )
-from kerascope.not_yet import OTHER_ARGUMENTS, Refused  # noqa: E402
+from kerascope.not_yet import Refused  # noqa: E402
 from kerascope.settings import config  # noqa: E402
 
 PAGE = HERE / "compatibility.md"

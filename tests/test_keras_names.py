@@ -8,10 +8,11 @@ from importlib import import_module
 
 import pytest
 from keras_names import Name, arguments_of, difference, found, names_of, signature
+from old_keras.differences import OTHER_ARGUMENTS
 
 from kerascope.compat import keras_imports
 from kerascope.errors import RefusedError
-from kerascope.not_yet import OTHER_ARGUMENTS, REFUSALS, Refused
+from kerascope.not_yet import REFUSALS, Refused
 
 NAMES = names_of("2.2.4")
 

@@ -10,10 +10,8 @@ from typing import Any
 from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.convolution import conv2d
 from kerascope.backend.ops.image import spatial_2d_padding, temporal_padding
+from kerascope.backend.ops.windows import normalize_data_format
 from kerascope.errors import ArgumentError
-from kerascope.spellings import VALUES
-
-_LAYOUTS: dict[Any, Any] = {**VALUES["dim_ordering"], None: None}
 
 
 def asymmetric_temporal_padding(x: Tensor, left_pad: int = 1, right_pad: int = 1) -> Tensor:
@@ -38,7 +36,7 @@ def asymmetric_spatial_2d_padding(
 ) -> Tensor:
     """Return images with so many rows and columns of zeros at each edge."""
     pairs = ((top_pad, bottom_pad), (left_pad, right_pad))
-    return spatial_2d_padding(x, pairs, _layout(dim_ordering))
+    return spatial_2d_padding(x, pairs, normalize_data_format(dim_ordering))
 
 
 def atrous_conv2d(
@@ -54,14 +52,8 @@ def atrous_conv2d(
 
     `image_shape` and `filter_shape`, of use to Theano, say nothing here.
     """
-    layout = _layout(dim_ordering)
+    layout = normalize_data_format(dim_ordering)
     return conv2d(x, kernel, padding=border_mode, data_format=layout, dilation_rate=(rate, rate))
-
-
-def _layout(dim_ordering: Any) -> Any:
-    if dim_ordering not in _LAYOUTS:
-        raise ArgumentError(f"dim_ordering: expected 'tf', 'th' or 'default', got {dim_ordering!r}")
-    return _LAYOUTS[dim_ordering]
 
 
 _legacy = {"weight_ordering": False}

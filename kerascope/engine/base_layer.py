@@ -823,14 +823,14 @@ def _batch_input_shape(kwargs: dict[str, Any]) -> Shape | None:
 
 
 def layers_within(layer: Any) -> list[Any]:
-    """Return a layer, the layers inside it, the layers inside these, and so on, each once."""
+    """Return a layer and all layers inside it, each once and before those that it holds."""
     found: dict[Any, None] = {}
     waiting = [layer]
     while waiting:
         one = waiting.pop()
         if one not in found:
             found[one] = None
-            waiting.extend(one._sublayers)
+            waiting.extend(reversed(one._sublayers))
     return list(found)
 
 

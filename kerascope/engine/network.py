@@ -41,7 +41,7 @@ from kerascope.engine.arguments import (
     to_list,
     unpack_singleton,
 )
-from kerascope.engine.base_layer import Layer, PerInput
+from kerascope.engine.base_layer import Layer, PerInput, layers_within
 from kerascope.engine.calling import Call, Undoing, enter_operations, mask_of, run_body, tried_out
 from kerascope.engine.graph_map import GraphMap, map_graph
 from kerascope.engine.input_layer import InputLayer
@@ -274,13 +274,7 @@ class Network(Layer):
 
     def _layers_that_cannot_run(self) -> list[Layer]:
         """Return the layers, those inside others too, that were not known when it was loaded."""
-        waiting: list[Layer] = [self]
-        seen = dict.fromkeys(waiting)
-        while waiting:
-            inside = [one for one in waiting.pop()._sublayers if one not in seen]
-            seen.update(dict.fromkeys(inside))
-            waiting.extend(reversed(inside))
-        return [layer for layer in seen if layer._why_it_cannot_run is not None]
+        return [layer for layer in layers_within(self) if layer._why_it_cannot_run is not None]
 
     def _require_that_it_runs(self) -> None:
         """Raise NotYetError if there are such layers."""

@@ -177,8 +177,8 @@ class ProcessWorker:
             self._process.join(JOIN_SECONDS)
             raise WorkerError(
                 f"a worker process ended by itself (exit code {self._process.exitcode}); expected "
-                "a batch. But on Linux, a script that asks for processes must start its work under "
-                "`if __name__ == '__main__':`, and its Sequence must stand in a file. "
+                "a batch. Except on Linux, a script that asks for processes must start its work "
+                "under `if __name__ == '__main__':`, and its Sequence must stand in a file. "
                 "Or leave use_multiprocessing out: threads need neither."
             ) from error
         return received
@@ -537,7 +537,7 @@ class GeneratorEnqueuer(SequenceEnqueuer):
     ----------
     sequence : generator or iterator
     use_multiprocessing : bool
-        Processes instead of threads; each has its own copy of the iterator. But on Linux the
+        Processes instead of threads; each has its own copy of the iterator. Except on Linux the
         iterator must be an object that can be pickled, which a generator function's is not.
     wait_time : float, optional
         Keras's older argument; nothing waits here.

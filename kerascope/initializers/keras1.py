@@ -7,6 +7,8 @@ the sizes of a kernel lie ("th", "tf").
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from kerascope.backend import Variable, variable
@@ -19,6 +21,7 @@ from kerascope.initializers.classes import (
     RandomNormal,
     RandomUniform,
     Zeros,
+    compute_fans,
 )
 
 __all__ = [
@@ -115,14 +118,11 @@ def get_fans(shape: Shape, dim_ordering: str = "th") -> tuple[float, float]:
     ((4, 5), (18, 72))
     """
     sizes = tuple(shape)
-    if len(sizes) == 2:
-        return sizes[0], sizes[1]
-    if len(sizes) not in (4, 5):
-        fan = float(np.sqrt(np.prod(sizes)))
-        return fan, fan
-    if dim_ordering not in ("th", "tf"):
-        raise ArgumentError(f"get_fans: dim_ordering {dim_ordering!r}; expected 'th' or 'tf'.")
-    places = sizes[2:] if dim_ordering == "th" else sizes[:-2]
-    outputs, inputs = (sizes[0], sizes[1]) if dim_ordering == "th" else (sizes[-1], sizes[-2])
-    field = int(np.prod(places))
-    return inputs * field, outputs * field
+    if len(sizes) == 3:  # no kernel of a convolution in Keras 1
+        return compute_fans((math.prod(sizes),))
+    if len(sizes) in (4, 5):
+        if dim_ordering not in ("th", "tf"):
+            raise ArgumentError(f"get_fans: dim_ordering {dim_ordering!r}; expected 'th' or 'tf'.")
+        if dim_ordering == "th":
+            sizes = (*sizes[2:], sizes[1], sizes[0])
+    return compute_fans(sizes)

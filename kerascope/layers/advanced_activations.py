@@ -66,7 +66,47 @@ class LeakyReLU(_Activation):
         return K.relu(inputs, alpha=self.alpha)
 
 
-class PReLU(_Activation):
+class LearntActivation(_Activation):
+    """Base of the activations whose parameters are learnt: one for each place, or shared.
+
+    Parameters
+    ----------
+    shared_axes : int or list of int, optional
+        Axes along which one number counts for all places, counted from 1 (0 is the batch).
+    **kwargs
+        As for `Layer`.
+    """
+
+    _is_part = True
+
+    def __init__(self, *, shared_axes: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        axes = [shared_axes] if isinstance(shared_axes, int) else shared_axes
+        self.shared_axes = None if axes is None else [int(axis) for axis in axes]
+
+    def _shape_of_parameters(self, input_shape: Shape) -> Shape:
+        """Return a sample's shape, 1 along the shared axes; from now on inputs must have it.
+
+        Raises
+        ------
+        ArgumentError
+            An axis is unknown or not shared though the input's size along it is unknown.
+        """
+        ndim, where = len(input_shape), f"{self.label}: shared_axes"
+        shared = {normalize_axis(axis, ndim, where) for axis in self.shared_axes or ()}
+        shape = tuple(1 if a in shared else n for a, n in enumerate(input_shape))[1:]
+        if 0 in shared or None in shape:
+            raise ArgumentError(
+                f"{where}: {self.shared_axes} for an input of shape {input_shape}; expected axes "
+                f"from 1 to {ndim - 1}, and among them every axis of unknown size.",
+                subject=self,
+            )
+        known = {axis: n for axis, n in enumerate(input_shape) if axis > 0 and axis not in shared}
+        self.input_spec = InputSpec(ndim=ndim, axes=known)
+        return shape
+
+
+class PReLU(LearntActivation):
     """A `LeakyReLU` that learns its slopes.
 
     Parameters
@@ -108,12 +148,10 @@ class PReLU(_Activation):
         shared_axes: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(shared_axes=shared_axes, **kwargs)
         self.alpha_initializer = initializers.get(alpha_initializer)
         self.alpha_regularizer = regularizers.get(alpha_regularizer)
         self.alpha_constraint = constraints.get(alpha_constraint)
-        axes = [shared_axes] if isinstance(shared_axes, int) else shared_axes
-        self.shared_axes = None if axes is None else [int(axis) for axis in axes]
 
     def build(self, input_shape: Shape) -> None:
         """Make `alpha`.
@@ -123,18 +161,7 @@ class PReLU(_Activation):
         ArgumentError
             An axis is unknown or not shared though the input's size along it is unknown.
         """
-        ndim, where = len(input_shape), f"{self.label}: shared_axes"
-        shared = {normalize_axis(axis, ndim, where) for axis in self.shared_axes or ()}
-        shape = tuple(1 if a in shared else n for a, n in enumerate(input_shape))[1:]
-        if 0 in shared or None in shape:
-            raise ArgumentError(
-                f"{where}: {self.shared_axes} for an input of shape {input_shape}; expected axes "
-                f"from 1 to {ndim - 1}, and among them every axis of unknown size.",
-                subject=self,
-            )
-        self.alpha = make_weight(self, "alpha", shape)
-        known = {axis: n for axis, n in enumerate(input_shape) if axis > 0 and axis not in shared}
-        self.input_spec = InputSpec(ndim=ndim, axes=known)
+        self.alpha = make_weight(self, "alpha", self._shape_of_parameters(input_shape))
         self.built = True
 
     def call(self, inputs: Tensor) -> Tensor:

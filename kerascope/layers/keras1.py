@@ -12,10 +12,11 @@ from typing import Any
 from kerascope import activations, constraints, initializers, regularizers
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor, Variable
-from kerascope.backend.shapes import Shape, normalize_axis
+from kerascope.backend.shapes import Shape
+from kerascope.configured import by_name
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
-from kerascope.errors import ArgumentError
+from kerascope.layers.advanced_activations import LearntActivation
 from kerascope.layers.arguments import Identifier, positive_int
 from kerascope.layers.core import Dense
 
@@ -46,8 +47,11 @@ class _WithWeights(Layer):
         W_constraint: Identifier,
         b_constraint: Identifier,
         bias: bool,
+        input_dim: int | None,
         **kwargs: Any,
     ) -> None:
+        if input_dim is not None:
+            kwargs["input_dim"] = input_dim
         super().__init__(**kwargs)
         self.init = init
         initializers.get(init)  # a slip shows here, in the line that made it
@@ -76,6 +80,12 @@ class _WithWeights(Layer):
     def _remember_input(self, input_shape: Shape) -> None:
         self.input_spec = InputSpec(ndim=2, axes={-1: input_shape[-1]})
         self.built = True
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments; initial weights are no part of it."""
+        config = super().get_config()
+        config.pop("weights", None)
+        return config
 
 
 class Highway(_WithWeights):
@@ -135,17 +145,7 @@ class Highway(_WithWeights):
         input_dim: int | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            init=init,
-            weights=weights,
-            W_regularizer=W_regularizer,
-            b_regularizer=b_regularizer,
-            activity_regularizer=activity_regularizer,
-            W_constraint=W_constraint,
-            b_constraint=b_constraint,
-            bias=bias,
-            **_with_input(input_dim, kwargs),
-        )
+        super().__init__(**by_name(locals(), "activation"))
         self.activation = activations.get(activation)
 
     def build(self, input_shape: Shape) -> None:
@@ -169,10 +169,6 @@ class Highway(_WithWeights):
     def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Return the input's shape."""
         return input_shape
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments; initial weights are no part of it."""
-        return _without_weights(super().get_config())
 
 
 class MaxoutDense(_WithWeights):
@@ -218,17 +214,7 @@ class MaxoutDense(_WithWeights):
         input_dim: int | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            init=init,
-            weights=weights,
-            W_regularizer=W_regularizer,
-            b_regularizer=b_regularizer,
-            activity_regularizer=activity_regularizer,
-            W_constraint=W_constraint,
-            b_constraint=b_constraint,
-            bias=bias,
-            **_with_input(input_dim, kwargs),
-        )
+        super().__init__(**by_name(locals(), "output_dim", "nb_feature"))
         self.output_dim = positive_int(output_dim, f"{self.label}: output_dim")
         self.nb_feature = positive_int(nb_feature, f"{self.label}: nb_feature")
 
@@ -248,59 +234,11 @@ class MaxoutDense(_WithWeights):
         """Return (batch, output_dim)."""
         return (input_shape[0], self.output_dim)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments; initial weights are no part of it."""
-        return _without_weights(super().get_config())
-
-
-def _with_input(input_dim: int | None, kwargs: dict[str, Any]) -> dict[str, Any]:
-    return kwargs if input_dim is None else {"input_dim": input_dim, **kwargs}
-
-
-def _without_weights(config: dict[str, Any]) -> dict[str, Any]:
-    config.pop("weights", None)
-    return config
-
 
 # --- activations with weights ---------------------------------------------------------------------
 
 
-class _LearntActivation(Layer):
-    """Base of the activations whose parameters are learnt, one for each place or shared."""
-
-    shared_axes: Any
-
-    def __init__(self, *, shared_axes: Any, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.supports_masking = True
-        axes = [shared_axes] if isinstance(shared_axes, int) else shared_axes
-        self.shared_axes = None if axes is None else [int(axis) for axis in axes]
-
-    def _parameter_shape(self, input_shape: Shape) -> Shape:
-        """Return the shape of a sample, 1 along the shared axes.
-
-        Raises
-        ------
-        ArgumentError
-            An axis is unknown, or of unknown size and not shared.
-        """
-        ndim, where = len(input_shape), f"{self.label}: shared_axes"
-        shared = {normalize_axis(axis, ndim, where) for axis in self.shared_axes or ()}
-        shape = tuple(1 if a in shared else n for a, n in enumerate(input_shape))[1:]
-        if 0 in shared or None in shape:
-            raise ArgumentError(
-                f"{where}: {self.shared_axes} for an input of shape {input_shape}; expected axes "
-                f"from 1 to {ndim - 1}, and among them every axis of unknown size.",
-                subject=self,
-            )
-        return shape
-
-    def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Return the input's shape."""
-        return input_shape
-
-
-class ParametricSoftplus(_LearntActivation):
+class ParametricSoftplus(LearntActivation):
     """A softplus whose height and steepness are learnt: alpha * log(1 + exp(beta * x)).
 
     Parameters
@@ -340,7 +278,7 @@ class ParametricSoftplus(_LearntActivation):
 
     def build(self, input_shape: Shape) -> None:
         """Make `alpha` and `beta`."""
-        shape = self._parameter_shape(input_shape)
+        shape = self._shape_of_parameters(input_shape)
         self.alpha = self.add_weight(
             "alpha", shape, initializer=initializers.Constant(self.alpha_init)
         )
@@ -355,10 +293,12 @@ class ParametricSoftplus(_LearntActivation):
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments; initial weights are no part of it."""
-        return _without_weights(super().get_config())
+        config = super().get_config()
+        config.pop("weights", None)
+        return config
 
 
-class SReLU(_LearntActivation):
+class SReLU(LearntActivation):
     """A unit of three straight pieces whose corners and outer slopes are learnt.
 
     Parameters
@@ -409,7 +349,7 @@ class SReLU(_LearntActivation):
 
     def build(self, input_shape: Shape) -> None:
         """Make `t_left`, `a_left`, `t_right` and `a_right`."""
-        shape = self._parameter_shape(input_shape)
+        shape = self._shape_of_parameters(input_shape)
         self.t_left, self.a_left, self.t_right, self.a_right = (
             self.add_weight(word, shape, initializer=getattr(self, f"{word}_init"))
             for word in ("t_left", "a_left", "t_right", "a_right")

@@ -894,62 +894,6 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
 
 @row(NUMPY)
-def inner(x1: Any, x2: Any) -> Any:
-    """Return the sums of products over the last axes of both."""
-    x1, x2 = promoted(x1, x2)
-    return ops.tensordot(x1, x2, [[-1], [-1]]) if x1.ndim and x2.ndim else x1 * x2
-
-
-@row(NUMPY)
-def vdot(x1: Any, x2: Any) -> Any:
-    """Return the sum of products of all entries."""
-    x1, x2 = promoted(x1, x2)
-    return K.sum(K.reshape(x1, (-1,)) * K.reshape(x2, (-1,)))
-
-
-@row(NUMPY)
-def kron(x1: Any, x2: Any) -> Any:
-    """Return the product of Kronecker: x2 in the place of each entry of x1, times that entry."""
-    x1, x2 = promoted(x1, x2)
-    ndim = max(x1.ndim, x2.ndim)
-    x1, x2 = _in_front(x1, ndim), _in_front(x2, ndim)
-    pairs = list(zip(ops.shape(x1), ops.shape(x2), strict=True))
-    left = K.reshape(x1, [size for a, _ in pairs for size in (a, 1)])
-    right = K.reshape(x2, [size for _, b in pairs for size in (1, b)])
-    return K.reshape(left * right, [a * b for a, b in pairs])
-
-
-def _in_front(x: Tensor, ndim: int) -> Tensor:
-    while x.ndim < ndim:
-        x = K.expand_dims(x, 0)
-    return x
-
-
-@row(NUMPY)
-def cross(
-    x1: Any, x2: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
-) -> Any:
-    """Return the cross product of vectors of 2 or 3 numbers; of two of 2 numbers, its height."""
-    if axis is not None:
-        axisa = axisb = axisc = axis
-    x1, x2 = promoted(x1, x2)
-    a, b = (
-        [x[..., i] for i in range(x.shape[-1] or 0)]
-        for x in (ops.moveaxis(x1, axisa, -1), ops.moveaxis(x2, axisb, -1))
-    )
-    if not {len(a), len(b)} <= {2, 3}:
-        raise ArgumentError(
-            f"keras.ops.cross: vectors of {len(a)} and {len(b)} numbers; expected 2 or 3."
-        )
-    height = a[0] * b[1] - a[1] * b[0]
-    if len(a) == len(b) == 2:
-        return height
-    a, b = ([*v, 0 * v[0]] if len(v) == 2 else v for v in (a, b))
-    parts = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], height]
-    return ops.moveaxis(K.stack(parts, -1), -1, axisc)
-
-
-@row(NUMPY)
 def correlate(x1: Any, x2: Any, mode: str = "valid") -> Any:
     """Return the sums of products of two vectors, one moved along the other.
 

@@ -21,7 +21,7 @@ from kerascope.backend.graph import Op, Tensor, Variable, graph_mode, is_eager
 from kerascope.backend.shapes import UNKNOWN, Shape, merge_shapes
 from kerascope.backend.state import variable
 from kerascope.engine.arguments import listed_shapes, to_list, unpack_singleton
-from kerascope.engine.base_layer import Layer
+from kerascope.engine.base_layer import Layer, layers_within
 from kerascope.errors import NotYetError
 from kerascope.printable import printable
 
@@ -336,15 +336,4 @@ def turn_opaque(layer: Any, file: FileEntry) -> Any:
 
 def opaque_layers(layer: Any) -> list[Opaque]:
     """Return the opaque layers of a model, those inside others too, or the layer itself."""
-    found: dict[Opaque, None] = {}
-    seen: set[Any] = set()
-    waiting = [layer]
-    while waiting:
-        one = waiting.pop()
-        if one in seen:
-            continue
-        seen.add(one)
-        if isinstance(one, Opaque):
-            found[one] = None
-        waiting.extend(reversed(one._sublayers))
-    return list(found)
+    return [one for one in layers_within(layer) if isinstance(one, Opaque)]

@@ -123,10 +123,10 @@ class Loss(Configured):
         y_pred = as_tensor(y_pred)
         y_true, y_pred = of_equal_rank(as_tensor(y_true, like=y_pred), y_pred)
         weights = None if sample_weight is None else as_tensor(sample_weight, like=y_pred)
-        return self.weighted(y_true, y_pred, weights, None)
+        return self.weighted(y_true, y_pred, weights)
 
     def weighted(
-        self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None, mask: Tensor | None
+        self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None, mask: Tensor | None = None
     ) -> Tensor:
         """Return the reduced loss that heeds sample weights and a mask.
 

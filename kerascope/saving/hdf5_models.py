@@ -522,17 +522,17 @@ def load_hdf5_model(
         group = file["model_weights"]
         with building(Budget(limits, where, in_file=numbers_in(group))):
             if opaque:
-                return _opened(file, config, where, safe_mode, compile)
+                return _opened(file, config, where, safe_mode, compile, limits)
             model = model_of(config, where, safe_mode=safe_mode)
             load_weights_from_hdf5_group(group, in_order_of(group, layers_of(model)))
             if compile and "training_config" in file.attrs:
-                training = read_json(file.attrs["training_config"], where, limits)
-                orders = orders_in(config) if is_from_keras_3(config) else None
-                _compile_again(model, training, file, where, orders)
+                _compile_again(model, file, where, *_training_of(file, config, where, limits))
     return model
 
 
-def _opened(file: Any, config: Config, where: str, safe_mode: bool, compile: bool) -> Any:
+def _opened(
+    file: Any, config: Config, where: str, safe_mode: bool, compile: bool, limits: Limits | None
+) -> Any:
     """Return the model of a file in which not everything need be known.
 
     It is compiled as the file says if all of it is known.
@@ -548,10 +548,9 @@ def _opened(file: Any, config: Config, where: str, safe_mode: bool, compile: boo
         forced.update(misfits)
     batch_set_value(pairs)
     if compile and "training_config" in file.attrs and not opaque_layers(model):
-        told = read_json(file.attrs["training_config"], where, None)
-        orders = orders_in(config) if is_from_keras_3(config) else None
+        told = _training_of(file, config, where, limits)
         try:
-            _compile_again(model, told, file, where, orders)
+            _compile_again(model, file, where, *told)
         except KerascopeError as error:
             warn(f"{where}: is not compiled: {error}")
     written = None if is_from_keras_1(config) else written_config(model)[1]
@@ -610,8 +609,16 @@ def _filled(
     return pairs, names, misfits
 
 
-def _compile_again(model: Any, training: Any, file: Any, where: str, orders: Orders | None) -> None:
-    """Compile a model; `orders` are None if Keras 1 or 2 wrote the file."""
+def _training_of(
+    file: Any, config: Config, where: str, limits: Limits | None
+) -> tuple[Any, Orders | None]:
+    """Return what `compile` was told, and the orders of Keras 3; None if an older one wrote it."""
+    training = read_json(file.attrs["training_config"], where, limits)
+    return training, orders_in(config) if is_from_keras_3(config) else None
+
+
+def _compile_again(model: Any, file: Any, where: str, training: Any, orders: Orders | None) -> None:
+    """Compile a model as the file says, and give the optimizer its state."""
     if orders is not None:
         compile_from_keras_3(model, training, where)
     else:

@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kerascope.backend import count_params
+from kerascope.backend.ops.windows import normalize_data_format
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.compiling import weighted_masked_objective
 from kerascope.engine.sequential import deserialized
 from kerascope.engine.training_utils import check_array_length_consistency
 from kerascope.errors import ArgumentError
 from kerascope.registry import custom_object_scope
-from kerascope.settings import config
-from kerascope.spellings import VALUES
 from kerascope.utils import conv_utils
 from kerascope.utils.generic_utils import slice_arrays
 from kerascope.utils.io_utils import _opened
@@ -92,14 +91,9 @@ def convert_kernel(kernel: ArrayLike, dim_ordering: str | None = None) -> np.nda
     ArgumentError
         There is no such layout, or the kernel has another number of axes.
     """
-    layout = VALUES["dim_ordering"].get(dim_ordering or "default", dim_ordering)
-    layout = layout or config.image_data_format
-    array = np.asarray(kernel)
-    if layout not in ("channels_first", "channels_last") or array.ndim not in (4, 5):
-        raise ArgumentError(
-            f"convert_kernel: dim_ordering {dim_ordering!r}, kernel of shape {array.shape}; "
-            "expected 'th' or 'tf', and 4 or 5 axes."
-        )
+    layout, array = normalize_data_format(dim_ordering), np.asarray(kernel)
+    if array.ndim not in (4, 5):
+        raise ArgumentError(f"convert_kernel: expected 4 or 5 axes, got shape {array.shape}.")
     if layout == "channels_last":
         return conv_utils.convert_kernel(array)
     return np.array(np.flip(array, tuple(range(2, array.ndim))))
@@ -218,12 +212,7 @@ def slice_X(X: Any, start: Any = None, stop: int | None = None) -> Any:
 
 def weighted_objective(fn: Any) -> Any:
     """Return a scalar version of a loss, of (y_true, y_pred, weights, mask=None)."""
-    scalar = weighted_masked_objective(fn)
-
-    def weighted(y_true: Any, y_pred: Any, weights: Any, mask: Any = None) -> Any:
-        return scalar(y_true, y_pred, weights, mask)
-
-    return weighted
+    return weighted_masked_objective(fn)
 
 
 def check_array_lengths(X: Any, Y: Any, W: Any) -> None:

@@ -67,3 +67,13 @@ DIFFERENCES = {
         "keras.engine.network.Network.summary": _SUMMARY,
     },
 }
+
+# Name -> why its arguments are not those of Keras 2.2.4.
+OTHER_ARGUMENTS: dict[str, str] = {
+    "keras.engine.base_layer.Node": "A Node stores tensors alone, as in Keras 3; where they come "
+    "from is derived. Node.create_node(layer, inbound_layers, node_indices, tensor_indices) makes "
+    "one as Keras 1 does.",
+    "keras.engine.training.Model.fit": "epochs=None stands for 1, and for 10 in the dialect of "
+    "Keras 1.2, where fit trained ten.",
+    "keras.utils.generic_utils.Progbar": "interval=0.1: a bar is drawn at most ten times a second.",
+}

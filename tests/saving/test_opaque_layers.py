@@ -374,6 +374,18 @@ def test_the_limits_hold_for_known_layers_of_such_a_file_too(written):
         load_model(path, opaque=True, limits=Limits(parts=3))
 
 
+@pytest.mark.parametrize("opaque", [False, True])
+def test_the_limits_hold_for_what_an_h5_file_says_of_training(tmp_path, opaque):
+    model = Sequential([Dense(1, input_shape=(2,))])
+    model.compile("sgd", "mse")
+    model.save(tmp_path / "m.h5")
+    with h5py.File(tmp_path / "m.h5", "r+") as file:
+        told = json.loads(file.attrs["training_config"])
+        file.attrs["training_config"] = json.dumps({**told, "metrics": [["mae"]] * 500})
+    with pytest.raises(ConfigError, match="more than 400 values"):
+        load_model(tmp_path / "m.h5", opaque=opaque, limits=Limits(values=400))
+
+
 def test_byte_code_of_a_file_is_not_decoded(written):
     def carry_code(config):
         code = {"class_name": "__lambda__", "config": {"code": "AAAA", "defaults": None}}
