@@ -124,11 +124,11 @@ _ARCHITECTURES = """
     MobileNetV3Small NASNetLarge NASNetMobile ResNet101V2 ResNet152V2 ResNet50V2"""
 
 _PREPARING_DATA = """
-    AugMix AutoContrast CategoryEncoding CenterCrop CutMix Discretization Equalization
-    HashedCrossing Hashing IntegerLookup MelSpectrogram MixUp RandAugment RandomBrightness
+    AugMix AutoContrast CenterCrop CutMix Equalization
+    HashedCrossing Hashing MelSpectrogram MixUp RandAugment RandomBrightness
     RandomColorJitter RandomContrast RandomCrop RandomErasing RandomFlip RandomGrayscale
     RandomHue RandomInvert RandomRotation RandomSaturation RandomSharpness RandomShear
-    RandomTranslation RandomZoom Resizing STFTSpectrogram StringLookup TextVectorization"""
+    RandomTranslation RandomZoom Resizing STFTSpectrogram """
 
 # Module -> (names, what to do instead).
 NAMES: dict[str, tuple[tuple[str, str], ...]] = {

@@ -68,6 +68,13 @@ _OWN = ["Input", "InputLayer", "InputSpec", "Layer", "deserialize", "merge", "se
 
 __all__ = sorted({*_OWN, *(name for module in _MODULES for name in module.__all__)})
 
-_OF_KERAS_1 = "Highway MaxoutDense ParametricSoftplus SReLU TimeDistributedDense"
+# Module -> the names in it, which are loaded when one of them is asked for.
+_LATER = {
+    "categories": "CategoryEncoding Discretization",
+    "keras1": "Highway MaxoutDense ParametricSoftplus SReLU TimeDistributedDense",
+    "vocabularies": "IntegerLookup StringLookup TextVectorization",
+}
 
-answer_missing_names(__name__, later=dict.fromkeys(_OF_KERAS_1.split(), "kerascope.layers.keras1"))
+answer_missing_names(
+    __name__, {name: f"{__name__}.{m}" for m, names in _LATER.items() for name in names.split()}
+)

@@ -39,6 +39,7 @@ ONLY_OURS: dict[str, dict[str, Any]] = {
     "SpatialDropout1D": {"trainable": ANYTHING, "data_format": ANYTHING},
     "SpatialDropout2D": {"trainable": ANYTHING},
     "SpatialDropout3D": {"trainable": ANYTHING},
+    "Discretization": {"trainable": ANYTHING},
 }
 
 # Keras 3's class ("" is every layer) -> argument that ours has not -> values that change nothing.
