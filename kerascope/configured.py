@@ -8,6 +8,7 @@ methods out in every class.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Self
@@ -42,8 +43,10 @@ class Configured:
             An argument was not stored under its own name.
         """
         config = {}
-        for name in constructor_parameters(type(self)):
+        for name in configured_names(type(self)):
             if not hasattr(self, name):
+                if name not in constructor_parameters(type(self)):
+                    continue
                 raise ConfigError(
                     f"{type(self).__name__}: get_config() needs the argument {name!r}, which is "
                     f"no attribute. Store it as self.{name}, or write get_config() yourself.",
@@ -64,7 +67,7 @@ class Configured:
         ConfigError
             The class does not know an argument, and it is not None.
         """
-        known = constructor_parameters(cls)
+        known = configured_names(cls)
         unknown = [] if takes_any_keyword(cls) else [n for n in config if n not in known]
         for name in unknown:
             if config[name] is not None:
@@ -72,7 +75,7 @@ class Configured:
                     f"{cls.__name__}: configuration has {name}={config[name]!r}; "
                     f"expected only {', '.join(known) or 'no arguments'}."
                 )
-        return cls(**{name: value for name, value in config.items() if name not in unknown})
+        return made_from(cls, {n: value for n, value in config.items() if n not in unknown})
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{name}={value!r}" for name, value in self.get_config().items())
@@ -82,6 +85,50 @@ class Configured:
 def constructor_parameters(cls: type) -> tuple[str, ...]:
     """Return the names of a constructor's own parameters, without self, *args and **kwargs."""
     return _parameters_after_self(cls.__init__)  # type: ignore[misc]
+
+
+def configured_names(cls: type) -> tuple[str, ...]:
+    """Return the names of the arguments that a configuration holds.
+
+    They are the constructor's own, and where a class that is not of this package passes on what
+    else it is given (`**kwargs`), also those of the class that it derives from.
+    """
+    return _configured_names(cls)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=1024)
+def _configured_names(cls: type) -> tuple[str, ...]:
+    names: dict[str, None] = {}
+    for base in cls.__mro__:
+        if "__init__" in vars(base):
+            names.update(dict.fromkeys(constructor_parameters(base)))
+            if base.__module__.startswith("kerascope.") or not takes_any_keyword(base):
+                break
+    return tuple(names)
+
+
+def names_beside(cls: type, attribute: str) -> tuple[str, ...]:
+    """Return the names of the constructor's arguments of that base which has an attribute."""
+    base = next(base for base in cls.__mro__ if attribute in vars(base))
+    return constructor_parameters(base)
+
+
+def made_from(cls: type, config: dict[str, Any]) -> Any:
+    """Return `cls(**config)`, without what a derived class's constructor itself passes to its base.
+
+    Where `class Relu(Dense)` says `super().__init__(units, activation="relu", **kwargs)`, Dense's
+    configuration has an activation all the same.
+    """
+    config = dict(config)
+    while True:
+        try:
+            return cls(**config)
+        except TypeError as error:
+            found = re.search(r"multiple values for (?:keyword )?argument '(\w+)'", str(error))
+            name = found[1] if found else ""
+            if name not in config or name in constructor_parameters(cls):
+                raise
+            del config[name]
 
 
 @lru_cache(maxsize=1024)

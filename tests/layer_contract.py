@@ -5,7 +5,8 @@ list them, and test_contract.py holds each to all of what follows:
 
 - the output has the shape that `compute_output_shape` says, with a known batch and with None,
   before and at run time;
-- the configuration survives JSON and gives a layer that computes the same with the same weights;
+- the configuration survives JSON and gives a layer that computes the same with the same weights; a
+  derived class that passes its arguments on has the same configuration;
 - weights can be read, replaced and counted; a wrong list changes nothing;
 - a mask is passed on, or refused, as `supports_masking` says;
 - gradients of inputs and weights agree with finite differences in float64;
@@ -145,6 +146,18 @@ def config_round_trips(case: LayerCase) -> None:
     twin.set_weights(layer.get_weights())
     one, other = run(inputs, [output, twin_output], case.arrays)
     np.testing.assert_array_equal(one, other)
+    with custom_object_scope(case.custom_objects):
+        assert derived_from(type(layer)).from_config(config).get_config() == config
+
+
+def derived_from(base: Any) -> Any:
+    """Return a class that passes all its arguments on."""
+
+    class _Derived(base):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+
+    return _Derived
 
 
 def weights_can_be_replaced(case: LayerCase) -> None:

@@ -118,6 +118,56 @@ def test_config_keeps_the_arguments(kind, name):
     assert original.get_config().items() >= ARGUMENTS.get(name, {}).items()
 
 
+@pytest.mark.parametrize(("kind", "name"), CASES)
+def test_class_derived_from_one_keeps_what_it_passes_on(kind, name):
+    module, behaviour = MODULES[kind]
+    original = example(module, name)
+    if not hasattr(original, "get_config") or isinstance(original, type):
+        return
+    derived = derived_from(type(original))
+    made = derived(**ARGUMENTS.get(name, {}), extra=3)
+    config = made.get_config()
+    named = {"name": config["name"]} if "name" in config else {}  # that of the class
+    assert config == {"extra": 3, **original.get_config(), **named}
+    again = derived.from_config(config)
+    assert again.get_config() == config
+    np.testing.assert_array_equal(behaviour(again), behaviour(original))
+
+
+def derived_from(base):
+    """Return a class as users write it: an argument of its own, all others passed on."""
+
+    class Derived(base):
+        __name__ = getattr(base, "__name__", "derived")
+
+        def __init__(self, extra=1, **kwargs):
+            super().__init__(**kwargs)
+            self.extra = extra
+
+    return Derived
+
+
+@pytest.mark.parametrize(
+    ("base", "given"),
+    [
+        (losses.BinaryCrossentropy, {"label_smoothing": 0.25}),
+        (metrics.BinaryAccuracy, {"threshold": 0.15}),
+        (regularizers.L2, {"l2": 0.5}),
+        (constraints.MaxNorm, {"max_value": 0.25}),
+    ],
+)
+def test_argument_that_a_derived_class_sets_itself_counts(base, given):
+    class Fixed(base):
+        def __init__(self, **kwargs):
+            super().__init__(**given, **kwargs)
+
+    plain, fixed = base(**given), Fixed()
+    _, compute = MODULES[base.__module__.split(".")[1]]
+    np.testing.assert_array_equal(compute(fixed), compute(plain))
+    again = Fixed.from_config(fixed.get_config())
+    np.testing.assert_array_equal(compute(again), compute(plain))
+
+
 @pytest.mark.parametrize("kind", MODULES)
 def test_unknown_name_is_refused_with_a_list_of_the_known_ones(kind):
     module, _ = MODULES[kind]

@@ -25,7 +25,7 @@ from kerascope.callbacks.backup_folder import (
     state_of_generator,
 )
 from kerascope.callers import warn
-from kerascope.configured import constructor_parameters
+from kerascope.configured import configured_names
 from kerascope.errors import ConfigError, DataError, DtypeError, KerascopeError
 
 LARGE = 2**20  # bytes of an attribute; if training did not change it, only its checksum is kept
@@ -65,7 +65,7 @@ class KeptState:
         self.is_source = is_source
         self._left_out = frozenset(left_out)
         self._told: set[str] = set()
-        self._parameters = frozenset(constructor_parameters(type(subject)))
+        self._parameters = frozenset(configured_names(type(subject)))
         self._by_attributes = not (is_source and keeps_state(subject))
         self._first = {**self._named(), **self._arguments_at_first()}
         self._first_sums = {name: checksum(value) for name, value in self._first.items()}

@@ -36,7 +36,7 @@ from kerascope.backend.state import (
     variable,
 )
 from kerascope.callers import warn
-from kerascope.configured import constructor_parameters
+from kerascope.configured import configured_names, constructor_parameters, made_from
 from kerascope.engine.arguments import (
     accepts,
     listed_shapes,
@@ -322,10 +322,12 @@ class Layer(metaclass=LayerType):
         if self.batch_input_shape is not None:
             config["batch_input_shape"] = list(self.batch_input_shape)
         config["dtype"] = self.dtype
-        for name in constructor_parameters(type(self)):
+        for name in configured_names(type(self)):
             if name in ("name", "trainable", "dtype"):
                 continue
             if not hasattr(self, name) and name not in self._arguments:
+                if name not in constructor_parameters(type(self)):
+                    continue
                 raise ConfigError(
                     f"{self.label}: get_config cannot find the constructor's argument {name!r}; "
                     f"expected an attribute of that name. Store it (self.{name} = {name}) or write "
@@ -344,7 +346,8 @@ class Layer(metaclass=LayerType):
     def from_config(cls, config: dict[str, Any]) -> Layer:
         """Make a layer from what `get_config` returned."""
         with changed_habits(has_other_slope=False):
-            return cls(**config)
+            made: Layer = made_from(cls, config)
+        return made
 
     # --- calling ----------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.callers import line_outside_the_package
-from kerascope.configured import constructor_parameters, plain
+from kerascope.configured import configured_names, constructor_parameters, plain
 from kerascope.errors import ConfigError, DtypeError
 from kerascope.not_yet import words_for
 from kerascope.registry import Registry
@@ -83,7 +83,7 @@ def _bound(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str
     names = constructor_parameters(cls)
     bound = dict(constructor_defaults(cls))
     bound.update(zip(names, args, strict=False))
-    bound.update({name: value for name, value in kwargs.items() if name in names})
+    bound.update({name: kwargs[name] for name in configured_names(cls) if name in kwargs})
     return bound
 
 

@@ -72,6 +72,7 @@ __all__ = sorted({*_OWN, *(name for module in _MODULES for name in module.__all_
 _LATER = {
     "categories": "CategoryEncoding Discretization",
     "keras1": "Highway MaxoutDense ParametricSoftplus SReLU TimeDistributedDense",
+    "keras1_recurrent": "ConvRecurrent2D Recurrent time_distributed_dense",
     "vocabularies": "IntegerLookup StringLookup TextVectorization",
 }
 

@@ -280,6 +280,7 @@ class ConvLSTM2D(LayerOfCell, ConvRNN2D, metaclass=KernelType):
 
     _cell_class = ConvLSTM2DCell
     kernel_axes = 2
+    _projects_first = False
 
     @default_by_dialect
     def __init__(
@@ -312,6 +313,17 @@ class ConvLSTM2D(LayerOfCell, ConvRNN2D, metaclass=KernelType):
         **kwargs: Any,
     ) -> None:
         super().__init__(**by_name(locals()))
+
+    def conv_step(
+        self, x: Tensor, W: Tensor, b: Tensor | None = None, border_mode: str = "valid"
+    ) -> Tensor:
+        """Return the convolution of one step's images, as Keras 1 has it, and a bias added."""
+        images = K.conv2d(x, W, self.strides, border_mode, self.data_format)
+        return images if b is None else K.bias_add(images, b, self.data_format)
+
+    def conv_step_hidden(self, x: Tensor, W: Tensor, border_mode: str = "valid") -> Tensor:
+        """Return the convolution of a state, as Keras 1 has it."""
+        return K.conv2d(x, W, 1, border_mode, self.data_format)
 
     def get_config(self) -> dict[str, Any]:
         """Return what the constructor needs to make this layer again, ready for JSON."""

@@ -17,7 +17,7 @@ import numpy as np
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor, Variable, graph_mode
 from kerascope.backend.shapes import Shape, Shapes
-from kerascope.configured import by_name, constructor_parameters
+from kerascope.configured import by_name, configured_names, constructor_parameters, made_from
 from kerascope.engine.arguments import accepts, listed_shapes, to_list, unpack_singleton
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.layer_type import layer_registry
@@ -26,6 +26,7 @@ from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers.arguments import Identifier, Masks, Tensors, Training
 from kerascope.layers.inner_layers import build_inside
 from kerascope.layers.recurrent_cells import (
+    DropoutMasks,
     GatedCell,
     GRUCell,
     LSTMCell,
@@ -425,7 +426,7 @@ class RNN(Layer):
     def get_config(self) -> dict[str, Any]:
         """Return what the constructor needs to make this layer again, ready for JSON."""
         config = super().get_config()
-        if "cell" in constructor_parameters(type(self)):
+        if "cell" in configured_names(type(self)):
             config["cell"] = layer_registry.serialize(self.cell)
         if self.zero_output_for_mask:
             config["zero_output_for_mask"] = True
@@ -443,10 +444,15 @@ class RNN(Layer):
             with custom_object_scope(custom_objects or {}):
                 config["cell"] = made(config["cell"])
         with changed_habits(has_other_slope=False):
-            return cls(**config)
+            layer: RNN = made_from(cls, config)
+        return layer
 
 
 # --- layers that make their own cell --------------------------------------------------------------
+
+
+# Keras 1's words for the weights of a recurrent layer, in methods that a subclass writes anew.
+WEIGHTS_OF_KERAS_1 = {"W": "kernel", "U": "recurrent_kernel", "b": "bias"}
 
 
 class LayerOfCell(RNN):
@@ -458,6 +464,7 @@ class LayerOfCell(RNN):
 
     _is_part = True
     _cell_class: ClassVar[type[GatedCell]]
+    _projects_first = True  # whether Keras 1's `step` may get products of inputs and kernel
 
     def __init__(self, **arguments: Any) -> None:
         names = constructor_parameters(self._cell_class)
@@ -471,7 +478,7 @@ class LayerOfCell(RNN):
             return super().__getattribute__(name)
         cell = vars(self).get("cell")
         if cell is not None and not name.startswith("__"):
-            value = getattr(cell, name, None)
+            value = getattr(cell, WEIGHTS_OF_KERAS_1.get(name, name), None)
             if name in constructor_parameters(type(cell)) or isinstance(value, Variable):
                 return value
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -506,6 +513,83 @@ class LayerOfCell(RNN):
                     subject=self,
                 ) from error
         super().set_weights(weights)
+
+    # --- as Keras 1 has it ------------------------------------------------------------------------
+    #
+    # There the layer itself has the step, and a subclass may write one of these methods anew. Where
+    # none is, the cell goes its own way, in which nothing is passed round.
+
+    def preprocess_input(self, x: Tensor) -> Tensor:
+        """Return the sequence whose time steps `step` gets.
+
+        Returns
+        -------
+        Tensor, shape (batch, time, gates * units)
+            Products of the inputs with the kernel; with `consume_less="gpu"` the inputs themselves.
+        """
+        if not self._is_projected:
+            return x
+        return self.cell.project_inputs(x, self.cell.dropout_masks(x[:, 0])._replace(states=None))
+
+    def get_constants(self, x: Tensor) -> list[Any]:
+        """Return what each step gets behind the states: factors for the state and for the input.
+
+        Each is one factor, or for several gates a list; 1 where nothing is dropped.
+        """
+        gates = self._cell_class.gates
+        masks = self.cell.dropout_masks(x[:, 0])
+        if self._is_projected:
+            masks = masks._replace(inputs=None)
+        ones = [np.ones((), self.dtype)] * gates
+        drawn = [factors or ones for factors in (masks.states, masks.inputs)]
+        return [factors[0] for factors in drawn] if gates == 1 else drawn
+
+    def get_initial_states(self, x: Tensor) -> list[Tensor]:
+        """Return the states that a sequence begins with: zeros."""
+        return super().get_initial_state(x)
+
+    def step(self, x: Tensor, states: list[Any]) -> tuple[Tensor, list[Tensor]]:
+        """Compute one time step.
+
+        Parameters
+        ----------
+        x : Tensor
+            A step of what `preprocess_input` returned.
+        states : list
+            The states, then what `get_constants` returned.
+
+        Returns
+        -------
+        output : Tensor, shape (batch, units)
+        states : list of Tensor
+        """
+        number = len(sizes_of_states(self.cell))
+        factors: Any = [
+            None if all(np.shape(one) == () for one in to_list(given)) else to_list(given)
+            for given in states[number:]
+        ]
+        of_states, of_inputs = factors or (None, None)
+        masks, own = DropoutMasks(of_inputs, of_states), list(states[:number])
+        projected = x if self._is_projected else self.cell.project_inputs(x, masks)
+        output, new_states = self.cell.step(projected, own, masks)
+        return output, new_states
+
+    @property
+    def _is_projected(self) -> bool:
+        return self._projects_first and self.cell.implementation == 1
+
+    def get_initial_state(self, inputs: Tensor) -> list[Tensor]:
+        """Return zeros for each state, one row for each sample of `inputs`."""
+        return self.get_initial_states(inputs)
+
+    def _prepared(self, sequence: Tensor, number_of_constants: int, training: Training) -> Any:
+        """Return the sequence and the function of a time step, as a subclass has them."""
+        names = ("preprocess_input", "get_constants", "step")
+        if all(getattr(type(self), name) is getattr(LayerOfCell, name) for name in names):
+            return super()._prepared(sequence, number_of_constants, training)
+        constants = self.get_constants(sequence)
+        steps = self.preprocess_input(sequence)
+        return steps, lambda x, states: self.step(x, [*states, *constants])
 
     @staticmethod
     def cell_keywords(kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -581,8 +665,9 @@ class SimpleRNN(LayerOfCell):
         unroll: bool = False,
         **kwargs: Any,
     ) -> None:
-        kwargs.pop("implementation", None)  # Keras 1 has it for all recurrent layers
-        super().__init__(**by_name(locals()))
+        implementation = kwargs.pop("implementation", None)  # Keras 1 has it for all of them
+        super().__init__(**by_name(locals(), "implementation"))
+        self.cell.implementation = implementation or 1
 
 
 class LSTM(LayerOfCell):

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor, TensorLike, as_tensor
-from kerascope.configured import Configured, constructor_parameters
+from kerascope.configured import Configured, names_beside
 from kerascope.errors import ArgumentError
 from kerascope.losses import functions
 from kerascope.losses.functions import registry, sparse_categorical_crossentropy
@@ -102,7 +102,7 @@ class Loss(Configured):
         function = type(self).function
         if function is None:
             raise NotImplementedError(f"{type(self).__name__} does not define call")
-        names = [n for n in constructor_parameters(type(self)) if n not in _OF_ALL]
+        names = [n for n in names_beside(type(self), "function") if n not in _OF_ALL]
         return function(y_true, y_pred, **{name: getattr(self, name) for name in names})
 
     def counted(self, y_true: Tensor, y_pred: Tensor) -> Tensor | None:

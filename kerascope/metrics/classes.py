@@ -20,7 +20,7 @@ from kerascope import losses
 from kerascope.backend.atomic import LOCKS, set_values
 from kerascope.backend.eager import eager_mode, value_of
 from kerascope.backend.graph import Tensor, TensorLike, Variable, as_tensor
-from kerascope.configured import Configured, constructor_parameters
+from kerascope.configured import Configured, names_beside
 from kerascope.errors import ArgumentError, NotYetAttributeError
 from kerascope.limits import current_budget
 from kerascope.losses import functions as loss_functions
@@ -201,7 +201,7 @@ class MeanMetric(SumAndCount):
 
     def per_sample(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """Return one number for each sample (or each place in it)."""
-        own = [n for n in constructor_parameters(type(self)) if n not in ("name", "dtype")]
+        own = [n for n in names_beside(type(self), "function") if n not in ("name", "dtype")]
         options = {name: getattr(self, name) for name in own}
         return type(self).function(y_true, y_pred, **options)
 

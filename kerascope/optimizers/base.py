@@ -18,7 +18,7 @@ from kerascope import backend as K
 from kerascope.backend.gradient import backpropagate, blocking_ops
 from kerascope.backend.graph import Tensor, Variable, applies_between, as_tensor
 from kerascope.callers import warn
-from kerascope.configured import Configured, constructor_parameters, plain
+from kerascope.configured import Configured, configured_names, constructor_parameters, plain
 from kerascope.errors import ArgumentError, GradientError, RefusedError
 from kerascope.optimizers import schedules
 from kerascope.optimizers.schedules import LearningRateSchedule
@@ -158,7 +158,7 @@ class Optimizer(Configured):
 
     def _fixed(self) -> list[str]:
         """Return the hyperparameters that are written into the updates as they are now."""
-        own = constructor_parameters(type(self))
+        own = configured_names(type(self))
         names = (*own, "clipnorm", "clipvalue", "global_clipnorm", "weight_decay", "flavour")
         return [name for name in names if not isinstance(vars(self).get(name), Variable)]
 
@@ -358,7 +358,7 @@ class Optimizer(Configured):
         is_usual = self.flavour == habits().optimizer_flavour == "2"
         if not is_usual and (self._depends_on_flavour or self.clipnorm is not None):
             clips["flavour"] = self.flavour
-        if "weight_decay" not in constructor_parameters(type(self)):
+        if "weight_decay" not in configured_names(type(self)):
             clips["weight_decay"] = self.weight_decay
         given = {name: plain(value) for name, value in clips.items() if value is not None}
         return {**super().get_config(), **given}

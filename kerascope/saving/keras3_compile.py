@@ -15,7 +15,7 @@ from kerascope import losses, metrics, optimizers
 from kerascope.backend.graph import Variable
 from kerascope.backend.state import batch_set_value
 from kerascope.callers import warn
-from kerascope.configured import constructor_parameters, plain
+from kerascope.configured import configured_names, plain
 from kerascope.errors import ConfigError, KerascopeError
 from kerascope.saving.keras3_table import (
     ANYTHING,
@@ -116,7 +116,7 @@ def optimizer_from_keras_3(entry: Any) -> Any:
 def _from_entry(entry: Config) -> Any:
     class_name = entry["class_name"]
     cls = type(optimizers.deserialize({"class_name": class_name, "config": {}}))
-    known = {*constructor_parameters(cls), *_CLIPS, "weight_decay"}
+    known = {*configured_names(cls), *_CLIPS, "weight_decay"}
     names = {new: old for old, new in OPTIMIZER_ARGUMENTS.items()}
     config: Config = {}
     for key, value in dict(entry.get("config") or {}).items():
