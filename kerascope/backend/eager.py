@@ -21,6 +21,7 @@ import numpy as np
 
 from kerascope.backend.function import Function, function
 from kerascope.backend.graph import (
+    ASSIGNED,
     EAGER,
     OPERATORS,
     Constant,
@@ -32,9 +33,10 @@ from kerascope.backend.graph import (
     graph_mode,
     is_eager,
 )
+from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.program.foreign import is_ours, on_read_only
 from kerascope.backend.scopes import current_scope
-from kerascope.errors import DtypeError, GraphError
+from kerascope.errors import DtypeError, GraphError, ShapeError
 
 __all__ = ["compiled"]
 
@@ -74,14 +76,67 @@ def value_of(x: Any) -> Any:
         return function([], tensor, name="eval")([])
 
 
+@contextmanager
+def assigning(given: dict[Variable, Tensor] | None = None) -> Iterator[dict[Variable, Tensor]]:
+    """Keep what is assigned to variables inside the `with` block, for who is to write it.
+
+    Inside, ops and readers find what was assigned last, and what is `given`. So a body that says
+    `total.assign_add(x)` and reads `total` is run on numbers without writing before its end, or
+    once on symbols, and gives the update pairs of a function.
+
+    Examples
+    --------
+    >>> total = Variable(1.0)
+    >>> with eager_mode(), assigning() as assigned:
+    ...     _ = total.assign_add(2.0)
+    ...     print(assigned[total].value, (total * 2).value)
+    3.0 6.0
+    >>> float(total)
+    1.0
+    """
+    assigned = dict(given or {})
+    token = ASSIGNED.set(assigned)
+    try:
+        yield assigned
+    finally:
+        ASSIGNED.reset(token)
+
+
+def _fitting(variable: Variable, value: Any) -> Tensor:
+    """Return what a variable becomes by an assignment, in its type.
+
+    Raises
+    ------
+    ShapeError
+        The value has another shape.
+    """
+    if not isinstance(value, Tensor) or is_eager():
+        return Constant(variable._checked(value_of(value)), variable.dtype)
+    sizes = zip(value.shape, variable.shape, strict=False)
+    if value.ndim != variable.ndim or any(size not in (None, own) for size, own in sizes):
+        raise ShapeError(
+            f"variable '{variable.name}': new value has shape {value.shape}; "
+            f"expected {variable.shape}.",
+            subject=variable,
+        )
+    return cast(value, variable.dtype)
+
+
 def assign(variable: Variable, value: Any) -> Variable:
-    """Replace the numbers of a variable now: what `variable.assign(value)` does.
+    """Replace the numbers of a variable: what `variable.assign(value)` does.
+
+    They are replaced now, but inside of `assigning` when that ends.
 
     Raises
     ------
     GraphError
         A layer's or loss's graph is being made, in which the new value has no numbers yet.
     """
+    assigned = ASSIGNED.get()
+    if assigned is not None:
+        value = assigned.get(value, value) if isinstance(value, Variable) else value
+        assigned[variable] = _fitting(variable, value)
+        return variable
     is_symbol = isinstance(value, Tensor) and not isinstance(value, Constant)
     if is_symbol and current_scope().makes_graph and not is_eager():
         raise GraphError(

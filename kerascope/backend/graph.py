@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike
 from kerascope.backend.atomic import BOUND, LOCKS, Call, lend, move, set_values, take_over
 from kerascope.backend.scopes import Scope, current_scope
 from kerascope.backend.shapes import Shape, as_shape
-from kerascope.errors import DtypeError, ShapeError
+from kerascope.errors import DtypeError, GraphError, ShapeError
 from kerascope.limits import current_budget
 from kerascope.printable import printable
 from kerascope.settings import config
@@ -473,6 +473,9 @@ class Variable(Tensor):
 
         A borrowed array never changes: the variable gets another one with its next value.
         """
+        assigned = ASSIGNED.get()
+        if assigned is not None and self in assigned:
+            return self._only_numbers(assigned[self])
         if not borrow:
             with LOCKS.writing:
                 return self._value.copy()
@@ -548,6 +551,52 @@ class Variable(Tensor):
         with LOCKS.steps:
             move(self, room)
 
+    @property
+    def path(self) -> str:
+        """The name, behind that of the layer: Keras 3's word for it."""
+        return self.name
+
+    @property
+    def value(self) -> Any:
+        """The numbers, as in Keras 3; where a graph is made, a tensor that will have them."""
+        if not is_eager() and (ASSIGNED.get() is not None or current_scope().makes_graph):
+            return OPERATORS["identity"](self)
+        return self.get_value()
+
+    def numpy(self) -> np.ndarray:
+        """Return the numbers, as in Keras 3.
+
+        Raises
+        ------
+        GraphError
+            A metric's graph is being made, which will run again for each batch.
+        """
+        return self.get_value() if ASSIGNED.get() is None or is_eager() else self._only_numbers()
+
+    def _only_numbers(self, value: Any = None) -> np.ndarray:
+        """Return the numbers of a constant.
+
+        Raises
+        ------
+        GraphError
+            It is none.
+        """
+        if isinstance(value, Constant):
+            return value.value.copy()
+        raise GraphError(
+            f"variable '{self.name}': its numbers are asked for, but here a graph is made, which "
+            f"will run again for each batch. Use keras.ops on the variable itself.",
+            subject=self,
+        )
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        if current_scope().makes_graph and not is_eager():
+            super().__array__()
+        return np.asarray(self.numpy(), dtype)
+
+    def __float__(self) -> float:
+        return float(self.__array__())
+
     def assign(self, value: Any) -> Any:
         """Replace the numbers by those of an array or a tensor, as in Keras 3: see `eager.py`."""
         return OPERATORS["assign"](self, value)
@@ -571,6 +620,9 @@ def scoped(name: str) -> str:
 
 # In eager mode, what computes an op at once instead of making an Apply: see `backend/eager.py`.
 EAGER: ContextVar[Callable[[Op, list[Tensor]], Any] | None] = ContextVar("eager", default=None)
+
+# What was assigned to variables and is not written yet, but read already: see `eager.assigning`.
+ASSIGNED: ContextVar[dict[Variable, Tensor] | None] = ContextVar("assigned", default=None)
 
 
 class Spec(NamedTuple):
@@ -786,6 +838,9 @@ class Op:
     def __call__(self, *inputs: Any, name: str | None = None) -> Any:
         """Apply the op: make an Apply and return its output tensor (or list of them)."""
         tensors = [as_tensor(x) for x in inputs]
+        assigned = ASSIGNED.get()
+        if assigned:
+            tensors = [assigned.get(x, x) for x in tensors]  # type: ignore[call-overload]
         evaluate = EAGER.get()
         if evaluate is not None:
             return evaluate(self, tensors)

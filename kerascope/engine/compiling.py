@@ -281,16 +281,21 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
             )
             name = distinct_names([*compiled.metrics_names, name])[-1]
             arguments = compiled.targets[k], model.outputs[i], weights, masks[i]
+            before = names[i] if len(names) > 1 else ""
             with name_scope(f"{names[i]}_metrics"):
                 if _is_of_a_user(function):
                     found = function(*arguments[:2])
                     if isinstance(found, dict):
-                        before = names[i] if len(names) > 1 else ""
                         yield from _enter_several(compiled, found, before)
                         continue
                     function = _known(function, found)
-                if getattr(function, "stateful", False):
-                    tensor = _stateful_metric(compiled, name, function, *arguments)
+                is_kept = habits().counts_zero_weights and isinstance(function, metrics.Metric)
+                if is_kept or getattr(function, "stateful", False):
+                    function, tensor = _stateful_metric(compiled, function, *arguments)
+                    if isinstance(tensor, dict):
+                        yield from _enter_several(compiled, tensor, before, function)
+                        continue
+                    compiled.stateful_metrics[name] = function
                 elif habits().counts_zero_weights:
                     tensor = _mean_metric(compiled, name, function, *arguments)
                 else:
@@ -311,13 +316,22 @@ def _known(function: Any, found: Any) -> Any:
 
 
 def _enter_several(
-    compiled: Compilation, found: dict[str, Any], output_name: str
+    compiled: Compilation, found: dict[str, Any], output_name: str, stateful: Any = None
 ) -> Generator[Any, Any, None]:
-    """Enter each number of a metric's dict under its own name; no weights count."""
+    """Enter each number of a metric's dict under its own name; no weights count.
+
+    Those of a metric with a state have no output before their names; of two, the last one counts.
+    """
     for key, numbers in found.items():
+        tensor = mean(as_tensor(numbers))
+        if stateful is not None:
+            compiled.stateful_metrics[key] = stateful
+            if key in compiled.metrics_names[1:]:
+                compiled.metrics_tensors[compiled.metrics_names.index(key) - 1] = tensor
+                continue
+            output_name = ""
         name = key_in_logs(compiled.metrics_names, key, output_name, None)
         name = distinct_names([*compiled.metrics_names, name])[-1]
-        tensor = mean(as_tensor(numbers))
         compiled.metrics_names.append(name)
         compiled.metrics_tensors.append(tensor)
         yield MetricTerm(name, tensor)
@@ -325,22 +339,33 @@ def _enter_several(
 
 def _stateful_metric(
     compiled: Compilation,
-    name: str,
     metric: Any,
     y_true: Tensor,
     y_pred: Tensor,
     weights: Tensor | None,
     mask: Tensor | None,
-) -> Tensor:
-    """Return the result of a metric with a state, after the batch; enter what it wants written."""
+) -> tuple[Any, Any]:
+    """Return a metric with a state and its result after the batch; enter what it wants written.
+
+    Raises
+    ------
+    ArgumentError
+        It is one of numbers, which knows no targets.
+    """
     if metric in compiled.stateful_metrics.values():  # each output has a state of its own
         metric = type(metric).from_config(metric.get_config())
-    if mask is not None and isinstance(metric, metrics.Metric):
-        weights = _both(mask, weights)
-    tensor = metric(y_true, y_pred) if weights is None else metric(y_true, y_pred, weights)
+    if isinstance(metric, metrics.Metric):
+        update = type(metric).update_state
+        if update is metrics.Mean.update_state:
+            raise ArgumentError(
+                f"{type(metric).__name__}: is a metric of numbers, with update_state(values), and "
+                f"knows no targets; expected another one in compile, such as 'mae'."
+            )
+        if mask is not None and not _is_of_a_user(update):
+            weights = _both(mask, weights)
+    found = metric(y_true, y_pred) if weights is None else metric(y_true, y_pred, weights)
     compiled.metrics_updates.extend(metric.updates)
-    compiled.stateful_metrics[name] = metric
-    return as_tensor(tensor)
+    return metric, found if isinstance(found, dict) else as_tensor(found)
 
 
 def _mean_metric(
@@ -368,8 +393,8 @@ def _mean_metric(
         weights = _both(mask, weights)
     elif weights is None:
         return mean(scores)
-    kept = metrics.MeanMetric(name)
-    tensor = kept.after(scores, weights)
+    kept = metrics.Mean(name)
+    tensor = kept(scores, weights)
     compiled.metrics_updates.extend(kept.updates)
     compiled.stateful_metrics[name] = kept
     return tensor
@@ -491,7 +516,7 @@ def weighted_masked_objective(fn: Callable[..., Any]) -> Callable[..., Tensor]:
 
 def scores_of(fn: Callable[..., Any], y_true: Tensor, y_pred: Tensor) -> Tensor:
     """Return the numbers that a loss or metric gives, before they become one."""
-    score = fn(y_true, y_pred)
+    score = getattr(fn, "per_sample", fn)(y_true, y_pred)
     if not hasattr(score, "ndim"):
         raise DtypeError(
             f"{getattr(fn, '__name__', type(fn).__name__)}: returned {score!r}; expected a "

@@ -1,32 +1,42 @@
 """Metrics as objects: with arguments, and with a state that grows from batch to batch.
 
-Two kinds. A `MeanMetric` is a function and its arguments; in `model.compile` it works like the
-function, and the means over an epoch are taken as for any function. The others (`stateful.py`),
-such as the share of found positives in all (`Recall`), are no mean of numbers of batches: they keep
-sums in variables. Their call gives the result *after* the batch and, in `updates`, the pairs
-(variable, new value), which the train function and the test function write. Training resets them
-before each epoch.
+Two kinds. A `MeanMetric` is a function and its arguments; in the dialects before "3" it works in
+`model.compile` like the function, and the means over an epoch are taken as for any function. The
+others (`stateful.py`), such as the share of found positives in all (`Recall`), are no mean of
+numbers of batches: they keep sums in variables. Their call gives the result *after* the batch and,
+in `updates`, the pairs (variable, new value), which the train function and the test function write.
+Training resets them before each epoch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NoReturn
+from functools import wraps
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from kerascope import backend as K
-from kerascope import losses
+from kerascope import initializers, losses
 from kerascope.backend.atomic import LOCKS, set_values
-from kerascope.backend.eager import eager_mode, value_of
-from kerascope.backend.graph import Tensor, TensorLike, Variable, as_tensor
-from kerascope.configured import Configured, names_beside
-from kerascope.errors import ArgumentError, NotYetAttributeError
+from kerascope.backend.eager import assigning, eager_mode, value_of
+from kerascope.backend.graph import (
+    ASSIGNED,
+    Tensor,
+    TensorLike,
+    Variable,
+    as_tensor,
+    graph_mode,
+    is_eager,
+)
+from kerascope.configured import Configured, configured_names, names_beside, plain
+from kerascope.errors import ArgumentError, GraphError
 from kerascope.limits import current_budget
 from kerascope.losses import functions as loss_functions
 from kerascope.losses.classes import of_equal_rank, quotient, snake_case
 from kerascope.metrics import functions
 from kerascope.metrics.functions import registry
+from kerascope.nested import found_in, replaced
 
 __all__ = [
     "Accuracy",
@@ -42,6 +52,7 @@ __all__ = [
     "MeanAbsoluteError",
     "MeanAbsolutePercentageError",
     "MeanMetric",
+    "MeanMetricWrapper",
     "MeanSquaredError",
     "MeanSquaredLogarithmicError",
     "Metric",
@@ -53,27 +64,49 @@ __all__ = [
     "TopKCategoricalAccuracy",
 ]
 
+Method = Callable[..., Any]
+
 HOW = (
-    "A metric of your own writes here, in the place of Keras 3's add_weight, update_state and "
-    "result: build(y_pred), which makes each variable, self.add_variable((), 'total'); "
-    "increments(y_true, y_pred, weights), which returns a list of how much each of them grows; "
-    "and result_of(state), which returns the metric for a list of their values."
+    "A metric of your own makes each variable by self.add_weight(name='total'), and writes "
+    "update_state(y_true, y_pred, sample_weight=None), which assigns to them, and result()."
 )
 
 
-class Metric(Configured):
-    """Base of the metrics that are objects.
+def as_one_step(method: Method) -> Method:
+    """Let what a metric's method assigns be written together, when it ends; it gives numbers.
 
-    A subclass writes `build`, which makes the variables, `increments`, which says by how much each
-    of them grows, and `result_of`. Keras 3's `update_state` cannot be written here: its `assign`
-    would have to become part of a graph.
+    Inside of another one, or where a graph is made of them, that is up to who is outside.
+    """
+
+    @wraps(method)
+    def step(self: Metric, *args: Any, **kwargs: Any) -> Any:
+        if ASSIGNED.get() is not None:
+            return method(self, *args, **kwargs)
+        with LOCKS.steps, eager_mode(), assigning() as assigned:
+            found = replaced(method(self, *args, **kwargs), Tensor, value_of)
+            set_values([(variable, value_of(new)) for variable, new in assigned.items()])
+        return found
+
+    return step
+
+
+class Metric(Configured):
+    """Base of the metrics that are objects; one of your own is written as in Keras 3.
+
+    Its constructor makes variables by `add_weight`, `update_state` assigns to them by `assign`,
+    `assign_add` and `assign_sub`, `result` returns a number or a dict of numbers.
+
+    On arrays all of it is computed at once, and what a method assigns is written when it ends. In a
+    model it runs once, on symbols, and what it assigns becomes update pairs, which are written with
+    the weights of the step. So Python's own state, such as a list to which it appends, is no state
+    of a metric.
 
     Parameters
     ----------
     name : str, optional
         Key in the logs; default that of the class.
     dtype : str, optional
-        As Keras 3 has it; the sums are kept in `K.floatx()`.
+        Default `K.floatx()`.
 
     Attributes
     ----------
@@ -81,94 +114,164 @@ class Metric(Configured):
         Whether the state goes on from batch to batch inside a model.
     updates : list of (Variable, Tensor)
         What the last call on tensors wants to be written.
+
+    Examples
+    --------
+    >>> class Largest(Metric):
+    ...     def __init__(self, name="largest", **kwargs):
+    ...         super().__init__(name=name, **kwargs)
+    ...         self.largest = self.add_weight(name="largest")
+    ...
+    ...     def update_state(self, y_true, y_pred, sample_weight=None):
+    ...         self.largest.assign(K.maximum(self.largest, K.max(y_pred)))
+    ...
+    ...     def result(self):
+    ...         return self.largest
+    >>> metric = Largest()
+    >>> metric.update_state([0.0, 0.0], [2.0, 5.0])
+    >>> float(metric.result())
+    5.0
     """
 
     stateful = True
+    waits_for_predictions = True  # whether `build` needs them
+
+    def __init_subclass__(cls) -> None:
+        for name in ("update_state", "result", "reset_state"):
+            if name in vars(cls):
+                setattr(cls, name, as_one_step(vars(cls)[name]))
+                cls.stateful = cls.stateful or not cls.__module__.startswith("kerascope.")
 
     def __init__(self, name: str | None = None, dtype: str | None = None) -> None:
         self.name = name or snake_case(type(self).__name__)
-        self.dtype = dtype
-        self.variables: list[Variable] = []
+        self.dtype = dtype or K.floatx()
+        self._made: list[Variable] = []
+        self._state: list[Variable] = []  # those that `build` has made
         self.updates: list[tuple[Variable, Tensor]] = []
 
-    def add_variable(self, shape: Sequence[int], name: str) -> Variable:
-        """Make a variable of zeros."""
+    def add_variable(
+        self,
+        shape: Sequence[int],
+        initializer: Any = "zeros",
+        dtype: str | None = None,
+        aggregation: str | None = None,
+        name: str | None = None,
+    ) -> Variable:
+        """Make a variable of the state; `aggregation`, Keras 3's, does nothing."""
         budget = current_budget()
         if budget is not None:
             budget.take_numbers(tuple(shape), f"a state {name!r} of the metric {self.name!r}")
-        variable = K.zeros(tuple(shape), name=f"{self.name}/{name}")
-        self.variables.append(variable)
+        first = initializers.get(initializer or "zeros")(tuple(shape))
+        with eager_mode():
+            first = value_of(first)
+        variable = K.variable(first, dtype or self.dtype, f"{self.name}/{name or 'variable'}")
+        self._made.append(variable)
         return variable
 
-    # --- what a metric of your own writes ---------------------------------------------------------
+    def add_weight(
+        self,
+        shape: Any = (),
+        initializer: Any = "zeros",
+        dtype: str | None = None,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> Variable:
+        """Make a variable of the state; the name may come first, as in Keras 2."""
+        if isinstance(shape, str):
+            shape, name = kwargs.pop("shape", ()), shape
+        return self.add_variable(shape, initializer, dtype, kwargs.get("aggregation"), name)
+
+    @property
+    def variables(self) -> list[Variable]:
+        """The state, with that of the metrics that this one has as attributes."""
+        if not self.waits_for_predictions:
+            self._build(None)
+        held = [value for name, value in vars(self).items() if name != "updates"]
+        inner = [v for metric in found_in(held, Metric) for v in metric.variables]
+        return list(dict.fromkeys([*self._made, *found_in(held, Variable), *inner]))
+
+    # --- how ours are written ---------------------------------------------------------------------
 
     def build(self, y_pred: Tensor) -> None:
         """Make the variables; called at the first use, when the shape of predictions is known."""
 
+    def _build(self, y_pred: Tensor | None) -> None:
+        if not self._state:
+            before = list(self._made)
+            self.build(y_pred)  # type: ignore[arg-type]
+            self._state = self._made[len(before) :]
+
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
         """Return by how much a batch makes each variable grow."""
-        raise NotImplementedError(f"{type(self).__name__} does not define increments. {HOW}")
+        raise NotImplementedError(f"{type(self).__name__} does not define update_state. {HOW}")
 
-    def result_of(self, state: list[Tensor]) -> Tensor:
+    def result_of(self, state: list[Tensor]) -> Any:
         """Return the metric for these values of the variables."""
-        raise NotImplementedError(f"{type(self).__name__} does not define result_of. {HOW}")
-
-    def add_weight(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Say what to write for Keras 3's `add_weight`.
-
-        Raises
-        ------
-        NotYetError
-            Always.
-        """
-        raise NotYetAttributeError(f"{type(self).__name__} calls add_weight. {HOW}")
+        raise NotImplementedError(f"{type(self).__name__} does not define result. {HOW}")
 
     # --- use --------------------------------------------------------------------------------------
 
-    def __call__(
-        self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
-    ) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Take a batch into account and return the result so far.
 
         On tensors nothing is written: see `updates`. On arrays the state changes at once.
-        """
-        if not isinstance(y_pred, Tensor):
-            self.update_state(y_true, y_pred, sample_weight)
-            return self.result()
-        self.updates = self._pairs(y_true, y_pred, sample_weight)
-        return self.result_of([new_value for _, new_value in self.updates])
 
+        Raises
+        ------
+        GraphError
+            Tensors were put elsewhere than into variables, or numbers of Python were changed: in a
+            graph, that would happen once, and not for each batch.
+        """
+        is_numbers = is_eager() or not found_in((args, kwargs), Tensor)
+        if is_numbers or ASSIGNED.get() is not None:
+            self.update_state(*args, **kwargs)
+            return self.result()
+        before = dict(vars(self))
+        with graph_mode(), assigning() as assigned:
+            self.update_state(*args, **kwargs)
+            result = replaced(self.result(), Variable, lambda v: assigned.get(v, v))
+        for name, new in vars(self).items():
+            old = before.get(name)
+            is_count = type(new) in (int, float) and type(old) in (int, float)
+            is_symbol = any(not isinstance(x, Variable) for x in found_in([new], Tensor))
+            if new is not old and name != "updates" and (is_count or is_symbol):
+                vars(self).clear()
+                vars(self).update(before)
+                raise GraphError(
+                    f"metric {self.name!r}: sets self.{name}, which a model would do once, not for "
+                    f"each batch. Make a variable, self.{name} = self.add_weight(), and assign.",
+                    subject=self,
+                )
+        self.updates = list(assigned.items())
+        return result
+
+    @as_one_step
     def update_state(
         self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
     ) -> None:
-        """Take a batch of arrays into account."""
-        with LOCKS.steps, eager_mode():
-            pairs = self._pairs(y_true, y_pred, sample_weight)
-            set_values([(variable, value_of(new_value)) for variable, new_value in pairs])
-
-    def _pairs(
-        self, y_true: TensorLike, y_pred: TensorLike, weights: TensorLike | None
-    ) -> list[tuple[Variable, Tensor]]:
+        """Take a batch into account."""
         y_pred = as_tensor(y_pred)
         y_true, y_pred = of_equal_rank(as_tensor(y_true, like=y_pred), y_pred)
-        weights = None if weights is None else as_tensor(weights)
-        if not self.variables:
-            self.build(y_pred)
-        return self._grown(self.increments(y_true, y_pred, weights))
+        weights = None if sample_weight is None else as_tensor(sample_weight)
+        self._build(y_pred)
+        self._grow(self.increments(y_true, y_pred, weights))
 
-    def _grown(self, increments: list[Tensor]) -> list[tuple[Variable, Tensor]]:
-        pairs = zip(self.variables, increments, strict=True)
-        return [(variable, variable + K.cast(by, variable.dtype)) for variable, by in pairs]
+    def _grow(self, increments: list[Tensor]) -> None:
+        for variable, by in zip(self._state, increments, strict=True):
+            variable.assign_add(K.cast(by, variable.dtype))
 
+    @as_one_step
     def result(self) -> Any:
         """Return the metric for all batches since the last reset: a number, or an array."""
-        with eager_mode():
-            result = np.asarray(value_of(self.result_of(list(self.variables))))
-        return float(result) if result.ndim == 0 else result
+        if not self.waits_for_predictions:
+            self._build(None)
+        return self.result_of(list(self._state))
 
+    @as_one_step
     def reset_state(self) -> None:
         """Forget all batches."""
-        set_values(self._resets())
+        for variable, zeros in self._resets():
+            variable.assign(zeros)
 
     def _resets(self) -> list[tuple[Variable, np.ndarray]]:
         """Return what each variable becomes when all batches are forgotten."""
@@ -178,19 +281,44 @@ class Metric(Configured):
         """Forget all batches: Keras 2's name of `reset_state`."""
         self.reset_state()
 
+    # --- Keras 3's functions of the state ---------------------------------------------------------
+
+    def _with_state(self, values: Sequence[Any], method: Method, *args: Any, **kwargs: Any) -> Any:
+        given = dict(zip(self.variables, map(as_tensor, map(value_of, values)), strict=True))
+        with LOCKS.steps, eager_mode(), assigning(given) as assigned:
+            found = replaced(method(*args, **kwargs), Tensor, value_of)
+            return found, [value_of(assigned[variable]) for variable in given]
+
+    def stateless_update_state(
+        self, metric_variables: Sequence[Any], *args: Any, **kwargs: Any
+    ) -> list[Any]:
+        """Return the state that `update_state` makes of a given one; nothing is written."""
+        return self._with_state(metric_variables, self.update_state, *args, **kwargs)[1]
+
+    def stateless_result(self, metric_variables: Sequence[Any]) -> Any:
+        """Return the result of a given state."""
+        return self._with_state(metric_variables, self.result)[0]
+
+    def stateless_reset_state(self) -> list[Any]:
+        """Return the state after `reset_state`; nothing is written."""
+        return self._with_state(self.variables, self.reset_state)[1]
+
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments, ready for JSON."""
-        config = super().get_config()
-        return {key: value for key, value in config.items() if (key, value) != ("dtype", None)}
+        own = configured_names(type(self))
+        config = {name: plain(getattr(self, name)) for name in own if hasattr(self, name)}
+        return {k: value for k, value in config.items() if (k, value) != ("dtype", K.floatx())}
 
 
 class SumAndCount(Metric):
     """Base of those that keep a sum of numbers, and how many (or how heavy) they are."""
 
+    waits_for_predictions = False
+
     def build(self, y_pred: Tensor) -> None:
         """Make the sum of the numbers and their count."""
-        self.add_variable((), "total")
-        self.add_variable((), "count")
+        self.add_weight(name="total")
+        self.add_weight(name="count")
 
 
 class MeanMetric(SumAndCount):
@@ -205,30 +333,58 @@ class MeanMetric(SumAndCount):
         options = {name: getattr(self, name) for name in own}
         return type(self).function(y_true, y_pred, **options)
 
-    def __call__(
-        self, y_true: Any, y_pred: TensorLike, sample_weight: TensorLike | None = None
-    ) -> Any:
-        """Return the samples' numbers for tensors; for arrays the mean of all batches so far."""
-        if isinstance(y_pred, Tensor):
-            return self.per_sample(y_true, y_pred)
-        return super().__call__(y_true, y_pred, sample_weight)
-
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
         """Return the sum of the batch's numbers, and how many (or how heavy) they are."""
         if weights is not None and weights.ndim == y_pred.ndim == 1:  # each number is a sample
             y_true, y_pred = K.expand_dims(y_true, -1), K.expand_dims(y_pred, -1)
-        return sum_and_weight(self.per_sample(y_true, y_pred), weights)
+        scores = self.per_sample(y_true, y_pred)
+        return sum_and_weight(scores, weights if scores.ndim else None)
 
     def result_of(self, state: list[Tensor]) -> Tensor:
         """Return the mean."""
         return quotient(state[0], state[1])
 
-    def after(self, scores: Tensor, weights: Tensor | None) -> Tensor:
-        """Return the mean after a batch of which the numbers are known; see `updates`."""
-        if not self.variables:
-            self.build(scores)
-        self.updates = self._grown(sum_and_weight(scores, weights))
-        return self.result_of([new_value for _, new_value in self.updates])
+
+class MeanMetricWrapper(MeanMetric):
+    """The mean of a function of one's own.
+
+    Parameters
+    ----------
+    fn : callable
+        Takes targets and predictions, returns a number for each sample.
+    name, dtype : str, optional
+        As for `Metric`.
+    **kwargs
+        Handed on to `fn`.
+
+    Examples
+    --------
+    >>> far = MeanMetricWrapper(lambda y, p, limit: K.abs(p - y) > limit, name="far", limit=1.0)
+    >>> float(far([[0.0], [0.0]], [[0.5], [2.0]]))
+    0.5
+    """
+
+    def __init__(
+        self, fn: Method, name: str | None = None, dtype: str | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(name, dtype)
+        self.fn = fn
+        self._options = kwargs
+
+    def per_sample(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """Return what the function gives, as numbers."""
+        return K.cast(self.fn(y_true, y_pred, **self._options), self.dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments; the function by its name, if it has one."""
+        config = {**super().get_config(), **self._options}
+        return config | ({"fn": registry.serialize(self.fn)} if "fn" in config else {})
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Make a metric from what `get_config` returned."""
+        fn = {"fn": registry.get(config["fn"])} if "fn" in config else {}
+        return super().from_config({**config, **fn})
 
 
 def sum_and_weight(scores: Tensor, weights: Tensor | None) -> list[Tensor]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kerascope import backend as K
-from kerascope.backend.graph import Tensor, TensorLike
+from kerascope.backend.graph import Tensor, TensorLike, as_tensor
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.limits import current_budget
 from kerascope.losses.classes import quotient
@@ -56,6 +56,8 @@ def _counts(
 class _Counting(Metric):
     """Base: keeps the four counts for each threshold."""
 
+    waits_for_predictions = False
+
     def __init__(self, thresholds: Any, name: str | None = None, dtype: str | None = None) -> None:
         super().__init__(name, dtype)
         self.thresholds = thresholds
@@ -70,7 +72,7 @@ class _Counting(Metric):
     def build(self, y_pred: Tensor) -> None:
         """Make the four counts."""
         for word in ("true_positives", "false_positives", "true_negatives", "false_negatives"):
-            self.add_variable((len(self._bounds),), word)
+            self.add_weight((len(self._bounds),), name=word)
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
         """Return the four counts of a batch."""
@@ -123,7 +125,7 @@ class Precision(_OfDecisions):
 
     Examples
     --------
-    >>> Precision()(np.array([0.0, 1.0, 1.0]), np.array([0.9, 0.8, 0.3]))
+    >>> float(Precision()(np.array([0.0, 1.0, 1.0]), np.array([0.9, 0.8, 0.3])))
     0.5
     """
 
@@ -330,14 +332,14 @@ class FBetaScore(Metric):
 
     def build(self, y_pred: Tensor) -> None:
         """Make tp, fp and fn: one number for each class."""
-        classes = K.int_shape(y_pred)[-1]
-        if classes is None or K.ndim(y_pred) != 2:
+        classes = y_pred.shape[-1] if y_pred.ndim == 2 else None
+        if classes is None:
             raise ShapeError(
-                f"{type(self).__name__}: predictions of shape {K.int_shape(y_pred)}; expected "
+                f"{type(self).__name__}: predictions of shape {y_pred.shape}; expected "
                 f"(batch, classes)."
             )
         for word in ("true_positives", "false_positives", "false_negatives"):
-            self.add_variable((classes,), word)
+            self.add_weight((classes,), name=word)
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
         """Return tp, fp and fn of a batch."""
@@ -398,6 +400,8 @@ class MeanIoU(Metric):
     c_ii / (sum_j c_ij + sum_j c_ji - c_ii), mean over the classes that occur.
     """
 
+    waits_for_predictions = False
+
     def __init__(
         self,
         num_classes: int,
@@ -417,7 +421,7 @@ class MeanIoU(Metric):
 
     def build(self, y_pred: Tensor) -> None:
         """Make the counts c."""
-        self.add_variable((self.num_classes, self.num_classes), "total_confusion_matrix")
+        self.add_weight((self.num_classes, self.num_classes), name="total_confusion_matrix")
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
         """Return the counts of a batch."""
@@ -455,7 +459,7 @@ class RootMeanSquaredError(SumAndCount):
     Examples
     --------
     >>> import numpy as np
-    >>> RootMeanSquaredError()(np.array([[0.0], [0.0]]), np.array([[1.0], [7.0]]))
+    >>> float(RootMeanSquaredError()(np.array([[0.0], [0.0]]), np.array([[1.0], [7.0]])))
     5.0
     """
 
@@ -471,40 +475,12 @@ class RootMeanSquaredError(SumAndCount):
 class _OfValues(SumAndCount):
     """Base of the two metrics of numbers, which know no targets: `metric.update_state(values)`."""
 
-    def update_state(
-        self,
-        y_true: TensorLike,
-        y_pred: TensorLike | None = None,
-        sample_weight: TensorLike | None = None,
-    ) -> None:
-        """Take numbers into account; the second argument is their weight, as in Keras 3."""
-        weight = y_pred if sample_weight is None else sample_weight
-        super().update_state(y_true, y_true, weight)
-
-    def __call__(
-        self,
-        y_true: TensorLike,
-        y_pred: TensorLike | None = None,
-        sample_weight: TensorLike | None = None,
-    ) -> Any:
-        """Take numbers into account and return the result so far.
-
-        Raises
-        ------
-        ArgumentError
-            They are tensors: `compile` calls metrics with targets and predictions.
-        """
-        if isinstance(y_true, Tensor):
-            raise ArgumentError(
-                f"{type(self).__name__}: is a metric of numbers, with update_state(values), and "
-                f"knows no targets; expected another one in compile, such as 'mae'."
-            )
-        self.update_state(y_true, y_pred, sample_weight)
-        return self.result()
-
-    def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
-        """Return the sum of the numbers and their count."""
-        return sum_and_weight(K.cast(y_true, K.floatx()), weights)
+    def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> None:
+        """Take numbers into account, with their weights."""
+        weights = None if sample_weight is None else as_tensor(sample_weight)
+        self._build(None)
+        grown = sum_and_weight(K.cast(as_tensor(values), K.floatx()), weights)
+        self._grow(grown[: len(self._state)])
 
 
 class Mean(_OfValues):
@@ -517,6 +493,10 @@ class Mean(_OfValues):
 
 class Sum(_OfValues):
     """Sum of numbers."""
+
+    def build(self, y_pred: Tensor) -> None:
+        """Make the sum alone."""
+        self.add_weight(name="total")
 
     def result_of(self, state: list[Tensor]) -> Tensor:
         """Return the sum."""

@@ -40,6 +40,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.backend.function import Function
+from kerascope.backend.graph import Constant
 from kerascope.callbacks.base import Callback
 from kerascope.engine.arguments import to_list
 from kerascope.engine.calling import LayerBuilt
@@ -242,7 +243,7 @@ class CallRecorder(StageRecorder):
         ref = self.ref(subject)
         if self.stage.name == "eager_call":
             call = self.stage.names["call"]
-            inputs = [memory.copied(x.value) for x in call.tensors if hasattr(x, "value")]
+            inputs = [memory.copied(x.value) for x in call.tensors if isinstance(x, Constant)]
             made_at = self.recorder.began_at() or subject.made_at
             self.begin("function", subject.name, layer=ref, inputs=inputs, made_at=made_at)
         else:

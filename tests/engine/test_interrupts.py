@@ -234,7 +234,7 @@ def test_all_states_of_a_model_are_reset_at_once():
 
 class Count(Metric):
     def build(self, y_pred):
-        self.total, self.half = self.add_variable((), "total"), self.add_variable((), "half")
+        self.total, self.half = self.add_weight(name="total"), self.add_weight(name="half")
 
     def increments(self, y_true, y_pred, weights):
         return [K.sum(y_pred), K.sum(y_pred) / 2]

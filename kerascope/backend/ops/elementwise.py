@@ -376,6 +376,9 @@ def identity(x: TensorLike, name: str | None = None) -> Tensor:
     return Identity()(x, name=name)
 
 
+OPERATORS["identity"] = identity
+
+
 class StopGradient(Elementwise):
     """`x` itself, but constant for every derivative."""
 
