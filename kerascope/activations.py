@@ -318,7 +318,8 @@ def deserialize(name: Any, custom_objects: dict[str, Any] | None = None) -> Acti
 def get(identifier: Any) -> Activation:
     """Return an activation by name; None is `linear`, and a callable is itself.
 
-    The name "hard_sigmoid" is Keras 2's in every dialect; dialect "3" warns.
+    The name "hard_sigmoid" is Keras 2's in every dialect; dialect "3" warns. Dialect "2.2" warns of
+    a layer, as Keras 2.2.4 does.
 
     Raises
     ------
@@ -334,5 +335,11 @@ def get(identifier: Any) -> Activation:
         warn(
             "activation 'hard_sigmoid' is Keras 2's, with 0.2 x + 0.5 in the middle. For Keras "
             "3's, x / 6 + 0.5, write 'hard_sigmoid_of_keras_3'."
+        )
+    is_layer = hasattr(identifier, "compute_output_shape") and not isinstance(identifier, type)
+    if is_layer and not habits().activates_by_layers:
+        warn(
+            f"activation: do not pass a layer, here a {type(identifier).__name__}, as one; Keras 2 "
+            "neither trains nor saves it there. Put it behind the other one, as a layer of its own."
         )
     return linear if identifier is None else _registry.get(identifier)

@@ -134,7 +134,6 @@ _PREPARING_DATA = """
 NAMES: dict[str, tuple[tuple[str, str], ...]] = {
     "kerascope": (),
     "kerascope.layers": (
-        ("Recurrent", "Derive from RNN, or write a cell and give it to RNN."),
         ("Identity", "Lambda(lambda x: x) does the same."),
         ("EinsumDense", "Dense works on the last axis of any input."),
         (_PREPARING_DATA, "Prepare the data with NumPy or kerascope.preprocessing before fit."),

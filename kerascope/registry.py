@@ -11,7 +11,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -108,6 +108,7 @@ class Registry:
         self.words = words
         self.home = home
         self.words_for = words_for
+        self.further: Registry | None = None  # knows classes that a configuration may mean too
         self._objects: dict[str, Any] = {}
         self._aliases: dict[str, str] = {}
 
@@ -164,6 +165,9 @@ class Registry:
         try:
             return self.lookup(name)
         except UnknownNameError as error:
+            if self.further is not None:
+                with suppress(UnknownNameError):
+                    return self.further.lookup(name)
             raise UnknownNameError(
                 f"{error} Your own: pass custom_objects={{{name!r}: ...}} when you load it."
             ) from None

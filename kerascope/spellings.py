@@ -370,6 +370,11 @@ class Habits(NamedTuple):
         Whether the initializer Identity fills a matrix that is not square with square ones.
     endings_say_form : bool
         Whether a file of a model must have an ending that says its form, or is HDF5 under any name.
+    activates_by_layers : bool
+        Whether a layer is welcome as the activation of another one, or warned of.
+    is_strict : bool
+        Whether weights of samples and of classes together are refused, as are strides and dilation
+        that are both above 1. Otherwise the weights of samples win, and both are computed.
     """
 
     weight_name: str
@@ -399,6 +404,8 @@ class Habits(NamedTuple):
     class_words: Mapping[str, str] | None = None
     repeats_identity: bool = False
     endings_say_form: bool = False
+    activates_by_layers: bool = False
+    is_strict: bool = False
 
 
 _KERAS_1_WORDS = {
@@ -441,6 +448,7 @@ HABITS: dict[str, Habits] = {
         counts_samples=True,
         metrics_of_batches=True,
         class_words=_CLASSES_OF_KERAS_1,
+        activates_by_layers=True,
     ),
     "2.2": Habits(
         "{layer}/{weight}", {}, False, 1, True, "2", False, False, corrects_variance=True,
@@ -462,6 +470,8 @@ HABITS: dict[str, Habits] = {
         accuracy_by_shapes=True,
         hdf5_of_keras_3=True,
         endings_say_form=True,
+        activates_by_layers=True,
+        is_strict=True,
     ),
 }  # fmt: skip
 

@@ -5,7 +5,10 @@ import pytest
 
 from kerascope import activations
 from kerascope import backend as K
-from kerascope.errors import ShapeError, UnknownNameError
+from kerascope.errors import KerascopeWarning, ShapeError, UnknownNameError
+from kerascope.layers import Dense, LeakyReLU, PReLU
+from kerascope.models import Sequential, load_model, model_from_json
+from kerascope.settings import config
 
 NAMES = [
     "softmax",
@@ -109,3 +112,36 @@ def test_softmax_on_a_single_unit_has_no_gradient():
     y = activations.softmax(x)
     assert K.eval(y).tolist() == [[1.0]] * 5
     assert K.eval(K.gradients(K.sum(K.square(y)), x)[0]).tolist() == [[0.0]] * 5
+
+
+# --- a layer as the activation of another one -----------------------------------------------------
+
+
+@pytest.mark.parametrize(("dialect", "count"), [("1.2", 0), ("2.2", 2), ("3", 0)])
+def test_a_layer_as_an_activation_is_warned_of_in_keras_2_alone(
+    monkeypatch, recwarn, dialect, count
+):
+    monkeypatch.setattr(config, "dialect", dialect)
+    assert isinstance(activations.get(LeakyReLU()), LeakyReLU)
+    Dense(2, activation=PReLU())
+    activations.get(LeakyReLU)
+    assert [one.category for one in recwarn] == [KerascopeWarning] * count
+
+
+@pytest.mark.parametrize("dialect", ["2.2", "3"])
+@pytest.mark.filterwarnings("ignore:activation")
+def test_a_layer_as_an_activation_is_read_back_with_its_weights(monkeypatch, tmp_path, dialect):
+    monkeypatch.setattr(config, "dialect", dialect)
+    model = Sequential(
+        [Dense(3, activation=PReLU("ones"), input_shape=(4,)), Dense(2, activation=LeakyReLU(0.5))]
+    )
+    x = np.random.default_rng(0).normal(size=(5, 4))
+    model.set_weights([w - 0.5 for w in model.get_weights()])
+    read = [model_from_json(model.to_json())]
+    read[0].set_weights(model.get_weights())
+    for name in ("m.h5", "m.keras"):
+        model.save(tmp_path / name)
+        read.append(load_model(tmp_path / name))
+    for one in read:
+        assert isinstance(one.layers[0].activation, PReLU)
+        np.testing.assert_array_equal(one.predict(x, verbose=0), model.predict(x, verbose=0))

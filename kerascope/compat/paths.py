@@ -37,6 +37,7 @@ MOVED: dict[str, str] = {
     "engine.topology.merge": "layers.merge",
     "engine.training": "engine.model models engine.training_utils",
     "legacy": "compat",
+    "legacy.interfaces": "compat.interfaces",
     "legacy.layers": "layers",
     "utils.visualize_util": "utils.vis_utils",
     # Keras 2

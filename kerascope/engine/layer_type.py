@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from kerascope import activations
 from kerascope.callers import line_outside_the_package
 from kerascope.configured import configured_names, constructor_parameters, plain
 from kerascope.errors import ConfigError, DtypeError
@@ -31,6 +32,7 @@ from kerascope.spellings import in_order_of_keras_1, translate
 _HOME = "kerascope.layers"
 
 layer_registry = Registry("layer", home=_HOME, words_for=partial(words_for, _HOME))
+activations._registry.further = layer_registry  # a layer may be the activation of another one
 
 
 class LayerType(type):

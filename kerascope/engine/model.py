@@ -336,6 +336,7 @@ class Model(Network):
         shuffle : {True, False, "batch"}
             Anew for each epoch. Default True.
         class_weight : dict of int to float, optional
+            Ignored if there is a `sample_weight`; in dialect "3" only one may be given.
         sample_weight : array_like, optional
         initial_epoch : int
             To go on with an earlier run.

@@ -26,6 +26,7 @@ from kerascope.backend.graph import Placeholder, Tensor
 from kerascope.backend.ops.sparse import is_sparse_matrix
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import PHASE, learning_phase
+from kerascope.callers import warn
 from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.feeds import USUAL_BATCH_SIZE
@@ -33,6 +34,7 @@ from kerascope.errors import ArgumentError, DataError, DtypeError
 from kerascope.losses.classes import wants_targets_like_predictions
 from kerascope.registry import did_you_mean
 from kerascope.settings import config
+from kerascope.spellings import habits
 
 
 def as_arrays(data: Any, names: list[str], shapes: list[Shape | None], what: str) -> list[Any]:
@@ -238,6 +240,9 @@ def check_targets(targets: list[Any], functions: list[Any], outputs: list[Tensor
             )
 
 
+_MULTIPLY = "For both multiply them: sample_weight = sample_weight * [class_weight[c] for c in y]."
+
+
 def weights_of_samples(
     y: Any, sample_weight: Any, class_weight: dict[int, float] | None, mode: str | None, name: str
 ) -> np.ndarray:
@@ -248,7 +253,12 @@ def weights_of_samples(
     DataError
         The weights do not fit the labels.
     ArgumentError
-        A class has no weight.
+        A class has no weight; or both are given, in dialect "3".
+
+    Warns
+    -----
+    KerascopeWarning
+        Both are given, in another dialect: those of the classes are ignored.
     """
     shape = tuple(y.shape[:2]) if mode == "temporal" else (int(y.shape[0]),)
     if mode == "temporal" and len(y.shape) < 3:
@@ -257,6 +267,12 @@ def weights_of_samples(
             f"times, features); got {tuple(y.shape)}."
         )
     weights = ones_of(shape)
+    if sample_weight is not None and class_weight is not None:
+        both = f"sample_weight and class_weight for '{name}': both are given"
+        if habits().is_strict:
+            raise ArgumentError(f"{both}; expected one. {_MULTIPLY}")
+        warn(f"{both}; class_weight is ignored, as in Keras 2. {_MULTIPLY}")
+        class_weight = None
     if sample_weight is not None:
         given = np.asarray(sample_weight, dtype=config.floatx)
         if given.shape != shape:

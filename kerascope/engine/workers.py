@@ -33,6 +33,10 @@ Source = Any  # a Sequence (it is asked `source[task]`) or an iterator (it is as
 
 JOIN_SECONDS = 5.0
 
+# Tasks that a process has at most. More would fill its pipe while it waits, blocked, for somebody
+# to read its answers; and the script, blocked, for room in the pipe.
+TASKS_IN_PIPE = 32
+
 # Forking is what Keras's scripts count on where it is usual; macOS's own libraries do not bear it.
 FORKS = sys.platform == "linux"
 
@@ -152,6 +156,8 @@ class ProcessWorker:
 
         context: Any = multiprocessing.get_context("fork" if FORKS else "spawn")
         self._connection, theirs = context.Pipe()
+        self._later: deque[int] = deque()  # tasks that it has not been sent yet
+        self._unanswered = 0
         arguments: tuple[Any, ...] = (theirs, random_seed)
         if FORKS:
             inherited = [worker._connection for worker in [*before, self]]
@@ -162,7 +168,13 @@ class ProcessWorker:
 
     def send(self, task: int) -> None:
         """Give it a task."""
-        self.write(pickle.dumps(("task", task)))
+        self._later.append(task)
+        self._write_tasks()
+
+    def _write_tasks(self) -> None:
+        while self._later and self._unanswered < TASKS_IN_PIPE:
+            self.write(pickle.dumps(("task", self._later.popleft())))
+            self._unanswered += 1
 
     def write(self, message: bytes) -> None:
         """Send it a message: a task, or the source as it is now."""
@@ -181,6 +193,8 @@ class ProcessWorker:
                 "under `if __name__ == '__main__':`, and its Sequence must stand in a file. "
                 "Or leave use_multiprocessing out: threads need neither."
             ) from error
+        self._unanswered -= 1
+        self._write_tasks()
         return received
 
     def stop(self) -> None:

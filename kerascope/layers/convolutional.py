@@ -39,6 +39,7 @@ from kerascope.layers.arguments import Identifier, Sizes, make_weight, positive_
 from kerascope.layers.pooling import *
 from kerascope.layers.spatial import *
 from kerascope.layers.spatial import KernelType, check_spatial_axes
+from kerascope.spellings import habits
 
 __all__ = [
     "AtrousConv1D",
@@ -110,12 +111,6 @@ class _Sliding(Layer, metaclass=KernelType):
         self.bias_initializer = initializers.get(bias_initializer)
         self.bias_regularizer = regularizers.get(bias_regularizer)
         self.bias_constraint = constraints.get(bias_constraint)
-        if max(self.strides) > 1 and max(self.dilation_rate) > 1:
-            raise ArgumentError(
-                f"{where}: strides {self.strides} and dilation_rate {self.dilation_rate} are both "
-                f"above 1; expected one of them to be 1.",
-                subject=self,
-            )
 
     # --- what a subclass says ---------------------------------------------------------------------
 
@@ -239,6 +234,12 @@ class _Convolution(_Sliding):
         self.kernel_initializer = initializers.get(kernel_initializer)
         self.kernel_regularizer = regularizers.get(kernel_regularizer)
         self.kernel_constraint = constraints.get(kernel_constraint)
+        if habits().is_strict and max(self.strides) > 1 and max(self.dilation_rate) > 1:
+            raise ArgumentError(
+                f"{self.label}: strides {self.strides} and dilation_rate {self.dilation_rate} are "
+                "both above 1; expected one of them to be 1.",
+                subject=self,
+            )
         if self.filters % self.groups:
             raise ArgumentError(
                 f"{self.label}: {self.filters} filters cannot be split into {self.groups} groups.",
@@ -291,7 +292,7 @@ class Conv1D(_Convolution):
     data_format : {"channels_last", "channels_first"}
         Input (batch, steps, channels) or (batch, channels, steps).
     dilation_rate : int
-        Distance between the steps that the kernel sees; above 1 only with strides 1.
+        Distance between the steps that the kernel sees.
     activation, use_bias, kernel_initializer, ..., bias_constraint
         As for `Dense`.
     groups : int
@@ -303,7 +304,8 @@ class Conv1D(_Convolution):
     Raises
     ------
     ArgumentError
-        A number is no whole number above 0, or strides and dilation_rate are both above 1.
+        A number is no whole number above 0; or, in dialect "3", strides and dilation_rate are both
+        above 1.
     ShapeError
         At the first call: the input has no channel axis, or is smaller than the kernel.
 
@@ -363,7 +365,7 @@ class Conv2D(_Convolution):
         Input (batch, rows, columns, channels) or (batch, channels, rows, columns); default
         `K.image_data_format()`.
     dilation_rate : int or tuple of 2 int
-        Distance between the places that the kernel sees; above 1 only with strides 1.
+        Distance between the places that the kernel sees.
     activation, use_bias, kernel_initializer, ..., bias_constraint
         As for `Dense`.
     groups : int
@@ -375,7 +377,8 @@ class Conv2D(_Convolution):
     Raises
     ------
     ArgumentError
-        A number is no whole number above 0, or strides and dilation_rate are both above 1.
+        A number is no whole number above 0; or, in dialect "3", strides and dilation_rate are both
+        above 1.
     ShapeError
         At the first call: the input has no channel axis, or is smaller than the kernel.
 

@@ -623,15 +623,14 @@ class StackedRNNCells(OneStep):
 
     Notes
     -----
-    `RNN([LSTMCell(8), LSTMCell(4)])` makes the stack by itself. The states are listed from the last
-    cell to the first, as in Keras 2: `[h2, c2, h1, c1]`, so that the first one is as large as the
-    output.
+    `RNN([LSTMCell(8), LSTMCell(4)])` makes the stack by itself. The states are listed from the
+    first cell to the last, as in Keras 2.2.4 and 3: `[h1, c1, h2, c2]`.
 
     Examples
     --------
     >>> from kerascope.layers import GRUCell, LSTMCell
     >>> StackedRNNCells([LSTMCell(8), GRUCell(4)]).state_size
-    (4, 8, 8)
+    (8, 8, 4)
     """
 
     def __init__(self, cells: Any, **kwargs: Any) -> None:
@@ -648,9 +647,9 @@ class StackedRNNCells(OneStep):
 
     @property
     def state_size(self) -> tuple[Any, ...]:
-        """Sizes of the states of all cells, from the last cell to the first."""
+        """Sizes of the states of all cells, from the first cell to the last."""
         sizes: list[Any] = []
-        for cell in reversed(self.cells):
+        for cell in self.cells:
             sizes += cell.state_size if isinstance(cell.state_size, (list, tuple)) else []
             sizes += [] if isinstance(cell.state_size, (list, tuple)) else [cell.state_size]
         return tuple(sizes)
@@ -689,16 +688,16 @@ class StackedRNNCells(OneStep):
             known = {"training": training, "constants": constants, "masks": own_masks}
             keywords = {name: v for name, v in known.items() if accepts(cell.call, name)}
             inputs, own_new_states = cell.call(inputs, own_states, **keywords)
-            new_states = [*own_new_states, *new_states]
+            new_states += own_new_states
         return inputs, new_states
 
     def _parts(self, states: list[Tensor]) -> list[list[Tensor]]:
         """Return the states of each cell, from the first cell to the last."""
         parts, rest = [], list(states)
         for cell in self.cells:
-            first = len(rest) - len(sizes_of_states(cell))
-            parts.append(rest[first:])
-            rest = rest[:first]
+            count = len(sizes_of_states(cell))
+            parts.append(rest[:count])
+            rest = rest[count:]
         return parts
 
     def dropout_masks(self, inputs: Tensor, training: Training = None) -> list[Any]:

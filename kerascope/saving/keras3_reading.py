@@ -649,13 +649,14 @@ def _dtype(config: Any) -> str:
 
 
 def _activation(value: Any) -> Any:
-    """Return the name of an activation that computes the same here."""
+    """Return the name of an activation that computes the same here, or a layer that is one."""
     if isinstance(value, dict) and value.get("class_name") == "function":
         value = value.get("config")
     for ours, theirs in ACTIVATIONS.items():
         if value == theirs or (isinstance(theirs, dict) and _is_same_object(value, theirs)):
             return ours
-    return value
+    is_layer = isinstance(value, dict) and known_layer(value.get("class_name"))
+    return from_keras_3(value) if is_layer else value
 
 
 def _is_same_object(value: Any, wanted: Any) -> bool:

@@ -71,11 +71,11 @@ def get_file(
     Parameters
     ----------
     fname : str
-        Name of the file in the cache. With `untar`, name of the folder that the archive makes.
+        Name of the file in the cache. With `untar`, of the folder or file that the archive makes.
     origin : str
         URL of the file.
     untar : bool
-        The file is `fname` + ".tar.gz"; unpack it and return the path of the folder `fname`.
+        The file is `fname` + ".tar.gz"; unpack it and return the path of `fname`.
     md5_hash : str, optional
         Older spelling of `file_hash`, for MD5.
     file_hash : str, optional
@@ -92,14 +92,14 @@ def get_file(
     Returns
     -------
     str
-        Path of the file, or of the folder with `untar`.
+        Path of the file, or with `untar` of what was unpacked.
 
     Raises
     ------
     UnavailableError
         If the file is not in the cache and cannot be fetched, or what came has another checksum.
     DataError
-        If the archive is broken or, with `untar`, does not make the folder.
+        If the archive is broken or, with `untar`, does not make `fname`.
 
     Notes
     -----
@@ -108,7 +108,7 @@ def get_file(
     """
     folder = cache_folder(cache_subdir, cache_dir)
     target = folder / fname
-    if untar and target.is_dir():
+    if untar and target.exists():
         return str(target)
     path = folder / f"{fname}.tar.gz" if untar else target
     checksum, algorithm = (md5_hash, "md5") if file_hash is None else (file_hash, hash_algorithm)
@@ -116,7 +116,7 @@ def get_file(
         _fetch(origin, path, checksum, algorithm)
     if untar:
         extract_archive(path, folder, archive_format="tar")
-        _require_folder(target, path)
+        _require_what_it_makes(target, path)
     elif extract:
         extract_archive(path, folder, archive_format)
     return str(target)
@@ -188,11 +188,11 @@ def _is_right(path: Path, checksum: str | None, algorithm: str) -> bool:
     return checksum is None or validate_file(path, checksum, algorithm)
 
 
-def _require_folder(target: Path, path: Path) -> None:
-    if not target.is_dir():
+def _require_what_it_makes(target: Path, path: Path) -> None:
+    if not target.exists():
         raise DataError(
-            f"get_file: {path} does not make the folder {target.name}; expected a tar archive that "
-            f"holds it, got another file. Delete it and fetch it again."
+            f"get_file: {path} does not make the folder or file {target.name}; expected a tar "
+            "archive that holds it, got another file. Delete it and fetch it again."
         )
 
 

@@ -9,6 +9,7 @@ import pytest
 from kerascope import Input, K, Model, Sequential, callbacks, optimizers
 from kerascope.engine.keras_loops import fit_loop
 from kerascope.engine.training_loop import BatchBegun
+from kerascope.errors import KerascopeWarning
 from kerascope.layers import (
     Add,
     BatchNormalization,
@@ -18,6 +19,7 @@ from kerascope.layers import (
     Embedding,
     Flatten,
 )
+from kerascope.settings import config
 from kerascope.utils import Sequence
 
 
@@ -259,6 +261,31 @@ def test_class_weights_are_sample_weights_by_class(one_hot):
     models[0].fit(X, y, class_weight=weight, shuffle=False, verbose=0)
     models[1].fit(X, y, sample_weight=[weight[c] for c in labels], shuffle=False, verbose=0)
     np.testing.assert_array_equal(models[0].get_weights()[0], models[1].get_weights()[0])
+
+
+@pytest.mark.parametrize("dialect", ["1.2", "2.2"])
+def test_weights_of_samples_win_over_those_of_classes_with_a_warning(monkeypatch, dialect):
+    monkeypatch.setattr(config, "dialect", dialect)
+    labels, weights = np.arange(50.0) % 2, np.linspace(0.0, 2.0, 50)
+    model = small(optimizers.SGD(lr=0.0))
+    expected = model.train_on_batch(X, labels, sample_weight=weights)
+    both = {"sample_weight": weights, "class_weight": {0: 3.0, 1: 0.5}}
+    with pytest.warns(KerascopeWarning, match="class_weight is ignored, as in Keras 2"):
+        assert model.train_on_batch(X, labels, **both) == expected
+    with pytest.warns(KerascopeWarning, match="class_weight is ignored, as in Keras 2"):
+        fitted = model.fit(X, labels, batch_size=50, epochs=1, verbose=0, shuffle=False, **both)
+    np.testing.assert_allclose(fitted.history["loss"], expected, rtol=1e-6)
+
+
+def test_weights_of_samples_and_of_classes_together_are_refused_in_keras_3(monkeypatch):
+    monkeypatch.setattr(config, "dialect", "3")
+    model = small()
+    before = model.get_weights()
+    for method in (model.train_on_batch, model.fit):
+        with pytest.raises(ValueError, match="both are given; expected one"):
+            method(X, Y > 0, sample_weight=np.ones(50), class_weight={0: 3.0, 1: 0.5})
+    for one, other in zip(before, model.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 # --- order and randomness -------------------------------------------------------------------------

@@ -106,10 +106,6 @@ def test_causal_convolution_sees_nothing_later():
         (lambda: Conv2D(32, "3"), "kernel_size: expected a whole number above 0 or 2 of them"),
         (lambda: Conv2D(32, (3, 3, 3)), r"kernel_size: .*got \(3, 3, 3\)"),
         (lambda: Conv1D(32, 0), "kernel_size: expected a whole number above 0, got 0"),
-        (
-            lambda: Conv2D(32, 3, strides=2, dilation_rate=2),
-            r"strides \(2, 2\) and dilation_rate \(2, 2\) are both above 1",
-        ),
         (lambda: Conv2D(32, 3, padding="smae"), "padding is 'smae'; expected one of 'valid', 'sam"),
         (lambda: Conv2D(32, 3, padding="causal"), "padding is 'causal'; expected one of"),
         (lambda: DepthwiseConv2D(3, padding="full"), "padding is 'full'; expected one of"),
@@ -137,6 +133,24 @@ def test_causal_convolution_sees_nothing_later():
 def test_a_first_mistake_is_answered(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize("padding", ["valid", "causal"])
+def test_strides_of_a_dilated_convolution_take_every_second_place(padding):
+    whole, thinned = (Conv1D(3, 2, strides=n, dilation_rate=3, padding=padding) for n in (1, 2))
+    x = np.random.default_rng(0).normal(size=(2, 11, 4))
+    expected = whole(x)[:, ::2]
+    thinned.build((None, 11, 4))
+    thinned.set_weights(whole.get_weights())
+    np.testing.assert_allclose(thinned(x), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [Conv1D, Conv2D, Conv3D, Conv2DTranspose])
+def test_strides_and_dilation_above_one_are_refused_in_keras_3(monkeypatch, kind):
+    monkeypatch.setattr(config, "dialect", "3")
+    with pytest.raises(ValueError, match=r"strides .* and dilation_rate .* are both above 1"):
+        kind(32, 3, strides=2, dilation_rate=2)
+    assert SeparableConv2D(32, 3, strides=2, dilation_rate=2).strides == (2, 2)
 
 
 def test_a_misspelt_keyword_is_answered():

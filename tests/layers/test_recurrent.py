@@ -117,7 +117,7 @@ def test_stack_of_cells_equals_layers_on_top_of_each_other():
     stack = RNN([GRUCell(3), LSTMCell(2)], return_sequences=True, return_state=True)
     gru, lstm = GRU(3, return_sequences=True), LSTM(2, return_sequences=True, return_state=True)
     x = Input(shape=(5, 4))
-    outputs, h, c, lower = stack(x)
+    outputs, lower, h, c = stack(x)
     expected, expected_h, expected_c = lstm(gru(x))
     gru.set_weights(stack.cell.cells[0].get_weights())
     lstm.set_weights(stack.cell.cells[1].get_weights())
@@ -126,7 +126,7 @@ def test_stack_of_cells_equals_layers_on_top_of_each_other():
     for one, other in zip(ours[:3], ours[3:6], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(ours[7], ours[6][:, -1], rtol=1e-5, atol=1e-6)
-    assert stack.cell.state_size == (2, 2, 3)
+    assert stack.cell.state_size == (3, 2, 2)
 
 
 @pytest.mark.parametrize("layer_class", [GRU, LSTM])

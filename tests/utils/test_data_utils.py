@@ -166,10 +166,18 @@ def test_untar_returns_the_folder(server, cache):
     assert len(server.calls) == 1
 
 
+def test_untar_returns_the_one_file_of_an_archive(server, cache):
+    server.content = tar_of("set", b"first")
+    for _ in range(2):
+        assert Path(get_file("set", URL, untar=True)).read_bytes() == b"first"
+    assert names_in(cache) == ["set", "set.tar.gz"]
+    assert len(server.calls) == 1
+
+
 @pytest.mark.parametrize("content", [b"no archive", tar_of("other/a.txt", b"first")])
 def test_untar_of_an_archive_without_the_folder_is_refused(server, cache, content):
     server.content = content
-    with pytest.raises(DataError, match="does not make the folder set"):
+    with pytest.raises(DataError, match="does not make the folder or file set"):
         get_file("set", URL, untar=True)
 
 

@@ -217,6 +217,24 @@ def test_stopping_ends_workers_that_have_much_to_do(use_multiprocessing):
 
 
 @pytest.mark.process
+class Large(Numbers):
+    def __getitem__(self, index):
+        return np.full(50_000, index)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("workers", [1, 2])
+def test_more_tasks_than_a_pipe_holds_do_not_lock_a_process_and_the_script(started, workers):
+    batches = started(OrderedEnqueuer(Large(3000), True), workers, max_queue_size=2000)
+    found = []
+    asking = threading.Thread(  # if it is locked, the test must end all the same
+        target=lambda: found.extend(int(next(batches)[0]) for _ in range(12)), daemon=True
+    )
+    asking.start()
+    asking.join(LONG)
+    assert found == [*range(12)]
+
+
 def test_stopping_ends_a_process_that_is_stuck():
     enqueuer = OrderedEnqueuer(Stubborn(), use_multiprocessing=True)
     enqueuer.start(workers=2)
