@@ -12,12 +12,14 @@ from collections.abc import Callable
 from typing import Any
 
 from kerascope import backend as K
+from kerascope.backend.eager import at_once_on_arrays
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import normalize_axis
 from kerascope.callers import warn
 from kerascope.errors import ShapeError
 from kerascope.registry import Registry
-from kerascope.spellings import habits
+from kerascope.settings import config
+from kerascope.spellings import HABITS, habits
 
 _registry = Registry("activation")
 
@@ -29,6 +31,7 @@ SELU_SCALE = 1.0507009873554804934193349852946
 
 
 @_registry.register
+@at_once_on_arrays
 def softmax(x: Tensor, axis: int = -1) -> Tensor:
     """Return positive numbers that sum to 1 along an axis.
 
@@ -70,6 +73,7 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
 
 
 @_registry.register
+@at_once_on_arrays
 def elu(x: Tensor, alpha: float = 1.0) -> Tensor:
     """Return x where it is positive, else `alpha * (exp(x) - 1)`.
 
@@ -82,6 +86,7 @@ def elu(x: Tensor, alpha: float = 1.0) -> Tensor:
 
 
 @_registry.register
+@at_once_on_arrays
 def selu(x: Tensor) -> Tensor:
     """Return `scale * elu(x, alpha)` with the two constants that keep mean 0 and variance 1.
 
@@ -95,18 +100,21 @@ def selu(x: Tensor) -> Tensor:
 
 
 @_registry.register
+@at_once_on_arrays
 def softplus(x: Tensor) -> Tensor:
     """Return `log(1 + exp(x))`, a smooth `relu`."""
     return K.softplus(x)
 
 
 @_registry.register
+@at_once_on_arrays
 def softsign(x: Tensor) -> Tensor:
     """Return `x / (1 + |x|)`."""
     return K.softsign(x)
 
 
 @_registry.register
+@at_once_on_arrays
 def relu(
     x: Tensor, alpha: float = 0.0, max_value: float | None = None, threshold: float = 0.0
 ) -> Tensor:
@@ -131,29 +139,42 @@ def relu(
 
 
 @_registry.register
+@at_once_on_arrays
 def tanh(x: Tensor) -> Tensor:
     """Return the hyperbolic tangent, between -1 and 1."""
     return K.tanh(x)
 
 
 @_registry.register
+@at_once_on_arrays
 def sigmoid(x: Tensor) -> Tensor:
     """Return `1 / (1 + exp(-x))`, between 0 and 1."""
     return K.sigmoid(x)
 
 
 @_registry.register
+@at_once_on_arrays
 def hard_sigmoid(x: Tensor) -> Tensor:
     """Return `0.2 * x + 0.5` cut off at 0 and 1: a sigmoid made of three straight lines.
 
     Notes
     -----
-    Keras 3 draws the middle line as `x / 6 + 0.5`; that is `hard_sigmoid_of_keras_3` here.
+    Keras 3 draws the middle line as `x / 6 + 0.5`: in dialect "3" this is
+    `hard_sigmoid_of_keras_3`.
     """
+    return hard_sigmoid_of_keras_3(x) if habits().has_other_slope else K.hard_sigmoid(x)
+
+
+def hard_sigmoid_of_keras_2(x: Tensor) -> Tensor:
+    """Return `0.2 * x + 0.5` cut off at 0 and 1: of a file of Keras 2, in every dialect."""
     return K.hard_sigmoid(x)
 
 
+hard_sigmoid_of_keras_2.__name__ = "hard_sigmoid"  # what its configuration says
+
+
 @_registry.register
+@at_once_on_arrays
 def hard_sigmoid_of_keras_3(x: Tensor) -> Tensor:
     """Return `x / 6 + 0.5` cut off at 0 and 1.
 
@@ -166,12 +187,14 @@ def hard_sigmoid_of_keras_3(x: Tensor) -> Tensor:
 
 
 @_registry.register
+@at_once_on_arrays
 def exponential(x: Tensor) -> Tensor:
     """Return `exp(x)`."""
     return K.exp(x)
 
 
 @_registry.register
+@at_once_on_arrays
 def linear(x: Tensor) -> Tensor:
     """Return x itself."""
     return x
@@ -181,18 +204,21 @@ def linear(x: Tensor) -> Tensor:
 
 
 @_registry.register
+@at_once_on_arrays
 def leaky_relu(x: Tensor, negative_slope: float = 0.2) -> Tensor:
     """Return x where it is positive, else `negative_slope * x`."""
     return K.relu(x, alpha=negative_slope)
 
 
 @_registry.register
+@at_once_on_arrays
 def relu6(x: Tensor) -> Tensor:
     """Return x cut off at 0 and 6."""
     return K.relu(x, max_value=6.0)
 
 
 @_registry.register
+@at_once_on_arrays
 def gelu(x: Tensor, approximate: bool = False) -> Tensor:
     """Return x times the probability that a standard normal number is below x.
 
@@ -213,30 +239,35 @@ def gelu(x: Tensor, approximate: bool = False) -> Tensor:
 
 
 @_registry.alias("swish")
+@at_once_on_arrays
 def silu(x: Tensor) -> Tensor:
     """Return `x * sigmoid(x)`, also called swish."""
     return x * K.sigmoid(x)
 
 
 @_registry.alias("hard_swish")
+@at_once_on_arrays
 def hard_silu(x: Tensor) -> Tensor:
     """Return `x` times `x / 6 + 0.5` cut off at 0 and 1: a `silu` of straight pieces."""
     return x * K.clip(x / 6.0 + 0.5, 0.0, 1.0)
 
 
 @_registry.register
+@at_once_on_arrays
 def mish(x: Tensor) -> Tensor:
     """Return `x * tanh(softplus(x))`."""
     return x * K.tanh(K.softplus(x))
 
 
 @_registry.register
+@at_once_on_arrays
 def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
     """Return x where it is positive, else `alpha * (exp(x / alpha) - 1)`."""
     return K.elu(x / alpha, 1.0) * alpha
 
 
 @_registry.register
+@at_once_on_arrays
 def glu(x: Tensor, axis: int = -1) -> Tensor:
     """Return the first half of x along an axis times the sigmoid of the second half.
 
@@ -254,42 +285,49 @@ def glu(x: Tensor, axis: int = -1) -> Tensor:
 
 
 @_registry.register
+@at_once_on_arrays
 def log_softmax(x: Tensor, axis: int = -1) -> Tensor:
     """Return the logarithm of `softmax`, also where that would round to 0."""
     return K.log_softmax(x, axis=axis)
 
 
 @_registry.register
+@at_once_on_arrays
 def log_sigmoid(x: Tensor) -> Tensor:
     """Return the logarithm of `sigmoid`, also where that would round to 0."""
     return -K.softplus(-x)
 
 
 @_registry.register
+@at_once_on_arrays
 def hard_tanh(x: Tensor) -> Tensor:
     """Return x cut off at -1 and 1."""
     return K.clip(x, -1.0, 1.0)
 
 
 @_registry.register
+@at_once_on_arrays
 def tanh_shrink(x: Tensor) -> Tensor:
     """Return `x - tanh(x)`."""
     return x - K.tanh(x)
 
 
 @_registry.register
+@at_once_on_arrays
 def hard_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
     """Return x, or 0 where x lies between minus and plus `threshold`."""
     return x * K.cast(K.greater(K.abs(x), threshold), K.dtype(x))
 
 
 @_registry.register
+@at_once_on_arrays
 def soft_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
     """Return x brought nearer to 0 by `threshold`, at most to 0 itself."""
     return K.relu(x - threshold) - K.relu(-x - threshold)
 
 
 @_registry.register
+@at_once_on_arrays
 def squareplus(x: Tensor, b: float = 4.0) -> Tensor:
     """Return `(x + sqrt(x^2 + b)) / 2`, a `softplus` without exponentials."""
     return (x + K.sqrt(K.square(x) + b)) / 2.0
@@ -318,8 +356,8 @@ def deserialize(name: Any, custom_objects: dict[str, Any] | None = None) -> Acti
 def get(identifier: Any) -> Activation:
     """Return an activation by name; None is `linear`, and a callable is itself.
 
-    The name "hard_sigmoid" is Keras 2's in every dialect; dialect "3" warns. Dialect "2.2" warns of
-    a layer, as Keras 2.2.4 does.
+    "hard_sigmoid" is that of the dialect; in a configuration it is Keras 2's. Dialect "2.2" warns
+    of a layer, as Keras 2.2.4 does.
 
     Raises
     ------
@@ -331,11 +369,10 @@ def get(identifier: Any) -> Activation:
     >>> get(None).__name__, get("relu").__name__
     ('linear', 'relu')
     """
-    if isinstance(identifier, str) and identifier == "hard_sigmoid" and habits().has_other_slope:
-        warn(
-            "activation 'hard_sigmoid' is Keras 2's, with 0.2 x + 0.5 in the middle. For Keras "
-            "3's, x / 6 + 0.5, write 'hard_sigmoid_of_keras_3'."
-        )
+    named = isinstance(identifier, str) and identifier == "hard_sigmoid"
+    if (named or identifier is hard_sigmoid) and HABITS[config.dialect].has_other_slope:
+        has_own = habits().has_other_slope
+        return hard_sigmoid_of_keras_3 if has_own else hard_sigmoid_of_keras_2
     is_layer = hasattr(identifier, "compute_output_shape") and not isinstance(identifier, type)
     if is_layer and not habits().activates_by_layers:
         warn(

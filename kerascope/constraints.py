@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kerascope import backend as K
+from kerascope.backend.eager import at_once_on_arrays
 from kerascope.backend.graph import Tensor
 from kerascope.configured import Configured
 from kerascope.registry import Registry
@@ -27,6 +28,7 @@ Axis = int | Sequence[int]
 class Constraint(Configured):
     """Base of the constraints; itself it changes nothing."""
 
+    @at_once_on_arrays
     def __call__(self, w: Tensor) -> Tensor:
         """Return what `w` becomes."""
         return w
@@ -66,6 +68,7 @@ class MaxNorm(Constraint):
         self.max_value = max_value
         self.axis = axis
 
+    @at_once_on_arrays
     def __call__(self, w: Tensor) -> Tensor:
         """Return `w` with its vectors shortened."""
         norms = _norms(w, self.axis)
@@ -77,6 +80,7 @@ class MaxNorm(Constraint):
 class NonNeg(Constraint):
     """Replace negative numbers by 0."""
 
+    @at_once_on_arrays
     def __call__(self, w: Tensor) -> Tensor:
         """Return `w` with negative elements set to 0."""
         return w * K.cast(K.greater_equal(w, 0.0), K.dtype(w))
@@ -95,6 +99,7 @@ class UnitNorm(Constraint):
     def __init__(self, axis: Axis = 0) -> None:
         self.axis = axis
 
+    @at_once_on_arrays
     def __call__(self, w: Tensor) -> Tensor:
         """Return `w / (epsilon + |w|)`."""
         return w / (K.epsilon() + _norms(w, self.axis))
@@ -130,6 +135,7 @@ class MinMaxNorm(Constraint):
         self.rate = rate
         self.axis = axis
 
+    @at_once_on_arrays
     def __call__(self, w: Tensor) -> Tensor:
         """Return `w` with its vectors stretched or shortened."""
         norms = _norms(w, self.axis)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from kerascope import backend as K
+from kerascope.backend.eager import at_once_on_arrays
 from kerascope.backend.graph import Tensor
 from kerascope.configured import Configured
 from kerascope.errors import ArgumentError, ShapeError
@@ -24,6 +25,7 @@ _registry = Registry("regularizer")
 class Regularizer(Configured):
     """Base of the regularizers; itself it asks for no penalty."""
 
+    @at_once_on_arrays
     def __call__(self, x: Tensor) -> Tensor | float:
         """Return the penalty on `x`, a scalar."""
         return 0.0
@@ -54,6 +56,7 @@ class L1L2(Regularizer):
         self.l1 = float(l1)
         self.l2 = float(l2)
 
+    @at_once_on_arrays
     def __call__(self, x: Tensor) -> Tensor | float:
         """Return the penalty on `x`; 0.0 if both factors are zero."""
         penalties = []
@@ -113,6 +116,7 @@ class OrthogonalRegularizer(Regularizer):
         self.factor = float(factor)
         self.mode = mode
 
+    @at_once_on_arrays
     def __call__(self, x: Tensor) -> Tensor:
         """Return the penalty on the matrix `x`."""
         if K.ndim(x) != 2 or None in K.int_shape(x):
@@ -149,6 +153,7 @@ class EigenvalueRegularizer(Regularizer):
     def __init__(self, k: float) -> None:
         self.k = float(k)
 
+    @at_once_on_arrays
     def __call__(self, x: Tensor) -> Tensor:
         """Return the penalty on the matrix `x`."""
         if K.ndim(x) != 2 or None in K.int_shape(x):

@@ -324,8 +324,8 @@ class Habits(NamedTuple):
     defaults : mapping
         Class -> argument -> its default, where it is not that of the signature, which is Keras 2's.
     has_other_slope : bool
-        Whether this Keras's `hard_sigmoid` is steeper or flatter than ours, of which a warning
-        tells; a configuration that is read back is taken literally.
+        Whether this Keras's `hard_sigmoid` is Keras 3's; in a configuration that is read back the
+        word means Keras 2's.
     optimizer_flavour : {"2", "3"}
         Where epsilon stands, and what `clipnorm` bounds: see `optimizers.base`.
     freezes_inside : bool

@@ -13,7 +13,7 @@ import pytest
 from keras_reference import answer, keras
 
 import kerascope as ks
-from kerascope import K, activations, config, layers, losses, models, optimizers
+from kerascope import activations, config, layers, losses, models, optimizers
 from kerascope.engine.layer_type import constructor_defaults
 from kerascope.errors import ArgumentError, DataError, KerascopeWarning, PhaseAskedError
 from kerascope.spellings import HABITS
@@ -52,7 +52,7 @@ OURS_ALONE = {
     *("Deconvolution2D", "Deconvolution3D", "LocallyConnected1D", "LocallyConnected2D"),
     *("Operation", "ThresholdedReLU"),
     *("AtrousConv1D", "AtrousConv2D", "Deconv2D", "Highway", "MaxoutDense"),
-    *("ParametricSoftplus", "SReLU", "TimeDistributedDense"),
+    *("ParametricSoftplus", "SReLU", "TimeDistributedDense", "Recurrent", "ConvRecurrent2D"),
     *("Any", "ParameterUpdate", "Registry"),  # no layers or optimizers
 }
 CLASSES = [
@@ -650,16 +650,17 @@ def test_in_dialect_2_accuracy_follows_the_loss_and_logs_have_full_names():
 # --- what stays different -------------------------------------------------------------------------
 
 
-def test_hard_sigmoid_stays_keras_2s_with_a_warning_and_a_copy_does_not_warn():
-    with pytest.warns(KerascopeWarning, match="write 'hard_sigmoid_of_keras_3'"):
-        layer = layers.Dense(2, activation="hard_sigmoid")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        twin = layers.Dense.from_config(layer.get_config())
-        assert twin.activation is activations.hard_sigmoid
-        layers.Dense(2, activation="hard_sigmoid_of_keras_3")
-    x = np.linspace(-4, 4, 9)
-    theirs = keras.activations.hard_sigmoid(x.astype("float32"))
-    ours = K.eval(activations.get("hard_sigmoid_of_keras_3")(K.constant(x)))
-    np.testing.assert_allclose(ours, theirs, **CLOSE)
+def test_hard_sigmoid_is_keras_3s_but_in_a_file_of_keras_2():
+    x = np.linspace(-4, 4, 9).astype("float32")
+    theirs = np.asarray(keras.activations.hard_sigmoid(x))
+    given = ("hard_sigmoid", activations.hard_sigmoid, "hard_sigmoid_of_keras_3")
+    for activation in given:
+        layer = layers.Activation(activation)
+        np.testing.assert_allclose(layer(x), theirs, **CLOSE)
+        twin = layers.Activation.from_config(layer.get_config())
+        np.testing.assert_allclose(twin(x), theirs, **CLOSE)
+    np.testing.assert_allclose(activations.hard_sigmoid(x), theirs, **CLOSE)
+    old = layers.Activation.from_config({"activation": "hard_sigmoid", "name": "old"})
+    np.testing.assert_allclose(old(x), np.clip(0.2 * x + 0.5, 0, 1), **CLOSE)
+    assert old.get_config()["activation"] == "hard_sigmoid"
     assert losses.get("hinge") is losses.hinge

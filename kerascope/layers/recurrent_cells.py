@@ -95,6 +95,7 @@ class OneStep(Layer):
 ELEMENTWISE = (
     activations.sigmoid,
     activations.hard_sigmoid,
+    activations.hard_sigmoid_of_keras_2,
     activations.hard_sigmoid_of_keras_3,
     activations.tanh,
     activations.relu,

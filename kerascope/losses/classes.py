@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from kerascope import backend as K
+from kerascope.backend.eager import at_once_on_arrays
 from kerascope.backend.graph import Tensor, TensorLike, as_tensor
 from kerascope.configured import Configured, names_beside
 from kerascope.errors import ArgumentError
@@ -109,6 +110,7 @@ class Loss(Configured):
         """Return which of the numbers that `call` gives count as samples; None for all of them."""
         return None
 
+    @at_once_on_arrays
     def __call__(
         self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
     ) -> Tensor:
@@ -361,7 +363,7 @@ class Huber(Loss):
 class CosineSimilarity(Loss):
     """Minus the cosine of the angle between y and p."""
 
-    function = functions.cosine_similarity_along
+    function = functions.cosine_proximity
 
     def __init__(
         self,
@@ -396,21 +398,21 @@ class _Crossentropy(Loss):
 class BinaryCrossentropy(_Crossentropy):
     """Binary crossentropy, of logits too."""
 
-    function = functions.binary_crossentropy_with_options
+    function = functions.binary_crossentropy
 
 
 @registry.register
 class CategoricalCrossentropy(_Crossentropy):
     """Crossentropy of one-hot targets, of logits too."""
 
-    function = functions.categorical_crossentropy_with_options
+    function = functions.categorical_crossentropy
 
 
 @registry.register
 class SparseCategoricalCrossentropy(Loss):
     """Crossentropy of class numbers, of logits too; those of `ignore_class` are no samples."""
 
-    function = functions.sparse_categorical_crossentropy_with_options
+    function = functions.sparse_categorical_crossentropy
 
     def __init__(
         self,

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kerascope import backend as K
+from kerascope.backend.eager import at_once_on_arrays
 from kerascope.backend.graph import Tensor, is_float
 from kerascope.backend.shapes import normalize_axis
 from kerascope.registry import Registry
@@ -39,7 +40,7 @@ __all__ = [
 ]
 
 registry = Registry("loss")
-Loss = Callable[[Tensor, Tensor], Tensor]
+Loss = TypeVar("Loss", bound=Callable[..., Tensor])
 
 # Other names of losses: Keras 1's and 2's short ones, and those of Keras 3. Metrics share them.
 ALIASES: dict[str, tuple[str, ...]] = {
@@ -54,7 +55,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
 
 
 def _register(loss: Loss) -> Loss:
-    return registry.register(loss, *ALIASES.get(loss.__name__, ()))
+    registered: Loss = registry.register(at_once_on_arrays(loss), *ALIASES.get(loss.__name__, ()))
+    return registered
 
 
 @_register
@@ -144,7 +146,13 @@ def categorical_hinge(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 @_register
-def categorical_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tensor:
+def categorical_crossentropy(
+    y_true: Tensor,
+    y_pred: Tensor,
+    from_logits: bool = False,
+    label_smoothing: float = 0.0,
+    axis: int = -1,
+) -> Tensor:
     """Return -sum y log p over the classes.
 
     Parameters
@@ -154,13 +162,26 @@ def categorical_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     y_pred : Tensor, shape (batch, ..., classes)
         Probabilities, as `softmax` gives them; divided by their sum and kept epsilon away from 0
         and 1.
+    from_logits : bool
+        Whether `y_pred` has what `softmax` is applied to.
+    label_smoothing : float
+        Which share of the targets is spread over all classes.
+    axis : int
+        That of the classes.
     """
-    return K.categorical_crossentropy(y_true, y_pred)
+    y_true = _smoothed(y_true, label_smoothing, _classes(y_pred, axis))
+    return K.categorical_crossentropy(y_true, y_pred, from_logits=from_logits, axis=axis)
 
 
 @_register
-def sparse_categorical_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tensor:
-    """Return -log p of the right class.
+def sparse_categorical_crossentropy(
+    y_true: Tensor,
+    y_pred: Tensor,
+    from_logits: bool = False,
+    ignore_class: int | None = None,
+    axis: int = -1,
+) -> Tensor:
+    """Return -log p of the right class; 0 where the class is `ignore_class`.
 
     Parameters
     ----------
@@ -168,17 +189,39 @@ def sparse_categorical_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tensor:
         Numbers of the classes, counted from 0.
     y_pred : Tensor, shape (batch, ..., classes)
         Probabilities.
+    from_logits : bool
+        Whether `y_pred` has what `softmax` is applied to.
+    ignore_class : int, optional
+        A class that does not count.
+    axis : int
+        That of the classes.
     """
-    return K.sparse_categorical_crossentropy(y_true, y_pred)
+    counts = counted_classes(y_true, y_pred, ignore_class, axis)
+    if counts is None:
+        return K.sparse_categorical_crossentropy(y_true, y_pred, from_logits=from_logits, axis=axis)
+    y_true = _class_numbers(y_true, y_pred, axis)
+    kept = y_true * K.cast(counts, K.dtype(y_true))  # an ignored class becomes a valid one, 0
+    y_pred = K.switch(K.expand_dims(counts, axis), y_pred, K.zeros_like(y_pred))  # NaN too
+    loss = K.sparse_categorical_crossentropy(kept, y_pred, from_logits=from_logits, axis=axis)
+    return loss * K.cast(counts, K.dtype(loss))
 
 
 @_register
-def binary_crossentropy(y_true: Tensor, y_pred: Tensor) -> Tensor:
+def binary_crossentropy(
+    y_true: Tensor,
+    y_pred: Tensor,
+    from_logits: bool = False,
+    label_smoothing: float = 0.0,
+    axis: int = -1,
+) -> Tensor:
     """Return mean -(y log p + (1 - y) log(1 - p)) over the last axis.
 
-    `y_pred` holds probabilities, as `sigmoid` gives them; they are kept epsilon away from 0 and 1.
+    `y_pred` holds probabilities, as `sigmoid` gives them, which are kept epsilon away from 0 and 1;
+    or, with `from_logits`, what `sigmoid` is applied to. `label_smoothing` moves the targets by so
+    much towards 1/2.
     """
-    return K.mean(K.binary_crossentropy(y_true, y_pred), axis=-1)
+    y_true = _smoothed(y_true, label_smoothing, 2)
+    return K.mean(K.binary_crossentropy(y_true, y_pred, from_logits=from_logits), axis=axis)
 
 
 @_register
@@ -197,11 +240,10 @@ def poisson(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 @_register
-def cosine_proximity(y_true: Tensor, y_pred: Tensor) -> Tensor:
+def cosine_proximity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
     """Return minus the cosine of the angle between y and p: -1 if they point the same way."""
-    y_true = K.l2_normalize(y_true, axis=-1)
-    y_pred = K.l2_normalize(y_pred, axis=-1)
-    return -K.sum(y_true * y_pred, axis=-1)
+    y_true, y_pred = K.l2_normalize(y_true, axis=axis), K.l2_normalize(y_pred, axis=axis)
+    return -K.sum(y_true * y_pred, axis=axis)
 
 
 def margin_of(y_pred: Tensor) -> float:
@@ -223,7 +265,7 @@ def signs_of_bits(y_true: Tensor) -> Tensor:
 # --- of Keras 3 -----------------------------------------------------------------------------------
 
 
-@registry.register
+@_register
 def huber(y_true: Tensor, y_pred: Tensor, delta: float = 1.0) -> Tensor:
     """Return mean (p - y)^2 / 2 over the last axis, but straight lines beyond `delta`.
 
@@ -236,7 +278,7 @@ def huber(y_true: Tensor, y_pred: Tensor, delta: float = 1.0) -> Tensor:
     return K.mean(near * (error - 0.5 * near), axis=-1)
 
 
-@registry.register
+@_register
 def binary_focal_crossentropy(
     y_true: Tensor,
     y_pred: Tensor,
@@ -282,7 +324,7 @@ def binary_focal_crossentropy(
     return K.mean(loss, axis=axis)
 
 
-@registry.register
+@_register
 def categorical_focal_crossentropy(
     y_true: Tensor,
     y_pred: Tensor,
@@ -322,48 +364,6 @@ def categorical_focal_crossentropy(
     return K.sum(-weight * y_true * K.log(p), axis=axis)
 
 
-def categorical_crossentropy_with_options(
-    y_true: Tensor,
-    y_pred: Tensor,
-    from_logits: bool = False,
-    label_smoothing: float = 0.0,
-    axis: int = -1,
-) -> Tensor:
-    """Return the crossentropy, of logits too, and with targets moved towards equal shares."""
-    y_true = _smoothed(y_true, label_smoothing, _classes(y_pred, axis))
-    return K.categorical_crossentropy(y_true, y_pred, from_logits=from_logits, axis=axis)
-
-
-def binary_crossentropy_with_options(
-    y_true: Tensor,
-    y_pred: Tensor,
-    from_logits: bool = False,
-    label_smoothing: float = 0.0,
-    axis: int = -1,
-) -> Tensor:
-    """Return the mean binary crossentropy, of logits too, and with targets moved towards 1/2."""
-    y_true = _smoothed(y_true, label_smoothing, 2)
-    return K.mean(K.binary_crossentropy(y_true, y_pred, from_logits=from_logits), axis=axis)
-
-
-def sparse_categorical_crossentropy_with_options(
-    y_true: Tensor,
-    y_pred: Tensor,
-    from_logits: bool = False,
-    ignore_class: int | None = None,
-    axis: int = -1,
-) -> Tensor:
-    """Return -log p of the right class, of logits too; 0 where the class is `ignore_class`."""
-    counts = counted_classes(y_true, y_pred, ignore_class, axis)
-    if counts is None:
-        return K.sparse_categorical_crossentropy(y_true, y_pred, from_logits=from_logits, axis=axis)
-    y_true = _class_numbers(y_true, y_pred, axis)
-    kept = y_true * K.cast(counts, K.dtype(y_true))  # an ignored class becomes a valid one, 0
-    y_pred = K.switch(K.expand_dims(counts, axis), y_pred, K.zeros_like(y_pred))  # NaN too
-    loss = K.sparse_categorical_crossentropy(kept, y_pred, from_logits=from_logits, axis=axis)
-    return loss * K.cast(counts, K.dtype(loss))
-
-
 def counted_classes(
     y_true: Tensor, y_pred: Tensor, ignore_class: int | None, axis: int = -1
 ) -> Tensor | None:
@@ -371,12 +371,6 @@ def counted_classes(
     if ignore_class is None:
         return None
     return K.not_equal(_class_numbers(y_true, y_pred, axis), ignore_class)
-
-
-def cosine_similarity_along(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Tensor:
-    """Return minus the cosine of the angle between y and p along an axis."""
-    y_true, y_pred = K.l2_normalize(y_true, axis=axis), K.l2_normalize(y_pred, axis=axis)
-    return -K.sum(y_true * y_pred, axis=axis)
 
 
 def hinge_of_bits(y_true: Tensor, y_pred: Tensor) -> Tensor:

@@ -467,7 +467,7 @@ def _sparse_top_k(y_true: Tensor, y_pred: Tensor, k: int, from_sorted_ids: bool)
 
 
 def _cosine_similarity(y_true: Tensor, y_pred: Tensor, axis: int) -> Tensor:
-    return -loss_functions.cosine_similarity_along(y_true, y_pred, axis)
+    return -loss_functions.cosine_proximity(y_true, y_pred, axis)
 
 
 @registry.register
@@ -638,7 +638,7 @@ class CosineSimilarity(MeanMetric):
 class BinaryCrossentropy(MeanMetric):
     """`binary_crossentropy` as an object."""
 
-    function = loss_functions.binary_crossentropy_with_options
+    function = loss_functions.binary_crossentropy
 
     def __init__(
         self,
@@ -656,7 +656,7 @@ class BinaryCrossentropy(MeanMetric):
 class CategoricalCrossentropy(MeanMetric):
     """`categorical_crossentropy` as an object."""
 
-    function = loss_functions.categorical_crossentropy_with_options
+    function = loss_functions.categorical_crossentropy
 
     def __init__(
         self,
@@ -676,7 +676,7 @@ class CategoricalCrossentropy(MeanMetric):
 class SparseCategoricalCrossentropy(MeanMetric):
     """`sparse_categorical_crossentropy` as an object."""
 
-    function = loss_functions.sparse_categorical_crossentropy_with_options
+    function = loss_functions.sparse_categorical_crossentropy
 
     def __init__(
         self,

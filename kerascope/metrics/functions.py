@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kerascope import backend as K
+from kerascope.backend.eager import at_once_on_arrays
 from kerascope.backend.graph import Tensor
 from kerascope.errors import ArgumentError
 from kerascope.losses import ALIASES
 from kerascope.losses import functions as losses
 from kerascope.registry import Registry
+from kerascope.spellings import habits
 
 __all__ = [
     "binary_accuracy",
@@ -33,15 +35,20 @@ Metric = Callable[[Tensor, Tensor], Tensor]
 
 
 @registry.register
-def binary_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
+@at_once_on_arrays
+def binary_accuracy(y_true: Tensor, y_pred: Tensor, threshold: float = 0.5) -> Tensor:
     """Return the share of entries in the last axis that are right after rounding.
+
+    In dialect "3" each entry by itself, 1 where it is right.
 
     Parameters
     ----------
     y_true : Tensor, shape (batch, ..., features)
         Zeros and ones.
     y_pred : Tensor, shape (batch, ..., features), float
-        Probabilities; 0.5 is rounded to 0.
+        Probabilities.
+    threshold : float
+        What is greater counts as 1.
 
     Returns
     -------
@@ -49,7 +56,7 @@ def binary_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
     Notes
     -----
-    mean(equal(y, round(p)))
+    mean(equal(y, round(p))); with another threshold, or in dialect "3", equal(y, p > threshold)
 
     Examples
     --------
@@ -57,10 +64,15 @@ def binary_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     >>> K.eval(binary_accuracy(y, p)).tolist()
     [0.5]
     """
-    return K.mean(K.equal(y_true, K.round(y_pred)), axis=-1)
+    each = habits().accuracy_by_shapes
+    if threshold == 0.5 and not each:
+        return K.mean(K.equal(y_true, K.round(y_pred)), axis=-1)
+    are_right = K.equal(y_true, K.cast(K.greater(y_pred, threshold), K.dtype(y_true)))
+    return K.cast(are_right, K.floatx()) if each else K.mean(are_right, axis=-1)
 
 
 @registry.register
+@at_once_on_arrays
 def categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """Return 1 where the greatest prediction is that of the right class, else 0.
 
@@ -79,6 +91,7 @@ def categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 @registry.register
+@at_once_on_arrays
 def sparse_categorical_accuracy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """Return 1 where the greatest prediction is that of the right class, else 0.
 
@@ -108,6 +121,7 @@ def accuracy_by_shapes(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 @registry.register
+@at_once_on_arrays
 def top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Tensor:
     """Return 1 where the right class is among the `k` greatest predictions, else 0.
 
@@ -126,6 +140,7 @@ def top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Te
 
 
 @registry.register
+@at_once_on_arrays
 def sparse_top_k_categorical_accuracy(y_true: Tensor, y_pred: Tensor, k: int = 5) -> Tensor:
     """Return 1 where the right class is among the `k` greatest predictions, else 0.
 
@@ -192,6 +207,7 @@ def recall(y_true: Tensor, y_pred: Tensor) -> Tensor:
 
 
 @registry.register
+@at_once_on_arrays
 def fbeta_score(y_true: Tensor, y_pred: Tensor, beta: float = 1) -> Tensor:
     """Return the weighted harmonic mean of precision and recall; recall counts beta times as much.
 
@@ -219,6 +235,7 @@ fscore = f1score = registry.register(fmeasure, "fscore", "f1score")
 
 
 @registry.register
+@at_once_on_arrays
 def matthews_correlation(y_true: Tensor, y_pred: Tensor) -> Tensor:
     """Return the correlation of rounded targets and predictions over the batch, from -1 to 1.
 
