@@ -368,6 +368,10 @@ class Habits(NamedTuple):
         have another word for it; None: `max_pooling2d_1`.
     repeats_identity : bool
         Whether the initializer Identity fills a matrix that is not square with square ones.
+    logs_so_far : bool
+        Whether callbacks read at a batch the means of the epoch so far, without "batch" and "size",
+        and at the end of training the last epoch's; names come in the order of the alphabet, those
+        of the validation last. Otherwise a batch's own figures, in the order of `metrics_names`.
     endings_say_form : bool
         Whether a file of a model must have an ending that says its form, or is HDF5 under any name.
     activates_by_layers : bool
@@ -403,6 +407,7 @@ class Habits(NamedTuple):
     metrics_of_batches: bool = False
     class_words: Mapping[str, str] | None = None
     repeats_identity: bool = False
+    logs_so_far: bool = False
     endings_say_form: bool = False
     activates_by_layers: bool = False
     is_strict: bool = False
@@ -469,6 +474,7 @@ HABITS: dict[str, Habits] = {
         metrics_keep_words=True,
         accuracy_by_shapes=True,
         hdf5_of_keras_3=True,
+        logs_so_far=True,
         endings_say_form=True,
         activates_by_layers=True,
         is_strict=True,

@@ -80,6 +80,10 @@ class Callback:
     What a callback writes into the logs of an epoch, the callbacks after it read; `History` is
     last.
 
+    In dialect "3" the figures at the end of a batch are the means so far, and there is no "batch"
+    and no "size". So they are everywhere in `evaluate`, `predict` and the validation of `fit`: a
+    batch of prediction has "outputs".
+
     A run that was killed can go on: see `BackupAndRestore`. Attributes that are plain data
     (numbers, texts, arrays, containers of them) come back by themselves; what else a callback has
     to remember, it returns as plain data by a method `get_state()`, and takes by
@@ -125,6 +129,30 @@ class Callback:
     def on_batch_end(self, batch: int, logs: Logs | None = None) -> None:
         """Batch number `batch` of the epoch ended."""
 
+    def on_test_begin(self, logs: Logs | None = None) -> None:
+        """Hear that an evaluation begins, also that of the validation data in `fit`."""
+
+    def on_test_end(self, logs: Logs | None = None) -> None:
+        """Hear that an evaluation ended; `logs` has its loss and metrics."""
+
+    def on_test_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
+        """Batch number `batch` of an evaluation begins."""
+
+    def on_test_batch_end(self, batch: int, logs: Logs | None = None) -> None:
+        """Batch number `batch` of an evaluation ended."""
+
+    def on_predict_begin(self, logs: Logs | None = None) -> None:
+        """Hear that a prediction begins."""
+
+    def on_predict_end(self, logs: Logs | None = None) -> None:
+        """Hear that a prediction ended."""
+
+    def on_predict_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
+        """Batch number `batch` of a prediction begins."""
+
+    def on_predict_batch_end(self, batch: int, logs: Logs | None = None) -> None:
+        """Batch number `batch` of a prediction ended; `logs` has its "outputs"."""
+
     def on_train_batch_begin(self, batch: int, logs: Logs | None = None) -> None:
         """Keras 3's name: a batch of training begins; calls `on_batch_begin`."""
         self.on_batch_begin(batch, logs)
@@ -147,7 +175,7 @@ class LambdaCallback(Callback):
     on_train_begin, on_train_end : callable, optional
         Called as `function(logs)`.
     **kwargs
-        Become attributes of the callback.
+        Functions for the other hooks of `Callback`; all else becomes attributes of the callback.
 
     Raises
     ------
@@ -174,6 +202,7 @@ class LambdaCallback(Callback):
         **kwargs: Any,
     ) -> None:
         hooks = {name: value for name, value in locals().items() if name.startswith("on_")}
+        hooks |= {name: kwargs.pop(name) for name in list(kwargs) if hasattr(Callback, name)}
         given = {name: function for name, function in hooks.items() if function is not None}
         for name, function in given.items():
             if not callable(function):

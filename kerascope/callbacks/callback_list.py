@@ -11,8 +11,9 @@ from typing import Any
 
 from kerascope.callbacks.base import HOOKS, Callback, Logs, Params, is_callback, missing_hooks
 from kerascope.callbacks.progress import ProgbarLogger
-from kerascope.callbacks.recording import BaseLogger, History, RunningMeans
+from kerascope.callbacks.recording import BaseLogger, History, RunningMeans, in_order
 from kerascope.errors import DtypeError
+from kerascope.spellings import habits
 
 OLD_PARAMETERS = {"epochs": "nb_epoch", "samples": "nb_sample"}
 
@@ -110,6 +111,7 @@ class CallbackList:
         self.queue_length = queue_length
         self.params: dict[str, Any] = {}
         self.model: Any = None
+        self._so_far: RunningMeans | None = None
         self._find_batch_hooks()
 
     @classmethod
@@ -160,6 +162,7 @@ class CallbackList:
         ordered += filter(_comes_last, own)
         callback_list = cls()
         callback_list.callbacks = ordered
+        callback_list._so_far = averages.means if habits().logs_so_far else None
         callback_list._find_batch_hooks()
         callback_list.set_model(model)
         callback_list.set_params(params)
@@ -207,6 +210,17 @@ class CallbackList:
         for callback in self.callbacks:
             callback.on_train_end(logs)
 
+    def hooks(self, name: str) -> list[Callable[..., None]]:
+        """Return the hooks of evaluating and predicting, `on_test_begin` say, that do something."""
+        found = [getattr(callback, name, None) for callback in self.callbacks]
+        empty = getattr(Callback, name)
+        return [hook for hook in found if hook and getattr(hook, "__func__", None) is not empty]
+
+    def tell(self, name: str, *args: Any) -> None:
+        """Call these hooks."""
+        for hook in self.hooks(name):
+            hook(*args)
+
     def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
         """Tell that an epoch begins."""
         logs = {} if logs is None else logs
@@ -224,7 +238,7 @@ class CallbackList:
         """Tell that a batch begins."""
         if not self._batch_begin_hooks:
             return
-        logs = {} if logs is None else logs
+        logs = {} if logs is None or self._so_far is not None else logs
         for hook in self._batch_begin_hooks:
             hook(batch, logs)
 
@@ -233,7 +247,10 @@ class CallbackList:
         if not self._batch_end_hooks:
             return
         logs = {} if logs is None else logs
+        so_far = self._so_far
         for hook in self._batch_end_hooks:
+            if so_far is not None and not _counts(hook):  # those that count come first
+                logs, so_far = in_order(so_far.results()), None
             hook(batch, logs)
 
     def _find_batch_hooks(self) -> None:
@@ -244,10 +261,7 @@ class CallbackList:
     @property
     def only_count_batches(self) -> bool:
         """True if nobody hears of batches but those that `fit` adds to count and to average."""
-        own = (BaseLogger, ProgbarLogger)
-        return not self._batch_begin_hooks and all(
-            type(getattr(hook, "__self__", None)) in own for hook in self._batch_end_hooks
-        )
+        return not self._batch_begin_hooks and all(map(_counts, self._batch_end_hooks))
 
     def averages_of(self, names: list[str]) -> RunningMeans | None:
         """Return the means to add the figures of a batch to, if nothing else is done with them.
@@ -261,6 +275,11 @@ class CallbackList:
         wanted = list(logger.params.get("metrics", ()))
         are_these = wanted[: len(names)] == names and not {"batch", "size"}.intersection(wanted)
         return logger.means if are_these else None
+
+
+def _counts(hook: Any) -> bool:
+    """Tell whether a hook is of a callback that `fit` adds to count and to average."""
+    return type(getattr(hook, "__self__", None)) in (BaseLogger, ProgbarLogger)
 
 
 def _comes_last(callback: Any) -> bool:

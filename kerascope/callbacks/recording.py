@@ -16,6 +16,7 @@ from kerascope.callbacks.base import Callback, Logs, registry
 from kerascope.errors import ArgumentError, KerascopeWarning
 from kerascope.files import write_whole
 from kerascope.printable import printable
+from kerascope.spellings import habits
 
 # --- means over an epoch that grow batch by batch -------------------------------------------------
 
@@ -89,6 +90,11 @@ class RunningMeans:
         return {name: self.result(name) for name in self._totals}
 
 
+def in_order(logs: dict[str, Any]) -> dict[str, Any]:
+    """Return logs in the order of the alphabet where the dialect has them so."""
+    return dict(sorted(logs.items())) if habits().logs_so_far else logs
+
+
 def as_number(value: Any) -> Any:
     """Return a scalar as a Python float, anything with axes as a float64 array.
 
@@ -155,7 +161,11 @@ class BaseLogger(Callback):
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         """Write the means into the logs."""
         if logs is not None:
-            logs.update(self._means.results())
+            others = dict(logs) if habits().logs_so_far else {}
+            if others:
+                logs.clear()
+            logs.update(in_order(self._means.results()))
+            logs.update(in_order(others))
 
     def get_state(self) -> Any:
         """Return the sums so far, for a run that goes on from a backup."""

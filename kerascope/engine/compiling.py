@@ -270,6 +270,7 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
         _metrics_of_outputs(given, names) for given in (compiled.metrics, compiled.weighted_metrics)
     )
     masks = [mask_of(x) for x in model.outputs]
+    of_dicts: dict[str, tuple[Any, Any]] = {}  # of two that have a name in common the last counts
     for k, i in enumerate(compiled.trained):
         for metric, weights in [
             *((m, None) for m in plain[i]),
@@ -292,10 +293,10 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
                 is_kept = habits().counts_zero_weights and isinstance(function, metrics.Metric)
                 if is_kept or getattr(function, "stateful", False):
                     function, tensor = _stateful_metric(compiled, function, *arguments)
-                    if isinstance(tensor, dict):
-                        yield from _enter_several(compiled, tensor, before, function)
-                        continue
                     compiled.stateful_metrics[name] = function
+                    if isinstance(tensor, dict):
+                        of_dicts.update({key: (x, function) for key, x in tensor.items()})
+                        continue
                 elif habits().counts_zero_weights:
                     tensor = _mean_metric(compiled, name, function, *arguments)
                 else:
@@ -303,6 +304,9 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
             compiled.metrics_names.append(name)
             compiled.metrics_tensors.append(tensor)
             yield MetricTerm(name, tensor)
+    for key, (numbers, metric) in sorted(of_dicts.items()):
+        yield from _enter_several(compiled, {key: numbers}, "")
+        compiled.stateful_metrics[compiled.metrics_names[-1]] = metric
 
 
 def _is_of_a_user(function: Any) -> bool:
@@ -316,22 +320,13 @@ def _known(function: Any, found: Any) -> Any:
 
 
 def _enter_several(
-    compiled: Compilation, found: dict[str, Any], output_name: str, stateful: Any = None
+    compiled: Compilation, found: dict[str, Any], output_name: str
 ) -> Generator[Any, Any, None]:
-    """Enter each number of a metric's dict under its own name; no weights count.
-
-    Those of a metric with a state have no output before their names; of two, the last one counts.
-    """
+    """Enter each number of a metric's dict under its own name; no weights count."""
     for key, numbers in found.items():
-        tensor = mean(as_tensor(numbers))
-        if stateful is not None:
-            compiled.stateful_metrics[key] = stateful
-            if key in compiled.metrics_names[1:]:
-                compiled.metrics_tensors[compiled.metrics_names.index(key) - 1] = tensor
-                continue
-            output_name = ""
         name = key_in_logs(compiled.metrics_names, key, output_name, None)
         name = distinct_names([*compiled.metrics_names, name])[-1]
+        tensor = mean(as_tensor(numbers))
         compiled.metrics_names.append(name)
         compiled.metrics_tensors.append(tensor)
         yield MetricTerm(name, tensor)

@@ -30,6 +30,7 @@ from kerascope.backend.scopes import name_scope
 from kerascope.backend.shapes import UNKNOWN
 from kerascope.backend.state import PHASE, floatx, learning_phase
 from kerascope.callbacks import History, checked_callbacks
+from kerascope.callbacks.recording import as_number, in_order
 from kerascope.callers import warn
 from kerascope.engine.arguments import accepts, named_arguments, to_list, unpack_singleton
 from kerascope.engine.base_layer import layers_within
@@ -128,7 +129,9 @@ _FIT_GENERATOR = (
     *("max_queue_size", "workers", "use_multiprocessing", "shuffle", "initial_epoch"),
     *("validation_batch_size", "validation_freq"),
 )
-_OVER_BATCHES = ("steps", "max_queue_size", "workers", "use_multiprocessing", "verbose")
+_OVER_BATCHES = (
+    *("steps", "max_queue_size", "workers", "use_multiprocessing", "verbose", "callbacks"),
+)
 
 
 class Model(Network):
@@ -189,6 +192,8 @@ class Model(Network):
     test_function: Function | None = None
     predict_function: Function | None = None
     stop_training: bool = False
+    stop_evaluating: bool = False
+    stop_predicting: bool = False
     _collected_trainable_weights: list[Variable]
     _waiting_to_compile: dict[str, Any] | None = None
     _known_batches: Mapping[str, KnownBatches] = MappingProxyType({})
@@ -425,30 +430,40 @@ class Model(Network):
         verbose: int = 1,
         sample_weight: Any = None,
         steps: int | None = None,
+        callbacks: Any = None,
         return_dict: bool = False,
     ) -> Any:
         """Return the loss, or [loss, metrics...] in the order of `metrics_names`; train nothing.
 
         `x` may be a generator or a `Sequence`: see `evaluate_generator`. With `return_dict` the
-        numbers come by name, as in Keras 3.
+        numbers come by name, as in Keras 3. The callbacks are told by `on_test_begin` and its kin.
         """
         if y is None and makes_batches(x):
-            told = self.evaluate_generator(x, steps=steps, verbose=verbose)
+            given: dict[str, Any] = {"verbose": verbose, "callbacks": callbacks}
+            told = self.evaluate_generator(x, steps=steps, **given)
             return self._told(to_list(told), return_dict)
         ins = self._ins_for("test_function", x, y, (sample_weight, None), "evaluate")
         feed = self._labelled_feed(ins, batch_size, steps)
-        events = evaluate_events(self._make_test_function(), feed, self, verbose, unheard=True)
+        events = evaluate_events(
+            self._make_test_function(), feed, self, verbose, unheard=True, callbacks=callbacks
+        )
         return self._told(Stage("evaluate", events, self).run(), return_dict)
 
     def predict(
-        self, x: Any, batch_size: int | None = None, verbose: int = 0, steps: int | None = None
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: int = 0,
+        steps: int | None = None,
+        callbacks: Any = None,
     ) -> Any:
         """Return the outputs for `x`: an array, or a list of them, with a row for each sample.
 
-        `x` may be a generator or a `Sequence`: see `predict_generator`.
+        `x` may be a generator or a `Sequence`: see `predict_generator`. The callbacks are told by
+        `on_predict_begin` and its kin.
         """
         if makes_batches(x):
-            return self.predict_generator(x, steps=steps, verbose=verbose)
+            return self.predict_generator(x, steps=steps, verbose=verbose, callbacks=callbacks)
         ins = self._ready_ins("predict_function", x, None, 0.0)
         if ins is None:
             self._make_ready_for("predict_function", x)
@@ -461,12 +476,14 @@ class Model(Network):
         known = self._known_batches["predict_function"]
         is_one = steps is None and known.is_one_batch(ins, batch_size)
         feed = None if is_one else self._feed(ins, batch_size, steps)
-        if (feed is None or feed.steps == 1) and not verbose and not is_watched():
+        is_unheard = not verbose and not callbacks and not is_watched()
+        if (feed is None or feed.steps == 1) and is_unheard:
             outs = f(ins)
             if 0 not in [out.ndim for out in outs]:
                 return unpack_singleton(outs)
         feed = self._feed(ins, batch_size, steps) if feed is None else feed
-        return Stage("predict", predict_events(f, feed, verbose, unheard=True), self).run()
+        events = predict_events(f, feed, verbose, True, self, callbacks)
+        return Stage("predict", events, self).run()
 
     # --- the same on what a generator or a Sequence makes -----------------------------------------
 
@@ -556,8 +573,8 @@ class Model(Network):
         generator = self._ready_for_generator(generator, "test_function")
         f = self._make_test_function()
 
-        def loop(feed: Any, verbose: int) -> Any:
-            return evaluate_events(f, feed, self, verbose, unheard=True)
+        def loop(feed: Any, verbose: int, callbacks: Any) -> Any:
+            return evaluate_events(f, feed, self, verbose, unheard=True, callbacks=callbacks)
 
         standardize = self._standardizer(0.0)
         return unpack_singleton(
@@ -585,24 +602,25 @@ class Model(Network):
             x, _, _ = split_item(item, with_targets=False)
             return self._standardize_inputs(x) + self._flags(0.0)
 
-        def loop(feed: Any, verbose: int) -> Any:
-            return predict_events(f, feed, verbose, unheard=True)
+        def loop(feed: Any, verbose: int, callbacks: Any) -> Any:
+            return predict_events(f, feed, verbose, True, self, callbacks)
 
         return self._over_batches("predict", loop, generator, standardize, workers, **given)
 
     def _over_batches(
         self,
         name: str,
-        loop: Callable[[Any, int], Any],
+        loop: Callable[[Any, int, Any], Any],
         generator: Any,
         standardize: Callable[[Any], list[Any]],
         workers: WorkerOptions,
         steps: int | None = None,
         verbose: int = 0,
+        callbacks: Any = None,
     ) -> Any:
         """Run a loop once over batches: what evaluating and predicting share."""
         with generator_feed(generator, steps, standardize, False, workers) as feed:
-            return Stage(name, loop(feed, verbose), self).run()
+            return Stage(name, loop(feed, verbose, callbacks), self).run()
 
     def _standardizer(self, phase: float, class_weight: Any = None) -> Callable[[Any], list[Any]]:
         name = "train_function" if phase else "test_function"
@@ -684,8 +702,10 @@ class Model(Network):
 
     def _told(self, numbers: list[Any], return_dict: bool) -> Any:
         """Return the loss, [loss, metrics...], or a dict of them by name."""
+        if habits().logs_so_far:
+            numbers = [as_number(x) for x in numbers]
         if return_dict:
-            return dict(zip(self.metrics_names, numbers, strict=True))
+            return in_order(dict(zip(self.metrics_names, numbers, strict=True)))
         return unpack_singleton(numbers)
 
     # --- data that fit the model ------------------------------------------------------------------

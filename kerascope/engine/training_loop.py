@@ -26,7 +26,7 @@ from kerascope.backend.graph import Apply, Variable, applies_in_order, leaves
 from kerascope.backend.ops.random import RandomOp
 from kerascope.backend.ops.scan import Scan
 from kerascope.callbacks import CallbackList, History, Progbar
-from kerascope.callbacks.recording import RunningMeans
+from kerascope.callbacks.recording import RunningMeans, in_order
 from kerascope.callers import warn
 from kerascope.configured import plain
 from kerascope.engine.arguments import to_list, unpack_singleton
@@ -166,6 +166,7 @@ def fit_events(
     warned = False
     model.stop_training = False
     callbacks.on_train_begin()
+    last_logs: dict[str, Any] = {}
     wanted, done = range(initial_epoch, epochs), 0  # batches of the first of them
     if resumption is not None:
         wanted, done = resumption.begin(model, epochs)
@@ -197,15 +198,18 @@ def fit_events(
         done = 0
         is_validated = val_epochs is None or epoch in val_epochs
         if val_f is not None and is_validated and not model.stop_training:
-            val_outs = yield from evaluate_events(val_f, val_feed, model, unheard=unheard)
+            val_outs = yield from evaluate_events(
+                val_f, val_feed, model, unheard=unheard, callbacks=callbacks
+            )
             epoch_logs.update(
                 ("val_" + label, o) for label, o in zip(out_labels, val_outs, strict=True)
             )
         callbacks.on_epoch_end(epoch, epoch_logs)
         yield EpochEnded(epoch, epoch_logs)
+        last_logs = epoch_logs
         if model.stop_training:
             break
-    callbacks.on_train_end()
+    callbacks.on_train_end(last_logs if habits().logs_so_far else None)
 
 
 def validation_epochs(validation_freq: Any, epochs: int, where: str) -> Container[int]:
@@ -289,30 +293,61 @@ def _warn_of_loss(loss: Any, epoch: int, batch_index: int) -> bool:
 
 
 def evaluate_events(
-    f: Function, feed: Any, model: Any, verbose: int = 0, unheard: bool = False
+    f: Function,
+    feed: Any,
+    model: Any,
+    verbose: int = 0,
+    unheard: bool = False,
+    callbacks: Any = None,
 ) -> Generator[Any, Any, list[Any]]:
     """Run a model's test function over a feed; return its outputs' means, weighted by batch size.
 
     Of a metric with a state, which is reset first, the last result counts. Whoever drains this and
     looks at no event says so by `unheard`: then there is no stage for a batch if nobody watches.
     """
+    told = _told(callbacks, model, feed, verbose)
+    begin, end = told.hooks("on_test_batch_begin"), told.hooks("on_test_batch_end")
     labels, stateful = model.metrics_names, model.stateful_metric_names
     bar = Progbar(feed.samples or feed.steps, verbose=verbose, stateful_metrics=stateful)
     means = RunningMeans(stateful)
     model.reset_metrics()
+    model.stop_evaluating = False
+    told.tell("on_test_begin", {})
     seen = 0
     for step, (size, ins_batch) in enumerate(feed.epoch()):
+        for hook in begin:
+            hook(step, {})
         outs = f(ins_batch) if unheard and not is_watched() else (yield f.stage(ins_batch))
         for label, out in zip(labels, outs, strict=True):
             means.add(label, out, size)
         seen += size
         if verbose:
             bar.update(seen if feed.samples else step + 1, list(zip(labels, outs, strict=True)))
+        for hook in end:
+            hook(step, in_order(means.results()))
+        if model.stop_evaluating:
+            break
+    told.tell("on_test_end", in_order(means.results()))
     return [means.result(label) for label in labels]
 
 
+def _told(callbacks: Any, model: Any, feed: Any, verbose: int) -> CallbackList:
+    """Return whom to tell of an evaluation or prediction: those of `fit`, or those given to it."""
+    if isinstance(callbacks, CallbackList):
+        return callbacks
+    told = CallbackList(callbacks)
+    told.set_model(model)
+    told.set_params({"verbose": verbose, "epochs": 1, "steps": feed.steps})
+    return told
+
+
 def predict_events(
-    f: Function, feed: Any, verbose: int = 0, unheard: bool = False
+    f: Function,
+    feed: Any,
+    verbose: int = 0,
+    unheard: bool = False,
+    model: Any = None,
+    callbacks: Any = None,
 ) -> Generator[Any, Any, Any]:
     """Run a predict function over a feed; return its outputs joined along the samples.
 
@@ -320,14 +355,26 @@ def predict_events(
     """
     bar = Progbar(feed.samples or feed.steps, verbose=verbose)
     rows = Rows(feed.samples)
+    told = _told(callbacks, model, feed, verbose)
+    begin, end = told.hooks("on_predict_batch_begin"), told.hooks("on_predict_batch_end")
+    if model is not None:
+        model.stop_predicting = False
+    told.tell("on_predict_begin", {})
     seen = 0
     for step, (size, ins_batch) in enumerate(feed.epoch()):
+        for hook in begin:
+            hook(step, {})
         outs = f(ins_batch) if unheard and not is_watched() else (yield f.stage(ins_batch))
         rows.add(to_list(outs), seen, size)
         seen += size
         if verbose:
             bar.update(seen if feed.samples else step + 1, [])
-    return unpack_singleton(rows.joined())
+        for hook in end:
+            hook(step, {"outputs": unpack_singleton(to_list(outs))})
+        if getattr(model, "stop_predicting", False):
+            break
+    told.tell("on_predict_end", {})
+    return unpack_singleton([x[:seen] for x in rows.joined()] if end else rows.joined())
 
 
 class Rows:

@@ -78,7 +78,10 @@ class _Counting(Metric):
         """Return the four counts of a batch."""
         if self.class_id is not None:
             y_true, y_pred = y_true[..., self.class_id], y_pred[..., self.class_id]
-        return _counts(y_true, y_pred, weights, self._bounds)
+        bounds, even = self._bounds, np.linspace(0, 1, len(self._bounds))
+        if len(bounds) > 2 and np.allclose(bounds, even, atol=1e-6):  # as Keras 3 has it
+            y_pred = K.clip(y_pred, 0.0, 1.0)
+        return _counts(y_true, y_pred, weights, bounds)
 
     def from_counts(self, tp: Tensor, fp: Tensor, tn: Tensor, fn: Tensor) -> Tensor:
         """Return the metric, one number for each threshold."""
