@@ -166,7 +166,7 @@ def fit_events(
     warned = False
     model.stop_training = False
     callbacks.on_train_begin()
-    last_logs: dict[str, Any] = {}
+    epoch_logs: dict[str, Any] = {}
     wanted, done = range(initial_epoch, epochs), 0  # batches of the first of them
     if resumption is not None:
         wanted, done = resumption.begin(model, epochs)
@@ -176,7 +176,7 @@ def fit_events(
         if resumption is not None and done:
             resumption.restore()
         yield EpochBegun(epoch)
-        epoch_logs: dict[str, Any] = {}
+        epoch_logs = {}
         is_unheard = unheard and callbacks.only_count_batches and not is_watched()
         batches = feed.epoch(kept=not is_unheard, done=done)
         if done and model.stop_training:
@@ -198,18 +198,15 @@ def fit_events(
         done = 0
         is_validated = val_epochs is None or epoch in val_epochs
         if val_f is not None and is_validated and not model.stop_training:
-            val_outs = yield from evaluate_events(
-                val_f, val_feed, model, unheard=unheard, callbacks=callbacks
-            )
+            val_outs = yield from evaluate_events(val_f, val_feed, model, 0, unheard, callbacks)
             epoch_logs.update(
                 ("val_" + label, o) for label, o in zip(out_labels, val_outs, strict=True)
             )
         callbacks.on_epoch_end(epoch, epoch_logs)
         yield EpochEnded(epoch, epoch_logs)
-        last_logs = epoch_logs
         if model.stop_training:
             break
-    callbacks.on_train_end(last_logs if habits().logs_so_far else None)
+    callbacks.on_train_end(epoch_logs if habits().logs_so_far else None)
 
 
 def validation_epochs(validation_freq: Any, epochs: int, where: str) -> Container[int]:
