@@ -27,8 +27,8 @@ working::
     │   ├── RefusedImportError (ImportError)        ... in `import tensorflow.contrib`
     │   └── RefusedAttributeError (AttributeError)  ... in `tf.Session`
     └── NotYetError                         Keras has it and kerascope does not yet
-        ├── NotYetImportError (ImportError)         ... in `from kerascope.layers import Resizing`
-        └── NotYetAttributeError (AttributeError)   ... in `layers.Resizing`
+        ├── NotYetImportError (ImportError)         ... in `from kerascope.layers import RandomCrop`
+        └── NotYetAttributeError (AttributeError)   ... in `layers.RandomCrop`
 
 A message says where, what was expected, what came, and what to do::
 
@@ -195,11 +195,11 @@ class NotYetError(KerascopeError):
 
 
 class NotYetImportError(NotYetError, ImportError):
-    """A name that is not here yet was imported: `from kerascope.layers import Resizing`."""
+    """A name that is not here yet was imported: `from kerascope.layers import RandomCrop`."""
 
 
 class NotYetAttributeError(NotYetError, AttributeError):
-    """A name that is not here yet was used: `layers.Resizing`; `hasattr` is False."""
+    """A name that is not here yet was used: `layers.RandomCrop`; `hasattr` is False."""
 
 
 class RefusedError(KerascopeError, NotImplementedError):

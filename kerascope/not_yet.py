@@ -1,6 +1,6 @@
 """Names of Keras that are not here: two tables, and the errors that are made from them.
 
-A script that says `layers.Resizing` shall read that kerascope knows the name, does not have it, and
+A script that says `layers.MixUp` shall read that kerascope knows the name, does not have it, and
 what to use instead; a misspelt name shall read which one was meant. A module calls
 `answer_missing_names(__name__)` at its end; `compat.finder` answers for what is imported.
 
@@ -124,11 +124,9 @@ _ARCHITECTURES = """
     MobileNetV3Small NASNetLarge NASNetMobile ResNet101V2 ResNet152V2 ResNet50V2"""
 
 _PREPARING_DATA = """
-    AugMix AutoContrast CenterCrop CutMix Equalization
-    HashedCrossing Hashing MelSpectrogram MixUp RandAugment RandomBrightness
-    RandomColorJitter RandomContrast RandomCrop RandomErasing RandomFlip RandomGrayscale
-    RandomHue RandomInvert RandomRotation RandomSaturation RandomSharpness RandomShear
-    RandomTranslation RandomZoom Resizing STFTSpectrogram """
+    AugMix AutoContrast CutMix Equalization HashedCrossing Hashing MelSpectrogram MixUp
+    RandAugment RandomColorJitter RandomCrop RandomErasing RandomGrayscale RandomHue
+    RandomInvert RandomSaturation RandomSharpness RandomShear STFTSpectrogram"""
 
 # Module -> (names, what to do instead).
 NAMES: dict[str, tuple[tuple[str, str], ...]] = {
@@ -148,6 +146,13 @@ NAMES: dict[str, tuple[tuple[str, str], ...]] = {
     "kerascope.ops": (
         (_COMPLEX, "It returns complex numbers, and no tensor holds them; ops.eigh is real."),
         ("ctc_decode rearrange", "Write it with K functions, or as an Op of your own."),
+    ),
+    "kerascope.ops.image": (
+        (
+            """elastic_transform extract_patches_3d gaussian_blur perspective_transform
+            scale_and_translate sobel_edges ssim""",
+            "Write it with those that are here, or with keras.ops.",
+        ),
     ),
     "kerascope.random": (("beta categorical gamma shuffle", "Draw it with NumPy."),),
     "kerascope.callbacks": (

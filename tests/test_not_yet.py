@@ -32,10 +32,10 @@ def test_a_name_that_is_not_here_yet_says_so_and_what_to_use(module, name):
 def test_it_is_an_error_of_ours_that_a_try_around_an_import_expects():
     assert issubclass(NotYetError, KerascopeError)
     try:
-        from kerascope.layers import Resizing
+        from kerascope.layers import RandomCrop
     except ImportError as error:
-        Resizing = error
-    assert "with NumPy" in str(Resizing)
+        RandomCrop = error
+    assert "with NumPy" in str(RandomCrop)
 
 
 @pytest.mark.parametrize(

@@ -183,6 +183,12 @@ def learning_phase() -> Placeholder | int:
     return 0 if is_eager() and isinstance(_state.phase, Placeholder) else _state.phase
 
 
+def phase_is_open() -> bool:
+    """Tell whether numbers are computed and nobody has said for which phase."""
+    is_fixed = _phase_in_scope.get() is not None or not isinstance(_state.phase, Placeholder)
+    return is_eager() and not is_fixed
+
+
 @contextmanager
 def learning_phase_scope(value: int) -> Iterator[None]:
     """Fix the learning phase to 0 or 1 for what is built inside the `with` block."""

@@ -62,7 +62,7 @@ MOVED: dict[str, str] = {
     # Keras 3
     "config": "compat.keras_config",
     "ops": "layers.keras_ops",
-    "ops.image": "layers.keras_ops",
+    "ops.image": "layers.keras_ops_image",
     "ops.linalg": "layers.keras_ops",
     "ops.nn": "layers.keras_ops",
     "ops.numpy": "layers.keras_ops",

@@ -309,7 +309,7 @@ def phase_of(layer: Layer, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]
     if not accepts(layer.call, "training"):
         kwargs.pop("training", None)
     elif training is None and habits().training_is_bool:
-        training = kwargs["training"] = learning_phase()
+        kwargs["training"] = learning_phase()  # what holds anyway, for layers inside too
     if training is None or isinstance(training, Tensor):
         return kwargs, nullcontext()
     return kwargs, learning_phase_scope(int(bool(training)))

@@ -71,6 +71,8 @@ __all__ = sorted({*_OWN, *(name for module in _MODULES for name in module.__all_
 # Module -> the names in it, which are loaded when one of them is asked for.
 _LATER = {
     "categories": "CategoryEncoding Discretization",
+    "images": """CenterCrop RandomBrightness RandomContrast RandomFlip RandomRotation
+        RandomTranslation RandomZoom Resizing""",
     "keras1": "Highway MaxoutDense ParametricSoftplus SReLU TimeDistributedDense",
     "keras1_recurrent": "ConvRecurrent2D Recurrent time_distributed_dense",
     "vocabularies": "IntegerLookup StringLookup TextVectorization",

@@ -936,7 +936,7 @@ _LATER = ("keras_ops_numpy", "keras_ops_core", "keras_ops_linalg", "keras_ops_nn
 
 def every_operation() -> dict[str, tuple[str, Callable[..., Any]]]:
     """Return `OPERATIONS` with all its rows."""
-    for name in _LATER:
+    for name in (*_LATER, "keras_ops_image"):  # whose functions are in keras.ops.image alone
         import_module(f"kerascope.layers.{name}")
     return OPERATIONS
 

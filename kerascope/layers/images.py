@@ -1,0 +1,482 @@
+"""Layers that bring images to a size, and those that change them at random in training.
+
+All are made of K functions, so they work on arrays, in front of a model, and inside one. Called on
+arrays a random layer acts, unless `training=False` says otherwise, as in Keras 3; in a model that
+is trained it acts in training alone. A random layer gives floats, where Keras keeps some types.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor, is_eager
+from kerascope.backend.shapes import Shape
+from kerascope.backend.state import phase_is_open
+from kerascope.engine.base_layer import Layer
+from kerascope.errors import ArgumentError
+from kerascope.layers import keras_ops as ops
+from kerascope.layers.arguments import Training, positive_int
+from kerascope.layers.keras_ops_image import (
+    FILL_MODES,
+    INTERPOLATIONS,
+    affine_transform,
+    channels_last,
+    crop_images,
+    one_of,
+    resize,
+)
+
+__all__ = [
+    "CenterCrop",
+    "RandomBrightness",
+    "RandomContrast",
+    "RandomFlip",
+    "RandomRotation",
+    "RandomTranslation",
+    "RandomZoom",
+    "Resizing",
+]
+
+Factor = float | Sequence[float]
+
+
+# --- a size ---------------------------------------------------------------------------------------
+
+
+class _OfSize(Layer):
+    """Base: images of a certain number of rows and columns come out."""
+
+    def __init__(
+        self, height: int, width: int, data_format: str | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.height = positive_int(height, f"{self.label}: height")
+        self.width = positive_int(width, f"{self.label}: width")
+        self.data_format = K.normalize_data_format(data_format)
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the shape with `height` rows and `width` columns."""
+        if self.data_format == "channels_first":
+            return (*input_shape[:-2], self.height, self.width)
+        return (*input_shape[:-3], self.height, self.width, input_shape[-1])
+
+
+class Resizing(_OfSize):
+    """Resizes images.
+
+    Parameters
+    ----------
+    height, width : int
+        What comes out.
+    interpolation : {"bilinear", "nearest", "bicubic", "lanczos3", "lanczos5"}
+        How pixels between pixels are computed.
+    crop_to_aspect_ratio, pad_to_aspect_ratio : bool
+        Whether first the middle is cut out, or a border added, so that nothing is stretched.
+    fill_mode : {"constant"}
+    fill_value : float
+        What the border is filled with.
+    antialias : bool
+        Whether a smaller image is made of means.
+    data_format : {"channels_last", "channels_first"}, optional
+        Default `K.image_data_format()`.
+    **kwargs
+        As for `Layer`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Resizing(2, 2)(np.arange(16.0).reshape(1, 4, 4, 1))[0, :, :, 0].tolist()
+    [[2.5, 4.5], [10.5, 12.5]]
+    """
+
+    def __init__(
+        self,
+        height: int,
+        width: int,
+        interpolation: str = "bilinear",
+        crop_to_aspect_ratio: bool = False,
+        pad_to_aspect_ratio: bool = False,
+        fill_mode: str = "constant",
+        fill_value: float = 0.0,
+        antialias: bool = False,
+        data_format: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(height, width, data_format, **kwargs)
+        self.interpolation = one_of(f"{self.label}: interpolation", interpolation, INTERPOLATIONS)
+        self.crop_to_aspect_ratio = bool(crop_to_aspect_ratio)
+        self.pad_to_aspect_ratio = bool(pad_to_aspect_ratio)
+        self.fill_mode, self.fill_value = fill_mode, fill_value
+        self.antialias = bool(antialias)
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the images in the new size; whole numbers stay whole."""
+        images = inputs if "int" in inputs.dtype else K.cast(inputs, self.dtype)
+        return resize(
+            images, (self.height, self.width), self.interpolation, self.antialias,
+            self.crop_to_aspect_ratio, self.pad_to_aspect_ratio, self.fill_mode, self.fill_value,
+            self.data_format,
+        )  # fmt: skip
+
+
+class CenterCrop(_OfSize):
+    """Cuts out the middle of images; those that are too small are resized and then cut.
+
+    Parameters
+    ----------
+    height, width : int
+        What comes out.
+    data_format : {"channels_last", "channels_first"}, optional
+        Default `K.image_data_format()`.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ShapeError
+        The size of the images is not known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> CenterCrop(1, 2)(np.arange(12.0).reshape(1, 3, 4, 1)).ravel().tolist()
+    [5.0, 6.0]
+    """
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the middle of the images."""
+        x = K.cast(inputs, self.dtype)
+        is_first = self.data_format == "channels_first"
+        height, width = x.shape[-2:] if is_first else x.shape[-3:-1]
+        if height is not None and width is not None:
+            top, left = (height - self.height) // 2, (width - self.width) // 2
+            if min(top, left) < 0 or self.height > height or self.width > width:
+                size = (self.height, self.width)
+                return resize(x, size, crop_to_aspect_ratio=True, data_format=self.data_format)
+        else:
+            top = left = 0  # crop_images says what is missing
+        return crop_images(
+            x, top, left, target_height=self.height, target_width=self.width,
+            data_format=self.data_format,
+        )  # fmt: skip
+
+
+# --- at random ------------------------------------------------------------------------------------
+
+
+class _RandomImages(Layer):
+    """Base: a subclass says in `changed` what becomes of a batch in training."""
+
+    factor_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+
+    def __init__(
+        self, seed: int | None = None, data_format: str | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.seed = seed
+        self.data_format = K.normalize_data_format(data_format)
+        self._draws = 0
+        self.supports_masking = True
+
+    def checked(self, factor: Any, word: str = "factor", low: float | None = None) -> Any:
+        """Return a factor: a pair (low, high), or a number for (-number, number).
+
+        Raises
+        ------
+        ArgumentError
+            It lies outside of the layer's range.
+        """
+        if isinstance(factor, (list, tuple)):
+            pair = tuple(factor)
+        else:
+            pair = (low, factor) if low is not None else (-abs(factor), abs(factor))
+        least, most = self.factor_range
+        if len(pair) != 2 or not least <= min(pair) <= max(pair) <= most:
+            raise ArgumentError(
+                f"{self.label}: {word} {factor!r}; expected one or two numbers from {least} to "
+                f"{most}."
+            )
+        return (min(pair), max(pair))
+
+    def drawn(self, images: Tensor, pair: Sequence[float]) -> Tensor:
+        """Return a number between two for each image, of shape (batch, 1).
+
+        With a seed, each call on arrays draws other numbers, in an order that the seed decides.
+        """
+        self._draws += 1
+        seed = None if self.seed is None else (self.seed * 1009 + self._draws) % 2**31
+        low, high = pair
+        return K.random_uniform((ops.shape(images)[0], 1), low, high, images.dtype, seed)
+
+    def changed(self, images: Tensor) -> Tensor:
+        """Return a batch, whose channels are the last axis, as it is in training."""
+        raise NotImplementedError(f"{type(self).__name__} does not define changed")
+
+    def call(self, inputs: Tensor, training: Training = None) -> Tensor:
+        """Return the images, in training changed at random."""
+        if phase_is_open():
+            training = True
+        if not is_eager():
+            self._draws = 0  # so that a model made again draws the same
+        inputs = K.cast(inputs, self.dtype)
+        images, back = channels_last(inputs, self.data_format, self.label)
+        return K.in_train_phase(lambda: back(self.changed(images)), inputs, training)
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the input's shape."""
+        return input_shape
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments, and `data_format` in any case."""
+        return {**super().get_config(), "data_format": self.data_format}
+
+
+def _beside_pixels(numbers: Tensor) -> Tensor:
+    """Return (batch, 1) as (batch, 1, 1, 1)."""
+    return K.expand_dims(K.expand_dims(numbers, -1), -1)
+
+
+class RandomFlip(_RandomImages):
+    """Mirrors each image with a chance of one half.
+
+    Parameters
+    ----------
+    mode : {"horizontal_and_vertical", "horizontal", "vertical"}
+        Left and right, up and down, or each by itself.
+    seed : int, optional
+        Makes the choices repeatable.
+    data_format : {"channels_last", "channels_first"}, optional
+        Default `K.image_data_format()`.
+    **kwargs
+        As for `Layer`.
+    """
+
+    def __init__(
+        self,
+        mode: str = "horizontal_and_vertical",
+        seed: int | None = None,
+        data_format: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(seed, data_format, **kwargs)
+        modes = ("horizontal_and_vertical", "horizontal", "vertical")
+        self.mode = one_of(f"{self.label}: mode", mode, modes)
+
+    def changed(self, images: Tensor) -> Tensor:
+        """Return the images, some of them mirrored."""
+        for word, axis in (("horizontal", 2), ("vertical", 1)):
+            if word in self.mode:
+                is_kept = _beside_pixels(self.drawn(images, (0.0, 1.0))) < 0.5
+                images = ops.where(is_kept, images, K.reverse(images, axis))
+        return images
+
+
+class RandomBrightness(_RandomImages):
+    """Makes each image brighter or darker by a random amount.
+
+    Parameters
+    ----------
+    factor : float or pair of float
+        Share of the range that is added, between these or between -factor and factor.
+    value_range : pair of float
+        Between which numbers the pixels lie, and stay.
+    seed : int, optional
+        Makes the amounts repeatable.
+    **kwargs
+        As for `Layer`; `data_format` too.
+    """
+
+    def __init__(
+        self, factor: Factor, value_range: Any = (0, 255), seed: int | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(seed, **kwargs)
+        self.factor = self.checked(factor)
+        self.value_range = list(value_range)
+
+    def changed(self, images: Tensor) -> Tensor:
+        """Return the images with a number added to each."""
+        low, high = self.value_range
+        added = _beside_pixels(self.drawn(images, self.factor)) * float(high - low)
+        return K.clip(images + added, low, high)
+
+
+class RandomContrast(_RandomImages):
+    """Multiplies the distance of each pixel from its channel's mean by a random number.
+
+    Parameters
+    ----------
+    factor : float or pair of float
+        (a, b) stands for numbers between 1 - a and 1 + b; one number for those from 1 to 1 + b.
+    value_range : pair of float
+        Between which numbers the pixels lie, and stay.
+    seed : int, optional
+        Makes the numbers repeatable.
+    **kwargs
+        As for `Layer`; `data_format` too.
+    """
+
+    factor_range = (0.0, 1.0)
+
+    def __init__(
+        self, factor: Factor, value_range: Any = (0, 255), seed: int | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(seed, **kwargs)
+        self.factor = self.checked(factor, low=0)
+        self.value_range = tuple(value_range)
+
+    def changed(self, images: Tensor) -> Tensor:
+        """Return the images with another contrast each."""
+        less, more = self.factor
+        contrast = _beside_pixels(self.drawn(images, (1.0 - less, 1.0 + more)))
+        mean = K.mean(images, axis=[1, 2], keepdims=True)
+        return K.clip((images - mean) * contrast + mean, *self.value_range)
+
+
+class _Moved(_RandomImages):
+    """Base: each pixel is read at another place, about the middle of the image."""
+
+    def __init__(
+        self,
+        fill_mode: str,
+        interpolation: str,
+        seed: int | None,
+        fill_value: float,
+        data_format: str | None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(seed, data_format, **kwargs)
+        self.fill_mode = one_of(f"{self.label}: fill_mode", fill_mode, FILL_MODES)
+        known = INTERPOLATIONS[:2]
+        self.interpolation = one_of(f"{self.label}: interpolation", interpolation, known)
+        self.fill_value = fill_value
+
+    def places(self, images: Tensor) -> list[Any]:
+        """Return a, b, c, d, e, f: (x, y) is read at (a x + b y + c, d x + e y + f)."""
+        raise NotImplementedError(f"{type(self).__name__} does not define places")
+
+    def changed(self, images: Tensor) -> Tensor:
+        """Return the images, read at other places."""
+        height, width = ops.shape(images)[1:3]
+        x, y = ((K.cast(size, images.dtype) - 1.0) * 0.5 for size in (width, height))
+        a, b, c, d, e, f = self.places(images)
+        zero = K.zeros_like(images[:, 0, 0, :1])
+        numbers = [a, b, x - a * x - b * y + c, d, e, y - d * x - e * y + f, 0.0, 0.0]
+        transform = K.concatenate([zero + number for number in numbers], axis=1)
+        return affine_transform(
+            images, transform, self.interpolation, self.fill_mode, self.fill_value, "channels_last"
+        )
+
+
+class RandomRotation(_Moved):
+    """Turns each image about its middle.
+
+    Parameters
+    ----------
+    factor : float or pair of float
+        Parts of a whole turn, between these or between -factor and factor.
+    fill_mode : {"reflect", "constant", "wrap", "nearest", "mirror"}
+        What stands outside of the image; "mirror" repeats no border.
+    interpolation : {"bilinear", "nearest"}
+        How pixels between pixels are computed.
+    seed : int, optional
+        Makes the numbers repeatable.
+    fill_value : float
+        What "constant" fills with.
+    data_format : {"channels_last", "channels_first"}, optional
+        Default `K.image_data_format()`.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ShapeError
+        The size of the images is not known.
+    """
+
+    def __init__(
+        self,
+        factor: Factor,
+        fill_mode: str = "reflect",
+        interpolation: str = "bilinear",
+        seed: int | None = None,
+        fill_value: float = 0.0,
+        data_format: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(fill_mode, interpolation, seed, fill_value, data_format, **kwargs)
+        self.factor = self.checked(factor)
+
+    def places(self, images: Tensor) -> list[Any]:
+        """Return the numbers of a rotation."""
+        angle = self.drawn(images, self.factor) * (2.0 * math.pi)
+        cosine, sine = K.cos(angle), K.sin(angle)
+        return [cosine, -sine, 0.0, sine, cosine, 0.0]
+
+
+class _MovedByTwo(_Moved):
+    """Base: a factor for the rows and one for the columns."""
+
+    def __init__(
+        self,
+        height_factor: Factor,
+        width_factor: Any = None,
+        fill_mode: str = "reflect",
+        interpolation: str = "bilinear",
+        seed: int | None = None,
+        fill_value: float = 0.0,
+        data_format: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(fill_mode, interpolation, seed, fill_value, data_format, **kwargs)
+        self.height_factor: Any = height_factor
+        self.width_factor: Any = width_factor
+        self._rows = self.checked(height_factor, "height_factor")
+        columns = height_factor if width_factor is None else width_factor
+        self._columns = self.checked(columns, "width_factor")
+
+
+class RandomZoom(_MovedByTwo):
+    """Shows more or less of each image: a factor of 0.2 shows 20 % more rows and columns.
+
+    Parameters
+    ----------
+    height_factor : float or pair of float
+        What is added to 1, between these or between -factor and factor.
+    width_factor : float or pair of float, optional
+        Default: the same number as for the rows.
+    fill_mode, interpolation, seed, fill_value, data_format : object
+        As for `RandomRotation`.
+    **kwargs
+        As for `Layer`.
+    """
+
+    def places(self, images: Tensor) -> list[Any]:
+        """Return the numbers of a zoom."""
+        rows = 1.0 + self.drawn(images, self._rows)
+        same = self.width_factor is None
+        columns = rows if same else 1.0 + self.drawn(images, self._columns)
+        return [columns, 0.0, 0.0, 0.0, rows, 0.0]
+
+
+class RandomTranslation(_MovedByTwo):
+    """Shifts each image.
+
+    Parameters
+    ----------
+    height_factor, width_factor : float or pair of float
+        Shares of the size, down and to the right, between these or between -factor and factor.
+    fill_mode, interpolation, seed, fill_value, data_format : object
+        As for `RandomRotation`.
+    **kwargs
+        As for `Layer`.
+    """
+
+    def places(self, images: Tensor) -> list[Any]:
+        """Return the numbers of a shift."""
+        height, width = (K.cast(size, images.dtype) for size in ops.shape(images)[1:3])
+        down = self.drawn(images, self._rows) * height
+        right = self.drawn(images, self._columns) * width
+        return [1.0, 0.0, -right, 0.0, 1.0, -down]

@@ -1,0 +1,435 @@
+"""The rows of `keras.ops.image`: see `keras_ops`. Images are (rows, columns, channels), or a batch.
+
+Resizing is a product with a matrix for each axis; everything that turns, shifts or bends images
+reads them at other places, `_read_at`. So gradients flow through all of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor, TensorLike, as_tensor
+from kerascope.backend.ops import mathematics as m
+from kerascope.backend.ops.elementwise import floating
+from kerascope.errors import ArgumentError, NotYetError, ShapeError
+from kerascope.layers import keras_ops as ops
+from kerascope.layers.keras_ops_numpy import pad
+from kerascope.layers.operation_rows import IMAGE, public, row
+
+_OTHERS = {*globals()}  # what is no operation
+
+INTERPOLATIONS = ("bilinear", "nearest", "bicubic", "lanczos3", "lanczos5")
+FILL_MODES = ("constant", "nearest", "wrap", "mirror", "reflect")
+
+
+def one_of(what: str, value: Any, known: Sequence[Any]) -> Any:
+    """Return a value that is one of those known, or raise ArgumentError."""
+    if value not in known:
+        names = ", ".join(map(repr, known))
+        raise ArgumentError(f"{what} {value!r}; expected one of {names}.")
+    return value
+
+
+def channels_last(images: Tensor, data_format: str | None, what: str) -> tuple[Tensor, Any]:
+    """Return a batch of images with the channels last, and what brings images back.
+
+    Raises
+    ------
+    ShapeError
+        They are neither one image nor a batch.
+    """
+    if images.ndim not in (3, 4):
+        raise ShapeError(
+            f"{what}: images have shape {images.shape}; expected (rows, columns, channels) or "
+            f"(batch, rows, columns, channels), or with 'channels_first' the channels before them."
+        )
+    is_first = K.normalize_data_format(data_format) == "channels_first"
+    is_single = images.ndim == 3
+    batch = K.expand_dims(images, 0) if is_single else images
+    batch = K.permute_dimensions(batch, (0, 2, 3, 1)) if is_first else batch
+
+    def back(x: Tensor) -> Tensor:
+        x = K.permute_dimensions(x, (0, 3, 1, 2)) if is_first else x
+        return x[0] if is_single else x
+
+    return batch, back
+
+
+def _sizes(images: Tensor, what: str) -> tuple[int, int]:
+    """Return the rows and columns of a batch.
+
+    Raises
+    ------
+    ShapeError
+        They are not known.
+    """
+    height, width = images.shape[1:3]
+    if height is None or width is None:
+        raise ShapeError(
+            f"{what}: images have shape {images.shape}; expected known numbers of rows and "
+            f"columns. Give the Input these sizes."
+        )
+    return height, width
+
+
+def _in_type_of(x: Tensor, images: Tensor, rounded: Callable[[Any], Any]) -> Tensor:
+    """Return numbers in the type of the images: whole ones are rounded, within their range."""
+    if "int" not in images.dtype:
+        return x
+    limits = np.iinfo(images.dtype)
+    return K.cast(K.clip(rounded(x), float(limits.min), float(limits.max)), images.dtype)
+
+
+def _rounded(x: Tensor) -> Tensor:
+    """Return the nearest whole numbers, halves away from zero."""
+    return K.sign(x) * m.Floor()(K.abs(x) + 0.5)
+
+
+# --- other sizes ----------------------------------------------------------------------------------
+
+
+def _lanczos(x: np.ndarray, radius: float) -> np.ndarray:
+    return np.where(x > radius, 0.0, np.sinc(x) * np.sinc(x / radius))
+
+
+def _cubic(x: np.ndarray) -> np.ndarray:
+    near, far = (1.5 * x - 2.5) * x * x + 1, ((-0.5 * x + 2.5) * x - 4) * x + 2
+    return np.where(x >= 2, 0.0, np.where(x >= 1, far, near))
+
+
+# How much an entry counts at a distance. Keys: Cubic convolution interpolation, 1981; Lanczos.
+_KERNELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "bilinear": lambda x: np.maximum(0.0, 1.0 - x),
+    "bicubic": _cubic,
+    "lanczos3": lambda x: _lanczos(x, 3.0),
+    "lanczos5": lambda x: _lanczos(x, 5.0),
+}
+
+
+def _weights(old: int, new: int, method: str, antialias: bool) -> np.ndarray:
+    """Return the matrix (old, new) that resizes an axis."""
+    if method == "nearest":
+        places = np.floor((np.arange(new) + 0.5) * old / new).astype(int)
+        return (np.arange(old)[:, None] == places).astype("float32")
+    step = old / new
+    distance = np.abs((np.arange(new) + 0.5) * step - 0.5 - np.arange(old)[:, None])
+    counts = _KERNELS[method](distance / (max(step, 1.0) if antialias else 1.0))
+    return (counts / counts.sum(0)).astype("float32")
+
+
+@row(IMAGE)
+def resize(
+    images: TensorLike,
+    size: Any,
+    interpolation: str = "bilinear",
+    antialias: bool = False,
+    crop_to_aspect_ratio: bool = False,
+    pad_to_aspect_ratio: bool = False,
+    fill_mode: str = "constant",
+    fill_value: float = 0.0,
+    data_format: str | None = None,
+) -> Any:
+    """Return images with other numbers of rows and columns."""
+    one_of("interpolation", interpolation, INTERPOLATIONS)
+    one_of("fill_mode", fill_mode, ("constant",))
+    if pad_to_aspect_ratio and crop_to_aspect_ratio:
+        raise ArgumentError("resize: expected one of crop_ and pad_to_aspect_ratio, not both.")
+    images = as_tensor(images)
+    x, back = channels_last(floating(images), data_format, "resize")
+    height, width = _sizes(x, "resize")
+    new_height, new_width = size
+    wanted = int(width * new_height / new_width), int(height * new_width / new_height)
+    if crop_to_aspect_ratio:
+        rows, columns = min(height, wanted[0]) or height, min(width, wanted[1]) or width
+        top, left = (height - rows) // 2, (width - columns) // 2
+        x = x[:, top : top + rows, left : left + columns]
+    elif pad_to_aspect_ratio:
+        beside = [
+            max(0, (new - old) // 2) for new, old in zip(wanted, (height, width), strict=True)
+        ]
+        x = _padded(x, [(n, n) for n in beside], fill_value)
+    height, width = _sizes(x, "resize")
+    down = K.constant(_weights(height, new_height, interpolation, antialias), x.dtype)
+    across = K.constant(_weights(width, new_width, interpolation, antialias), x.dtype)
+    return _in_type_of(back(K.einsum("bhwc,hy,wx->byxc", x, down, across)), images, K.round)
+
+
+def _padded(x: Tensor, beside: list[tuple[int, int]], fill_value: float) -> Tensor:
+    """Return a batch with places around it."""
+    if not any(n for pair in beside for n in pair):
+        return x
+    return pad(x, [(0, 0), *beside, (0, 0)], constant_values=fill_value)
+
+
+def _missing(
+    sizes: tuple[int, int], before: Any, after: Any, target: Any, sign: int
+) -> list[tuple[int, int]]:
+    """Return how many places there are before and after on both axes, of which two are given."""
+    found = []
+    for size, first, last, whole in zip(sizes, before, after, target, strict=True):
+        if sum(x is not None for x in (first, last, whole)) != 2:
+            raise ArgumentError(
+                f"keras.ops.image: {first}, {last} before and behind, {whole} as the whole; "
+                f"expected exactly two of them for each axis."
+            )
+        if whole is not None:
+            rest = sign * (whole - size)
+            first = rest - last if first is None else first
+            last = rest - first
+        if min(first, last) < 0:
+            raise ArgumentError(f"keras.ops.image: {size} places cannot become {whole}.")
+        found.append((first, last))
+    return found
+
+
+@row(IMAGE)
+def pad_images(
+    images: TensorLike,
+    top_padding: int | None = None,
+    left_padding: int | None = None,
+    bottom_padding: int | None = None,
+    right_padding: int | None = None,
+    target_height: int | None = None,
+    target_width: int | None = None,
+    data_format: str | None = None,
+) -> Any:
+    """Return images with zeros around them; of three numbers for an axis two are given."""
+    x, back = channels_last(as_tensor(images), data_format, "pad_images")
+    before, after = (top_padding, left_padding), (bottom_padding, right_padding)
+    target = (target_height, target_width)
+    return back(_padded(x, _missing(_sizes(x, "pad_images"), before, after, target, 1), 0))
+
+
+@row(IMAGE)
+def crop_images(
+    images: TensorLike,
+    top_cropping: int | None = None,
+    left_cropping: int | None = None,
+    bottom_cropping: int | None = None,
+    right_cropping: int | None = None,
+    target_height: int | None = None,
+    target_width: int | None = None,
+    data_format: str | None = None,
+) -> Any:
+    """Return images without what lies around; of three numbers for an axis two are given."""
+    x, back = channels_last(as_tensor(images), data_format, "crop_images")
+    before, after = (top_cropping, left_cropping), (bottom_cropping, right_cropping)
+    height, width = _sizes(x, "crop_images")
+    target = (target_height, target_width)
+    (top, bottom), (left, right) = _missing((height, width), before, after, target, -1)
+    return back(x[:, top : height - bottom, left : width - right])
+
+
+# --- read at other places -------------------------------------------------------------------------
+
+
+def _inside(places: Tensor, size: int, fill_mode: str) -> Tensor:
+    """Return whole places, perhaps outside of an axis, as those that are read in their stead."""
+    if fill_mode in ("constant", "nearest"):
+        return K.clip(places, 0.0, size - 1.0)
+    period = float({"wrap": size, "reflect": 2 * size, "mirror": max(2 * size - 2, 1)}[fill_mode])
+    places = places - period * m.Floor()(places / period)
+    if fill_mode == "wrap":
+        return places
+    return K.minimum(places, period - (1.0 if fill_mode == "reflect" else 0.0) - places)
+
+
+def _read_at(
+    entries: Tensor,
+    sizes: Sequence[int],
+    places: Sequence[Tensor],
+    start: Any,
+    order: int,
+    fill_mode: str,
+    fill_value: Any,
+) -> Tensor:
+    """Return what stands at places between the entries of a grid.
+
+    Parameters
+    ----------
+    entries : Tensor, shape (all, ...)
+        The grids, each laid out in one row.
+    sizes : list of int
+        Of a grid.
+    places : list of Tensor
+        Along each axis of it, of the same shape.
+    start : Tensor or int
+        Where the grid of each place begins.
+    order : {0, 1}
+        Whether the nearest entry is taken, or a mean of the neighbours by their distance.
+    """
+    if order == 0:
+        corners: Any = [[(_rounded(x), None)] for x in places]
+    else:
+        below = [m.Floor()(x) for x in places]
+        corners = [
+            [(low, 1.0 - (x - low)), (low + 1.0, x - low)]
+            for x, low in zip(places, below, strict=True)
+        ]
+    further = entries.ndim - 1
+
+    def spread(x: Tensor) -> Tensor:
+        for _ in range(further):
+            x = K.expand_dims(x, -1)
+        return x
+
+    total: Any = None
+    for corner in itertools.product(*corners):
+        index, share = start, None
+        valid: Any = None
+        for (place, part), size in zip(corner, sizes, strict=True):
+            index = index * size + K.cast(_inside(place, size, fill_mode), "int32")
+            share = part if share is None or part is None else share * part
+            is_in = K.cast(K.equal(K.clip(place, 0.0, size - 1.0), place), entries.dtype)
+            valid = is_in if valid is None else valid * is_in
+        found = K.gather(entries, index)
+        if fill_mode == "constant":
+            valid = spread(valid)
+            found = found * valid + fill_value * (1.0 - valid)
+        found = found if share is None else found * spread(share)
+        total = found if total is None else total + found
+    return total
+
+
+@row(IMAGE)
+def map_coordinates(
+    inputs: TensorLike,
+    coordinates: Any,
+    order: int,
+    fill_mode: str = "constant",
+    fill_value: float = 0,
+) -> Any:
+    """Return what stands at places between the entries: a row of coordinates for each axis."""
+    one_of("order", order, (0, 1))
+    one_of("fill_mode", fill_mode, FILL_MODES)
+    given, places = as_tensor(inputs), floating(coordinates)
+    if None in given.shape or places.shape[0] != given.ndim:
+        raise ShapeError(
+            f"map_coordinates: inputs have shape {given.shape} and coordinates {places.shape}; "
+            f"expected known sizes, and a row of coordinates for each axis."
+        )
+    entries = K.reshape(floating(given), (-1,))
+    along = [places[i] for i in range(given.ndim)]
+    read = _read_at(entries, given.shape, along, 0, order, fill_mode, fill_value)  # type: ignore[arg-type]
+    return _in_type_of(read, given, _rounded)
+
+
+@row(IMAGE)
+def affine_transform(
+    images: TensorLike,
+    transform: Any,
+    interpolation: str = "bilinear",
+    fill_mode: str = "constant",
+    fill_value: float = 0,
+    data_format: str | None = None,
+) -> Any:
+    """Return images whose pixel (x, y) is that of ((a x + b y + c) / k, (d x + e y + f) / k).
+
+    `transform` has the numbers a, b, c, d, e, f, g, h for all images or for each; k is
+    g x + h y + 1.
+    """
+    images = as_tensor(images)
+    one_of("interpolation", interpolation, ("bilinear", "nearest"))
+    x, back = channels_last(floating(images), data_format, "affine_transform")
+    numbers = K.reshape(floating(transform), (-1, 8))
+    read = _transformed(x, numbers, interpolation, fill_mode, fill_value)
+    return _in_type_of(back(read), images, _rounded)
+
+
+def _transformed(x: Tensor, numbers: Tensor, interpolation: str, fill: str, value: Any) -> Tensor:
+    one_of("fill_mode", fill, FILL_MODES)
+    height, width = _sizes(x, "affine_transform")
+    rows, columns = np.divmod(np.arange(height * width, dtype="float32"), np.float32(width))
+    a, b, c, d, e, f, g, h = (numbers[:, i : i + 1] for i in range(8))
+    scale = g * columns + h * rows + 1.0
+    across = (a * columns + b * rows + c) / scale
+    down = (d * columns + e * rows + f) / scale
+    number = ops.shape(x)[0]
+    start = K.expand_dims(ops.arange(number, dtype="int32"), -1)
+    entries = K.reshape(x, (-1, x.shape[-1]))
+    order = int(interpolation == "bilinear")
+    # A place of each image: transforms of all images at once are stretched to that.
+    down, across = (place + K.cast(start * 0, x.dtype) for place in (down, across))
+    read = _read_at(entries, (height, width), (down, across), start, order, fill, value)
+    return K.reshape(read, (-1, height, width, x.shape[-1]))
+
+
+# --- colours --------------------------------------------------------------------------------------
+
+
+def _colours(images: TensorLike, data_format: str | None, what: str) -> tuple[list[Tensor], Any]:
+    x, back = channels_last(as_tensor(images), data_format, what)
+    if x.shape[-1] != 3:
+        raise ShapeError(f"{what}: images have shape {x.shape}; expected 3 channels.")
+    return [x[..., i : i + 1] for i in range(3)], back
+
+
+@row(IMAGE, "RGBToGrayscale")
+def rgb_to_grayscale(images: TensorLike, data_format: str | None = None) -> Any:
+    """Return how bright each pixel looks: 0.2989 red + 0.5870 green + 0.1140 blue."""
+    images = as_tensor(images)
+    (red, green, blue), back = _colours(floating(images), data_format, "rgb_to_grayscale")
+    grey = back(0.2989 * red + 0.5870 * green + 0.1140 * blue)
+    return K.cast(grey, images.dtype)
+
+
+@row(IMAGE, "RGBToHSV")
+def rgb_to_hsv(images: TensorLike, data_format: str | None = None) -> Any:
+    """Return hue, saturation and value of each pixel, between 0 and 1."""
+    (red, green, blue), back = _colours(images, data_format, "rgb_to_hsv")
+    value = K.maximum(K.maximum(red, green), blue)
+    span = value - K.minimum(K.minimum(red, green), blue)
+    saturation = ops.where(value > 0, span / ops.where(value > 0, value, 1.0), 0.0)
+    unit = 1.0 / ops.where(span > 0, span, 1.0) / 6.0
+    hue = ops.where(
+        K.equal(value, red),
+        (green - blue) * unit,
+        ops.where(K.equal(value, green), (blue - red) * unit + 2 / 6, (red - green) * unit + 4 / 6),
+    )
+    hue = ops.where(span > 0, hue + K.cast(hue < 0, hue.dtype), 0.0)
+    return back(K.concatenate([hue, saturation, value], axis=-1))
+
+
+@row(IMAGE, "HSVToRGB")
+def hsv_to_rgb(images: TensorLike, data_format: str | None = None) -> Any:
+    """Return red, green and blue of pixels that are given as hue, saturation and value."""
+    (hue, saturation, value), back = _colours(images, data_format, "hsv_to_rgb")
+    turned = hue * 6.0
+    red = K.clip(K.abs(turned - 3.0) - 1.0, 0.0, 1.0)
+    green = K.clip(2.0 - K.abs(turned - 2.0), 0.0, 1.0)
+    blue = K.clip(2.0 - K.abs(turned - 4.0), 0.0, 1.0)
+    parts = [((x - 1.0) * saturation + 1.0) * value for x in (red, green, blue)]
+    return back(K.concatenate(parts, axis=-1))
+
+
+# --- neighbours -----------------------------------------------------------------------------------
+
+
+@row(IMAGE)
+def extract_patches(
+    images: TensorLike,
+    size: Any,
+    strides: Any = None,
+    dilation_rate: Any = 1,
+    padding: str = "valid",
+    data_format: str | None = None,
+) -> Any:
+    """Return the pixels of each window of the images, in the place of channels."""
+    x, back = channels_last(floating(images), data_format, "extract_patches")
+    window = (size, size) if isinstance(size, int) else tuple(size)
+    if len(window) != 2:
+        raise NotYetError("extract_patches: of images alone; expected two sizes.")
+    steps = window if strides is None else strides
+    channels: Any = x.shape[-1]
+    pixels = math.prod(window) * channels
+    pick = K.constant(np.eye(pixels).reshape(*window, channels, pixels), x.dtype)
+    return back(ops.conv(x, pick, steps, padding, "channels_last", dilation_rate))
+
+
+__all__ = public(globals(), _OTHERS | {"channels_last", "one_of"})
