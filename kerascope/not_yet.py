@@ -228,7 +228,7 @@ def answer_missing_names(module_name: str, later: Mapping[str, str] | None = Non
             return found
         stand_in = refused(module_name, name)
         if stand_in is None:
-            raise missing(module_name, name, vars(module))
+            raise missing(module_name, name, {*vars(module), *(later or ())})
         setattr(module, name, stand_in)
         return stand_in
 

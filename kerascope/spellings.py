@@ -374,6 +374,9 @@ class Habits(NamedTuple):
         of the validation last. Otherwise a batch's own figures, in the order of `metrics_names`.
     endings_say_form : bool
         Whether a file of a model must have an ending that says its form, or is HDF5 under any name.
+    steps_are_batches : bool
+        Whether a number of steps counts batches of the arrays, which go on in the next epoch where
+        they ended, or how often all of the arrays are taken.
     activates_by_layers : bool
         Whether a layer is welcome as the activation of another one, or warned of.
     is_strict : bool
@@ -409,6 +412,7 @@ class Habits(NamedTuple):
     repeats_identity: bool = False
     logs_so_far: bool = False
     endings_say_form: bool = False
+    steps_are_batches: bool = False
     activates_by_layers: bool = False
     is_strict: bool = False
 
@@ -476,6 +480,7 @@ HABITS: dict[str, Habits] = {
         hdf5_of_keras_3=True,
         logs_so_far=True,
         endings_say_form=True,
+        steps_are_batches=True,
         activates_by_layers=True,
         is_strict=True,
     ),

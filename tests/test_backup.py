@@ -97,7 +97,7 @@ def test_an_interrupted_run_ends_as_an_undisturbed_one(scenario, tmp_path, undis
     check_an_interruption(scenario, 3, n, tmp_path, undisturbed(scenario))
 
 
-@pytest.mark.parametrize("scenario", ["arrays", "sequence"])
+@pytest.mark.parametrize("scenario", ["arrays", "steps_of_arrays", "sequence"])
 def test_it_does_so_from_the_end_of_an_epoch(scenario, tmp_path, undisturbed):
     check_an_interruption(scenario, "epoch", 3, tmp_path, undisturbed(scenario))
 

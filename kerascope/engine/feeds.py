@@ -112,6 +112,7 @@ class Feed:
 
     samples: Any = None
     steps: Any = None
+    goes_on = False
 
     def epoch(self, kept: bool = True, done: int = 0) -> Iterator[Batch]:
         """Yield (size, arrays) for each batch of an epoch of which `done` were there already."""
@@ -139,10 +140,14 @@ class ArrayFeed(Feed):
         the learning phase, which is handed on whole.
     batch_size : int
     shuffle : {True, False, "batch"}
-        Anew for each epoch; "batch" keeps the rows of a batch together, as HDF5 needs it.
+        Anew for each pass; "batch" keeps the rows of a batch together, as HDF5 needs it.
+    steps : int, optional
+        Batches of an epoch; by default all.
 
     Attributes
     ----------
+    goes_on : bool
+        Whether an epoch of fewer steps goes on in the next epoch where it ended.
     first_weight : int
         From which array on they are weights of samples. Most are ones: then known ones are fed in
         their place. What they are shuffled with must not change while there is a feed.
@@ -153,7 +158,13 @@ class ArrayFeed(Feed):
         The batch size is no positive whole number, or `shuffle` is something else.
     """
 
-    def __init__(self, ins: list[Any], batch_size: int, shuffle: bool | str = False) -> None:
+    def __init__(
+        self,
+        ins: list[Any],
+        batch_size: int,
+        shuffle: bool | str = False,
+        steps: int | None = None,
+    ) -> None:
         if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
             raise ArgumentError(f"batch_size is {batch_size!r}; expected a whole number >= 1.")
         if shuffle not in (True, False, "batch"):
@@ -162,10 +173,12 @@ class ArrayFeed(Feed):
         self.arrays = ins[: len(ins) - len(self.flags)]
         self.batch_size = int(batch_size)
         self.shuffle = shuffle
-        self.samples = int(self.arrays[0].shape[0])
-        self.steps = -(-self.samples // self.batch_size)
+        self._rows = int(self.arrays[0].shape[0])
+        self._batches = make_batches(self._rows, self.batch_size)
+        self._begins = 0  # the number of this epoch's first batch
+        self.steps = len(self._batches) if steps is None else checked_steps(steps)
+        self.samples = min(self._rows, self.steps * self.batch_size)
         self.first_weight = len(self.arrays)
-        self._batches = make_batches(self.samples, self.batch_size)
         self._fetchers: dict[int, list[Callable[[np.ndarray], Any]]] = {}
         self._order_seed: int | None = None  # of this epoch's order
 
@@ -177,13 +190,14 @@ class ArrayFeed(Feed):
         return {**sizes, **kinds, "checksum of some rows of array": checksums(self.arrays)}
 
     def place(self) -> dict[str, Any]:
-        """Return the seed of this epoch's order."""
-        return {"order_seed": self._order_seed}
+        """Return the seed of this pass's order, and the number of this epoch's first batch."""
+        return {"order_seed": self._order_seed, "begins": self._begins}
 
     def go_to(self, place: dict[str, Any]) -> None:
         """Take the rows of this epoch in the order of another process."""
         seed = place["order_seed"]
         self._order_seed = None if seed is None else operator.index(seed)
+        self._begins = operator.index(place.get("begins", 0))
 
     @property
     def ins(self) -> list[Any]:
@@ -201,13 +215,14 @@ class ArrayFeed(Feed):
         done : int
             How many batches were there already: the order is that of `go_to`.
         """
-        if self.shuffle and not done:
+        if self.shuffle and not done and not self._begins:
             self._order_seed = fresh_seed()
         index_array = self._index_array()
         is_shuffled = index_array is not None
         # Where rows come in buffers, one of these holds known ones already.
         ones = self._ones_among_weights(is_shuffled) if kept or not is_shuffled else []
-        for start, end in self._batches[done:]:
+        batches = self._batches[self._begins : self._begins + self.steps]
+        for start, end in batches[done:]:
             if index_array is None:
                 rows = slice_arrays(self.arrays, start, end)
             else:
@@ -215,6 +230,13 @@ class ArrayFeed(Feed):
             for number in ones:
                 rows[number] = ones_of(rows[number].shape)
             yield end - start, rows + self.flags
+        if len(batches) < self.steps:
+            warn(
+                f"the arrays make {len(self._batches)} batches, and ended after {len(batches)} of "
+                f"{self.steps} of the epoch, as in Keras 3. Leave steps_per_epoch (or steps) out."
+            )
+        if self.goes_on:
+            self._begins = (self._begins + len(batches)) % len(self._batches)
 
     def _ones_among_weights(self, is_shuffled: bool) -> list[int]:
         """Return the numbers of the arrays whose rows are ones, but not known ones by themselves.
@@ -252,8 +274,8 @@ class ArrayFeed(Feed):
             return None
         rng = np.random.default_rng(self._order_seed)
         if self.shuffle == "batch":
-            return batch_shuffle(np.arange(self.samples), self.batch_size, rng)
-        return rng.permutation(self.samples)
+            return batch_shuffle(np.arange(self._rows), self.batch_size, rng)
+        return rng.permutation(self._rows)
 
 
 def _are_ones(array: Any) -> bool:
@@ -296,14 +318,26 @@ class StepFeed(Feed):
 def feed_of(ins: list[Any], batch_size: int | None, steps: int | None, shuffle: bool | str) -> Any:
     """Return a feed of arrays, in batches of 32 unless said otherwise.
 
+    In dialect "3" a number of steps counts batches, which are by default so large that all rows are
+    in them.
+
     Raises
     ------
     ArgumentError
-        There are no arrays (the model reads variables) and the number of steps is not given.
+        There are no arrays (the model reads variables) and the number of steps is not given; or
+        both that and the batch size are, but in dialect "3".
     """
     has_arrays = bool(ins) and not isinstance(ins[0], float)
-    if has_arrays and steps is None:
-        return ArrayFeed(ins, USUAL_BATCH_SIZE if batch_size is None else batch_size, shuffle)
+    if has_arrays and (steps is None or habits().steps_are_batches):
+        if batch_size is None:
+            samples = int(ins[0].shape[0])
+            batch_size = USUAL_BATCH_SIZE if steps is None else -(-samples // checked_steps(steps))
+        return ArrayFeed(ins, batch_size, shuffle, steps)
+    if has_arrays and batch_size is not None:
+        raise ArgumentError(
+            f"batch_size {batch_size!r} and {steps!r} steps were given; expected one of them: each "
+            "step takes all of the arrays. For batches leave steps_per_epoch (or steps) out."
+        )
     if steps is None:
         raise ArgumentError(
             "no arrays tell how many batches there are; expected steps_per_epoch (or steps)."

@@ -346,7 +346,8 @@ class Model(Network):
         initial_epoch : int
             To go on with an earlier run.
         steps_per_epoch, validation_steps : int, optional
-            Batches in an epoch where no array tells.
+            Batches in an epoch where no array tells; of arrays, how often all of them are taken. In
+            dialect "3" batches of the arrays; training goes on in the next epoch where it ended.
         validation_batch_size : int, optional
             Default: `batch_size`.
         validation_freq : int or list of int
@@ -412,6 +413,7 @@ class Model(Network):
             val_ins = self._open_to_callbacks(val_ins)
         batch_size, steps = options.batch_size, options.validation_steps
         feed = self._labelled_feed(ins, batch_size, options.steps_per_epoch, options.shuffle)
+        feed.goes_on = True
         val_size = options.validation_batch_size or batch_size
         val_feed = self._labelled_feed(val_ins, val_size, steps) if val_ins else None
         batch_size = getattr(feed, "batch_size", batch_size or 32)
@@ -476,8 +478,8 @@ class Model(Network):
         known = self._known_batches["predict_function"]
         is_one = steps is None and known.is_one_batch(ins, batch_size)
         feed = None if is_one else self._feed(ins, batch_size, steps)
-        is_unheard = not verbose and not callbacks and not is_watched()
-        if (feed is None or feed.steps == 1) and is_unheard:
+        is_one = feed is None or (steps is None and feed.steps == 1)
+        if is_one and not verbose and not callbacks and not is_watched():
             outs = f(ins)
             if 0 not in [out.ndim for out in outs]:
                 return unpack_singleton(outs)
@@ -545,7 +547,8 @@ class Model(Network):
                 weights = rest[0] if rest else None
                 val_ins = self._ins(x, y, weights, None, 0.0, "validation_data")
                 val_ins = self._open_to_callbacks(val_ins) if callbacks else val_ins
-                val_feed = self._labelled_feed(val_ins, options.validation_batch_size, None)
+                steps = steps if habits().steps_are_batches else None
+                val_feed = self._labelled_feed(val_ins, options.validation_batch_size, steps)
             elif data is not None:
                 val_feed = feeds.enter_context(
                     generator_feed(data, steps, self._standardizer(0.0), False, workers)
@@ -814,7 +817,8 @@ class Model(Network):
             The model carries states of such batches on, and the last batch would be smaller.
         """
         sizes = {x.shape[0] for x in self._feed_inputs if x.ndim} - {None}
-        if batch_size is None and steps is None and len(sizes) == 1:
+        in_batches = steps is None or habits().steps_are_batches
+        if batch_size is None and in_batches and len(sizes) == 1:
             (batch_size,) = sizes
         feed = feed_of(ins, batch_size, steps, shuffle)
         if sizes and feed.samples and feed.samples % feed.batch_size and self.stateful:

@@ -27,7 +27,7 @@ from kerascope import optimizers
 from kerascope.backend.atomic import LOCKS
 from kerascope.engine.base_layer import Layer, layers_within
 from kerascope.engine.layer_type import is_nameless, serialized, sharing_functions
-from kerascope.errors import ConfigError
+from kerascope.errors import ConfigError, NotYetError
 from kerascope.registry import custom_object_scope
 from kerascope.spellings import changed_habits
 
@@ -41,7 +41,15 @@ def pickle_model(model: Any) -> dict[str, Any]:
     ------
     ConfigError
         A layer has no configuration.
+    NotYetError
+        A layer is opaque.
     """
+    for layer in model._layers_that_cannot_run():
+        raise NotYetError(
+            f"{layer.label}: is opaque, so it can be neither copied nor pickled. Save the model, "
+            "and load the file again with opaque=True.",
+            subject=layer,
+        )
     with LOCKS.steps:  # weights and the optimizer's state are those of one step
         return _state_of(model)
 

@@ -311,6 +311,10 @@ def test_a_class_without_a_weight():
         ({"batch_size": 0}, "batch_size is 0; expected a whole number >= 1"),
         ({"batch_size": 2.5}, "batch_size is 2.5; expected a whole number"),
         ({"epochs": "3"}, "epochs is '3'; expected a whole number"),
+        (
+            {"steps_per_epoch": 2, "batch_size": 4},
+            "batch_size 4 and 2 steps .*one of them",
+        ),
         ({"steps_per_epoch": 0}, "steps: 0; expected a whole number of batches >= 1"),
         ({"shuffle": "rows"}, "shuffle is 'rows'; expected True, False or 'batch'"),
         ({"validation_split": 1.5}, "validation_split is 1.5; expected a share between 0 and 1"),

@@ -12,14 +12,17 @@ another way, and how it is compared here:
   not the corrected one of Keras 2.2.4.
 """
 
+import warnings
+
 import numpy as np
 import pytest
-from keras_reference import jax, keras
+from keras_reference import answer, jax, keras
 from test_optimizers_keras3 import SETTINGS, their_optimizer
 
 import kerascope as ks
 from kerascope import K, optimizers
 from kerascope import layers as our_layers
+from kerascope.settings import config
 from kerascope.spellings import changed_habits
 
 pytestmark = pytest.mark.usefixtures("answers")
@@ -296,3 +299,39 @@ def test_penalties_agree():
     real = theirs.train_on_batch(X, Y, return_dict=True)["loss"]
     np.testing.assert_allclose(mine, real, rtol=1e-5)
     assert_close_lists(ours.get_weights(), values_of(theirs))
+
+
+def in_steps(library, **options):
+    """Return the losses of a model that gives back its input: they tell which rows were read."""
+    x = np.arange(10.0)[:, None]
+    model = library.Sequential([library.layers.Dense(1, kernel_initializer="ones")])
+    model.build((None, 1))
+    model.compile(library.optimizers.SGD(learning_rate=0.0), "mae")
+    settings = {"epochs": 3, "shuffle": False, "verbose": 0, **options}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the data ended in the middle of an epoch
+        told = model.fit(x, 0 * x, validation_data=(x, 0 * x), **settings).history
+        size = {"batch_size": options.get("batch_size"), "steps": options.get("steps_per_epoch")}
+        loss = model.evaluate(x, 0 * x, verbose=0, **size)
+        outputs = model.predict(x, verbose=0, **size)
+    return [float(n) for n in (*told["loss"], *told["val_loss"], loss)], np.asarray(outputs)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"batch_size": 2, "steps_per_epoch": 3},
+        {"batch_size": 2, "steps_per_epoch": 5, "validation_steps": 2},
+        {"batch_size": 2, "steps_per_epoch": 7},
+        {"batch_size": 4, "steps_per_epoch": 1, "validation_batch_size": 3},
+        {"steps_per_epoch": 1},
+        {"steps_per_epoch": 3, "validation_steps": 1},
+        {"batch_size": 2, "validation_steps": 2, "validation_batch_size": 3},
+    ],
+)
+def test_steps_of_arrays_are_batches_that_go_on_in_the_next_epoch(monkeypatch, options):
+    monkeypatch.setattr(config, "dialect", "3")
+    losses, outputs = in_steps(ks, **options)
+    real, real_outputs = answer(in_steps, keras, **options)
+    np.testing.assert_allclose(losses, real, rtol=1e-6)
+    np.testing.assert_allclose(outputs, real_outputs, rtol=1e-6)

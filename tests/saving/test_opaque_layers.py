@@ -5,8 +5,10 @@ The classes that are not known are written here, in Keras 3: so they stay unknow
 
 from __future__ import annotations
 
+import copy
 import io
 import json
+import pickle
 import sys
 import zipfile
 
@@ -21,7 +23,14 @@ from kerascope.errors import ConfigError, KerascopeError, NotYetError, UnknownNa
 from kerascope.layers import Dense, Layer, TimeDistributed
 from kerascope.layers.opaque import Opaque, opaque_layers
 from kerascope.limits import Limits
-from kerascope.models import Model, Sequential, load_model, model_from_json, model_from_yaml
+from kerascope.models import (
+    Model,
+    Sequential,
+    clone_model,
+    load_model,
+    model_from_json,
+    model_from_yaml,
+)
 from kerascope.saving import load_attributes_from_hdf5_group
 from kerascope.viz.draw import draw
 from kerascope.viz.overlays.diff import diff_lines
@@ -338,6 +347,19 @@ def test_who_wants_numbers_is_told_which_layer_stands_in_the_way(run, written):
     model = load_model(written(line), opaque=True)
     with pytest.raises(NotYetError, match=r"Strange 'strange'(.|\n)*custom_objects(.|\n)*--custom"):
         run(model)
+
+
+@pytest.mark.parametrize("make", [line, wrapped])
+def test_a_copy_is_refused_where_it_is_asked_for_and_the_model_stays_whole(make, written, tmp_path):
+    path = written(make)
+    model = load_model(path, opaque=True)
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(NotYetError, match=r"is opaque, .* Save the model, .* opaque=True"):
+            copied(model)
+    with pytest.raises(NotYetError, match=r"was opaque .* Load the file again"):
+        clone_model(model)
+    model.save(tmp_path / "back.keras")
+    same_files(path, tmp_path / "back.keras")
 
 
 def test_a_class_given_in_custom_objects_is_no_opaque_layer(written):
