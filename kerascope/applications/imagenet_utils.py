@@ -34,7 +34,8 @@ def preprocess_input(x: Any, data_format: str | None = None, mode: str = "caffe"
     Returns
     -------
     np.ndarray or Tensor
-        Of the same shape; the array itself if it has floats.
+        Of the same shape; the array itself if it has floats, or for "caffe" a view of it from blue
+        to red.
 
     Raises
     ------
@@ -66,12 +67,13 @@ def preprocess_input(x: Any, data_format: str | None = None, mode: str = "caffe"
     elif mode == "torch":
         ready = (x / 255.0 - _row(MEAN, along)) / _row(DEVIATION, along)
     else:
-        turned = K.reverse(x, axis) if isinstance(x, Tensor) else np.flip(x, axis)
-        ready = turned - _row(MEAN_IN_256[::-1], along)
-    if isinstance(x, Tensor) or not x.flags.writeable:
+        ready = x - _row(MEAN_IN_256, along)
+    if not isinstance(x, Tensor) and x.flags.writeable:
+        x[...] = ready
+        ready = x
+    if mode != "caffe":
         return ready
-    x[...] = ready
-    return x
+    return K.reverse(ready, axis) if isinstance(ready, Tensor) else np.flip(ready, axis)
 
 
 def _row(numbers: tuple[float, ...], shape: list[int]) -> Any:

@@ -269,7 +269,9 @@ class Model(Network):
         self.train_function = self.test_function = None
 
     def _forget_compilation(self) -> None:
-        """Become a model without loss and functions again: its outputs are no longer the same."""
+        """Give up loss and functions: the outputs are others now, for which it is compiled anew."""
+        if self.total_loss is not None:
+            self._waiting_to_compile = {name: vars(self)[name] for name in _COMPILE_ARGUMENTS}
         self.total_loss = None
         self.train_function = self.test_function = self.predict_function = None
 

@@ -9,11 +9,11 @@ from kerascope import Input, Model, Sequential
 from kerascope.errors import (
     ArgumentError,
     DtypeError,
-    NotCompiledError,
     ShapeError,
     SpellingWarning,
 )
 from kerascope.layers import Activation, Add, Dense, Dropout, Flatten, InputLayer, Lambda, Merge
+from kerascope.optimizers import SGD
 
 
 def numbers(*shape):
@@ -89,17 +89,32 @@ def test_after_pop_predict_gives_the_new_last_layer():
     np.testing.assert_array_equal(model.predict(x), hidden)
 
 
-def test_a_changed_sequential_asks_to_be_compiled_again():
-    model = Sequential([Dense(3, input_shape=(4,)), Dense(1)])
+@pytest.mark.parametrize("is_trained", [False, True])
+def test_a_changed_sequential_is_compiled_anew_as_it_was_told(is_trained):
+    changed = Sequential([Dense(3, input_shape=(4,)), Dense(1)])
+    changed.compile(SGD(lr=0.25), "mae", metrics=["mse"])
+    if is_trained:
+        changed.train_on_batch(numbers(4, 4), numbers(4, 1))
+    changed.pop()
+    changed.add(Dense(2))
+    whole = Sequential([Dense(3, input_shape=(4,)), Dense(2)])
+    whole.compile(SGD(lr=0.25), "mae", metrics=["mse"])
+    whole.set_weights(changed.get_weights())
+    for method in ("train_on_batch", "train_on_batch", "test_on_batch"):
+        told = [getattr(model, method)(numbers(4, 4), numbers(4, 2)) for model in (changed, whole)]
+        np.testing.assert_array_equal(*told)
+    for one, other in zip(changed.get_weights(), whole.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_an_emptied_sequential_that_was_compiled_is_so_with_its_new_layers():
+    model = Sequential([Dense(3, input_shape=(4,))])
     model.compile("sgd", "mse")
     model.pop()
-    with pytest.raises(NotCompiledError, match="You must compile a model"):
-        model.fit(numbers(4, 4), numbers(4, 3))
-    model.compile("sgd", "mse")
-    model.fit(numbers(4, 4), numbers(4, 3), verbose=0)
-    model.add(Dense(2))
-    with pytest.raises(NotCompiledError, match="You must compile a model"):
+    with pytest.raises(ArgumentError, match="build needs layers"):
         model.evaluate(numbers(4, 4), numbers(4, 2))
+    model.add(Dense(2, input_shape=(4,)))
+    assert model.evaluate(numbers(4, 4), numbers(4, 2), verbose=0) > 0
 
 
 def test_a_popped_layer_that_was_called_later_keeps_its_calls():
