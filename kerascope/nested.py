@@ -66,27 +66,30 @@ def dicts_in(config: Any) -> Iterator[dict[str, Any]]:
 def flattened(value: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
     """Return what a value contains that is no container, and what puts other things in the places.
 
-    None counts as an empty container.
+    None counts as an empty container. What a dict contains is in the order of its sorted keys, as
+    in Keras 3; what is put in its places has its own.
 
     Examples
     --------
-    >>> found, packed = flattened({"a": [1, None], "b": (2,)})
+    >>> found, packed = flattened({"b": (2,), "a": [1, None]})
     >>> found, packed("xy")
-    ([1, 2], {'a': ['x', None], 'b': ('y',)})
+    ([1, 2], {'b': ('y',), 'a': ['x', None]})
     """
     if value is None:
         return [], lambda others: None
     if type(value) not in (list, tuple, dict):
         return [value], lambda others: others[0]
-    parts = [flattened(item) for item in (value.values() if type(value) is dict else value)]
+    keys: Any = sorted(value, key=str) if type(value) is dict else range(len(value))
+    parts = [flattened(value[key]) for key in keys]
     ends = list(accumulate(len(found) for found, _ in parts))
 
     def packed(others: Sequence[Any]) -> Any:
         starts = [0, *ends]
-        items = [
-            put(others[start:end])
-            for (_, put), start, end in zip(parts, starts, ends, strict=False)
-        ]
-        return dict(zip(value, items, strict=True)) if type(value) is dict else type(value)(items)
+        items = {
+            key: put(others[start:end])
+            for key, (_, put), start, end in zip(keys, parts, starts, ends, strict=False)
+        }
+        is_dict = type(value) is dict
+        return {key: items[key] for key in value} if is_dict else type(value)(items.values())
 
     return [one for found, _ in parts for one in found], packed

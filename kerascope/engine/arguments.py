@@ -29,11 +29,13 @@ import numpy as np
 from kerascope.backend.graph import Tensor, as_tensor
 from kerascope.backend.shapes import Shape
 from kerascope.errors import ArgumentError
-from kerascope.nested import found_in, replaced
+from kerascope.nested import flattened, found_in, replaced
 from kerascope.registry import did_you_mean
 from kerascope.spellings import translate
 
 # --- a tensor or a list of them; names of arguments -----------------------------------------------
+
+Packing = Callable[[Any], Any]  # from a list to what stood in lists and dicts
 
 
 def to_list(x: Any) -> list[Any]:
@@ -46,6 +48,17 @@ def to_list(x: Any) -> list[Any]:
 def unpack_singleton(items: list[Any]) -> Any:
     """Return the only element of a list of one, else the list."""
     return items[0] if len(items) == 1 else items
+
+
+def listed(value: Any) -> tuple[list[Any], Packing]:
+    """Return what is in lists and dicts as a list, and what makes of such a list the same again.
+
+    A single list of one is taken as what it contains.
+    """
+    found = to_list(value)
+    if any(type(x) in (list, tuple, dict) for x in found):
+        return flattened(value)
+    return found, unpack_singleton
 
 
 def listed_shapes(shape: Any) -> list[Shape]:

@@ -39,6 +39,7 @@ from kerascope.callers import warn
 from kerascope.configured import configured_names, constructor_parameters, made_from
 from kerascope.engine.arguments import (
     accepts,
+    listed,
     listed_shapes,
     shapes_by_name,
     to_list,
@@ -281,8 +282,8 @@ class Layer(metaclass=LayerType):
             )
         inputs = [placeholder(s, dtype=self.dtype) for s in listed_shapes(input_shape)]
         with graph_mode(), self._scope(), tried_out(self):
-            outputs = to_list(self.call(unpack_singleton(inputs)))
-        return unpack_singleton([int_shape(y) for y in outputs])
+            outputs, packed = listed(self.call(unpack_singleton(inputs)))
+        return packed([int_shape(y) for y in outputs])
 
     def get_output_shape_for(self, input_shape: Any) -> Any:
         """Keras 1's name of `compute_output_shape`."""

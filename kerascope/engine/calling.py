@@ -45,8 +45,10 @@ from kerascope.backend.scopes import Scope, name_scope
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import PHASE, in_train_phase, learning_phase, learning_phase_scope
 from kerascope.engine.arguments import (
+    Packing,
     accepts,
     filled,
+    listed,
     listed_shapes,
     masks_by_name,
     number_of_places,
@@ -59,6 +61,7 @@ from kerascope.engine.arguments import (
 from kerascope.engine.node import Node, NodeCreated, remember_call
 from kerascope.errors import ArgumentError, DtypeError, PhaseAskedError, ShapeError
 from kerascope.limits import PARTS_OF_A_CALL, current_budget
+from kerascope.nested import replaced
 from kerascope.registry import Registry
 from kerascope.spellings import habits
 from kerascope.stage import Stage
@@ -206,14 +209,14 @@ def _call_symbolically(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
         if not was_built:
             yield LayerBuilt(layer, unpack_singleton(_shapes(inputs)), layer.weights)
         with undoing.if_it_fails():
-            outputs, output_masks = run_body(layer, call, masks)
+            outputs, output_masks, packed = run_body(layer, call, masks)
     except GeneratorExit:  # the stage was abandoned half way
         undoing.undo()
         raise
     node = Node(layer, inputs, outputs, masks, output_masks, call.places)
     undoing.keep()
     yield NodeCreated(layer, node)
-    return unpack_singleton(outputs)
+    return packed(outputs)
 
 
 def _build(layer: Layer, call: Call) -> None:
@@ -233,8 +236,10 @@ def _build(layer: Layer, call: Call) -> None:
 
 def run_body(
     layer: Layer, call: Call, masks: list[Tensor | None], *, again: bool = False
-) -> tuple[list[Tensor], list[Tensor | None]]:
+) -> tuple[list[Tensor], list[Tensor | None], Packing]:
     """Run `call` and what belongs to it: masks, shapes, the activity penalty.
+
+    The outputs come as a list, with their masks and what makes of them what `call` returned.
 
     Parameters
     ----------
@@ -256,20 +261,21 @@ def run_body(
         layer.assert_input_compatibility(call.own_tensors)
     with layer._scope(), phase, inside_call(layer, call.tensors):
         if may_ask(kwargs):
-            outputs = _as_outputs(layer, call_in_its_phases(layer, call.inputs, kwargs))
+            returned = call_in_its_phases(layer, call.inputs, kwargs)
         else:
-            outputs = _as_outputs(layer, layer.call(call.inputs, **kwargs))
+            returned = layer.call(call.inputs, **kwargs)
+        outputs, packed = _as_outputs(layer, returned)
         if not again:
             outputs = [_own(y, call.tensors, layer) for y in outputs]
             _refine_shapes(layer, call, outputs)
         penalize_activity(layer, call.tensors, outputs)
         mask = kwargs.get("mask", unpack_singleton(own_masks) if own_masks else None)
         output_masks = to_list(layer.compute_mask(call.inputs, mask)) or [None] * len(outputs)
-    return outputs, output_masks
+    return outputs, output_masks, packed
 
 
-def _as_outputs(layer: Layer, returned: Any) -> list[Tensor]:
-    """Return what `call` gave as a list of tensors.
+def _as_outputs(layer: Layer, returned: Any) -> tuple[list[Tensor], Packing]:
+    """Return what `call` gave as a list of tensors, and what makes of it what it was.
 
     Raises
     ------
@@ -277,13 +283,14 @@ def _as_outputs(layer: Layer, returned: Any) -> list[Tensor]:
         It is no tensor; most often the `return` was forgotten.
     """
     try:
-        outputs = [as_tensor(y) for y in to_list(returned)]
+        found, packed = listed(returned)
+        outputs = [as_tensor(y) for y in found]
     except DtypeError:
         outputs = []
     if outputs:
-        return outputs
+        return outputs, packed
     raise DtypeError(
-        f"{layer.label}: call returned {returned!r}; expected a tensor or a list of them. "
+        f"{layer.label}: call returned {returned!r}; expected a tensor, or a list or dict of them. "
         f"End it with `return outputs`.",
         subject=layer,
     )
@@ -374,7 +381,7 @@ def _call_eagerly(layer: Layer, call: Call) -> Generator[Any, Any, Any]:
         outputs = _call_inside(layer, call)
     if not was_built:
         yield LayerBuilt(layer, unpack_singleton(_shapes(inputs)), layer.weights)
-    return unpack_singleton([np.array(value_of(y)) for y in to_list(outputs)])
+    return replaced(outputs, Tensor, lambda y: np.array(value_of(y)))
 
 
 def _call_inside(layer: Layer, call: Call) -> Any:
@@ -382,14 +389,15 @@ def _call_inside(layer: Layer, call: Call) -> Any:
         undoing = Undoing(layer)
         with undoing.if_it_fails():
             _build(layer, call)
-            outputs, output_masks = run_body(layer, call, [mask_of(x) for x in call.tensors])
+            masks = [mask_of(x) for x in call.tensors]
+            outputs, output_masks, packed = run_body(layer, call, masks)
         undoing.keep()
     except Exception as error:
         _name_the_layer(error, layer)
         raise
     for output, mask in zip(outputs, output_masks, strict=False):
         output._keras_mask = mask
-    return unpack_singleton(outputs)
+    return packed(outputs)
 
 
 def _name_the_layer(error: Exception, layer: Layer) -> None:
@@ -436,10 +444,10 @@ def call_in_its_phases(layer: Any, inputs: Any, arguments: dict[str, Any]) -> An
 
 def _choice(layer: Any, call: Callable[[], Any], arguments: dict[str, Any]) -> Any:
     """Return the outcome of `call` in training and in test, with a switch between both."""
-    outcomes, adds = _outcomes(layer, call, arguments)
+    outcomes, packed, adds = _outcomes(layer, call, arguments)
     if adds:  # perhaps no more than the penalties on weights that have been made just now
         with tried_out(layer):
-            _, adds = _outcomes(layer, call, arguments)
+            *_, adds = _outcomes(layer, call, arguments)
     if adds or len(outcomes[0]) != len(outcomes[1]):
         raise ArgumentError(
             f"{layer.label}: its call says `if training:`, so it is run once for training and once "
@@ -449,21 +457,22 @@ def _choice(layer: Any, call: Callable[[], Any], arguments: dict[str, Any]) -> A
             subject=layer,
         )
     choices = [in_train_phase(a, b, PHASE) for a, b in zip(*outcomes, strict=True)]
-    return unpack_singleton(choices)
+    return packed(choices)
 
 
 def _outcomes(
     layer: Any, call: Callable[[], Any], arguments: dict[str, Any]
-) -> tuple[list[list[Any]], bool]:
+) -> tuple[list[list[Any]], Packing, bool]:
     """Return the outcomes in training and in test, and whether penalties or states were added."""
     outcomes = []
     before = len(layer.losses) + len(layer.state_updates)
     for is_training in (True, False):
         arguments["training"] = is_training
         with learning_phase_scope(int(is_training)):
-            outcomes.append(to_list(call()))
+            outcome, packed = listed(call())
+        outcomes.append(outcome)
     arguments["training"] = PHASE
-    return outcomes, len(layer.losses) + len(layer.state_updates) != before
+    return outcomes, packed, len(layer.losses) + len(layer.state_updates) != before
 
 
 # --- a call that fails changes nothing ------------------------------------------------------------

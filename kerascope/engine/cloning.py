@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 from kerascope.backend.graph import Tensor
-from kerascope.engine.arguments import to_list
+from kerascope.engine.arguments import listed, to_list
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.calling import Call
 from kerascope.engine.input_layer import Input, InputLayer
 from kerascope.engine.layer_type import sharing_functions
 from kerascope.engine.model import Model
-from kerascope.engine.network import Network, by_names
+from kerascope.engine.network import Network, packed
 from kerascope.engine.pickling import own_classes
 from kerascope.engine.sequential import Sequential
 from kerascope.errors import ArgumentError, ConfigError
@@ -114,12 +114,12 @@ def _cloned_graph(model: Network, tensors: list[Tensor], clone: Any) -> Any:
         if layer not in new_layers:
             new_layers[layer] = clone(layer)
         call = Call([twins.get(x, x) for x in node.input_tensors], node.arguments)
-        outputs = to_list(new_layers[layer](call.inputs, **call.arguments))
+        outputs, _ = listed(new_layers[layer](call.inputs, **call.arguments))
         twins.update(zip(node.output_tensors, outputs, strict=True))
     made_by = type(model) if type(model) in (Model, Network) else Model
     twin = made_by(
-        by_names(model._names_of_inputs, inputs),
-        by_names(model._names_of_outputs, [twins[y] for y in model.outputs]),
+        packed(model._input_structure, inputs),
+        packed(model._output_structure, [twins[y] for y in model.outputs]),
         name=model.name,
     )
     if not model.trainable:

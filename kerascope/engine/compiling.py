@@ -28,7 +28,7 @@ from kerascope.backend.state import floatx, placeholder
 from kerascope.configured import plain
 from kerascope.engine.arguments import distinct_names, to_list
 from kerascope.engine.calling import mask_of
-from kerascope.engine.network import Network
+from kerascope.engine.network import Network, by_names
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.losses.classes import quotient, wants_targets_like_predictions
 from kerascope.metrics.classes import weights_like
@@ -116,8 +116,8 @@ def compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any, 
     target_tensors = arguments.pop("target_tensors", None)
     compiled = Compilation(**{**arguments, "optimizer": _optimizer(arguments["optimizer"])})
     names = model.output_names
-    compiled.loss_functions = _loss_functions(compiled.loss, names)
-    compiled.loss_weights_list = _loss_weights(compiled.loss_weights, names)
+    compiled.loss_functions = _loss_functions(_by_names(model, compiled.loss), names)
+    compiled.loss_weights_list = _loss_weights(_by_names(model, compiled.loss_weights), names)
     compiled.sample_weight_modes = _sample_weight_modes(compiled.sample_weight_mode, names)
     compiled.target_tensors = _target_tensors(target_tensors, names)
     _make_placeholders(model, compiled)
@@ -138,6 +138,10 @@ def _optimizer(identifier: Any) -> Any:
 
 
 # --- one for each output --------------------------------------------------------------------------
+
+
+def _by_names(model: Network, value: Any) -> Any:
+    return by_names(model._output_structure, model.output_names, value)
 
 
 def per_output(value: Any, names: list[str], what: str, default: Any = None) -> list[Any]:
@@ -267,7 +271,8 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
 def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, None]:
     names = model.output_names
     plain, weighted = (
-        _metrics_of_outputs(given, names) for given in (compiled.metrics, compiled.weighted_metrics)
+        _metrics_of_outputs(_by_names(model, given), names)
+        for given in (compiled.metrics, compiled.weighted_metrics)
     )
     masks = [mask_of(x) for x in model.outputs]
     of_dicts: dict[str, tuple[Any, Any]] = {}  # of two that have a name in common the last counts

@@ -99,7 +99,7 @@ def predict_loop(
 ) -> Any:
     """Call a predict function on batches of arrays; return the joined outputs."""
     feed = feed_of(ins, batch_size, steps, False)
-    return Stage("predict", predict_events(f, feed, verbose), model).run()
+    return unpack_singleton(Stage("predict", predict_events(f, feed, verbose), model).run())
 
 
 def evaluate_loop(

@@ -47,7 +47,7 @@ from kerascope.engine.feeds import (
     split_item,
 )
 from kerascope.engine.input_layer import Input
-from kerascope.engine.network import Network
+from kerascope.engine.network import Network, by_names, listed_with_structure, packed
 from kerascope.engine.pickling import pickle_model, unpickle_model
 from kerascope.engine.training_data import (
     KnownBatches,
@@ -461,7 +461,7 @@ class Model(Network):
         steps: int | None = None,
         callbacks: Any = None,
     ) -> Any:
-        """Return the outputs for `x`: an array, or a list of them, with a row for each sample.
+        """Return the outputs for `x`: an array, or a list or dict, with a row for each sample.
 
         `x` may be a generator or a `Sequence`: see `predict_generator`. The callbacks are told by
         `on_predict_begin` and its kin.
@@ -484,10 +484,10 @@ class Model(Network):
         if is_one and not verbose and not callbacks and not is_watched():
             outs = f(ins)
             if 0 not in [out.ndim for out in outs]:
-                return unpack_singleton(outs)
+                return packed(self._output_structure, outs)
         feed = self._feed(ins, batch_size, steps) if feed is None else feed
         events = predict_events(f, feed, verbose, True, self, callbacks)
-        return Stage("predict", events, self).run()
+        return packed(self._output_structure, Stage("predict", events, self).run())
 
     # --- the same on what a generator or a Sequence makes -----------------------------------------
 
@@ -610,7 +610,8 @@ class Model(Network):
         def loop(feed: Any, verbose: int, callbacks: Any) -> Any:
             return predict_events(f, feed, verbose, True, self, callbacks)
 
-        return self._over_batches("predict", loop, generator, standardize, workers, **given)
+        outs = self._over_batches("predict", loop, generator, standardize, workers, **given)
+        return packed(self._output_structure, outs)
 
     def _over_batches(
         self,
@@ -695,7 +696,7 @@ class Model(Network):
             lengths = {array.shape[0] for array in arrays}
             if len(lengths) == 1 and 0 not in lengths:  # `predict` would take them too
                 self._note_batch("predict_function", x, None, ins)
-        return unpack_singleton(self._make_predict_function()(ins))
+        return packed(self._output_structure, self._make_predict_function()(ins))
 
     def _of_one_batch(self, function: Function, ins: list[Any]) -> list[Any]:
         """Call a function; where the habit says so, its metrics tell of this batch alone."""
@@ -716,11 +717,12 @@ class Model(Network):
     # --- data that fit the model ------------------------------------------------------------------
 
     def _standardize_inputs(self, x: Any) -> list[Any]:
-        if self._names_of_inputs is not None and isinstance(x, (list, tuple)) and len(x) > 1:
+        if isinstance(self._input_structure, dict) and isinstance(x, (list, tuple)) and len(x) > 1:
             warn(
                 f"{self.label}: its inputs are a dict, and x is a list, which is taken in the "
                 f"order {self.input_names}. Pass a dict by these names."
             )
+        x = by_names(self._input_structure, self.input_names, x)
         by_tensor = dict(zip(self.inputs, self.names_for(x), strict=True))
         names = [by_tensor[t] for t in self._feed_inputs]
         return as_arrays(x, names, [t.shape for t in self._feed_inputs], "x")
@@ -742,6 +744,10 @@ class Model(Network):
     ) -> tuple[list[Any], list[Any], list[Any]]:
         """Do the same; of samples that were given no weight, the weights are known ones."""
         output_names, feed_targets = self.output_names, set(self._feed_targets)
+        y, sample_weight, class_weight = (
+            by_names(self._output_structure, output_names, value)
+            for value in (y, sample_weight, class_weight)
+        )
         names = [output_names[i] for i in self.trained]
         fed = [k for k, target in enumerate(self.targets) if target in feed_targets]
         x_arrays = self._standardize_inputs(x)
@@ -873,15 +879,14 @@ class Model(Network):
         """Learn the input shapes from data, and build the graph on Inputs of these shapes."""
         if self.outputs:
             return
-        arrays = (
-            list(x.values()) if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else [x]
-        )
+        is_dict = isinstance(x, dict)
+        structure, arrays = listed_with_structure(x) if is_dict else (None, to_list(x))
         if isinstance(x, (list, tuple)) and not any(hasattr(a, "shape") for a in x):
             arrays = [np.asarray(x)]
         shapes = [(None, *np.shape(a)[1:]) if np.ndim(a) > 1 else (None, 1) for a in arrays]
-        self._build_on(shapes)
+        self._build_on(shapes, structure)
 
-    def _build_on(self, shapes: list[Any]) -> None:
+    def _build_on(self, shapes: list[Any], input_structure: Any = None) -> None:
         """Make a subclassed model's graph by running its `call` on Inputs of these shapes."""
         if type(self).call is Network.call:
             raise NotBuiltError(
@@ -895,9 +900,10 @@ class Model(Network):
         # The scope knows no line: an op of this call stands between layers, not inside of one.
         with changed_habits(wraps_operations=True), name_scope(self.name):
             if may_ask(kwargs):
-                outputs = to_list(call_in_its_phases(self, unpack_singleton(inputs), kwargs))
+                returned = call_in_its_phases(self, packed(input_structure, inputs), kwargs)
             else:
-                outputs = to_list(self.call(unpack_singleton(inputs), **kwargs))
+                returned = self.call(packed(input_structure, inputs), **kwargs)
+            output_structure, outputs = listed_with_structure(returned)
             enter_operations([x for x in outputs if isinstance(x, Tensor)])
         for output in outputs:
             if not isinstance(output, Tensor) or output._keras_history is None:
@@ -908,6 +914,7 @@ class Model(Network):
                     subject=self,
                 )
         self.inputs, self.outputs = inputs, outputs
+        self._input_structure, self._output_structure = input_structure, output_structure
         self.built = True
 
     def _make_ready(self, x: Any, *, to_train: bool) -> None:

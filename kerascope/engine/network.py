@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
@@ -36,6 +36,7 @@ from kerascope.callers import warn
 from kerascope.engine import saving
 from kerascope.engine.arguments import (
     distinct_names,
+    listed,
     listed_shapes,
     restored_places,
     to_list,
@@ -59,6 +60,7 @@ from kerascope.errors import (
     NotYetError,
     ShapeError,
 )
+from kerascope.nested import dicts_in, found_in, replaced
 from kerascope.registry import custom_object_scope, did_you_mean
 from kerascope.spellings import habits, translate
 from kerascope.stage import Stage
@@ -79,9 +81,9 @@ class Network(Layer):
     Parameters
     ----------
     inputs : Tensor, list of Tensor, or dict of str to Tensor
-        Where the graph begins: what `Input` returned.
+        Where the graph begins: what `Input` returned. Lists and dicts may stand in each other.
     outputs : Tensor, list of Tensor, or dict of str to Tensor
-        Where it ends.
+        Where it ends. What the network gives has the same form.
     name : str, optional
 
     Attributes
@@ -108,8 +110,8 @@ class Network(Layer):
     inputs: list[Tensor]
     outputs: list[Tensor]
     _graph_map: GraphMap | None
-    _names_of_inputs: list[str] | None
-    _names_of_outputs: list[str] | None
+    _input_structure: Any  # indices of `inputs` in dicts and lists; None: they are just listed
+    _output_structure: Any
     _output_tensor_cache: Runs
     _output_mask_cache: Runs
 
@@ -136,15 +138,15 @@ class Network(Layer):
     def _init_graph_network(
         self, inputs: Any, outputs: Any, name: str | None = None, trainable: bool = True
     ) -> None:
-        names_of_inputs, inputs = _named(type(self).__name__, "Input", inputs)
-        names_of_outputs, outputs = _named(type(self).__name__, "Output", outputs)
+        input_structure, inputs = _listed(type(self).__name__, "Input", inputs)
+        output_structure, outputs = _listed(type(self).__name__, "Output", outputs)
         enter_operations([x for x in outputs if isinstance(x, Tensor)])
         with remembering_graph(type(self).__name__, inputs, outputs):
             _check_tensors(type(self).__name__, inputs, outputs)
             graph_map = map_graph(inputs, outputs)
             _check_names((layer.name for layer in graph_map.layers), ArgumentError)
         self._init_subclassed_network(name=name, trainable=trainable)
-        self._names_of_inputs, self._names_of_outputs = names_of_inputs, names_of_outputs
+        self._input_structure, self._output_structure = input_structure, output_structure
         self._begin_graph(inputs, outputs, graph_map)
 
     def _begin_graph(
@@ -170,7 +172,7 @@ class Network(Layer):
         self.outputs = []
         self._is_graph_network = False
         self._graph_map = None
-        self._names_of_inputs = self._names_of_outputs = None
+        self._input_structure = self._output_structure = None
         self._shape_of_build: Any = None
 
     def build(self, input_shape: Any = None) -> None:
@@ -182,16 +184,21 @@ class Network(Layer):
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Call the network as a layer; several inputs are a list, or a dict by `input_names`."""
-        if isinstance(inputs, dict) and self._is_graph_network:
-            names = self.names_for(inputs)
-            if inputs.keys() != set(names):
-                raise ArgumentError(
-                    f"{self.label}: was called on a dict of {sorted(inputs)}; expected a tensor or "
-                    f"an array for each of {names}.",
-                    subject=self,
-                )
-            inputs = unpack_singleton([inputs[name] for name in names])
+        if self._is_graph_network:
+            given = by_names(self._input_structure, self.input_names, inputs)
+            if isinstance(given, dict):
+                inputs = unpack_singleton(self._in_order_of_inputs(given))
         return super().__call__(inputs, *args, **kwargs)
+
+    def _in_order_of_inputs(self, given: dict[str, Any]) -> list[Any]:
+        names = self.names_for(given)
+        if given.keys() != set(names):
+            raise ArgumentError(
+                f"{self.label}: was called on a dict of {sorted(given)}; expected a tensor or "
+                f"an array for each of {names}.",
+                subject=self,
+            )
+        return [given[name] for name in names]
 
     def call(self, inputs: Any, mask: Any = None) -> Any:
         """Run the graph on new inputs.
@@ -206,12 +213,12 @@ class Network(Layer):
         if is_eager():
             output_tensors, output_masks, _ = self.run_internal_graph(inputs, masks)
             self._eager_masks = {cache_key: output_masks}  # compute_mask asks for them next
-            return unpack_singleton(output_tensors)
+            return packed(self._output_structure, output_tensors)
         if cache_key not in self._output_tensor_cache:
             output_tensors, output_masks, _ = self.run_internal_graph(inputs, masks)
             self._output_tensor_cache[cache_key] = output_tensors
             self._output_mask_cache[cache_key] = output_masks
-        return unpack_singleton(self._output_tensor_cache[cache_key])
+        return packed(self._output_structure, self._output_tensor_cache[cache_key])
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """Return the masks of the outputs for these inputs."""
@@ -253,13 +260,15 @@ class Network(Layer):
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the shapes of the outputs for inputs of these shapes."""
         self._require_graph("compute_output_shape")
-        shapes = listed_shapes(input_shape)
+        given = by_names(self._input_structure, self.input_names, input_shape)
+        is_dict = isinstance(given, dict)
+        shapes = self._in_order_of_inputs(given) if is_dict else listed_shapes(given)
         with graph_mode(), tried_out(self):
             inputs: list[Tensor] = [
                 placeholder(shape, dtype=x.dtype)
                 for shape, x in zip(shapes, self.inputs, strict=True)
             ]
-            return unpack_singleton(self.run_internal_graph(inputs)[2])
+            return packed(self._output_structure, self.run_internal_graph(inputs)[2])
 
     def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
         return None  # running the graph has found the shapes already
@@ -338,13 +347,13 @@ class Network(Layer):
 
     @property
     def input(self) -> Any:
-        """The network's own input tensor, or list of them."""
-        return unpack_singleton(self.inputs)
+        """The network's own input tensor, or a list or dict of them."""
+        return packed(self._input_structure, self.inputs)
 
     @property
     def output(self) -> Any:
-        """The network's own output tensor, or list of them."""
-        return unpack_singleton(self.outputs)
+        """The network's own output tensor, or a list or dict of them."""
+        return packed(self._output_structure, self.outputs)
 
     @property
     def input_layers(self) -> list[Layer]:
@@ -382,9 +391,7 @@ class Network(Layer):
 
         The model was told it in a dict, whose keys come sorted; else it is that of the layer.
         """
-        if self._names_of_inputs is not None:
-            return list(self._names_of_inputs)
-        return [layer.name for layer in self.input_layers]
+        return names_in(self._input_structure, [layer.name for layer in self.input_layers])
 
     def names_for(self, data: Any) -> list[str]:
         """Return the name of each input in `data`: the layers' names, if a dict has just these."""
@@ -398,9 +405,8 @@ class Network(Layer):
 
         The model was told it in a dict, whose keys come sorted; else it is that of the layer.
         """
-        if self._names_of_outputs is not None:
-            return list(self._names_of_outputs)
-        return distinct_names([layer.name for layer in self.output_layers])
+        own = [layer.name for layer in self.output_layers]
+        return distinct_names(names_in(self._output_structure, own))
 
     @property
     def internal_output_shapes(self) -> list[Shape]:
@@ -702,28 +708,70 @@ def _networks_inside(layer: Any) -> dict[str, Network]:
     }
 
 
-def _named(where: str, what: str, given: Any) -> tuple[list[str] | None, list[Any]]:
-    """Return the keys of a dict of tensors, in their order, and the tensors as a list.
+# --- tensors in lists and dicts -------------------------------------------------------------------
+
+
+def _listed(where: str, what: str, given: Any) -> tuple[Any, list[Any]]:
+    """Return tensors as a list, and their indices in the lists and dicts where they stood.
 
     Raises
     ------
     DtypeError
-        They are nested, or a key is no word.
+        A key of a dict is no word, or there is a place without a tensor.
     """
-    names = None
-    if isinstance(given, dict):
-        if not all(isinstance(name, str) for name in given):
-            raise DtypeError(f"{where}: {what} tensors have the keys {list(given)}; expected str.")
-        names = sorted(given)
-    tensors = to_list(given) if names is None else [given[name] for name in names]
-    nested = next((x for x in tensors if isinstance(x, (list, tuple, dict))), None)
-    if nested is not None:
-        raise DtypeError(
-            f"{where}: {what} tensors to a Model must be Keras tensors, in one list or one dict; "
-            f"got {type(nested).__name__} {nested!r} among them. Write them side by side: "
-            f"[a, b, c], or {{'a': a, 'b': b, 'c': c}}."
-        )
-    return names, tensors
+    names = [name for one in dicts_in(given) for name in one]
+    if not all(isinstance(name, str) for name in names):
+        raise DtypeError(f"{where}: {what} tensors have the keys {names}; expected str.")
+    if given is not None and found_in(given, type(None)):
+        raise DtypeError(f"{where}: {what} tensors to a Model must be Keras tensors; got None.")
+    return listed_with_structure(given)
+
+
+def listed_with_structure(given: Any) -> tuple[Any, list[Any]]:
+    """Return things as a list, and their indices in the lists and dicts where they stood.
+
+    Of what stands alone or in a single list the indices are None: those say nothing.
+    """
+    things, put = listed(given)
+    return None if put is unpack_singleton else put(range(len(things))), things
+
+
+def packed(structure: Any, items: Sequence[Any]) -> Any:
+    """Return items where the structure has their indices.
+
+    Examples
+    --------
+    >>> packed({"b": 1, "a": [0]}, "xy")
+    {'b': 'y', 'a': ['x']}
+    """
+    if structure is None:
+        return unpack_singleton(list(items))
+    return replaced(structure, int, items.__getitem__)
+
+
+def names_in(structure: Any, own: list[str]) -> list[str]:
+    """Return the way to each index in a structure; where it ends in a list, by a name of its own.
+
+    Examples
+    --------
+    >>> names_in({"b": 1, "a": [0]}, ["dense", "add"])
+    ['a/dense', 'b']
+    """
+    if structure is None:
+        return own
+    return [
+        "/".join([*map(str, before), last if isinstance(last, str) else name])
+        for (*before, last), name in zip(_ways(structure), own, strict=True)
+    ]
+
+
+def _ways(structure: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the keys and places that lead to each index, in the order of the indices."""
+    if isinstance(structure, int):
+        yield ()
+        return
+    items = sorted(structure.items()) if isinstance(structure, dict) else enumerate(structure)
+    yield from ((key, *way) for key, item in items for way in _ways(item))
 
 
 def _check_tensors(where: str, inputs: list[Any], outputs: list[Any]) -> None:
@@ -765,6 +813,38 @@ def _check_names(names: Iterable[str], kind: type[ArgumentError | ConfigError]) 
                 f'The name "{name}" is used {count} times in the model. All layer names should be '
                 "unique."
             )
+
+
+def by_names(structure: Any, names: list[str], value: Any) -> Any:
+    """Return what is given for each index of a structure as a dict by their names.
+
+    Anything else, as a single thing for all or a flat list, stays as it is; a key that the
+    structure has not is kept too, for others to refuse.
+
+    Examples
+    --------
+    >>> by_names({"b": 1, "a": [0]}, ["a/dense", "b"], {"a": ["x"], "b": "y"})
+    {'a/dense': 'x', 'b': 'y'}
+    """
+    if structure is None or not _is_alike(structure, value):
+        return value
+    found: dict[Any, Any] = {}
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        place = structure.get(key) if isinstance(structure, dict) else structure[key]
+        if place is None or isinstance(place, int):
+            found[key if place is None else names[place]] = item
+        elif _is_alike(place, item):
+            found |= by_names(place, names, item)
+        else:
+            inside = [names[index] for index in found_in(place, int)]
+            raise ArgumentError(f"got one {type(item).__name__} for {inside}; expected one each.")
+    return found
+
+
+def _is_alike(structure: Any, value: Any) -> bool:
+    if isinstance(structure, dict):
+        return isinstance(value, dict)
+    return isinstance(value, (list, tuple)) and len(value) == len(structure)
 
 
 # --- one forward pass -----------------------------------------------------------------------------
@@ -828,7 +908,7 @@ def run_graph(
             call = Call(computed_tensors, node.arguments)
             undoing = Undoing(layer)
             with undoing.if_it_fails():
-                output_tensors, output_masks = run_body(layer, call, computed_masks, again=True)
+                output_tensors, output_masks, _ = run_body(layer, call, computed_masks, again=True)
             undoing.keep()
             for x, y, mask in zip(node.output_tensors, output_tensors, output_masks, strict=True):
                 tensor_map[x] = (y, mask)
@@ -880,12 +960,12 @@ def config_of_graph(network: Network) -> dict[str, Any]:
     input_layers = [x._keras_history.layer for x in network.inputs]
     layers = list(dict.fromkeys([*network.layers, *input_layers]))  # also an input nobody uses
     indices = _indices_inside(network, layers)
-    named = {
-        "names_of_inputs": network._names_of_inputs,
-        "names_of_outputs": network._names_of_outputs,
+    structures = {
+        "structure_of_inputs": network._input_structure,
+        "structure_of_outputs": network._output_structure,
     }
     return {
-        **{key: list(names) for key, names in named.items() if names is not None},
+        **{key: value for key, value in structures.items() if value is not None},
         "name": network.name,
         "trainable": network.trainable,
         "layers": [_layer_entry(layer, indices) for layer in layers],
@@ -970,8 +1050,8 @@ def network_from_config(
     inputs = [_tensor(layers, reference) for reference in config["input_layers"]]
     outputs = [_tensor(layers, reference) for reference in config["output_layers"]]
     network = cls(
-        inputs=by_names(config.get("names_of_inputs"), inputs),
-        outputs=by_names(config.get("names_of_outputs"), outputs),
+        inputs=packed(config.get("structure_of_inputs"), inputs),
+        outputs=packed(config.get("structure_of_outputs"), outputs),
         name=config.get("name"),
     )
     if not config.get("trainable", True):
@@ -1008,11 +1088,6 @@ def counted_from_zero(config: dict[str, Any]) -> dict[str, Any]:
 
 def _holds_layers(config: Any) -> bool:
     return isinstance(config, list) or (isinstance(config, dict) and "layers" in config)
-
-
-def by_names(names: list[str] | None, items: list[Any]) -> Any:
-    """Return a dict if there are names, else the list."""
-    return items if names is None else dict(zip(names, items, strict=True))
 
 
 def _in_order(waiting: list[tuple[str, list[Any]]]) -> list[tuple[str, list[Any]]]:

@@ -234,7 +234,7 @@ class Sequential(Model):
                 y = layer(y)
         self._begin_graph([x], [y])
 
-    def _build_on(self, shapes: list[Any]) -> None:
+    def _build_on(self, shapes: list[Any], input_structure: Any = None) -> None:
         if len(shapes) != 1:
             raise ArgumentError(
                 f"{self.label}: {len(shapes)} arrays came; a Sequential takes one.", subject=self

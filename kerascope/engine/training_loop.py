@@ -29,7 +29,7 @@ from kerascope.callbacks import CallbackList, History, Progbar
 from kerascope.callbacks.recording import RunningMeans, in_order
 from kerascope.callers import warn
 from kerascope.configured import plain
-from kerascope.engine.arguments import to_list, unpack_singleton
+from kerascope.engine.arguments import to_list
 from kerascope.errors import ArgumentError, NumericsWarning
 from kerascope.spellings import habits
 from kerascope.stage import is_watched
@@ -345,7 +345,7 @@ def predict_events(
     unheard: bool = False,
     model: Any = None,
     callbacks: Any = None,
-) -> Generator[Any, Any, Any]:
+) -> Generator[Any, Any, list[np.ndarray]]:
     """Run a predict function over a feed; return its outputs joined along the samples.
 
     Of `unheard` see `evaluate_events`.
@@ -367,11 +367,11 @@ def predict_events(
         if verbose:
             bar.update(seen if feed.samples else step + 1, [])
         for hook in end:
-            hook(step, {"outputs": unpack_singleton(to_list(outs))})
+            hook(step, {"outputs": packed(model._output_structure, to_list(outs))})
         if getattr(model, "stop_predicting", False):
             break
     told.tell("on_predict_end", {})
-    return unpack_singleton([x[:seen] for x in rows.joined()] if end else rows.joined())
+    return [x[:seen] for x in rows.joined()] if end else rows.joined()
 
 
 class Rows:

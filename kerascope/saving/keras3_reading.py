@@ -12,7 +12,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from kerascope.callers import warn
 from kerascope.engine.layer_type import constructor_keywords, layer_registry
 from kerascope.engine.stand_ins import current_builder
 from kerascope.errors import ConfigError, KerascopeError, NotHereError
@@ -276,13 +275,13 @@ def graph_from_keras_3(config: Config) -> Config:
         A call cannot be expressed here.
     """
     entries = _without_masks(config["layers"])
-    inputs, names_of_inputs = _ends(config, "input_layers")
-    outputs, names_of_outputs = _ends(config, "output_layers")
+    inputs, structure_of_inputs = _ends(config, "input_layers")
+    outputs, structure_of_outputs = _ends(config, "output_layers")
     outputs = _counted_from_zero(outputs, entries)
     entries = _that_are_used(entries, {name for name, *_ in [*inputs, *outputs]})
     return {
-        **names_of_inputs,
-        **names_of_outputs,
+        **structure_of_inputs,
+        **structure_of_outputs,
         "name": config.get("name"),
         "trainable": config.get("trainable", True),
         "layers": [_with_our_calls(entry) for entry in entries],
@@ -292,27 +291,16 @@ def graph_from_keras_3(config: Config) -> Config:
 
 
 def _ends(config: Config, key: str) -> tuple[list[Reference], Config]:
-    """Return the references to inputs or outputs, and their names, if they are in a dict.
+    """Return the references to inputs or outputs, and the dicts and lists in which they stand."""
+    found = references_in(config[key])
 
-    Warns
-    -----
-    KerascopeWarning
-        They are nested; here they come side by side.
-    """
-    given = config[key]
-    found = references_in(given)
-    what = key.removesuffix("_layers")
-    if len(found) == 1 and not isinstance(given, dict):
-        return found, {}
-    several = list(given.values()) if isinstance(given, dict) else given
-    if any(not (isinstance(x, list) and x and isinstance(x[0], str)) for x in several):
-        names = [name for name, *_ in found]
-        warn(
-            f"model {config.get('name')!r}: its {what}s are nested in the file. Here they come "
-            f"side by side, in one list, in the order of the layers {names}."
-        )
-        return found, {}
-    return found, {f"names_of_{what}s": sorted(given)} if isinstance(given, dict) else {}
+    def numbered(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: numbered(item) for name, item in value.items()}
+        is_reference = bool(value) and isinstance(value[0], str)
+        return found.index(value[:3]) if is_reference else list(map(numbered, value))
+
+    return found, {f"structure_of_{key.removesuffix('_layers')}s": numbered(config[key])}
 
 
 def _counted_from_zero(outputs: list[Reference], entries: list[Config]) -> list[Reference]:

@@ -13,7 +13,7 @@ from kerascope.backend.shapes import UNKNOWN
 from kerascope.callers import warn
 from kerascope.engine.base_layer import layers_within
 from kerascope.engine.layer_type import layer_registry
-from kerascope.engine.network import Network, counted_from_zero
+from kerascope.engine.network import Network, counted_from_zero, packed
 from kerascope.engine.pickling import byte_code_in
 from kerascope.errors import ConfigError
 from kerascope.layers.keras_ops import every_operation
@@ -228,12 +228,12 @@ def _graph(config: Config, facts: dict[str, NetworkFacts]) -> Config:
     # Only among the outputs does Keras 3 count the calls of a nested graph from 1.
     graphs = {entry["name"] for entry in config["layers"] if "output_layers" in entry["config"]}
     outputs = [[name, i + (name in graphs), place] for name, i, place in config["output_layers"]]
-    only_ours = ("names_of_inputs", "names_of_outputs")
+    only_ours = ("structure_of_inputs", "structure_of_outputs")
     return {
         **{key: value for key, value in config.items() if key not in only_ours},
         "layers": layers,
-        "input_layers": _structure(config.get("names_of_inputs"), config["input_layers"]),
-        "output_layers": _structure(config.get("names_of_outputs"), outputs),
+        "input_layers": packed(config.get("structure_of_inputs"), config["input_layers"]),
+        "output_layers": packed(config.get("structure_of_outputs"), outputs),
     }
 
 
@@ -242,13 +242,6 @@ def _calls_in_file(entry: Config) -> list[Any]:
     is_opaque = isinstance(entry["config"], FileConfig)
     calls = entry["config"].entry.get("inbound_nodes", []) if is_opaque else []
     return calls if all(isinstance(call, dict) for call in calls) else []
-
-
-def _structure(names: list[str] | None, items: list[Any]) -> Any:
-    """Return a dict by names, the only item, or the list, as Keras 3 does."""
-    if names is not None:
-        return dict(zip(names, items, strict=True))
-    return items[0] if len(items) == 1 else items
 
 
 def _call(entry: Config, call: list[Any], known: dict[Any, Any]) -> Config:
@@ -271,7 +264,7 @@ def _call(entry: Config, call: list[Any], known: dict[Any, Any]) -> Config:
         further = {"initial_state": inputs[1:end], "constants": inputs[end:]}
         kwargs.update({name: given for name, given in further.items() if given})
         inputs = inputs[:1]
-    return {"args": [_structure(entry["config"].get("names_of_inputs"), inputs)], "kwargs": kwargs}
+    return {"args": [packed(entry["config"].get("structure_of_inputs"), inputs)], "kwargs": kwargs}
 
 
 def _tensor(reference: list[Any], known: dict[Any, Any]) -> Config:

@@ -203,9 +203,7 @@ def flat(value: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("number", range(len(NESTED)))
-def test_nested_inputs_and_outputs_of_a_file_come_side_by_side_and_it_says_so(
-    number, keras, tmp_path
-):
+def test_nested_inputs_and_outputs_of_a_file_stay_nested(number, keras, tmp_path):
     nest = NESTED[number]
     inputs = [keras.Input((4,), name=name) for name in ("i", "j", "k")]
     outputs = [keras.layers.Dense(n + 1, name=f"d{n}")(x) for n, x in enumerate(inputs)]
@@ -214,28 +212,53 @@ def test_nested_inputs_and_outputs_of_a_file_come_side_by_side_and_it_says_so(
     expected = dict(zip(("d0", "d1", "d2"), [np.asarray(keras.ops.matmul(x, layer.kernel))
                     for x, layer in zip(arrays, map(theirs.get_layer, ("d0", "d1", "d2")),
                                         strict=True)], strict=True))  # fmt: skip
+    wanted = nest(*(expected[f"d{n}"] for n in range(3)))
     for ending in ("keras", "h5"):
-        path = tmp_path / f"theirs.{ending}"
-        theirs.save(path)
-        with pytest.warns(KerascopeWarning, match=r"its (in|out)puts are nested in the file"):
-            ours = load_model(path)
-        assert ours.input_names == flat(nest("i", "j", "k"))
-        assert ours.output_names == flat(nest("d0", "d1", "d2"))
-        found = ours.predict(flat(nest(*arrays)))
-        agree(found, [expected[name] for name in ours.output_names])
+        theirs.save(tmp_path / f"theirs.{ending}")
+        ours = load_model(tmp_path / f"theirs.{ending}")
+        ours.save(tmp_path / f"ours.{ending}")
+        for model in (ours, load_model(tmp_path / f"ours.{ending}"), clone_of(ours)):
+            assert [layer.name for layer in model.output_layers] == flat(nest("d0", "d1", "d2"))
+            for x in (nest(*arrays), flat(nest(*arrays))):
+                assert same_form(model.predict(x), wanted)
+            assert same_form(model(nest(*arrays)), wanted)
+    back = keras.models.load_model(tmp_path / "ours.keras")(nest(*arrays))
+    agree(flat(back), flat(wanted))
+
+
+def clone_of(model: Any) -> Any:
+    return with_weights(clone_model(model), model)
+
+
+def same_form(found: Any, expected: Any) -> bool:
+    """Tell whether arrays agree, and stand in dicts and lists alike."""
+    if isinstance(expected, dict):
+        return found.keys() == expected.keys() and all(
+            same_form(found[key], expected[key]) for key in expected
+        )
+    if isinstance(expected, (list, tuple)):
+        return isinstance(found, (list, tuple)) and all(map(same_form, found, expected))
+    return np.allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("number", range(len(NESTED)))
 @pytest.mark.parametrize("dialect", ["2.2", "3"])
-def test_nested_inputs_and_outputs_are_refused_with_what_to_do(number, dialect):
+def test_nested_inputs_and_outputs_are_trained_like_a_list_of_them(number, dialect):
     config.dialect = dialect
+    nest, targets = NESTED[number], [A, B, A + B]
     x = [kerascope.Input((4,)) for _ in range(3)]
-    y = [kerascope.layers.Dense(1)(one) for one in x]
-    for what, inputs, outputs in (
-        ("Output", x, NESTED[number](*y)),
-        ("Input", NESTED[number](*x), y),
-    ):
-        with pytest.raises(
-            DtypeError, match=rf"{what} tensors.*one list or one dict.*side by side"
-        ):
-            kerascope.Model(inputs, outputs)
+    y = [kerascope.layers.Dense(4, name=name)(one) for name, one in zip("uvw", x, strict=True)]
+    plain = kerascope.Model(x, y)
+    nested = kerascope.Model(nest(*x), nest(*y))
+    plain.compile("sgd", ["mse", "mae", "mse"], loss_weights=[1, 2, 3], metrics=[["mae"], [], []])
+    nested.compile("sgd", nest("mse", "mae", "mse"), metrics=nest(["mae"], [], []),
+                   loss_weights=nest(1, 2, 3))  # fmt: skip
+    weights = [np.arange(3.0), np.ones(3), np.arange(3.0)]
+    expected = plain.test_on_batch([A, B, B], targets, sample_weight=weights)
+    found = nested.train_on_batch(nest(A, B, B), nest(*targets), sample_weight=nest(*weights))
+    assert sorted(found) == pytest.approx(sorted(expected))
+    assert same_form(nested.predict(nest(A, B, B)), nest(*plain.predict([A, B, B])))
+    shapes = nest((3, 4), (3, 4), (3, 4))
+    assert flat(nested.compute_output_shape(shapes)) == [3, 4] * 3
+    with pytest.raises((ArgumentError, DataError, DtypeError)):
+        nested.predict(nest(A, B, {"z": B}))
