@@ -370,8 +370,8 @@ class Habits(NamedTuple):
         Whether the initializer Identity fills a matrix that is not square with square ones.
     logs_so_far : bool
         Whether callbacks read at a batch the means of the epoch so far, without "batch" and "size",
-        and at the end of training the last epoch's; names come in the order of the alphabet, those
-        of the validation last. Otherwise a batch's own figures, in the order of `metrics_names`.
+        and at the end of training the last epoch's; names come in the order of the alphabet.
+        Otherwise a batch's own figures, in the order of `metrics_names`.
     endings_say_form : bool
         Whether a file of a model must have an ending that says its form, or is HDF5 under any name.
     steps_are_batches : bool
@@ -382,6 +382,11 @@ class Habits(NamedTuple):
     is_strict : bool
         Whether weights of samples and of classes together are refused, as are strides and dilation
         that are both above 1. Otherwise the weights of samples win, and both are computed.
+    trains_as_keras_3 : bool
+        Whether a model may be compiled without a loss; an output without one has its metrics; a
+        flat list of metrics has one for each of several outputs; losses come in the order in which
+        `loss` names them (if it is just one, the total alone), the metrics of several outputs
+        sorted; weights of samples may have any of the targets' axes.
     """
 
     weight_name: str
@@ -415,6 +420,7 @@ class Habits(NamedTuple):
     steps_are_batches: bool = False
     activates_by_layers: bool = False
     is_strict: bool = False
+    trains_as_keras_3: bool = False
 
 
 _KERAS_1_WORDS = {
@@ -483,6 +489,7 @@ HABITS: dict[str, Habits] = {
         steps_are_batches=True,
         activates_by_layers=True,
         is_strict=True,
+        trains_as_keras_3=True,
     ),
 }  # fmt: skip
 

@@ -161,11 +161,9 @@ class BaseLogger(Callback):
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         """Write the means into the logs."""
         if logs is not None:
-            others = dict(logs) if habits().logs_so_far else {}
-            if others:
-                logs.clear()
-            logs.update(in_order(self._means.results()))
-            logs.update(in_order(others))
+            figures = in_order({**logs, **self._means.results()})
+            logs.clear()
+            logs.update(figures)
 
     def get_state(self) -> Any:
         """Return the sums so far, for a run that goes on from a backup."""

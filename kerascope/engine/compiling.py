@@ -73,6 +73,8 @@ class Compilation:
     loss_functions : list of callable or None
         One for each output; None where an output is not trained.
     loss_weights_list : list of (float or Variable)
+    metrics_of_outputs : list of list
+        For each output its metrics, those with weights of samples last, with True.
     targets, sample_weights : list of Tensor
         One for each trained output; fed with the labels and their weights.
     total_loss : Tensor, scalar
@@ -94,6 +96,7 @@ class Compilation:
     sample_weight_mode: Any = None
     loss_functions: list[Loss | None] = field(default_factory=list)
     loss_weights_list: list[float | Variable] = field(default_factory=list)
+    metrics_of_outputs: list[list[Any]] = field(default_factory=list)
     sample_weight_modes: list[str | None] = field(default_factory=list)
     targets: list[Tensor] = field(default_factory=list)
     sample_weights: list[Tensor] = field(default_factory=list)
@@ -107,8 +110,9 @@ class Compilation:
 
     @property
     def trained(self) -> list[int]:
-        """Indices of the outputs that have a loss."""
-        return [i for i, function in enumerate(self.loss_functions) if function is not None]
+        """Indices of the outputs that have targets: a loss, or in dialect "3" a metric."""
+        counted = zip(self.loss_functions, self.metrics_of_outputs, strict=True)
+        return [i for i, (loss, metrics) in enumerate(counted) if loss is not None or metrics]
 
 
 def compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any, Any, Compilation]:
@@ -118,11 +122,14 @@ def compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any, 
     names = model.output_names
     compiled.loss_functions = _loss_functions(_by_names(model, compiled.loss), names)
     compiled.loss_weights_list = _loss_weights(_by_names(model, compiled.loss_weights), names)
+    compiled.metrics_of_outputs = _metrics_of_outputs(model, compiled)
     compiled.sample_weight_modes = _sample_weight_modes(compiled.sample_weight_mode, names)
     compiled.target_tensors = _target_tensors(target_tensors, names)
     _make_placeholders(model, compiled)
     yield from _add_losses(model, compiled)
     yield from _add_metrics(model, compiled)
+    if habits().trains_as_keras_3 and len(names) > 1:
+        _sort_as_keras_3(model, compiled)
     compiled.trainable_weights = list(model.trainable_weights)
     return compiled
 
@@ -222,6 +229,8 @@ def _make_placeholders(model: Network, compiled: Compilation) -> None:
         if target is None:
             target = placeholder(ndim=output.ndim, dtype=output.dtype, name=f"{name}_target")
         weight_ndim = 2 if compiled.sample_weight_modes[i] == "temporal" else 1
+        if habits().trains_as_keras_3:
+            weight_ndim = max(weight_ndim, output.ndim - 1)
         compiled.targets.append(target)
         shape, one = (None,) * weight_ndim, np.ones((1,) * weight_ndim)
         compiled.sample_weights.append(
@@ -235,15 +244,21 @@ def _make_placeholders(model: Network, compiled: Compilation) -> None:
 def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, None]:
     names, masks = model.output_names, [mask_of(x) for x in model.outputs]
     total_loss: Any = None
+    number = sum(function is not None for function in compiled.loss_functions)
+    has_several = (number if habits().trains_as_keras_3 else len(names)) > 1
     for k, i in enumerate(compiled.trained):
         name, function = names[i], compiled.loss_functions[i]
         weight = compiled.loss_weights_list[i]
-        assert function is not None
+        if function is None:
+            continue
+        weights = compiled.sample_weights[k]
+        if weights.ndim > 1 and getattr(function, "reduction", "") == "mean_with_sample_weight":
+            weights = weights_like(mean(model.outputs[i], axis=-1), weights)  # they are summed
         with name_scope(f"{name}_loss"):
             output_loss = weighted_masked_objective(function)(
-                compiled.targets[k], model.outputs[i], compiled.sample_weights[k], masks[i]
+                compiled.targets[k], model.outputs[i], weights, masks[i]
             )
-            if len(model.outputs) > 1:
+            if has_several:
                 compiled.metrics_tensors.append(output_loss)
                 compiled.metrics_names.append(f"{name}_loss")
         with name_scope("loss"):
@@ -256,6 +271,8 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
             total_loss = penalty if total_loss is None else total_loss + penalty
     if penalties:
         yield PenaltyTerm(penalties)
+    if total_loss is None and habits().trains_as_keras_3:
+        total_loss = as_tensor(np.zeros((), floatx()))
     if total_loss is None:
         raise ArgumentError(
             f"{model.label}: the model cannot be compiled because it has no loss to optimize; "
@@ -270,17 +287,11 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
 
 def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, None]:
     names = model.output_names
-    plain, weighted = (
-        _metrics_of_outputs(_by_names(model, given), names)
-        for given in (compiled.metrics, compiled.weighted_metrics)
-    )
     masks = [mask_of(x) for x in model.outputs]
     of_dicts: dict[str, tuple[Any, Any]] = {}  # of two that have a name in common the last counts
     for k, i in enumerate(compiled.trained):
-        for metric, weights in [
-            *((m, None) for m in plain[i]),
-            *((m, compiled.sample_weights[k]) for m in weighted[i]),
-        ]:
+        for metric, is_weighted in compiled.metrics_of_outputs[i]:
+            weights = compiled.sample_weights[k] if is_weighted else None
             name, function = resolve_metric(metric, compiled.loss_functions[i], model.outputs[i])
             name = key_in_logs(
                 compiled.metrics_names, name, names[i] if len(names) > 1 else "", weights
@@ -406,14 +417,43 @@ def _both(mask: Tensor, weights: Tensor | None) -> Tensor:
     return kept * weights_like(kept, weights)
 
 
-def _metrics_of_outputs(given: Any, names: list[str]) -> list[list[Any]]:
+def _metrics_of_outputs(model: Network, compiled: Compilation) -> list[list[Any]]:
+    """Return the metrics of each output, and of each whether it heeds weights of samples."""
+    found: list[list[Any]] = [[] for _ in model.outputs]
+    for given, is_weighted in ((compiled.metrics, False), (compiled.weighted_metrics, True)):
+        for own, listed in zip(found, _spread_metrics(model, given), strict=True):
+            own += [(metric, is_weighted) for metric in listed]
+            if None in listed:
+                raise ArgumentError(f"compile: metrics has None in {listed}; leave it out.")
+    if habits().trains_as_keras_3:
+        return found
+    kept = zip(found, compiled.loss_functions, strict=True)
+    return [own if loss is not None else [] for own, loss in kept]
+
+
+def _spread_metrics(model: Network, given: Any) -> list[list[Any]]:
     """Return the metrics of each output: a flat list is for all, a nested one for each its own."""
+    names, given = model.output_names, _by_names(model, given)
     if isinstance(given, dict):
         return [to_list(one) for one in per_output(given, names, "metrics", default=[])]
     listed = to_list(given)
-    if any(isinstance(one, (list, tuple)) for one in listed):
+    is_one_each = habits().trains_as_keras_3 and 1 < len(listed) == len(names)
+    if is_one_each or any(isinstance(one, (list, tuple)) for one in listed):
         return [to_list(one) for one in per_output(listed, names, "metrics")]
     return [listed for _ in names]
+
+
+def _sort_as_keras_3(model: Network, compiled: Compilation) -> None:
+    """Put the losses of several outputs in the order of `loss`, then their metrics by name."""
+    given = _by_names(model, compiled.loss)
+    is_told = isinstance(given, dict) and isinstance(model._output_structure, dict)
+    names = list(given) if is_told else model.output_names
+    first = [f"{name}_loss" for name in names]
+    own = dict(zip(compiled.metrics_names[1:], compiled.metrics_tensors, strict=True))
+    ordered = [name for name in first if name in own]
+    ordered += sorted(own.keys() - set(ordered))
+    compiled.metrics_names[1:] = ordered
+    compiled.metrics_tensors = [own[name] for name in ordered]
 
 
 # --- which function a metric's name means ---------------------------------------------------------
@@ -501,6 +541,8 @@ def weighted_masked_objective(fn: Callable[..., Any]) -> Callable[..., Tensor]:
             share = quotient if habits().counts_zero_weights else truediv
             score = share(score * mask, mean(mask))
         if weights is not None:
+            if weights.ndim > score.ndim > 0:  # one number for a sample with many places
+                weights = mean(weights, axis=list(range(score.ndim, weights.ndim)))
             score = (
                 mean(score, axis=list(range(weights.ndim, score.ndim)))
                 if score.ndim > weights.ndim

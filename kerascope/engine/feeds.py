@@ -580,8 +580,9 @@ def split_item(item: Any, *, with_targets: bool) -> tuple[Any, Any, Any]:
     DataError
         It is no tuple `(x, y)` or `(x, y, sample_weight)`.
     """
-    if isinstance(item, tuple) and len(item) in (2, 3):
-        return item[0], item[1], (item[2] if len(item) == 3 else None)
+    if isinstance(item, tuple) and len(item) in (1, 2, 3):
+        x, y, sample_weight = (*item, None, None)[:3]
+        return x, y, sample_weight
     if not with_targets:
         return item, None, None
     raise DataError(

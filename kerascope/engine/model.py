@@ -25,7 +25,7 @@ import numpy as np
 from kerascope import edge, optimizers
 from kerascope.backend.atomic import LOCKS, reset_together
 from kerascope.backend.function import Function, function
-from kerascope.backend.graph import Placeholder, Tensor, Variable
+from kerascope.backend.graph import Constant, Placeholder, Tensor, Variable
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.shapes import UNKNOWN
 from kerascope.backend.state import PHASE, floatx, learning_phase
@@ -200,7 +200,7 @@ class Model(Network):
 
     def compile(
         self,
-        optimizer: Any,
+        optimizer: Any = "rmsprop",
         loss: Any = None,
         metrics: Any = None,
         loss_weights: Any = None,
@@ -216,7 +216,8 @@ class Model(Network):
         optimizer : str or Optimizer
             "rmsprop", or an object with other settings.
         loss : str, callable, list or dict
-            One for all outputs, or one for each; None leaves an output untrained.
+            One for all outputs, or one for each; None leaves an output untrained. Without any, a
+            model of dialect "3" can be evaluated by its metrics, and not be trained.
         metrics : list or dict, optional
             Reported beside the loss: "accuracy", or any name of a metric or loss, or a function.
         loss_weights : list or dict, optional
@@ -744,10 +745,7 @@ class Model(Network):
     ) -> tuple[list[Any], list[Any], list[Any]]:
         """Do the same; of samples that were given no weight, the weights are known ones."""
         output_names, feed_targets = self.output_names, set(self._feed_targets)
-        y, sample_weight, class_weight = (
-            by_names(self._output_structure, output_names, value)
-            for value in (y, sample_weight, class_weight)
-        )
+        y, sample_weight, class_weight = map(self._of_targets, (y, sample_weight, class_weight))
         names = [output_names[i] for i in self.trained]
         fed = [k for k, target in enumerate(self.targets) if target in feed_targets]
         x_arrays = self._standardize_inputs(x)
@@ -765,9 +763,22 @@ class Model(Network):
         weights = []
         for k, name in enumerate(names):
             reference = y_arrays[fed.index(k)] if k in fed else (x_arrays or y_arrays)[0]
-            mode = self.sample_weight_modes[self.trained[k]]
-            weights.append(weights_of_samples(reference, given[k], classes[k], mode, name))
+            rank = self.sample_weights[k].ndim
+            weights.append(weights_of_samples(reference, given[k], classes[k], rank, name))
         return x_arrays, y_arrays, weights
+
+    def _of_targets(self, given: Any) -> Any:
+        """Return what is given for the outputs that have targets, if it comes for all outputs."""
+        names = self.output_names
+        given = by_names(self._output_structure, names, given)
+        if len(self.trained) == len(names):
+            return given
+        left_out = set(names) - {names[i] for i in self.trained}
+        if isinstance(given, dict):
+            return {key: value for key, value in given.items() if key not in left_out}
+        is_listed = isinstance(given, (list, tuple)) and len(given) == len(names)
+        is_listed = is_listed and all(hasattr(one, "shape") for one in given)
+        return [given[i] for i in self.trained] if is_listed else given
 
     def _ins(
         self, x: Any, y: Any, sample_weight: Any, class_weight: Any, phase: float, where: str
@@ -1000,6 +1011,12 @@ class Model(Network):
 
     def _train_function_events(self) -> Generator[Any, Any, Function]:
         self._check_trainable_weights_consistency()
+        if isinstance(self.total_loss, Constant):
+            raise NotCompiledError(
+                f"{self.label}: it has no loss to be trained by, only metrics. Give compile a "
+                "loss: compile(optimizer, loss='mse').",
+                subject=self,
+            )
         if self.train_function is None:
             TRAINED.add(self)
             inputs = self._inputs_with_targets

@@ -184,7 +184,7 @@ class Network(Layer):
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Call the network as a layer; several inputs are a list, or a dict by `input_names`."""
-        if self._is_graph_network:
+        if self._is_graph_network and isinstance(inputs, (dict, list, tuple)):
             given = by_names(self._input_structure, self.input_names, inputs)
             if isinstance(given, dict):
                 inputs = unpack_singleton(self._in_order_of_inputs(given))

@@ -15,6 +15,7 @@ full each time.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import contains
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -211,6 +212,8 @@ def check_targets(targets: list[Any], functions: list[Any], outputs: list[Tensor
         the labels is not that of the output.
     """
     for y, loss, output in zip(targets, functions, outputs, strict=True):
+        if loss is None:
+            continue
         function = losses.plain_function(loss)
         if function is losses.categorical_crossentropy and y.shape[-1] == 1:
             instead = "Use to_categorical(y), or the loss 'sparse_categorical_crossentropy'."
@@ -244,9 +247,11 @@ _MULTIPLY = "For both multiply them: sample_weight = sample_weight * [class_weig
 
 
 def weights_of_samples(
-    y: Any, sample_weight: Any, class_weight: dict[int, float] | None, mode: str | None, name: str
+    y: Any, sample_weight: Any, class_weight: dict[int, float] | None, rank: int, name: str
 ) -> np.ndarray:
     """Return the weight of each sample, or time step, of one output: ones if none are given.
+
+    Of weights with `rank` axes all but the first may be 1 in size.
 
     Raises
     ------
@@ -260,13 +265,13 @@ def weights_of_samples(
     KerascopeWarning
         Both are given, in another dialect: those of the classes are ignored.
     """
-    shape = tuple(y.shape[:2]) if mode == "temporal" else (int(y.shape[0]),)
-    if mode == "temporal" and len(y.shape) < 3:
+    if rank == 2 and len(y.shape) < 3:
         raise DataError(
             f"y for '{name}': sample_weight_mode='temporal' needs targets of 3 axes (samples, "
             f"times, features); got {tuple(y.shape)}."
         )
-    weights = ones_of(shape)
+    shape, is_free = tuple(y.shape[:rank]), habits().trains_as_keras_3
+    weights = ones_of(shape[:1] + (1,) * (rank - 1) if is_free else shape)
     if sample_weight is not None and class_weight is not None:
         both = f"sample_weight and class_weight for '{name}': both are given"
         if habits().is_strict:
@@ -275,11 +280,15 @@ def weights_of_samples(
         class_weight = None
     if sample_weight is not None:
         given = np.asarray(sample_weight, dtype=config.floatx)
-        if given.shape != shape:
+        came = given.shape
+        if is_free and came[rank:] in ((), (1,)):  # (samples,) as well, and (samples, times, 1)
+            given = given.reshape(came[:rank] + (1,) * (rank - given.ndim))
+        sizes = [(n, 1) if is_free and axis else (n,) for axis, n in enumerate(shape)]
+        fits = given.ndim == rank and all(map(contains, sizes, given.shape))
+        if not fits:
             raise DataError(
-                f"sample_weight for '{name}': array of shape {given.shape}; expected {shape}, one "
-                "for each "
-                f"{'time step' if mode == 'temporal' else 'sample'}."
+                f"sample_weight for '{name}': array of shape {came}; expected {shape}, one for "
+                f"each {'sample' if rank == 1 else 'time step'}."
             )
         weights = weights * given
     if class_weight is not None:
@@ -345,7 +354,14 @@ def per_output_data(value: Any, names: list[str], what: str) -> list[Any]:
     if value is None:
         return [None] * len(names)
     if isinstance(value, dict) and value.keys() & set(names):
+        for unknown in value.keys() - set(names):
+            raise DataError(
+                f"{what}: no output is called {unknown!r}. {did_you_mean(str(unknown), names)}"
+                f"Outputs: {names}."
+            )
         return [value.get(name) for name in names]
+    if isinstance(value, np.ndarray) and habits().trains_as_keras_3:
+        return [value] * len(names)
     if len(names) == 1:
         is_list_of_one = (
             isinstance(value, (list, tuple)) and len(value) == 1 and np.ndim(value[0]) > 0

@@ -119,7 +119,8 @@ def standardize_weights(
 ) -> np.ndarray:
     """Return the weight of each sample of one output; ones if none are given."""
     target = standardize_single_array(np.asarray(y))
-    weights = weights_of_samples(target, sample_weight, class_weight, sample_weight_mode, "y")
+    rank = 2 if sample_weight_mode == "temporal" else 1
+    weights = weights_of_samples(target, sample_weight, class_weight, rank, "y")
     return weights if weights.flags.writeable else weights.copy()
 
 

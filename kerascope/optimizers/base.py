@@ -208,7 +208,7 @@ class Optimizer(Configured):
     ) -> Generator[Any, Any, list[Tensor]]:
         loss = as_tensor(loss)
         swept = yield from backpropagate(loss, list(params))
-        grads = all_present(loss, params, swept)
+        grads = all_present(loss, params, swept, by_zeros=self.flavour == "3")
         with K.name_scope("clip"):
             if self.flavour == "2":
                 return clipped(grads, self.clipnorm, self.clipvalue)
@@ -488,11 +488,20 @@ def _schedule_of(lr: Any) -> LearningRateSchedule | None:
 
 
 def all_present(
-    loss: Tensor, params: Sequence[Variable], grads: Sequence[Tensor | None]
+    loss: Tensor,
+    params: Sequence[Variable],
+    grads: Sequence[Tensor | None],
+    by_zeros: bool = False,
 ) -> list[Tensor]:
-    """Return the gradients; if one is None, raise a GradientError that says why."""
+    """Return the gradients; if one is None, raise a GradientError that says why.
+
+    With `by_zeros` a parameter on which the loss does not depend has zeros, as in Keras 3.
+    """
     present = []
     for p, g in zip(params, grads, strict=True):
+        if g is None and by_zeros and not applies_between([p], [loss]):
+            warn(f"'{p.name}' is not trained: the loss '{loss.name}' does not depend on it.")
+            g = K.zeros_like(p)
         if g is None:
             raise _no_gradient(loss, p)
         present.append(g)
