@@ -244,8 +244,9 @@ def _make_placeholders(model: Network, compiled: Compilation) -> None:
 def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, None]:
     names, masks = model.output_names, [mask_of(x) for x in model.outputs]
     total_loss: Any = None
-    number = sum(function is not None for function in compiled.loss_functions)
-    has_several = (number if habits().trains_as_keras_3 else len(names)) > 1
+    terms = names
+    if habits().trains_as_keras_3:
+        terms = [name for name, f in zip(names, compiled.loss_functions, strict=True) if f]
     for k, i in enumerate(compiled.trained):
         name, function = names[i], compiled.loss_functions[i]
         weight = compiled.loss_weights_list[i]
@@ -258,7 +259,7 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
             output_loss = weighted_masked_objective(function)(
                 compiled.targets[k], model.outputs[i], weights, masks[i]
             )
-            if has_several:
+            if len(terms) > 1:
                 compiled.metrics_tensors.append(output_loss)
                 compiled.metrics_names.append(f"{name}_loss")
         with name_scope("loss"):
