@@ -41,6 +41,11 @@ REFUSALS: dict[str, dict[str, str]] = {
     "kerascope.utils": {
         "multi_gpu_model": "There is no GPU on NumPy. Train the model itself.",
     },
+    "kerascope.applications.keras1": {
+        "preprocess_input": "Sound files are read with librosa, which is no part of kerascope. "
+        "Compute librosa.feature.melspectrogram(y=sound, sr=12000, n_fft=512, hop_length=256, "
+        "n_mels=96) and its decibels.",
+    },
     "kerascope.backend": {
         "get_session": _SESSION,
         "set_session": _SESSION,

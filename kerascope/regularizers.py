@@ -15,6 +15,7 @@ import numpy as np
 from kerascope import backend as K
 from kerascope.backend.eager import at_once_on_arrays
 from kerascope.backend.graph import Tensor
+from kerascope.callers import warn
 from kerascope.configured import Configured
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.registry import Registry
@@ -29,6 +30,14 @@ class Regularizer(Configured):
     def __call__(self, x: Tensor) -> Tensor | float:
         """Return the penalty on `x`, a scalar."""
         return 0.0
+
+    def set_param(self, _: Any) -> None:
+        """Do nothing, with a warning: of Keras 1, where it does nothing either."""
+        warn("set_param of a regularizer does nothing: give it to a weight by add_weight.")
+
+    def set_layer(self, _: Any) -> None:
+        """Do nothing, with a warning: of Keras 1, where it does nothing either."""
+        warn("set_layer of a regularizer does nothing: give it to a layer when it is made.")
 
 
 @_registry.alias("WeightRegularizer", "ActivityRegularizer", "l1l2", "l1_l2", "activity_l1l2")

@@ -166,7 +166,7 @@ class CallbackList:
         callback_list._find_batch_hooks()
         callback_list.set_model(model)
         callback_list.set_params(params)
-        for callback in own:
+        for callback in ordered:
             callback.validation_data = validation_data
         return callback_list
 

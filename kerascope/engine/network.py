@@ -630,6 +630,18 @@ class Network(Layer):
         load = saving.file_functions.lookup("load_weights")
         load(self, filepath, by_name, skip_mismatch, reshape)
 
+    def save_weights_to_hdf5_group(self, f: Any) -> None:
+        """Write the weights into an open group: Keras 1's method."""
+        saving.file_functions.lookup("save_weights")(self, f)
+
+    def load_weights_from_hdf5_group(self, f: Any) -> None:
+        """Read weights from an open group, in order: Keras 1's method."""
+        self.load_weights(f)
+
+    def load_weights_from_hdf5_group_by_name(self, f: Any) -> None:
+        """Read weights from an open group by the names of layers: Keras 1's method."""
+        self.load_weights(f, by_name=True)
+
     # --- for people -------------------------------------------------------------------------------
 
     def summary(

@@ -123,6 +123,16 @@ class Sequential(Model):
         """The model itself; Keras 1 kept another one inside."""
         return self
 
+    @property
+    def validation_data(self) -> Any:
+        """The arrays of the last `fit`'s validation; None without one. Of Keras 1."""
+        return getattr(getattr(self, "history", None), "validation_data", None)
+
+    @property
+    def training_data(self) -> Any:
+        """Nothing: the model does not keep it, in Keras 1.2 neither."""
+        raise AttributeError(f"{self.label}: keeps no training data; you have it.")
+
     def add(self, layer: Any) -> None:
         """Add a layer at the end.
 

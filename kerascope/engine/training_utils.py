@@ -214,6 +214,6 @@ def iter_sequence_infinite(seq: Iterable[Any]) -> Iterator[Any]:
         yield from seq
 
 
-_OF_KERAS_1 = """slice_X weighted_objective check_array_lengths"""
+_OF_KERAS_1 = "GeneratorEnqueuer check_array_lengths slice_X weighted_objective"
 
 answer_missing_names(__name__, later=dict.fromkeys(_OF_KERAS_1.split(), "kerascope.utils.keras1"))

@@ -30,7 +30,8 @@ from kerascope.backend.shapes import (
     normalize_axis,
 )
 from kerascope.callers import warn
-from kerascope.engine.base_layer import Layer
+from kerascope.engine.base_layer import Layer, outputs_of
+from kerascope.engine.layer_type import LayerType
 from kerascope.engine.sequential import Branches
 from kerascope.errors import ArgumentError, DtypeError, ShapeError, SpellingWarning
 from kerascope.layers.arguments import Masks, Tensors
@@ -524,19 +525,16 @@ def _layer_of_mode(
     )
 
 
-def Merge(
-    layers: list[Any] | None = None,
-    mode: Any = "sum",
-    concat_axis: int = -1,
-    dot_axes: Any = -1,
-    output_shape: Any = None,
-    output_mask: Any = None,
-    arguments: dict[str, Any] | None = None,
-    node_indices: list[int] | None = None,
-    tensor_indices: list[int] | None = None,
-    name: str | None = None,
-) -> Layer:
-    """Return the layer that stands for Keras 1's `Merge(mode=...)`.
+class _MergeType(LayerType):
+    """Metaclass of `Merge`: calling that class gives today's layer; a derived class is its own."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = super().__call__(*args, **kwargs)
+        return made._of_today() if type(made) is Merge else made
+
+
+class Merge(_Merge, metaclass=_MergeType):
+    """Keras 1's layer of several modes: `Merge(mode="sum")` is an `Add`, and so on.
 
     Parameters
     ----------
@@ -559,34 +557,61 @@ def Merge(
     -----
     SpellingWarning
         Names today's layer.
+
+    Notes
+    -----
+    A class derived from it may say itself what `call` computes.
     """
-    layer = _layer_of_mode(
-        mode,
-        concat_axis,
-        dot_axes,
-        name,
-        output_shape=output_shape,
-        mask=output_mask,
-        arguments=arguments,
-    )
-    word = getattr(mode, "__name__", mode)
-    today = type(layer).__name__
-    warn(f"Merge: mode {word!r} is Keras 1's word; today it is the layer {today}.", SpellingWarning)
-    if layers:
-        layer(_outputs_of(layers, node_indices, tensor_indices))
-        if not any([*(node_indices or []), *(tensor_indices or [])]):
-            layer._branches = Branches(list(layers))  # type: ignore[attr-defined]
-    return layer
 
+    _is_part = True
 
-def _outputs_of(
-    layers: list[Any], node_indices: list[int] | None, tensor_indices: list[int] | None
-) -> list[Any]:
-    """Return one output tensor of each layer."""
-    node_indices = node_indices or [0] * len(layers)
-    tensor_indices = tensor_indices or [0] * len(layers)
-    places = zip(layers, node_indices, tensor_indices, strict=True)
-    return [layer.inbound_nodes[node].output_tensors[tensor] for layer, node, tensor in places]
+    def __init__(
+        self,
+        layers: list[Any] | None = None,
+        mode: Any = "sum",
+        concat_axis: int = -1,
+        dot_axes: Any = -1,
+        output_shape: Any = None,
+        output_mask: Any = None,
+        arguments: dict[str, Any] | None = None,
+        node_indices: list[int] | None = None,
+        tensor_indices: list[int] | None = None,
+        name: str | None = None,
+    ) -> None:
+        of_function = {"output_shape": output_shape, "mask": output_mask, "arguments": arguments}
+        is_derived = type(self) is not Merge
+        own_name = "merging" if is_derived else name
+        self._merging = _layer_of_mode(mode, concat_axis, dot_axes, own_name, **of_function)
+        super().__init__(name=name if is_derived else self._merging.name)
+        self._places = layers or [], node_indices or [], tensor_indices or []
+        self.mode = mode
+        if is_derived and layers:
+            self._call_on_places(self)
+
+    def _of_today(self) -> Layer:
+        layer = self._merging
+        word, today = getattr(self.mode, "__name__", self.mode), type(layer).__name__
+        warn(
+            f"Merge: mode {word!r} is Keras 1's word; today it is the layer {today}.",
+            SpellingWarning,
+        )
+        if self._places[0]:
+            self._call_on_places(layer)
+        return layer
+
+    def _call_on_places(self, layer: Any) -> None:
+        layers, nodes, tensors = self._places
+        layer(outputs_of(layers, nodes, tensors))
+        if not any([*nodes, *tensors]):
+            layer._branches = Branches(list(layers))
+
+    def call(self, inputs: Any, mask: Any = None) -> Any:
+        """Return the tensors merged as the mode says."""
+        return self._merging(inputs)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """Return the output's shape for a list of shapes."""
+        return self._merging.compute_output_shape(input_shape)
 
 
 class _CallableModule(ModuleType):

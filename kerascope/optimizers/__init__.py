@@ -29,6 +29,7 @@ __all__ = [
     "deserialize",
     "get",
     "nadam",
+    "optimizer_from_config",
     "rmsprop",
     "schedules",
     "serialize",
@@ -64,6 +65,11 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Op
     if isinstance(config, dict) and "class_name" in config:
         config = {**config, "class_name": _known_name(config["class_name"])}
     return _registry.deserialize(config, custom_objects)
+
+
+def optimizer_from_config(config: Any, custom_objects: dict[str, Any] | None = None) -> Optimizer:
+    """Return an optimizer from `{"class_name", "config"}`: Keras 1's name of `deserialize`."""
+    return deserialize(config, custom_objects)
 
 
 def get(identifier: Any) -> Optimizer:

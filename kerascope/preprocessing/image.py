@@ -47,6 +47,7 @@ __all__ = [
     "apply_affine_transform",
     "apply_brightness_shift",
     "apply_channel_shift",
+    "apply_transform",
     "array_to_img",
     "flip_axis",
     "img_to_array",
@@ -59,6 +60,7 @@ __all__ = [
     "random_shift",
     "random_zoom",
     "save_img",
+    "transform_matrix_offset_center",
 ]
 
 
@@ -281,6 +283,40 @@ def apply_affine_transform(
     pixels = np.transpose(image, axes)
     warped = warp(pixels, matrix, fill_mode, cval, order)
     return np.transpose(warped, np.argsort(np.mod(axes, 3)))
+
+
+def apply_transform(
+    x: ArrayLike,
+    transform_matrix: ArrayLike,
+    channel_axis: int = 0,
+    fill_mode: str = "nearest",
+    cval: float = 0.0,
+) -> np.ndarray:
+    """Return an image whose pixel at p is that of the place `transform_matrix` p: of Keras 1.
+
+    Each pixel is the nearest one's. Other arguments as for `apply_affine_transform`.
+    """
+    image = np.moveaxis(np.asarray(x), channel_axis, -1)
+    matrix = np.asarray(transform_matrix, "float64")
+    middle = _shift_by((image.shape[0] - 1) / 2, (image.shape[1] - 1) / 2)
+    about = np.linalg.inv(middle) @ matrix @ middle
+    return np.moveaxis(warp(image, about, fill_mode, cval, order=0), -1, channel_axis)
+
+
+def transform_matrix_offset_center(matrix: ArrayLike, x: float, y: float) -> np.ndarray:
+    """Return a matrix that acts about the middle of an image of x rows and y columns: of Keras 1.
+
+    Examples
+    --------
+    >>> transform_matrix_offset_center(np.diag([2.0, 2.0, 1.0]), 4, 6).tolist()
+    [[2.0, 0.0, -2.5], [0.0, 2.0, -3.5], [0.0, 0.0, 1.0]]
+    """
+    middle = _shift_by(x / 2 + 0.5, y / 2 + 0.5)
+    return middle @ np.asarray(matrix) @ np.linalg.inv(middle)
+
+
+def _shift_by(rows: float, columns: float) -> np.ndarray:
+    return np.array([[1, 0, rows], [0, 1, columns], [0, 0, 1.0]])
 
 
 def _matrix(theta: float, tx: float, ty: float, shear: float, zx: float, zy: float) -> np.ndarray:

@@ -6,7 +6,7 @@ The names stand in the modules where Keras 1 has them: `keras.utils.np_utils.pro
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from kerascope.backend import count_params
 from kerascope.backend.ops.windows import normalize_data_format
+from kerascope.engine import workers
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.compiling import weighted_masked_objective
 from kerascope.engine.sequential import deserialized
@@ -146,6 +147,12 @@ def _named(name: str, module_params: dict[str, Any], module_name: str) -> Any:
     return module_params[name]
 
 
+def object_list_uid(object_list: Any) -> str:
+    """Return a text that tells a list of objects from every other that is alive."""
+    listed = object_list if isinstance(object_list, (list, tuple)) else [object_list]
+    return ", ".join(str(abs(id(one))) for one in listed)
+
+
 def make_tuple(*args: Any) -> tuple[Any, ...]:
     """Return the arguments as a tuple."""
     return args
@@ -213,6 +220,48 @@ def slice_X(X: Any, start: Any = None, stop: int | None = None) -> Any:
 def weighted_objective(fn: Any) -> Any:
     """Return a scalar version of a loss, of (y_true, y_pred, weights, mask=None)."""
     return weighted_masked_objective(fn)
+
+
+class GeneratorEnqueuer(workers.GeneratorEnqueuer):
+    """Batches of a generator, made ahead, with Keras 1's arguments and its `queue`.
+
+    Parameters
+    ----------
+    generator : iterator
+    pickle_safe : bool
+        Processes instead of threads.
+
+    Examples
+    --------
+    >>> enqueuer = GeneratorEnqueuer(iter([10, 20]))
+    >>> enqueuer.start(nb_worker=1, max_q_size=2)
+    >>> enqueuer.queue.get()
+    10
+    >>> enqueuer.stop()
+    """
+
+    def __init__(self, generator: Any, pickle_safe: bool = False) -> None:
+        super().__init__(generator, use_multiprocessing=pickle_safe)
+
+    def start(self, nb_worker: int = 1, max_q_size: int = 10, wait_time: float = 0.05) -> None:
+        """Start workers; nothing waits here."""
+        super().start(nb_worker, max_q_size)
+        self.queue = _Queue(self.get())
+
+
+class _Queue:
+    """The batches that are made ahead, one after the other."""
+
+    def __init__(self, batches: Iterator[Any]) -> None:
+        self._batches = batches
+
+    def get(self) -> Any:
+        """Wait for the next batch and return it; StopIteration ends the generator."""
+        return next(self._batches)
+
+    def empty(self) -> bool:
+        """Tell whether one would get nothing: never, since `get` waits."""
+        return False
 
 
 def check_array_lengths(X: Any, Y: Any, W: Any) -> None:

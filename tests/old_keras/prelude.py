@@ -22,7 +22,8 @@ except ImportError:  # the real Keras asks, whose configurations have them
 
 
 for _module in """
-    activations applications.imagenet_utils callbacks constraints engine engine.base_layer
+    activations applications.audio_conv_utils applications.imagenet_utils
+    applications.music_tagger_crnn datasets.cifar callbacks constraints engine engine.base_layer
     engine.network engine.saving engine.topology engine.training engine.training_utils
     initializations initializers layers layers.advanced_activations layers.convolutional
     layers.convolutional_recurrent layers.core layers.embeddings layers.local layers.merge
