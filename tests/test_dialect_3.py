@@ -50,7 +50,7 @@ SAME = [
 OURS_ALONE = {
     *("AtrousConvolution1D", "AtrousConvolution2D", "ConvLSTM2DCell", "ConvRNN2D"),
     *("Deconvolution2D", "Deconvolution3D", "LocallyConnected1D", "LocallyConnected2D"),
-    *("Operation", "ThresholdedReLU"),
+    *("Merge", "Operation", "ThresholdedReLU"),
     *("AtrousConv1D", "AtrousConv2D", "Deconv2D", "Highway", "MaxoutDense"),
     *("ParametricSoftplus", "SReLU", "TimeDistributedDense", "Recurrent", "ConvRecurrent2D"),
     *("Any", "ParameterUpdate", "Registry"),  # no layers or optimizers
