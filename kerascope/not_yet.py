@@ -137,10 +137,8 @@ _PREPARING_DATA = """
 NAMES: dict[str, tuple[tuple[str, str], ...]] = {
     "kerascope": (),
     "kerascope.layers": (
-        ("Identity", "Lambda(lambda x: x) does the same."),
-        ("EinsumDense", "Dense works on the last axis of any input."),
         (_PREPARING_DATA, "Prepare the data with NumPy or kerascope.preprocessing before fit."),
-        ("ConvLSTM1D ConvLSTM3D GroupQueryAttention SpectralNormalization", "Write it as a layer."),
+        ("SpectralNormalization ReversibleEmbedding Pipeline", "Write it as a layer."),
     ),
     "kerascope.applications": (
         (_ARCHITECTURES, "A .keras file of it, written by Keras 3, can be opened and drawn."),

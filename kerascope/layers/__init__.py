@@ -75,6 +75,9 @@ _LATER = {
         RandomTranslation RandomZoom Resizing""",
     "keras1": "Highway MaxoutDense ParametricSoftplus SReLU TimeDistributedDense",
     "keras1_recurrent": "ConvRecurrent2D Recurrent time_distributed_dense",
+    "keras3": """AdaptiveAveragePooling1D AdaptiveAveragePooling2D AdaptiveAveragePooling3D
+        AdaptiveMaxPooling1D AdaptiveMaxPooling2D AdaptiveMaxPooling3D ConvLSTM1D ConvLSTM3D
+        EinsumDense GroupQueryAttention Identity""",
     "vocabularies": "IntegerLookup StringLookup TextVectorization",
 }
 

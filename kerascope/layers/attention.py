@@ -425,13 +425,17 @@ class MultiHeadAttention(Layer):
         every = tuple(range(1, len(query_shape) - 1))
         axes = every if self.attention_axes is None else self.attention_axes
         self._axes = normalize_axes(axes, len(query_shape), f"{self.label}: attention_axes")
-        heads = self.num_heads
+        heads, shared = self.num_heads, self._heads_of_keys()
         self._query = self._make("query", self._features(query_shape), (heads, self.key_dim))
-        self._key = self._make("key", self._features(key_shape), (heads, self.key_dim))
-        self._value = self._make("value", self._features(value_shape), (heads, self.value_dim))
+        self._key = self._make("key", self._features(key_shape), (shared, self.key_dim))
+        self._value = self._make("value", self._features(value_shape), (shared, self.value_dim))
         features = self._output_shape or self._features(query_shape)
         self._output = self._make("attention_output", (heads, self.value_dim), features)
         self.built = True
+
+    def _heads_of_keys(self) -> int:
+        """Return how many heads the keys and values have."""
+        return self.num_heads
 
     def _features(self, shape: Shape) -> tuple[int, ...]:
         if shape[-1] is None:

@@ -7,7 +7,7 @@ NeurIPS 2015. Read LSTM in `recurrent.py` first; the cell is an LSTMCell but for
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
@@ -68,6 +68,7 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
     """
 
     kernel_axes = 2
+    function: ClassVar[Callable[..., Tensor]] = staticmethod(K.conv2d)
 
     @default_by_dialect
     def __init__(
@@ -97,13 +98,13 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
     ) -> None:
         self.filters = positive_int(filters, f"{type(self).__name__}: filters")
         super().__init__(units=filters, **by_name(locals(), "filters", *_OF_THE_KERNEL))
-        self.kernel_size = sizes_along_axes(kernel_size, 2, f"{self.label}: kernel_size")
-        self.strides = sizes_along_axes(strides, 2, f"{self.label}: strides")
+        axes, where = self.kernel_axes, self.label
+        self.kernel_size = sizes_along_axes(kernel_size, axes, f"{where}: kernel_size")
+        self.strides = sizes_along_axes(strides, axes, f"{where}: strides")
         self.padding = checked_padding(padding, self.label, ("valid", "same"))
         self.data_format = K.normalize_data_format(data_format)
-        self.dilation_rate = sizes_along_axes(dilation_rate, 2, f"{self.label}: dilation_rate")
-
-        self.channel_axis = -3 if self.data_format == "channels_first" else -1
+        self.dilation_rate = sizes_along_axes(dilation_rate, axes, f"{where}: dilation_rate")
+        self.channel_axis = -1 - axes if self.data_format == "channels_first" else -1
 
     def build(self, input_shape: Shapes) -> None:
         """Make `kernel`, `recurrent_kernel` and `bias` for images (batch, ...) of this shape.
@@ -130,8 +131,8 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
 
     def shape_of_state(self, input_shape: Shape) -> Shape:
         """Return the shape of a sample of a state, for images (batch, ...) of this shape."""
-        is_first = self.channel_axis == -3
-        places = input_shape[2:] if is_first else input_shape[1:3]
+        is_first = self.channel_axis != -1
+        places = input_shape[2:] if is_first else input_shape[1:-1]
         sizes = [
             conv_output_length(
                 size, self.kernel_size[i], self.padding, self.strides[i], self.dilation_rate[i]
@@ -144,7 +145,7 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
 
     def project_inputs(self, inputs: Tensor, masks: DropoutMasks = NO_MASKS) -> Tensor:
         """Return conv(inputs, kernel) + bias, for the images of one time step or of all."""
-        if inputs.ndim == 4:
+        if inputs.ndim == self.kernel_axes + 2:
             return self._projected(inputs, masks.inputs)
         factors = factors_for(inputs, masks.inputs)
         if factors is not None:  # they must be as many as the images
@@ -157,13 +158,14 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
 
     def convolved(self, images: Tensor, kernel: Tensor) -> Tensor:
         """Return the convolution of the inputs."""
-        return K.conv2d(
+        return self.function(
             images, kernel, self.strides, self.padding, self.data_format, self.dilation_rate
         )
 
     def convolved_state(self, state: Tensor, kernel: Tensor) -> Tensor:
         """Return the convolution of a state, which keeps its size."""
-        return K.conv2d(state, kernel, 1, "same", self.data_format)
+        steps = (1,) * self.kernel_axes
+        return self.function(state, kernel, steps, "same", self.data_format)
 
     def product(
         self,
@@ -208,7 +210,7 @@ class ConvRNN2D(RNN):
     (None, 6, 6, 2)
     """
 
-    axes = ("batch", "time", "rows", "columns", "channels")
+    axes: tuple[str, ...] = ("batch", "time", "rows", "columns", "channels")
 
     def get_initial_state(self, inputs: Tensor) -> list[Tensor]:
         """Return zeros for each state, of the shape that the images have after the convolution."""

@@ -17,6 +17,9 @@ CLASSES: dict[str, str] = {
     "ThresholdedReLU": "ReLU",
 }
 
+# Our class -> what the folder of its weights is called after, where that is not its class there.
+NAMES_OF_FOLDERS: dict[str, str] = {**CLASSES, "GroupQueryAttention": "GroupedQueryAttention"}
+
 # Keras 3's class -> ours, where that is not the table above read from right to left.
 CLASSES_BACK: dict[str, str] = {"Functional": "Model", "ReLU": "ReLU"}
 
@@ -87,7 +90,9 @@ UNKNOWN_THERE: dict[str, dict[str, tuple[Any, ...]]] = {
 
 # Layers that may be called here on a list of a sequence and first states; Keras 3 wants the states
 # as `initial_state`.
-RECURRENT: tuple[str, ...] = ("Bidirectional", "ConvLSTM2D", "GRU", "LSTM", "RNN", "SimpleRNN")
+RECURRENT: tuple[str, ...] = (
+    *("Bidirectional", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "SimpleRNN"),
+)
 
 # Class -> the arguments of its `call` in Keras 3, by place, where ours have another order.
 _OF_SEQUENCES = ("sequences", "initial_state", "mask", "training")
@@ -178,5 +183,11 @@ FOLDERS: dict[str, dict[str, str]] = {
         "key": "key_dense",
         "value": "value_dense",
         "attention_output": "output_dense",
+    },
+    "GroupQueryAttention": {
+        "query": "_query_dense",
+        "key": "_key_dense",
+        "value": "_value_dense",
+        "attention_output": "_output_dense",
     },
 }

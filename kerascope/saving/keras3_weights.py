@@ -26,7 +26,7 @@ from kerascope.layers.opaque import Opaque
 from kerascope.layers.operations import Operation
 from kerascope.nested import dicts_in
 from kerascope.saving.hdf5_files import array_of, as_bfloat16
-from kerascope.saving.keras3_table import CLASSES, FOLDERS
+from kerascope.saving.keras3_table import FOLDERS, NAMES_OF_FOLDERS
 
 # --- names of folders -----------------------------------------------------------------------------
 
@@ -184,7 +184,7 @@ def _in_folder(name: str, layers: list[Layer]) -> list[tuple[str, Layer]]:
 def _class_of(layer: Layer) -> str:
     if isinstance(layer, Opaque):
         return layer.folder_name or layer.class_name
-    return CLASSES.get(type(layer).__name__, type(layer).__name__)
+    return NAMES_OF_FOLDERS.get(type(layer).__name__, type(layer).__name__)
 
 
 def layers_in_order(network: Network, orders: Orders | None = None) -> list[Layer]:

@@ -1,0 +1,391 @@
+"""Layers that came with Keras 3 and have kin here: what differs from these is written down.
+
+`EinsumDense` is a Dense of any axes, `GroupQueryAttention` a MultiHeadAttention with fewer keys,
+ConvLSTM1D and 3D are ConvLSTM2D along other axes; adaptive pooling says how many windows there are
+instead of how large they are.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from string import ascii_letters
+from typing import Any, ClassVar
+
+from kerascope import activations, constraints, initializers, regularizers
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor
+from kerascope.backend.ops.windows import sizes_along_axes
+from kerascope.backend.shapes import Shape, Size, as_shape
+from kerascope.configured import by_name
+from kerascope.engine.base_layer import Layer
+from kerascope.engine.input_spec import InputSpec
+from kerascope.errors import ArgumentError, ShapeError
+from kerascope.layers.arguments import Identifier, Sizes, make_weight, positive_int
+from kerascope.layers.attention import MultiHeadAttention
+from kerascope.layers.convolutional_recurrent import ConvLSTM2D, ConvLSTM2DCell
+
+__all__ = [
+    "AdaptiveAveragePooling1D",
+    "AdaptiveAveragePooling2D",
+    "AdaptiveAveragePooling3D",
+    "AdaptiveMaxPooling1D",
+    "AdaptiveMaxPooling2D",
+    "AdaptiveMaxPooling3D",
+    "ConvLSTM1D",
+    "ConvLSTM3D",
+    "EinsumDense",
+    "GroupQueryAttention",
+    "Identity",
+]
+
+
+class Identity(Layer):
+    """Returns its inputs."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the inputs."""
+        return inputs
+
+
+class EinsumDense(Layer):
+    """A densely connected layer along the axes that an equation names.
+
+    Parameters
+    ----------
+    equation : str
+        As for `K.einsum`: "abc,cd->abd" is Dense for inputs of three axes; "..." stands for any
+        number of further axes before all others or behind them.
+    output_shape : int or tuple of int or None
+        Sizes of the output without the batch, and without what "..." stands for.
+    activation : str or callable, optional
+        Applied to each output.
+    bias_axes : str, optional
+        The axes of the output along which a bias differs: "d". Default: no bias.
+    kernel_initializer, bias_initializer : str, callable or object
+        First values of the weights.
+    kernel_regularizer, bias_regularizer, activity_regularizer : str, callable or object, optional
+        Penalties.
+    kernel_constraint, bias_constraint : str, callable or object, optional
+        What the optimizer applies to each new value.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        The equation is none, or `bias_axes` names an axis that it has not.
+    ShapeError
+        A size of the kernel is not known, or said twice and differently.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> EinsumDense("abc,cd->abd", (None, 5), bias_axes="d")(np.ones((2, 3, 4))).shape
+    (2, 3, 5)
+    """
+
+    def __init__(
+        self,
+        equation: str,
+        output_shape: Any,
+        activation: Identifier = None,
+        bias_axes: str | None = None,
+        kernel_initializer: Identifier = "glorot_uniform",
+        bias_initializer: Identifier = "zeros",
+        kernel_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.equation = equation.replace(" ", "")
+        inputs, _, rest = self.equation.partition(",")
+        kernel, arrow, outputs = rest.partition("->")
+        letters = (inputs + kernel + outputs).replace("...", "")
+        if not (inputs and kernel and arrow and (letters.isalpha() and letters.isascii())):
+            raise ArgumentError(
+                f"{self.label}: equation {equation!r}; expected one as 'ab,bc->ac'."
+            )
+        self._parts = inputs, kernel, outputs
+        self._output_shape = as_shape(output_shape)
+        if set(bias_axes or "") - set(outputs):
+            raise ArgumentError(
+                f"{self.label}: bias_axes {bias_axes!r}; expected axes of the output {outputs!r}."
+            )
+        self.bias_axes = bias_axes
+        self.activation = activations.get(activation)
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.kernel_constraint = constraints.get(kernel_constraint)
+        self.bias_constraint = constraints.get(bias_constraint)
+
+    def build(self, input_shape: Shape) -> None:
+        """Make `kernel` and `bias`."""
+        inputs, kernel, outputs = self._spelled_out(len(input_shape))
+        sizes: dict[str, Size] = dict(zip(inputs, input_shape, strict=True))
+        named = self._parts[2].replace("...", "")
+        named = named if self._parts[2].startswith("...") else named[1:]
+        if len(named) != len(self._output_shape):
+            raise ShapeError(
+                f"{self.label}: output_shape {self._output_shape}; expected a size for each of "
+                f"{named!r}.",
+                subject=self,
+            )
+        for letter, size in zip(named, self._output_shape, strict=True):
+            if None not in (size, known := sizes.get(letter)) and size != known:
+                raise ShapeError(
+                    f"{self.label}: axis {letter!r} has size {known} in the input {input_shape} "
+                    f"and {size} in output_shape {self._output_shape}.",
+                    subject=self,
+                )
+            sizes[letter] = size if size is not None else sizes.get(letter)
+        first = min(map(outputs.index, self.bias_axes or ""), default=0)
+        along_bias = [x if x in (self.bias_axes or "") else "" for x in outputs[first:]]
+        if missing := [x for x in [*kernel, *along_bias] if x and sizes.get(x) is None]:
+            raise ShapeError(
+                f"{self.label}: the size of axis {missing[0]!r} of {self.equation!r} is not known; "
+                f"expected a number, since a weight has it.",
+                subject=self,
+            )
+        self.kernel = make_weight(self, "kernel", tuple(sizes[x] for x in kernel))
+        shape = tuple(sizes[x] if x else 1 for x in along_bias)
+        self.bias = make_weight(self, "bias", shape) if self.bias_axes else None
+        self.input_spec = InputSpec(ndim=len(input_shape))
+        self.built = True
+
+    def _spelled_out(self, ndim: int) -> tuple[str, str, str]:
+        """Return the letters of the axes, for inputs of so many axes."""
+        named = len(self._parts[0].replace("...", ""))
+        if ndim < named or (ndim > named and "..." not in self._parts[0]):
+            raise ShapeError(
+                f"{self.label}: input has {ndim} axes; expected those of {self._parts[0]!r}.",
+                subject=self,
+            )
+        free = [x for x in ascii_letters if x not in self.equation]
+        further = "".join(free[: ndim - named])
+        inputs, kernel, outputs = (part.replace("...", further) for part in self._parts)
+        return inputs, kernel, outputs
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return activation(einsum(inputs, kernel) + bias)."""
+        one, kernel, outputs = self._spelled_out(inputs.ndim)
+        product = K.einsum(f"{one},{kernel}->{outputs}", inputs, self.kernel)
+        return self.activation(product if self.bias is None else product + self.bias)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments, ready for JSON."""
+        return {**super().get_config(), "output_shape": list(self._output_shape)}
+
+
+class GroupQueryAttention(MultiHeadAttention):
+    """Attention with several heads, of which groups share their keys and values.
+
+    Parameters
+    ----------
+    head_dim : int
+        Features of a query, a key and a value in each head.
+    num_query_heads : int
+        Number of heads.
+    num_key_value_heads : int
+        Number of groups: that of the heads is a multiple of it.
+    dropout, use_bias, sliding_window, flash_attention : object
+        As for `MultiHeadAttention`, as is all that follows.
+    kernel_initializer, bias_initializer : str, callable or object
+    kernel_regularizer, bias_regularizer, activity_regularizer : str, callable or object, optional
+    kernel_constraint, bias_constraint : str, callable or object, optional
+    use_gate, seed : object
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        The number of heads is no multiple of that of the groups.
+
+    References
+    ----------
+    1. Ainslie et al.: GQA: Training Generalized Multi-Query Transformer Models from Multi-Head
+       Checkpoints, EMNLP 2023.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> GroupQueryAttention(4, num_query_heads=6, num_key_value_heads=2)(
+    ...     np.ones((1, 3, 8)), np.ones((1, 5, 8))
+    ... ).shape
+    (1, 3, 8)
+    """
+
+    def __init__(
+        self,
+        head_dim: int,
+        num_query_heads: int,
+        num_key_value_heads: int,
+        dropout: float = 0.0,
+        use_bias: bool = True,
+        sliding_window: int | None = None,
+        flash_attention: bool | None = None,
+        kernel_initializer: Identifier = "glorot_uniform",
+        bias_initializer: Identifier = "zeros",
+        kernel_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        activity_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
+        use_gate: bool = False,
+        seed: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        further = by_name(locals(), "head_dim", "num_query_heads", "num_key_value_heads")
+        super().__init__(num_query_heads, head_dim, **further)
+        groups = positive_int(num_key_value_heads, f"{self.label}: num_key_value_heads")
+        self.head_dim, self.num_query_heads = self.key_dim, self.num_heads
+        self.num_key_value_heads = groups
+        if self.num_heads % groups:
+            raise ArgumentError(
+                f"{self.label}: {self.num_heads} heads in {groups} groups; expected a multiple."
+            )
+
+    def _heads_of_keys(self) -> int:
+        return self.num_key_value_heads
+
+    def _projected(self, x: Tensor, kernel: Tensor, bias: Tensor | None) -> Tensor:
+        product = super()._projected(x, kernel, bias)
+        shared = self.num_heads // (kernel.shape[1] or 1)
+        return product if shared == 1 else K.repeat_elements(product, shared, K.ndim(x) - 1)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments, ready for JSON."""
+        config = super().get_config()
+        del config["output_shape"]
+        return config
+
+
+# --- ConvLSTM along other axes --------------------------------------------------------------------
+
+
+def _of_other_axes(constructor: Callable[..., None]) -> Any:
+    """Return a constructor of ConvLSTM2D with defaults for any number of axes, and Keras 3's."""
+    signature = inspect.signature(constructor)
+    other: Any = {"strides": 1, "dilation_rate": 1, "recurrent_activation": "sigmoid"}
+    names = list(signature.parameters)[1:]
+
+    @wraps(constructor)
+    def chosen(self: Any, *args: Any, **kwargs: Any) -> None:
+        constructor(self, **{**other, **dict(zip(names, args, strict=False)), **kwargs})
+
+    shown = [p.replace(default=other.get(n, p.default)) for n, p in signature.parameters.items()]
+    chosen.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
+    return chosen
+
+
+class _ConvLSTM1DCell(ConvLSTM2DCell):
+    kernel_axes = 1
+    function = staticmethod(
+        lambda x, kernel, strides, padding, data_format, dilation_rate=(1,): K.conv1d(
+            x, kernel, strides[0], padding, data_format, dilation_rate[0]
+        )
+    )
+    __init__ = _of_other_axes(ConvLSTM2DCell.__init__)
+
+
+class _ConvLSTM3DCell(ConvLSTM2DCell):
+    kernel_axes = 3
+    function = staticmethod(K.conv3d)
+    __init__ = _of_other_axes(ConvLSTM2DCell.__init__)
+
+
+class ConvLSTM1D(ConvLSTM2D):
+    """An LSTM for sequences of sequences: as `ConvLSTM2D`, with one axis of places.
+
+    Input (batch, time, places, channels).
+    """
+
+    _cell_class = _ConvLSTM1DCell
+    kernel_axes = 1
+    axes = ("batch", "time", "places", "channels")
+    __init__ = _of_other_axes(ConvLSTM2D.__init__)
+
+
+class ConvLSTM3D(ConvLSTM2D):
+    """An LSTM for sequences of volumes: as `ConvLSTM2D`, with three axes of places.
+
+    Input (batch, time, depth, rows, columns, channels).
+    """
+
+    _cell_class = _ConvLSTM3DCell
+    kernel_axes = 3
+    axes = ("batch", "time", "depth", "rows", "columns", "channels")
+    __init__ = _of_other_axes(ConvLSTM2D.__init__)
+
+
+# --- pooling into a number of windows -------------------------------------------------------------
+
+
+class _AdaptivePooling(Layer):
+    """Base: a subclass says how many axes of places there are, and what becomes of a window."""
+
+    spatial_axes: ClassVar[int]
+    function: ClassVar[Callable[..., Tensor]]
+
+    def __init__(self, output_size: Sizes, data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        where = f"{self.label}: output_size"
+        self.output_size = sizes_along_axes(output_size, self.spatial_axes, where)
+        self.data_format = K.normalize_data_format(data_format)
+        self.input_spec = InputSpec(ndim=self.spatial_axes + 2)
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return one number for each window: the n-th of k begins at n / k of the axis."""
+        first = 2 if self.data_format == "channels_first" else 1
+        for axis, number in enumerate(self.output_size, first):
+            size = inputs.shape[axis]
+            if size is None:
+                raise ShapeError(
+                    f"{self.label}: the size of axis {axis} of {inputs.shape} is not known. Give "
+                    f"the Input that size.",
+                    subject=self,
+                )
+            windows = []
+            for n in range(number):
+                window = slice(n * size // number, -(-(n + 1) * size // number))
+                part = inputs[(slice(None),) * axis + (window,)]
+                windows.append(self.function(part, axis=axis, keepdims=True))
+            inputs = K.concatenate(windows, axis=axis)
+        return inputs
+
+
+def _adaptive(word: str, function: Callable[..., Tensor], axes: int) -> Any:
+    """Return one of the classes of adaptive pooling."""
+    name = f"Adaptive{word}Pooling{axes}D"
+    doc = f"""The {word.lower()} of each of a fixed number of windows, along {axes} axes of places.
+
+    Parameters
+    ----------
+    output_size : int or tuple of int
+        Number of windows along each axis.
+    data_format : {{"channels_last", "channels_first"}}, optional
+        Default `K.image_data_format()`.
+    **kwargs
+        As for `Layer`.
+    """
+    facts = {"spatial_axes": axes, "function": staticmethod(function)}
+    make: Any = type(_AdaptivePooling)
+    return make(name, (_AdaptivePooling,), {**facts, "__doc__": doc, "__module__": __name__})
+
+
+AdaptiveAveragePooling1D, AdaptiveAveragePooling2D, AdaptiveAveragePooling3D = (
+    _adaptive("Average", K.mean, axes) for axes in (1, 2, 3)
+)
+AdaptiveMaxPooling1D, AdaptiveMaxPooling2D, AdaptiveMaxPooling3D = (
+    _adaptive("Max", K.max, axes) for axes in (1, 2, 3)
+)
