@@ -81,9 +81,9 @@ def value_of(x: Any) -> Any:
 def assigning(given: dict[Variable, Tensor] | None = None) -> Iterator[dict[Variable, Tensor]]:
     """Keep what is assigned to variables inside the `with` block, for who is to write it.
 
-    Inside, ops and readers find what was assigned last, and what is `given`. So a body that says
-    `total.assign_add(x)` and reads `total` is run on numbers without writing before its end, or
-    once on symbols, and gives the update pairs of a function.
+    Inside, ops and readers find what was assigned last, also outside of the block, and what is
+    `given`. So a body that says `total.assign_add(x)` and reads `total` is run on numbers without
+    writing before its end, or once on symbols, and gives the update pairs of a function.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def assigning(given: dict[Variable, Tensor] | None = None) -> Iterator[dict[Vari
     >>> float(total)
     1.0
     """
-    assigned = dict(given or {})
+    assigned = {**(ASSIGNED.get() or {}), **(given or {})}
     token = ASSIGNED.set(assigned)
     try:
         yield assigned
@@ -168,8 +168,8 @@ def assign(variable: Variable, value: Any) -> Variable:
     if is_symbol and current_scope().makes_graph and not is_eager():
         raise GraphError(
             f"variable '{variable.name}': assign writes at once, but here a graph is made, in "
-            f"which the new value has no numbers yet. In a layer's call write "
-            f"self.add_update(K.update(variable, new_value), inputs).",
+            f"which the new value has no numbers yet. Assign in the call of a layer, or write "
+            f"there self.add_update(K.update(variable, new_value), inputs).",
             subject=variable,
         )
     variable.set_value(value_of(value) if isinstance(value, Tensor) else value)

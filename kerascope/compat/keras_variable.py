@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from kerascope import backend as K
 from kerascope import initializers
+from kerascope.engine.arguments import accepts
+from kerascope.layers.on_anything import on_anything
 
 
 class Variable(K.Variable):
@@ -44,17 +44,27 @@ class Variable(K.Variable):
         name: str | None = None,
     ) -> None:
         if isinstance(initializer, str) or callable(initializer):
-            initializer = initializers.get(initializer)(tuple(shape or ()))
+            initializer = initializers.get(initializer)
+            dtype = dtype or K.floatx()
+            options = {"dtype": dtype} if accepts(initializer, "dtype") else {}
+            initializer = initializer(tuple(shape or ()), **options)
         if isinstance(initializer, K.Tensor):
             initializer = K.eval(initializer)
         super().__init__(initializer, dtype, name)
         self.trainable = trainable
 
-    @property
-    def value(self) -> np.ndarray:
-        """The numbers."""
-        return self.get_value()
+    def __repr__(self) -> str:
+        told = f"path={self.path}, shape={self.shape}, dtype={self.dtype}, value={self.get_value()}"
+        return f"<Variable {told}>"
 
-    def numpy(self) -> np.ndarray:
-        """Return the numbers."""
-        return self.get_value()
+    def __int__(self) -> int:
+        return int(self.numpy())
+
+
+# Outside of layers and models they compute at once, as functions of `keras.ops` do.
+for _name in (
+    *("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "pow", "rpow"),
+    *("matmul", "rmatmul", "neg", "abs", "lt", "le", "gt", "ge", "getitem"),
+    "array_ufunc",
+):
+    setattr(Variable, f"__{_name}__", on_anything(getattr(K.Tensor, f"__{_name}__")))

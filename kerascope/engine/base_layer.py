@@ -22,8 +22,8 @@ import numpy as np
 from kerascope import constraints, initializers, regularizers
 from kerascope.backend import state
 from kerascope.backend.atomic import LOCKS, set_values
-from kerascope.backend.eager import value_of
-from kerascope.backend.graph import Tensor, Variable, as_tensor, graph_mode, is_eager
+from kerascope.backend.eager import assigning, value_of
+from kerascope.backend.graph import ASSIGNED, Tensor, Variable, as_tensor, graph_mode, is_eager
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.shapes import Shape, as_shape
 from kerascope.backend.state import (
@@ -179,6 +179,7 @@ class Layer(metaclass=LayerType):
     made_at: tuple[str, int] | None
     _why_it_cannot_run: str | None = None  # said by the layers of `layers.opaque`
     _is_told_masks = True  # whether `call` gets the masks that its inputs carry, if it takes them
+    _assigns = False  # whether its `call` assigns to variables, which it does in every phase
     _budget: Budget | None = None  # under which it was made, if its configuration was read
     _last_call: LossesOfLastCall | None = None
 
@@ -281,7 +282,7 @@ class Layer(metaclass=LayerType):
                 subject=self,
             )
         inputs = [placeholder(s, dtype=self.dtype) for s in listed_shapes(input_shape)]
-        with graph_mode(), self._scope(), tried_out(self):
+        with graph_mode(), self._scope(), tried_out(self), assigning():
             outputs, packed = listed(self.call(unpack_singleton(inputs)))
         return packed([int_shape(y) for y in outputs])
 
@@ -539,6 +540,7 @@ class Layer(metaclass=LayerType):
         """Weights that training changes; empty when the layer is frozen."""
         if not self.trainable:
             return []
+        self._enter_variables()
         inner = [w for layer in self._sublayers for w in layer.trainable_weights]
         return _distinct([*self._trainable_weights, *inner]) if inner else self._trainable_weights
 
@@ -549,6 +551,7 @@ class Layer(metaclass=LayerType):
     @property
     def non_trainable_weights(self) -> list[Variable]:
         """Weights that training leaves alone; all of them when the layer is frozen."""
+        self._enter_variables()
         inner = [w for layer in self._sublayers for w in layer.non_trainable_weights]
         if not self.trainable:
             frozen = [w for layer in self._sublayers for w in layer.trainable_weights]
@@ -569,6 +572,32 @@ class Layer(metaclass=LayerType):
     def weights(self) -> list[Variable]:
         """All weights: the trainable ones, then the others."""
         return [*self.trainable_weights, *self.non_trainable_weights]
+
+    @property
+    def variables(self) -> list[Variable]:
+        """Keras 3's name of `weights`."""
+        return self.weights
+
+    @property
+    def trainable_variables(self) -> list[Variable]:
+        """Keras 3's name of `trainable_weights`."""
+        return self.trainable_weights
+
+    @property
+    def non_trainable_variables(self) -> list[Variable]:
+        """Keras 3's name of `non_trainable_weights`."""
+        return self.non_trainable_weights
+
+    def _enter_variables(self) -> None:
+        """Enter each `keras.Variable` that is an attribute, alone or in a list, as a weight."""
+        for value in list(vars(self).values()):
+            if value.__class__ in _NO_LAYERS:
+                continue
+            for one in value if value.__class__ is list else (value,):
+                if isinstance(one, Variable) and hasattr(one, "trainable"):
+                    books = self._trainable_weights, self._non_trainable_weights
+                    if one not in books[0] and one not in books[1]:
+                        books[not one.trainable].append(one)
 
     def get_weights(self) -> list[np.ndarray]:
         """Return the numbers of all weights, in the order of `weights`."""
@@ -639,13 +668,20 @@ class Layer(metaclass=LayerType):
             self._losses.add(tensors, self._whole_call(inputs))
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
-        """Add pairs `(variable, new_value)`, run with each train step that contains this call."""
+        """Add pairs `(variable, new_value)`, run with each train step that contains this call.
+
+        In a call on numbers they are computed now, and written when the outermost call ends.
+        """
         pairs = [updates] if isinstance(updates, tuple) else to_list(updates)
         if not is_eager():
             self._updates.add(pairs, self._whole_call(inputs))
             return
         with LOCKS.steps:  # at once; all new values are computed before any is written
             computed = [(variable, value_of(new_value)) for variable, new_value in pairs]
+            assigned = ASSIGNED.get()
+            if assigned is not None:  # written when the outermost call ends
+                assigned.update({variable: as_tensor(value) for variable, value in computed})
+                return
             for variable, _ in computed:
                 remember_value(variable)
             set_values(computed)
@@ -682,7 +718,7 @@ class Layer(metaclass=LayerType):
     @property
     def state_updates(self) -> list[tuple[Variable, Any]]:
         """The update pairs that carry a state from batch to batch: they run in test mode too."""
-        own = self._updates.all() if self.stateful else []
+        own = self._updates.all() if self.stateful or self._assigns else []
         return own + [pair for layer in self._sublayers for pair in layer.state_updates]
 
     def get_losses_for(self, inputs: Any = None) -> list[Tensor]:
@@ -697,7 +733,7 @@ class Layer(metaclass=LayerType):
 
     def get_state_updates_for(self, inputs: Any) -> list[tuple[Variable, Any]]:
         """Return those of `state_updates` for exactly these inputs."""
-        own = self._updates.of(inputs) if self.stateful else []
+        own = self._updates.of(inputs) if self.stateful or self._assigns else []
         return own + self._of_inner_layers("get_state_updates_for", inputs)
 
     def _items_for(self, inputs: Any, getter: str, own: PerInput) -> list[Any]:

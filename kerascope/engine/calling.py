@@ -28,8 +28,9 @@ import numpy as np
 
 from kerascope.backend import state
 from kerascope.backend.atomic import set_values
-from kerascope.backend.eager import eager_mode, value_of
+from kerascope.backend.eager import assigning, eager_mode, value_of
 from kerascope.backend.graph import (
+    ASSIGNED,
     Apply,
     Constant,
     Tensor,
@@ -265,6 +266,7 @@ def run_body(
         else:
             returned = layer.call(call.inputs, **kwargs)
         outputs, packed = _as_outputs(layer, returned)
+        outputs = [identity(y) if isinstance(y, Variable) else y for y in outputs]
         if not again:
             outputs = [_own(y, call.tensors, layer) for y in outputs]
             _refine_shapes(layer, call, outputs)
@@ -464,14 +466,19 @@ def _outcomes(
     layer: Any, call: Callable[[], Any], arguments: dict[str, Any]
 ) -> tuple[list[list[Any]], Packing, bool]:
     """Return the outcomes in training and in test, and whether penalties or states were added."""
-    outcomes = []
+    outcomes: list[list[Any]] = []
+    new_values: list[dict[Variable, Tensor]] = []
     before = len(layer.losses) + len(layer.state_updates)
     for is_training in (True, False):
         arguments["training"] = is_training
-        with learning_phase_scope(int(is_training)):
+        with learning_phase_scope(int(is_training)), assigning() as assigned:
             outcome, packed = listed(call())
         outcomes.append(outcome)
+        new_values.append(assigned)
     arguments["training"] = PHASE
+    for variable in {**new_values[0], **new_values[1]}:
+        a, b = (values.get(variable, variable) for values in new_values)
+        variable.assign(a if a is b else in_train_phase(a, b, PHASE))
     return outcomes, packed, len(layer.losses) + len(layer.state_updates) != before
 
 
@@ -605,16 +612,36 @@ def inside_call(layer: Layer, inputs: list[Tensor]) -> Iterator[None]:
 
     So the moving averages of a BatchNormalization deep inside a layer of layers are found by the
     inputs of the outermost call, which is the only one that a model knows.
+
+    What the call assigns to variables, as Keras 3 lets it, is entered among the layer's updates,
+    which then run in training, test and prediction, as the call does.
     """
     outer = enclosing_call.get()
     if outer is not None:
         outer_layer, outer_inputs = outer
         outer_layer.remember_call(layer, inputs, outer_inputs)
-    token = enclosing_call.set((layer, inputs))
+    before = ASSIGNED.get()
+    assigned = dict(before or {})
+    token, token_of_assigned = enclosing_call.set((layer, inputs)), ASSIGNED.set(assigned)
     try:
         yield
     finally:
         enclosing_call.reset(token)
+        ASSIGNED.reset(token_of_assigned)
+    if assigned:
+        _enter_assigned(layer, inputs, assigned, before)
+
+
+def _enter_assigned(
+    layer: Layer, inputs: list[Tensor], assigned: dict[Variable, Any], before: Any
+) -> None:
+    pairs = [(v, new) for v, new in assigned.items() if (before or {}).get(v) is not new]
+    if before is not None:  # a call around this one reads the new values
+        before.update(pairs)
+    if pairs and not is_eager():
+        layer._assigns = True
+    if pairs and (before is None or not is_eager()):
+        layer.add_update(pairs, inputs)
 
 
 def is_inside_call() -> bool:

@@ -1024,7 +1024,8 @@ class Model(Network):
                 self.total_loss, self._collected_trainable_weights
             )
             count = (self.optimizer.iterations, self.optimizer.iterations + 1)
-            updates = [*self.updates, *self.metrics_updates, *training_updates, count]
+            updates = [*self._checked(self.updates), *self.metrics_updates]
+            updates += [*training_updates, count]
             self.train_function = function(
                 inputs,
                 [self.total_loss, *self.metrics_tensors],
@@ -1038,7 +1039,7 @@ class Model(Network):
             self.test_function = function(
                 self._inputs_with_targets,
                 [self.total_loss, *self.metrics_tensors],
-                updates=[*self.state_updates, *self.metrics_updates],
+                updates=[*self._checked(self.state_updates), *self.metrics_updates],
                 name="test_function",
             )
         return self.test_function
@@ -1048,10 +1049,24 @@ class Model(Network):
             self.predict_function = function(
                 self._feed_inputs + ([PHASE] if self.uses_learning_phase else []),
                 self.outputs,
-                updates=self.state_updates,
+                updates=self._checked(self.state_updates),
                 name="predict_function",
             )
         return self.predict_function
+
+    def _checked(self, updates: list[tuple[Variable, Tensor]]) -> list[tuple[Variable, Tensor]]:
+        """Return update pairs; none of a layer that assigns in its `call` is lost."""
+        new_values = dict(reversed(updates))
+        for layer in layers_within(self):
+            for variable in layer._non_trainable_weights if layer._assigns else ():
+                found = [new for v, new in updates if v is variable]
+                if any(new is not new_values[variable] for new in found):
+                    raise ArgumentError(
+                        f"{layer.label}: assigns to '{variable.name}' in several calls in one "
+                        f"model, of which a step could write only one. Call it once.",
+                        subject=layer,
+                    )
+        return updates
 
     def _check_trainable_weights_consistency(self) -> None:
         """Warn if `trainable` was changed after `compile`; batches that are known tell quickly."""

@@ -670,6 +670,7 @@ def convert_to_tensor(
     x: TensorLike, dtype: str | None = None, sparse: Any = None, ragged: Any = None
 ) -> Any:
     """Return x as an array of a type; a tensor as a tensor."""
+    x = x.value if isinstance(x, K.Variable) else x  # as it is now
     if isinstance(x, Tensor):
         return x if dtype is None else K.cast(x, dtype)
     array = np.asarray(x, dtype=dtype)

@@ -6,7 +6,8 @@ of a function that is written with K functions:
 - inside a layer's `call`, or with a tensor that no layer made, it makes a graph;
 - with the result of a layer, outside of any layer, it becomes a layer, which a `Model` can contain:
   in dialect "3" the engine sees to that (`engine.calling`), in others it is a Lambda;
-- with arrays and numbers alone it computes at once and returns arrays.
+- with arrays and numbers alone, in dialect "3" with variables too, it computes at once and returns
+  arrays.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 from kerascope import backend as K
 from kerascope.backend.eager import eager_mode, value_of
-from kerascope.backend.graph import Tensor, is_eager
+from kerascope.backend.graph import Tensor, Variable, is_eager
 from kerascope.backend.scopes import current_scope
 from kerascope.layers.core import Lambda
 from kerascope.nested import found_in, replaced
@@ -32,11 +33,12 @@ def on_anything(function: Callable[..., Any]) -> Callable[..., Any]:
         if is_eager() or current_scope().makes_graph:
             return function(*args, **kwargs)
         tensors = found_in((args, kwargs), Tensor)
-        if not tensors:
+        is_keras_3 = habits().wraps_operations
+        if all(is_keras_3 and isinstance(tensor, Variable) for tensor in tensors):
             with eager_mode():
                 return replaced(function(*args, **kwargs), Tensor, value_of)
         made_by_layers = [tensor for tensor in tensors if K.is_keras_tensor(tensor)]
-        if not made_by_layers or habits().wraps_operations:
+        if not made_by_layers or is_keras_3:
             return function(*args, **kwargs)
         return _as_layer(function, args, kwargs, made_by_layers)
 

@@ -79,6 +79,8 @@ class Operation(Layer):
     [[-2.0]]
     """
 
+    variables: list[Any] = []  # noqa: RUF012 (an argument, not the weights)
+
     def __init__(
         self,
         operation: str,

@@ -12,6 +12,7 @@ from keras_reference import answer, keras
 
 from kerascope import config
 from kerascope.compat import keras_imports
+from kerascope.errors import ArgumentError, ShapeError
 
 pytestmark = [
     pytest.mark.usefixtures("answers"),
@@ -152,7 +153,155 @@ def least_loss_and_rates(keras):
     return plain([losses, rates.seen, stop.stopped_epoch, stop.best, model.get_weights()])
 
 
+# --- layers with a state --------------------------------------------------------------------------
+
+
+def sums_in_a_layer(keras):
+    """Hold a state that the call of a layer assigns to: on arrays, in a model, in each loop."""
+    ops = keras.ops
+
+    class ComputeSum(keras.layers.Layer):
+        def __init__(self, input_dim):
+            super().__init__()
+            self.total = self.add_weight(
+                initializer="zeros", shape=(input_dim,), trainable=False, name="total"
+            )
+            self.calls = keras.Variable(0, dtype="int32", trainable=False, name="calls")
+
+        def call(self, inputs):
+            self.calls.assign_add(1)
+            self.total.assign_add(ops.sum(inputs, axis=0))
+            return inputs + self.total * 0.1
+
+    layer = ComputeSum(4)
+    told = [layer(X), layer(X), layer.total.numpy(), int(layer.calls)]
+    told += [len(layer.weights), len(layer.trainable_variables), len(layer.variables)]
+    inner = ComputeSum(4)
+    model = keras.Sequential([keras.Input((4,)), inner, keras.layers.Dense(1)])
+    model.layers[1].set_weights([values(0.5, 4, 1), np.zeros(1)])
+    model.compile(keras.optimizers.SGD(0.01), "mse", metrics=["mae"])
+    for run in (
+        lambda: model.fit(X, Y, batch_size=5, epochs=2, verbose=0, shuffle=False).history,
+        lambda: model.evaluate(X, Y, batch_size=5, verbose=0),
+        lambda: model.predict(X, batch_size=5, verbose=0),
+        lambda: model.predict_on_batch(X[:3]),
+        lambda: model(X[:2]),
+    ):
+        told += [run(), inner.total.numpy(), int(inner.calls)]
+    inner.trainable = False
+    told += [model.predict(X, verbose=0), inner.total.numpy(), model.get_weights()]
+    return plain(told)
+
+
+def normalizing_by_moving_statistics(keras):
+    """Write a BatchNormalization: the call asks whether it is training, and assigns then."""
+    ops = keras.ops
+
+    class Norm(keras.layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.scale = keras.Variable(np.ones(4), name="scale")
+            self.seen = [keras.Variable(1.0, trainable=False, name="seen")]
+
+        def build(self, input_shape):
+            self.mean = self.add_weight(
+                shape=(input_shape[-1],), initializer="zeros", trainable=False, name="mean"
+            )
+
+        def call(self, inputs, training=False):
+            if training:
+                mean = ops.mean(inputs, axis=0)
+                self.mean.assign(0.9 * self.mean + 0.1 * mean)
+                self.seen[0].assign_add(1.0)
+            else:
+                mean = self.mean
+            return (inputs - mean) * self.scale / self.seen[0]
+
+    class Around(keras.layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.norm = Norm()
+            self.last = keras.Variable(0.0, trainable=False)
+
+        def build(self, input_shape):
+            self.norm.build(input_shape)
+
+        def call(self, inputs):
+            outputs = self.norm(inputs)
+            self.last.assign(ops.sum(self.norm.mean))
+            return outputs
+
+    around = Around()
+    model = keras.Sequential([keras.Input((4,)), around, keras.layers.Dense(1)])
+    model.layers[1].set_weights([values(0.5, 4, 1), np.zeros(1)])
+    model.compile(keras.optimizers.SGD(0.05), "mse")
+    history = model.fit(X, Y, batch_size=5, epochs=3, verbose=0, shuffle=False).history
+    state = [around.norm.mean.numpy(), float(around.norm.seen[0]), float(around.last)]
+    told = [history, state, model.evaluate(X, Y, verbose=0), model.predict(X, verbose=0)]
+    told += [around.norm(X, training=True), around.norm.mean.numpy(), around(X), float(around.last)]
+    return plain([*told, around.norm.scale.numpy(), len(model.trainable_variables)])
+
+
+def numbers_of_variables(keras):
+    """Do sums with variables by hand: a line is fitted by steps that are written out."""
+    ops = keras.ops
+    w = keras.Variable(np.zeros((4, 1)), name="w")
+    b = keras.Variable(0.0, name="b")
+    losses = []
+    for _ in range(4):
+        error = ops.matmul(X, w) + b - Y
+        losses.append(float(ops.mean(ops.square(error))))
+        w.assign_sub(0.1 * 2 * ops.matmul(ops.transpose(X), error) / len(X))
+        b.assign(b - 0.1 * 2 * ops.mean(error))
+    told = [losses, w.numpy(), float(b), w[0] * 2, 1 - b, -w, abs(w), (w @ w[:1]), b**2, b > 0]
+    told += [ops.convert_to_numpy(w), np.asarray(w), w.value, w.shape, w.dtype, w.name, w.path]
+    ones = keras.Variable(initializer="ones", shape=(2,), dtype="int32", trainable=False)
+    sevens = keras.Variable(lambda shape, dtype: np.full(shape, 7, dtype), shape=(2,))
+    return plain([*told, ones.numpy(), ones.trainable, sevens.value, repr(ones), np.ones(2) * ones])
+
+
+def test_a_layer_that_assigns_is_refused_twice_in_one_model():
+    class Count(ours.layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.count = ours.Variable(0.0, trainable=False)
+
+        def call(self, inputs):
+            self.count.assign_add(1.0)
+            return inputs * 1.0
+
+    layer = Count()
+    i = ours.Input((4,))
+    model = ours.Model(i, layer(i) + layer(2 * i))
+    model.compile("sgd", "mse")
+    for run in (model.predict, lambda x: model.fit(x, x), lambda x: model.evaluate(x, x)):
+        with pytest.raises(ArgumentError, match="Count 'count': assigns to .* in several calls"):
+            run(X)
+
+
+def test_a_call_on_numbers_that_fails_writes_nothing():
+    class Failing(ours.layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.count = ours.Variable(0.0, trainable=False)
+
+        def call(self, inputs):
+            self.count.assign_add(1.0)
+            assert float(self.count) == 1.0
+            return inputs if len(inputs.shape) == 2 else inputs + np.ones((3, 7, 9))
+
+    layer = Failing()
+    with pytest.raises(ShapeError):
+        layer(np.ones((2, 3, 4)))
+    assert float(layer.count) == 0.0
+    layer(X)
+    assert float(layer.count) == 1.0
+
+
 SCRIPTS = [
+    sums_in_a_layer,
+    normalizing_by_moving_statistics,
+    numbers_of_variables,
     callbacks_that_tell_everything,
     stopping_early_in_each_loop,
     least_loss_and_rates,
