@@ -137,7 +137,10 @@ def _is_list_of_arrays(data: Sequence[Any], number: int) -> bool:
 
 def _as_array(data: Any, where: str) -> Any:
     if isinstance(data, Tensor):
-        raise DtypeError(f"{where}: a symbolic tensor holds no numbers. Pass arrays.")
+        raise DtypeError(
+            f"{where}: a symbolic tensor holds no numbers. Pass arrays; or make the "
+            "model on Input(tensor=x), and compile it with target_tensors=y."
+        )
     if is_sparse_matrix(data):
         data = data.tocsr()  # the only form whose rows can be taken one by one
     is_lazy = hasattr(data, "shape") and hasattr(data, "dtype") and hasattr(data, "__getitem__")

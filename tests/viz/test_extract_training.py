@@ -388,3 +388,13 @@ def test_two_processes_give_the_same_graph():
         for seed in ("0", "1")
     }  # fmt: skip
     assert len(outputs) == 1
+
+
+def test_a_sequential_that_was_changed_since_it_was_compiled_is_drawn_with_its_new_layers():
+    model = Sequential([Dense(3, input_shape=(4,)), Dense(1, name="gone")])
+    model.compile("sgd", "mse")
+    model.pop()
+    model.add(Dense(2, name="new"))
+    boxes = {box.label for box in training_graph(model).nodes}
+    assert {"new", "d loss / d new/kernel"} <= boxes
+    assert not [label for label in boxes if "gone" in label]

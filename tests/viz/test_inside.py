@@ -124,18 +124,18 @@ def test_an_rnn_shows_its_cells_one_after_another():
     graph = node_graph(Model(x, layer(x)), expand_nested=True)
     assert arrows(graph) == [("loop/a", 0, "loop/b", 0), ("x", 0, "loop/a", 0)]
     assert shapes_of(graph, "loop/a") == ("(None, 3)", "(None, 2); (None, 2); (None, 2)")
-    assert graph.node("loop/b").attrs["outputs"] == "output 0, output 1"  # states: last cell first
-    assert graph.node("loop/a").attrs["outputs"] == "output 2, output 3"
+    assert graph.node("loop/b").attrs["outputs"] == "output 0, output 3"
+    assert graph.node("loop/a").attrs["outputs"] == "output 1, output 2"  # states: first cell first
 
 
-def test_the_first_states_of_an_rnn_belong_to_the_last_cell_first():
+def test_the_first_states_of_an_rnn_belong_to_the_first_cell():
     layer = RNN([LSTMCell(2, name="a"), GRUCell(4, name="b")], name="loop")
-    graph = expanded(layer, (5, 3), (4,), (2,), (2,))
+    graph = expanded(layer, (5, 3), (2,), (2,), (4,))
     assert arrows(graph)[1:] == [
         ("in0", 0, "loop/a", 0),
-        ("in1", 0, "loop/b", 1),
-        ("in2", 0, "loop/a", 1),
-        ("in3", 0, "loop/a", 2),
+        ("in1", 0, "loop/a", 1),
+        ("in2", 0, "loop/a", 2),
+        ("in3", 0, "loop/b", 1),
     ]
 
 

@@ -23,7 +23,7 @@ from kerascope.backend.graph import (
     applies_in_order,
 )
 from kerascope.configured import plain
-from kerascope.engine.network import Network
+from kerascope.engine.model import Model
 from kerascope.engine.node_ids import CallInModel, calls_in, clean, free_id
 from kerascope.errors import DtypeError, NotBuiltError, NotCompiledError
 from kerascope.trace.statistics import figure
@@ -218,7 +218,7 @@ class TermOfLoss(NamedTuple):
 
 
 def require_compiled(model: Any, where: str) -> None:
-    """Raise unless a model has a graph and a loss.
+    """Raise unless a model has a graph and a loss; one that was changed since gets that anew.
 
     Raises
     ------
@@ -229,20 +229,21 @@ def require_compiled(model: Any, where: str) -> None:
     NotBuiltError
         It has been compiled, but its input shape is not known.
     """
-    if not isinstance(model, Network):
+    if not isinstance(model, Model):
         raise DtypeError(f"{where}: expected a compiled model, got {type(model).__name__}.")
-    if not getattr(model, "is_compiled", False):
+    if not model.is_compiled:
         raise NotCompiledError(
             f"{where}: {model.label} has no loss, so there is nothing to differentiate; expected a "
             f"compiled model. Compile it first: model.compile('sgd', 'mse').",
             subject=model,
         )
-    if not model.outputs or getattr(model, "total_loss", None) is None:
+    if not model.outputs:
         raise NotBuiltError(
             f"{where}: {model.label} has no graph of layers yet, since its input shape is not "
             f"known. Give the first layer an input_shape, or train on a batch first.",
             subject=model,
         )
+    model._make_ready(None, to_train=True)  # a Sequential may have other layers since compile
 
 
 def forward_of_model(model: Any, weights: Sequence[Variable]) -> Forward:

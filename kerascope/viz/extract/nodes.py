@@ -385,7 +385,7 @@ def _shapes_from(layer: Any, sequence: Shape | None) -> Shapes:
 
 
 def _cells(layer: RNN, facts: CallFacts) -> Inside:
-    """One part for every cell; the states are listed from the last cell to the first."""
+    """One part for every cell; the states are listed from the first cell to the last."""
     cells = parts_of_wrapper(layer)
     sizes = [sizes_of_states(cell) for cell in cells]
     number = sum(map(len, sizes))
@@ -403,9 +403,7 @@ def _cells(layer: RNN, facts: CallFacts) -> Inside:
         if i:
             links.append(Link(Place(i - 1, 0), Place(i, 0), step))
         step = output
-    of_states = [
-        place for i in reversed(range(len(cells))) for place in _places(i, 1, len(sizes[i]))
-    ]
+    of_states = [place for i, own in enumerate(sizes) for place in _places(i, 1, len(own))]
     inputs = [Place(0, 0), *(of_states if has_states else [])]
     inputs += _places(0, 1 + len(sizes[0]) * has_states, len(constants))
     outputs = [Place(len(cells) - 1, 0), *(of_states if layer.return_state else [])]
