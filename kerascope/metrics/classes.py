@@ -515,9 +515,9 @@ class TopKCategoricalAccuracy(MeanMetric):
 
     def __init__(
         self,
+        k: int = 5,
         name: str | None = None,
         dtype: str | None = None,
-        k: int = 5,
     ) -> None:
         super().__init__(name, dtype)
         self.k = k
@@ -531,9 +531,9 @@ class SparseTopKCategoricalAccuracy(MeanMetric):
 
     def __init__(
         self,
+        k: int = 5,
         name: str | None = None,
         dtype: str | None = None,
-        k: int = 5,
         from_sorted_ids: bool = False,
     ) -> None:
         super().__init__(name, dtype)
