@@ -304,7 +304,7 @@ class LearningRateScheduler(Callback):
 
     Notes
     -----
-    Writes the rate as "lr" into the logs of the epoch.
+    Writes the rate as "lr" (in dialect "3" as "learning_rate") into the logs of the epoch.
 
     Raises
     ------
@@ -344,7 +344,7 @@ class LearningRateScheduler(Callback):
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         """Write the rate into the logs."""
         if logs is not None:
-            logs["lr"] = float(K.get_value(self.model.optimizer.lr))
+            logs[_rate_in_logs()] = float(K.get_value(self.model.optimizer.lr))
 
 
 @registry.register
@@ -374,7 +374,7 @@ class ReduceLROnPlateau(Callback):
 
     Notes
     -----
-    Writes the rate as "lr" into the logs of the epoch.
+    Writes the rate as "lr" (in dialect "3" as "learning_rate") into the logs of the epoch.
 
     Raises
     ------
@@ -433,7 +433,7 @@ class ReduceLROnPlateau(Callback):
         logs = {} if logs is None else logs
         variable = _learning_rate_of(self.model, "ReduceLROnPlateau")
         current = self._monitor.value(logs, self.params)
-        logs["lr"] = float(K.get_value(variable))
+        logs[_rate_in_logs()] = float(K.get_value(variable))
         if current is None:
             return
         if self.in_cooldown():
@@ -460,6 +460,10 @@ class ReduceLROnPlateau(Callback):
         self.wait = 0
         if self.verbose > 0:
             say(f"Epoch {epoch + 1}: the learning rate is lowered to {new_rate:g}.")
+
+
+def _rate_in_logs() -> str:
+    return "learning_rate" if habits().logs_so_far else "lr"
 
 
 def _learning_rate_of(model: Any, where: str) -> Any:

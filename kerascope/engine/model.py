@@ -28,7 +28,7 @@ from kerascope.backend.function import Function, function
 from kerascope.backend.graph import Constant, Placeholder, Tensor, Variable
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.shapes import UNKNOWN
-from kerascope.backend.state import PHASE, floatx, learning_phase
+from kerascope.backend.state import PHASE, floatx, learning_phase, learning_phase_scope
 from kerascope.callbacks import History, checked_callbacks
 from kerascope.callbacks.recording import as_number, in_order
 from kerascope.callers import warn
@@ -217,7 +217,8 @@ class Model(Network):
             "rmsprop", or an object with other settings.
         loss : str, callable, list or dict
             One for all outputs, or one for each; None leaves an output untrained. Without any, a
-            model of dialect "3" can be evaluated by its metrics, and not be trained.
+            model of dialect "3" can be evaluated by its metrics, and not be trained; what it was
+            compiled with before, losses or metrics, it keeps, as in Keras 3.
         metrics : list or dict, optional
             Reported beside the loss: "accuracy", or any name of a metric or loss, or a function.
         loss_weights : list or dict, optional
@@ -241,6 +242,11 @@ class Model(Network):
         arguments = {name: arguments[name] for name in _COMPILE_ARGUMENTS}
         given = translate("compile", kwargs)
         arguments["loss"] = given.pop("loss", loss)
+        if habits().trains_as_keras_3:
+            before = self._waiting_to_compile or vars(self)
+            for together in (("loss", "loss_weights"), ("metrics", "weighted_metrics")):
+                if all(arguments[name] is None for name in together):
+                    arguments.update({name: before.get(name) for name in together})
         if given.get("run_eagerly"):
             warn(_NOT_EAGERLY.format(self.label))
         for option in _HOW_TO_RUN:
@@ -908,8 +914,10 @@ class Model(Network):
             )
         inputs = [Input(batch_shape=shape, dtype=floatx()) for shape in shapes]
         kwargs = {"training": learning_phase()} if accepts(self.call, "training") else {}
+        is_told = bool(kwargs) or not habits().trains_as_keras_3  # else nobody inside is told, too
+        phase = nullcontext() if is_told else learning_phase_scope(0)
         # The scope knows no line: an op of this call stands between layers, not inside of one.
-        with changed_habits(wraps_operations=True), name_scope(self.name):
+        with changed_habits(wraps_operations=True), name_scope(self.name), phase:
             if may_ask(kwargs):
                 returned = call_in_its_phases(self, packed(input_structure, inputs), kwargs)
             else:
