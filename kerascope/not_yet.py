@@ -157,7 +157,7 @@ NAMES: dict[str, tuple[tuple[str, str], ...]] = {
             "Write it with those that are here, or with keras.ops.",
         ),
     ),
-    "kerascope.random": (("beta categorical gamma shuffle", "Draw it with NumPy."),),
+    "kerascope.random": (("beta gamma", "Draw it with NumPy."),),
     "kerascope.callbacks": (
         ("SwapEMAWeights", "Average model.get_weights() in a LambdaCallback."),
     ),

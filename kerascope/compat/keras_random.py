@@ -10,14 +10,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from kerascope import backend as K
+from kerascope.backend.graph import as_tensor
+from kerascope.layers import keras_ops as ops
 from kerascope.layers.on_anything import on_anything
 
 __all__ = [
     "SeedGenerator",
     "binomial",
+    "categorical",
     "dropout",
     "normal",
     "randint",
+    "shuffle",
     "truncated_normal",
     "uniform",
 ]
@@ -109,3 +113,26 @@ def binomial(
 def dropout(inputs: Any, rate: float, noise_shape: Any = None, seed: Any = None) -> Any:
     """Return the inputs with a share of them set to zero, and the rest scaled up."""
     return K.dropout(inputs, rate, noise_shape, _seed(seed))
+
+
+@on_anything
+def categorical(
+    logits: Any, num_samples: int, dtype: str | None = "int32", seed: Any = None
+) -> Any:
+    """Return classes, drawn from rows (batch, classes) of unscaled log-probabilities.
+
+    The greatest of logit - log(-log(u)), with u equally distributed, is a class with its
+    probability: Gumbel's trick.
+    """
+    logits = K.expand_dims(K.cast(logits, K.floatx()), 1)
+    batch, classes = K.shape(logits)[0], logits.shape[-1]
+    shares = K.random_uniform((batch, num_samples, classes), K.epsilon(), 1.0, None, _seed(seed))
+    return K.cast(K.argmax(logits - K.log(-K.log(shares)), axis=-1), dtype or "int32")
+
+
+@on_anything
+def shuffle(x: Any, axis: int = 0, seed: Any = None) -> Any:
+    """Return the entries along an axis in a random order."""
+    x = as_tensor(x)
+    order = ops.argsort(K.random_uniform((ops.shape(x)[axis],), seed=_seed(seed)))
+    return ops.take(x, order, axis)

@@ -19,7 +19,7 @@ from kerascope.backend.graph import Placeholder, Tensor, Variable, is_eager
 from kerascope.backend.ops.reduction import CountOver
 from kerascope.backend.shapes import Shape, broadcast_shapes, normalize_axes, normalize_axis
 from kerascope.callers import warn
-from kerascope.configured import by_name
+from kerascope.configured import by_name, plain
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.errors import ArgumentError, ShapeError, SpellingWarning
@@ -718,10 +718,26 @@ class Normalization(Layer):
         if (mean is None) != (variance is None):
             raise ArgumentError(f"{self.label}: expected mean and variance, or neither.")
         self.axis = axis if axis is None or isinstance(axis, int) else list(axis)
-        self.mean, self.variance = mean, variance
+        self._given = {"mean": mean, "variance": variance}
         self._is_given = mean is not None
         self.invert = bool(invert)
         self.supports_masking = True
+
+    @property
+    def mean(self) -> Any:
+        """What is subtracted, with axes of size 1 where it has none; None before it is known."""
+        return self._shown("mean")
+
+    @property
+    def variance(self) -> Any:
+        """The square of what is divided by, as `mean`."""
+        return self._shown("variance")
+
+    def _shown(self, word: str) -> Any:
+        if self._is_given or not self.built:
+            return self._given[word]
+        value = getattr(self, f"adapted_{word}").get_value()
+        return value.reshape([n if a in self._kept else 1 for a, n in enumerate(self._sizes)])
 
     def build(self, input_shape: Shape) -> None:
         """Make the weights `mean`, `variance` and `count`, if they are to come from data."""
@@ -733,6 +749,7 @@ class Normalization(Layer):
                 f"expected numbers. Give the Input these sizes.",
                 subject=self,
             )
+        self._sizes = input_shape
         sizes = tuple(input_shape[a] for a in self._kept)
         if self._is_given:
             self._check_given(sizes)
@@ -754,7 +771,7 @@ class Normalization(Layer):
         ShapeError
             It has, or it has more axes than there are.
         """
-        for word, value in (("mean", self.mean), ("variance", self.variance)):
+        for word, value in self._given.items():
             shape = np.shape(value)
             padded = (1,) * (len(sizes) - len(shape)) + shape
             if len(padded) > len(sizes) or any(
@@ -786,17 +803,21 @@ class Normalization(Layer):
 
     def _numbers(self, ndim: int) -> tuple[Tensor, Tensor]:
         """Return mean and variance with an axis of size 1 where they have none."""
-        mean: Any = self.mean
-        variance: Any = self.variance
+        mean: Any
+        variance: Any
         if self._is_given:
             axes = np.ones((1,) * len(self._kept))  # a single number has none yet
-            mean, variance = (K.constant(x * axes, self.dtype) for x in (mean, variance))
+            mean, variance = (K.constant(x * axes, self.dtype) for x in self._given.values())
         else:
             mean, variance = self.adapted_mean, self.adapted_variance
         for axis in range(ndim):
             if axis not in self._kept:
                 mean, variance = K.expand_dims(mean, axis), K.expand_dims(variance, axis)
         return mean, variance
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments; what was adapted stands in the weights."""
+        return {**super().get_config(), **{k: plain(v) for k, v in self._given.items()}}
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Return the input's shape."""

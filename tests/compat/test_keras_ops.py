@@ -433,6 +433,16 @@ def test_random_numbers_lie_where_they_should() -> None:
     assert abs(trials.mean() - 3) < 0.15
     kept = keras_random.dropout(np.ones(size, "float32"), 0.25)
     assert abs((kept > 0).mean() - 0.75) < 0.04
+    shares = np.array([[0.7, 0.2, 0.1], [0.1, 0.0, 0.9]])
+    with np.errstate(divide="ignore"):
+        classes = keras_random.categorical(np.log(shares), 2000)
+    assert classes.shape == (2, 2000)
+    counts = np.array([np.bincount(row, minlength=3) for row in classes])
+    assert abs(counts / 2000 - shares).max() < 0.05
+    assert counts[1, 1] == 0
+    shuffled = keras_random.shuffle(np.arange(40).reshape(4, 10), axis=1)
+    assert sorted(shuffled[0].tolist()) == [*range(10)] != shuffled[0].tolist()
+    assert (shuffled - shuffled[0] == np.arange(4)[:, None] * 10).all()
 
 
 def test_a_seed_repeats_and_a_seed_generator_goes_on() -> None:

@@ -71,6 +71,10 @@ def test_normalization_adapts_as_in_keras_3(axis, invert):
     real.adapt(data)
     np.testing.assert_allclose(ours(x), np.asarray(real(x)), rtol=1e-4, atol=1e-5)
     assert [w.shape for w in ours.get_weights()][:2] == [w.shape for w in real.variables][:2]
+    for found, wanted in ((ours.mean, real.mean), (ours.variance, real.variance)):
+        np.testing.assert_allclose(found, np.asarray(wanted), rtol=1e-4, atol=1e-5)
+        assert found.shape == np.asarray(wanted).shape
+    assert ours.get_config()["mean"] is real.get_config()["mean"] is None
 
 
 def test_normalization_with_given_numbers_agrees():
