@@ -13,7 +13,7 @@ from kerascope.layers.operations import Operation
 
 _CLASSES_BY_KIND = {
     "input": "InputLayer",
-    "dense": "Dense Highway MaxoutDense",
+    "dense": "Dense EinsumDense Highway MaxoutDense",
     "convolution": """
         Conv1D Conv2D Conv3D Conv2DTranspose Conv3DTranspose SeparableConv1D SeparableConv2D
         Conv1DTranspose DepthwiseConv1D DepthwiseConv2D LocallyConnected1D LocallyConnected2D
@@ -22,6 +22,8 @@ _CLASSES_BY_KIND = {
         MaxPooling1D MaxPooling2D MaxPooling3D AveragePooling1D AveragePooling2D
         AveragePooling3D GlobalMaxPooling1D GlobalMaxPooling2D GlobalMaxPooling3D
         GlobalAveragePooling1D GlobalAveragePooling2D GlobalAveragePooling3D
+        AdaptiveMaxPooling1D AdaptiveMaxPooling2D AdaptiveMaxPooling3D
+        AdaptiveAveragePooling1D AdaptiveAveragePooling2D AdaptiveAveragePooling3D
     """,
     "recurrent": """
         RNN SimpleRNN GRU LSTM ConvLSTM2D CuDNNGRU CuDNNLSTM SimpleRNNCell GRUCell LSTMCell
@@ -32,18 +34,21 @@ _CLASSES_BY_KIND = {
     "attention": "Attention AdditiveAttention MultiHeadAttention",
     "activation": "Activation ReLU LeakyReLU PReLU ELU ThresholdedReLU Softmax "
     "SReLU ParametricSoftplus",
-    "function": "Lambda Operation",
+    "function": "Lambda Operation Identity CategoryEncoding Discretization IntegerLookup "
+    "StringLookup TextVectorization",
     "normalization": """
         BatchNormalization LayerNormalization GroupNormalization RMSNormalization
         UnitNormalization Normalization Rescaling
     """,
     "noise": """
         Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D GaussianNoise
-        GaussianDropout AlphaDropout ActivityRegularization
+        GaussianDropout AlphaDropout ActivityRegularization RandomBrightness RandomContrast
+        RandomFlip RandomRotation RandomTranslation RandomZoom
     """,
     "shaping": """
         Flatten Reshape Permute RepeatVector Masking UpSampling1D UpSampling2D UpSampling3D
         ZeroPadding1D ZeroPadding2D ZeroPadding3D Cropping1D Cropping2D Cropping3D
+        CenterCrop Resizing
     """,
     "wrapper": "Wrapper TimeDistributed Bidirectional",
     "model": "Network",
