@@ -148,6 +148,8 @@ VALUES: dict[str, dict[str, Any]] = {
     "dim_ordering": {"tf": "channels_last", "th": "channels_first", "default": None},
     "forget_bias_init": {"one": True, "ones": True, "zero": False, "zeros": False},
     "consume_less": {"cpu": 1, "mem": 1, "gpu": 2},
+    # That of the inputs alone: the weights of an Embedding are no whole numbers.
+    "input_dtype": dict.fromkeys(("bool", "uint8", "int8", "int16", "int32", "int64")),
 }
 
 # Keras 1 counts samples where today's argument counts batches: not the same thing by another name.

@@ -204,9 +204,8 @@ def _value(name: str, value: Any) -> Any:
 def _flat_object(value: Config) -> Config:
     """Return `{"name": "MaxNorm", "m": 2}` as `{"class_name", "config"}`."""
     config = {key: item for key, item in value.items() if key != "name"}
-    class_name = {"WeightRegularizer": "L1L2", "ActivityRegularizer": "L1L2"}.get(
-        value["name"], value["name"]
-    )
+    is_penalty = value["name"] in ("WeightRegularizer", "ActivityRegularizer", "L1L2Regularizer")
+    class_name = "L1L2" if is_penalty else value["name"]
     if "m" in config:
         config["max_value"] = config.pop("m")
     config.pop("k", None)

@@ -23,7 +23,12 @@ __all__ = [
     "print_summary",
 ]
 
-_FLIPPED = ("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose")
+_FLIPPED = {
+    **dict.fromkeys(
+        ("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose"), ["kernel"]
+    ),
+    "ConvLSTM2D": ["kernel", "recurrent_kernel"],
+}
 
 
 def count_params(weights: Iterable[Any]) -> int:
@@ -93,8 +98,8 @@ def convert_all_kernels_in_model(model: Network) -> None:
     space.
     """
     for layer in model.layers:
-        if type(layer).__name__ in _FLIPPED:
-            kernel: Any = layer.kernel  # type: ignore[attr-defined]
+        for word in _FLIPPED.get(type(layer).__name__, ()):
+            kernel: Any = getattr(layer, word)
             value = np.asarray(state.get_value(kernel))
             state.set_value(kernel, np.flip(value, axis=tuple(range(value.ndim - 2))))
 
