@@ -307,7 +307,8 @@ class Metric(Configured):
         """Return the constructor's arguments, ready for JSON."""
         own = configured_names(type(self))
         config = {name: plain(getattr(self, name)) for name in own if hasattr(self, name)}
-        return {k: value for k, value in config.items() if (k, value) != ("dtype", K.floatx())}
+        usual = (None, K.floatx())
+        return {k: value for k, value in config.items() if k != "dtype" or value not in usual}
 
 
 class SumAndCount(Metric):

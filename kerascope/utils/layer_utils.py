@@ -25,9 +25,9 @@ __all__ = [
 
 _FLIPPED = {
     **dict.fromkeys(
-        ("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose"), ["kernel"]
+        ("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose"), ("kernel",)
     ),
-    "ConvLSTM2D": ["kernel", "recurrent_kernel"],
+    "ConvLSTM2D": ("kernel", "recurrent_kernel"),
 }
 
 
