@@ -1,8 +1,8 @@
 """Random models go to the real Keras 3 and come from it, and are trained on from the file.
 
 A seed names a model (random_models.py). `[stored]` runs those whose answers are kept; the others
-ask live: KERASCOPE_MODELS="0:300" says which, in pytest, and where this file runs as a program, with
-PYTHONPATH=tests. Mistakes that were made once are planted again: the models have to find them.
+ask live: KERASCOPE_MODELS="0:300" says which, in pytest, and where this file runs as a program,
+with PYTHONPATH=tests. Mistakes that were made once are planted again: the models have to find them.
 """
 
 from __future__ import annotations
