@@ -14,6 +14,9 @@ argument `value` that is a tensor:
 - `call` gets its mask, if it has an argument `value_mask`.
 
 Keras 3 has the same convention; Keras 2 knows only one argument with a list of tensors.
+
+Inputs that come in a dict are listed, too; in the arguments, under the name `INPUTS`, stands the
+dict with their places, and `call` gets it with the tensors.
 """
 
 from __future__ import annotations
@@ -62,7 +65,9 @@ def listed(value: Any) -> tuple[list[Any], Packing]:
 
 
 def listed_shapes(shape: Any) -> list[Shape]:
-    """Return a shape, or a list of shapes, as a list of shapes."""
+    """Return a shape, or a list or dict of shapes, as a list of shapes."""
+    if isinstance(shape, dict):
+        return [one for key in sorted(shape) for one in listed_shapes(shape[key])]
     several = bool(shape) and isinstance(shape[0], (list, tuple))
     return list(shape) if several else [shape]
 
@@ -128,6 +133,8 @@ def named_arguments(
 
 # --- tensors among the arguments of a layer's call ------------------------------------------------
 
+INPUTS = ""
+
 
 @dataclass(frozen=True)
 class InputPlace:
@@ -170,8 +177,8 @@ def taken_out(
 
 
 def number_of_places(arguments: dict[str, Any]) -> int:
-    """Return how many inputs of a Node stand in its arguments."""
-    return len(found_in(arguments, InputPlace)) if arguments else 0
+    """Return how many inputs of a Node stand in its arguments, beside those of a dict."""
+    return sum(len(found_in(arguments[x], InputPlace)) for x in arguments if x != INPUTS)
 
 
 def filled(arguments: dict[str, Any], items: Sequence[Any]) -> dict[str, Any]:

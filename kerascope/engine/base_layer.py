@@ -191,6 +191,7 @@ class Layer(metaclass=LayerType):
         name = kwargs.pop("name", None)
         self.name = name or self._default_name()
         self.trainable = kwargs.pop("trainable", True)
+        kwargs.pop("autocast", None)  # Keras 3's; nothing is cast here
         self.dtype = kwargs.pop("dtype", None) or floatx()
         self.batch_input_shape = _batch_input_shape(kwargs)
         self.built = False

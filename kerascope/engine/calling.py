@@ -46,6 +46,8 @@ from kerascope.backend.scopes import Scope, name_scope
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import PHASE, in_train_phase, learning_phase, learning_phase_scope
 from kerascope.engine.arguments import (
+    INPUTS,
+    InputPlace,
     Packing,
     accepts,
     filled,
@@ -62,7 +64,7 @@ from kerascope.engine.arguments import (
 from kerascope.engine.node import Node, NodeCreated, remember_call
 from kerascope.errors import ArgumentError, DtypeError, PhaseAskedError, ShapeError
 from kerascope.limits import PARTS_OF_A_CALL, current_budget
-from kerascope.nested import replaced
+from kerascope.nested import flattened, replaced
 from kerascope.registry import Registry
 from kerascope.spellings import habits
 from kerascope.stage import Stage
@@ -101,24 +103,34 @@ class Call:
 
     @property
     def inputs(self) -> Any:
-        """The first argument of `call`: a tensor, or a list of them."""
-        return unpack_singleton(self.own_tensors)
+        """The first argument of `call`: a tensor, or a list or dict of them."""
+        return self._as_given(self.own_tensors)
 
     @cached_property
     def arguments(self) -> dict[str, Any]:
         """The further arguments with the tensors in their places."""
-        return filled(self.places, self.tensors)
+        return {k: x for k, x in filled(self.places, self.tensors).items() if k != INPUTS}
 
     @property
     def input_shape(self) -> Any:
-        """The shape of the inputs, or the list of them."""
-        return unpack_singleton(_shapes(self.own_tensors))
+        """The shape of the inputs, or the list or dict of them."""
+        return self._as_given(_shapes(self.own_tensors))
+
+    def _as_given(self, items: list[Any]) -> Any:
+        if INPUTS not in self.places:
+            return unpack_singleton(items)
+        return filled({INPUTS: self.places[INPUTS]}, items)[INPUTS]
 
 
 def call_layer(layer: Layer, inputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a layer in the mode that its inputs ask for."""
-    tensors = to_list(_with_tensors(layer, inputs))
     arguments = with_constants(_by_name(layer, args, kwargs))
+    found, put = flattened(inputs) if isinstance(inputs, dict) else ([], unpack_singleton)
+    if found and not layer.input_spec and all(isinstance(x, (Tensor, np.ndarray)) for x in found):
+        tensors = [as_tensor(x) for x in found]
+        arguments[INPUTS] = put([InputPlace(number) for number in range(len(found))])
+    else:
+        tensors = to_list(_with_tensors(layer, inputs))
     enter_operations([*tensors, *taken_out(arguments, 0, lambda tensor: True)[0]])
     further, places = taken_out(arguments, len(tensors), _has_history)
     if any(_has_history(x) for x in [*tensors, *further]):

@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from kerascope.engine.arguments import INPUTS
 from kerascope.engine.layer_type import constructor_keywords, layer_registry
 from kerascope.engine.stand_ins import current_builder
 from kerascope.errors import ConfigError, KerascopeError, NotHereError
@@ -410,8 +411,13 @@ def _our_call(entry: Config, call: Config) -> list[Any]:
     if len(args) > max(len(names), 1):
         raise ConfigError(f"layer {entry['name']!r}: is called with {len(args)} arguments.")
     kwargs = {**dict(zip(names[1:], args[1:], strict=False)), **kwargs}
-    tensors = tensors_in(args[:1])
     arguments: Config = {}
+    is_graph = "input_layers" in (entry.get("config") or {})  # which knows its dict itself
+    if args and isinstance(args[0], dict) and not is_graph and not is_tensor(args[0]):
+        tensors: list[Any] = []
+        arguments[INPUTS] = _entered(args[0], tensors, _input_place)
+    else:
+        tensors = tensors_in(args[:1])
     for name, value in kwargs.items():
         if value is None or name == "training":
             continue  # Keras 3 writes `training` of the first call down, and never heeds it
@@ -433,7 +439,7 @@ def _entered(value: Any, tensors: list[Any], place: Callable[[int], Config]) -> 
     if isinstance(value, list):
         return [_entered(item, tensors, place) for item in value]
     if isinstance(value, dict) and tensors_in(value):
-        raise ConfigError("a call has a dict of tensors as an argument; expected a list.")
+        return {key: _entered(value[key], tensors, place) for key in sorted(value)}
     return value
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from kerascope import constraints, initializers, regularizers
 from kerascope.backend.shapes import UNKNOWN
 from kerascope.callers import warn
+from kerascope.engine.arguments import INPUTS
 from kerascope.engine.base_layer import layers_within
 from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.network import Network, counted_from_zero, packed
@@ -257,6 +258,8 @@ def _call(entry: Config, call: list[Any], known: dict[Any, Any]) -> Config:
         )
     taken: set[int] = set()
     kwargs = {name: _filled(value, tensors, taken) for name, value in arguments.items()}
+    if INPUTS in kwargs:
+        return {"args": [kwargs.pop(INPUTS)], "kwargs": kwargs}
     inputs = [tensor for index, tensor in enumerate(tensors) if index not in taken]
     if entry["class_name"] in RECURRENT and len(inputs) > 1:
         number_of_constants = entry["config"].get("num_constants") or 0
@@ -280,6 +283,8 @@ def _filled(value: Any, tensors: list[Config], taken: set[int]) -> Any:
         return tensors[value["config"]["index"]]
     if isinstance(value, list):
         return [_filled(item, tensors, taken) for item in value]
+    if isinstance(value, dict):
+        return {key: _filled(item, tensors, taken) for key, item in value.items()}
     return value
 
 

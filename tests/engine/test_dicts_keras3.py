@@ -245,3 +245,71 @@ def test_layers_and_models_that_give_dicts_compute_as_in_keras_3():
     found = Inner(kerascope).split()(X)
     assert list(found) == ["right", "left"]
     np.testing.assert_array_equal(found["left"][0], X[:, :1])
+
+
+# --- layers that are called on dicts --------------------------------------------------------------
+
+
+def layers_on_dicts(library):
+    """Return a layer of a dict, with a weight of its own, and a model that calls it on one."""
+
+    class Mix(library.layers.Layer):
+        def build(self, input_shape):
+            size = input_shape["u"][-1] + len(input_shape["v"])
+            self.w = self.add_weight(shape=(size,), initializer="ones", name="w")
+
+        def call(self, x, scale=1.0):
+            return {"sum": (x["u"] + x["v"][0]) * scale + self.w[0], "rest": x["v"][1]}
+
+        def compute_output_shape(self, input_shape):
+            return {"sum": input_shape["u"], "rest": input_shape["v"][1]}
+
+    library.utils.get_custom_objects()["Mix"] = Mix
+    u, v = library.Input((3,), name="u"), library.Input((3,), name="v")
+    out = Mix()(
+        {"v": [v, u], "u": library.layers.Dense(3, kernel_initializer="ones")(u)}, scale=2.0
+    )
+    ends = [library.layers.Activation("linear", name=name)(out[name]) for name in ("sum", "rest")]
+    model = library.Model([u, v], ends)
+    return Mix, model
+
+
+def called_on_dicts(library, path):
+    layer, model = layers_on_dicts(library)
+    arrays = [X, X * 2]
+    found = [model.predict(arrays, verbose=0)]
+    model.compile("sgd", "mse")
+    found.append(model.fit(arrays, [X, X], shuffle=False, verbose=0).history)
+    model.save(path)
+    again = library.models.load_model(path)
+    found.append(again.predict(arrays, verbose=0))
+    given = layer()({"u": X, "v": [X, X]})
+    return plain([*found, [np.asarray(given[name]) for name in ("sum", "rest")]])
+
+
+def test_layers_are_called_on_dicts_and_files_tell(tmp_path):
+    ours, theirs = tmp_path / "ours.keras", tmp_path / "theirs.keras"
+    agree(called_on_dicts(kerascope, ours), answer(called_on_dicts, keras, theirs))
+    model = kerascope.models.load_model(theirs)
+    expected = plain(model.predict([X, X * 2]))
+    agree(plain(kerascope.models.load_model(ours).predict([X, X * 2])), expected)
+    twin = kerascope.models.clone_model(model)
+    twin.set_weights(model.get_weights())
+    agree(plain(twin.predict([X, X * 2])), expected)
+    agree(answer(opened_by, keras, ours), expected)
+    inner = kerascope.Model(model.inputs, model(model.inputs))
+    agree(plain(inner.predict([X, X * 2])), expected)
+
+
+def opened_by(library, path):
+    layers_on_dicts(library)
+    return plain(library.models.load_model(path).predict([X, X * 2], verbose=0))
+
+
+def test_a_subclassed_model_is_called_on_a_dict_of_arrays():
+    heads = Inner(kerascope).heads()
+    found = heads({"u": X, "v": X[:, :1]})
+    assert found["y"].shape == (8, 1)
+    heads.compile("sgd", "mse")
+    before = heads.predict({"u": X, "v": X[:, :1]}, verbose=0)
+    np.testing.assert_allclose(found["v"], before["v"], rtol=1e-6)

@@ -324,7 +324,16 @@ def test_given_weights_of_a_wrong_shape_fail_and_leave_the_layer_unbuilt():
 
 
 @pytest.mark.parametrize(
-    "thing", ["a string", Dense(3, name="other"), None, object(), {"a": 1}, ["a", "b"]]
+    "thing",
+    [
+        "a string",
+        Dense(3, name="other"),
+        None,
+        object(),
+        {"a": 1},
+        ["a", "b"],
+        {"a": np.ones((2, 3))},
+    ],
 )
 def test_only_tensors_and_numbers_can_be_called_on(thing):
     layer = Dense(2, name="strict")
