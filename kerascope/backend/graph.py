@@ -154,7 +154,11 @@ def checked_dtype(dtype: Any) -> str:
     except TypeError:
         found = np.dtype(object)
     if found.kind not in "fiub":
-        raise DtypeError(f"dtype: {dtype!r} is no numeric type; expected 'float32', 'int32', ...")
+        remedy = " StringLookup and TextVectorization turn text into numbers before a model."
+        raise DtypeError(
+            f"dtype: {dtype!r} is no numeric type; expected 'float32', 'int32', ..."
+            f"{remedy if dtype == 'string' else ''}"
+        )
     return found.name
 
 

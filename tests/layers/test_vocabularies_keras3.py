@@ -202,6 +202,7 @@ def test_a_model_is_trained_on_vectorized_texts():
         (lambda: layers.TextVectorization(ragged=True), RefusedError, "ragged"),
         (lambda: layers.TextVectorization(split="words"), ValueError, "split 'words'"),
         (lambda: layers.TextVectorization(output_mode="ints"), ValueError, "output_mode 'ints'"),
+        (lambda: layers.Input((1,), dtype="string"), DtypeError, "StringLookup and TextVec"),
         (
             lambda: layers.StringLookup(vocabulary=["a"], num_oov_indices=0)(["b"]),
             ValueError,
