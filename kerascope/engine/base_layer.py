@@ -600,6 +600,33 @@ class Layer(metaclass=LayerType):
                     if one not in books[0] and one not in books[1]:
                         books[not one.trainable].append(one)
 
+    def stateless_call(
+        self, trainable_variables: Any, non_trainable_variables: Any, *args: Any, **kwargs: Any
+    ) -> tuple[Any, list[Any]]:
+        """Return the outputs for arrays with given weights, and the new ones that are not trained.
+
+        Nothing is written. As in Keras 3, but for `return_losses`.
+
+        Raises
+        ------
+        ArgumentError
+            There are too many or too few weights, or the losses are asked for.
+        """
+        variables = [*self.trainable_weights, *self.non_trainable_weights]
+        values = [*trainable_variables, *non_trainable_variables]
+        if kwargs.pop("return_losses", False) or len(values) != len(variables):
+            raise ArgumentError(
+                f"{self.label}: stateless_call got {len(values)} weights; expected "
+                f"{len(variables)}: {variables}, and no return_losses. Build the layer first.",
+                subject=self,
+            )
+        given = {
+            v: as_tensor(v._checked(value_of(x))) for v, x in zip(variables, values, strict=True)
+        }
+        with LOCKS.steps, assigning(given) as assigned:
+            outputs = self(*args, **kwargs)
+            return outputs, [value_of(assigned[v]) for v in self.non_trainable_weights]
+
     def get_weights(self) -> list[np.ndarray]:
         """Return the numbers of all weights, in the order of `weights`."""
         return batch_get_value(self.weights)

@@ -12,10 +12,10 @@ same way and needs to write none.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache, partial
+from functools import lru_cache, partial, wraps
 from types import MappingProxyType
 from typing import Any
 
@@ -44,6 +44,8 @@ class LayerType(type):
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         super().__init__(name, bases, namespace)
+        if "build" in namespace and not cls.__module__.startswith("kerascope."):
+            cls.build = _and_is_built(namespace["build"])
         known = layer_registry._objects.get(name)
         is_taken = known is not None and known.__module__.startswith("kerascope.")
         if not is_taken and not name.startswith("_") and not namespace.get("_is_part", False):
@@ -66,6 +68,17 @@ class LayerType(type):
                 f"Begin it with super().__init__(**kwargs)."
             )
         return layer
+
+
+def _and_is_built(build: Callable[..., None]) -> Callable[..., None]:
+    """Return a `build` of one's own after which the layer is built, whoever has called it."""
+
+    @wraps(build)
+    def building(self: Any, *args: Any, **kwargs: Any) -> None:
+        build(self, *args, **kwargs)
+        self.built = True
+
+    return building
 
 
 def _translated(cls: type, kwargs: dict[str, Any]) -> dict[str, Any]:

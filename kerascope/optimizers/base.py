@@ -163,9 +163,10 @@ class Optimizer(Configured):
         return [name for name in names if not isinstance(vars(self).get(name), Variable)]
 
     @property
-    def learning_rate(self) -> Variable:
-        """The variable `lr`, by its name in Keras 3."""
-        return self.lr
+    def learning_rate(self) -> Any:
+        """The variable `lr`, by its name in Keras 3; what a schedule says now is a number."""
+        schedule = vars(self).get("schedule")
+        return self.lr if schedule is None else K.eval(schedule(K.constant(plain(self.iterations))))
 
     @learning_rate.setter
     def learning_rate(self, value: Any) -> None:

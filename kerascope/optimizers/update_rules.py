@@ -6,6 +6,7 @@ step by the size of past gradients; Adam and its kin take a moving mean of the g
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +34,7 @@ __all__ = [
     "Ftrl",
     "Lamb",
     "Lion",
+    "Muon",
     "Nadam",
     "RMSprop",
 ]
@@ -658,6 +660,132 @@ def _ratio(p: Tensor, step: Tensor) -> Tensor:
     length, of_step = (K.sqrt(K.sum(K.square(x))) for x in (p, step))
     has_none = K.equal(K.minimum(length, of_step), 0.0)
     return K.switch(has_none, K.ones_like(length), length / K.maximum(of_step, 1e-30))
+
+
+class Muon(DecayingOptimizer):
+    """Make the step of a matrix orthogonal, so that all its directions go equally far.
+
+    Parameters
+    ----------
+    lr : float
+        Learning rate (`learning_rate=` is accepted too).
+    adam_beta_1, adam_beta_2, adam_weight_decay, epsilon : float
+        Of AdamW, which moves all that is no matrix, and what is excluded.
+    weight_decay : float
+        Share of a matrix that is taken away at each step, times the learning rate.
+    exclude_layers : list of str, optional
+        Regular expressions; parameters in whose name one is found are moved by AdamW.
+    exclude_embeddings : bool
+        Whether those with "embedding" in their name are.
+    muon_a, muon_b, muon_c : float
+        Of the polynomial that makes orthogonal.
+    adam_lr_ratio : float
+        Times the learning rate, for AdamW.
+    momentum : float
+        Share of the old momentum that is kept.
+    ns_steps : int
+        How often the polynomial is applied.
+    nesterov : bool
+        Whether to look one step of the momentum ahead.
+    rms_rate : float, optional
+        Size of the step beside Adam's; None: that of an orthogonal matrix, without the root.
+    clipnorm, clipvalue : float, optional
+        See `Optimizer`.
+
+    Notes
+    -----
+    m = momentum * m + g; x = g + momentum * m (Nesterov), divided by its length; `ns_steps` times
+    x = a x + (b s + c s s) x with s = x x'; p = p - lr * rms_rate * sqrt(longest side) * x.
+    Slots: `m`, and AdamW's for the other parameters.
+
+    References
+    ----------
+    1. Jordan et al.: Muon: An Optimizer for Hidden Layers in Neural Networks, 2024.
+    2. Liu et al.: Muon is Scalable for LLM Training, 2025.
+    """
+
+    @accepts_spellings
+    def __init__(
+        self,
+        lr: float = 0.001,
+        adam_beta_1: float = 0.9,
+        adam_beta_2: float = 0.999,
+        adam_weight_decay: float = 0.004,
+        epsilon: float = 1e-7,
+        weight_decay: float = 0.004,
+        exclude_layers: Sequence[str] | None = None,
+        exclude_embeddings: bool = True,
+        muon_a: float = 3.4445,
+        muon_b: float = -4.775,
+        muon_c: float = 2.0315,
+        adam_lr_ratio: float = 1.0,
+        momentum: float = 0.95,
+        ns_steps: int = 5,
+        nesterov: bool = True,
+        rms_rate: float | None = 0.2,
+        decay: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(lr, decay, **kwargs)
+        self.adam_beta_1 = adam_beta_1
+        self.adam_beta_2 = adam_beta_2
+        self.adam_weight_decay = adam_weight_decay
+        self.epsilon = epsilon
+        self.weight_decay = weight_decay
+        self.exclude_layers = exclude_layers
+        self.exclude_embeddings = exclude_embeddings
+        self.muon_a = muon_a
+        self.muon_b = muon_b
+        self.muon_c = muon_c
+        self.adam_lr_ratio = adam_lr_ratio
+        self.momentum = momentum
+        self.ns_steps = ns_steps
+        self.nesterov = nesterov
+        self.rms_rate = rms_rate
+
+    def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
+        return constraints  # a matrix has another one than the others: see `_updates`
+
+    def _is_for_adam(self, p: Variable) -> bool:
+        excluded = [*(self.exclude_layers or ()), *(["(?i)embedding"] * self.exclude_embeddings)]
+        return p.ndim != 2 or any(re.search(one, p.name) for one in excluded)
+
+    def _updates(
+        self, loss: Tensor, params: Sequence[Variable], constraints: Constraints
+    ) -> Updates:
+        grads = yield self.gradients_stage(loss, params)
+        lr, t = self._rate(), self._time()
+        ms, vs = self._make_slots("m", params), self._make_slots("v", params)
+        updates: list[Pair] = []
+        for p, g, m, v in zip(params, grads, ms, vs, strict=True):
+            with naming(p):
+                if self._is_for_adam(p):
+                    share, rate = self.adam_weight_decay or 0.0, lr * self.adam_lr_ratio
+                    new_m = self.adam_beta_1 * m + (1.0 - self.adam_beta_1) * g
+                    new_v = self.adam_beta_2 * v + (1.0 - self.adam_beta_2) * K.square(g)
+                    whole_m = new_m / (1.0 - K.pow(self.adam_beta_1, t))
+                    whole_v = new_v / (1.0 - K.pow(self.adam_beta_2, t))
+                    step = whole_m / (K.sqrt(whole_v) + self.epsilon)
+                    pairs = [K.update(m, new_m), K.update(v, new_v)]
+                else:
+                    share, rate, new_m = self.weight_decay or 0.0, lr, self.momentum * m + g
+                    step = self._orthogonal(g + self.momentum * new_m if self.nesterov else new_m)
+                    pairs = [K.update(m, new_m)]
+                new_p = constrained(constraints, p, p - p * (lr * share) - rate * step)
+            pairs.append(K.update(p, new_p))
+            updates.extend(pairs)
+            yield ParameterUpdate(p, g, tuple(pairs))
+        return self._keep([*ms, *(v for v in vs if any(v is w for w, _ in updates))], updates)
+
+    def _orthogonal(self, g: Tensor) -> Tensor:
+        rows, columns = (int(size or 0) for size in g.shape)
+        x = K.transpose(g) if rows > columns else g
+        x = x / (K.sqrt(K.sum(K.square(x))) + self.epsilon)
+        for _ in range(self.ns_steps):
+            s = K.dot(x, K.transpose(x))
+            x = self.muon_a * x + K.dot(self.muon_b * s + self.muon_c * K.dot(s, s), x)
+        x = K.transpose(x) if rows > columns else x
+        return x if self.rms_rate is None else x * (self.rms_rate * max(rows, columns) ** 0.5)
 
 
 class Lion(DecayingOptimizer):
