@@ -664,3 +664,22 @@ def test_hard_sigmoid_is_keras_3s_but_in_a_file_of_keras_2():
     np.testing.assert_allclose(old(x), np.clip(0.2 * x + 0.5, 0, 1), **CLOSE)
     assert old.get_config()["activation"] == "hard_sigmoid"
     assert losses.get("hinge") is losses.hinge
+
+
+def test_an_optimizer_lists_its_variables_and_counts_its_steps():
+    model = models.Sequential([layers.Dense(1, input_shape=(2,))])
+    model.compile(optimizers.Adam(), "mse")
+    model.fit(np.ones((4, 2)), np.ones((4, 1)), batch_size=2, verbose=0)
+    count, rate, *slots = model.optimizer.variables
+    assert (int(count), float(rate)) == (2, pytest.approx(0.001))
+    assert sorted(slot.shape for slot in slots) == [(1,), (1,), (2, 1), (2, 1)]
+
+
+def test_a_stateful_layer_forgets_by_reset_state():
+    layer = layers.GRU(2, stateful=True, batch_input_shape=(1, 3, 2))
+    model = models.Sequential([layer])
+    x = np.ones((1, 3, 2))
+    first = model.predict(x, verbose=0)
+    assert not np.allclose(model.predict(x, verbose=0), first)
+    layer.reset_state()
+    np.testing.assert_array_equal(model.predict(x, verbose=0), first)

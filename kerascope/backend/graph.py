@@ -601,6 +601,9 @@ class Variable(Tensor):
     def __float__(self) -> float:
         return float(self.__array__())
 
+    def __int__(self) -> int:
+        return int(self.__array__())
+
     def assign(self, value: Any) -> Any:
         """Replace the numbers by those of an array or a tensor, as in Keras 3: see `eager.py`."""
         return OPERATORS["assign"](self, value)

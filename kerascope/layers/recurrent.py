@@ -372,6 +372,10 @@ class RNN(Layer):
         """
         K.batch_set_value(self._resets(states))
 
+    def reset_state(self) -> None:
+        """Set the states to 0: Keras 3's name of `reset_states`."""
+        self.reset_states()
+
     def _resets(self, states: Any = None) -> list[tuple[Variable, Any]]:
         """Return what each state becomes."""
         if not self.stateful:

@@ -172,6 +172,13 @@ class Optimizer(Configured):
     def learning_rate(self, value: Any) -> None:
         self.lr = value
 
+    @property
+    def variables(self) -> list[Variable]:
+        """The count of steps, the learning rate (unless it follows a schedule) and the slots."""
+        first, *slots = self.weights
+        rate = getattr(self, "lr", None)
+        return [first, *([rate] if type(rate) is Variable else []), *slots]
+
     # --- gradients --------------------------------------------------------------------------------
 
     def get_gradients(self, loss: Tensor, params: Sequence[Variable]) -> list[Tensor]:
