@@ -16,9 +16,10 @@ from kerascope.engine.calling import Call
 from kerascope.engine.input_layer import Input, InputLayer
 from kerascope.engine.layer_type import sharing_functions
 from kerascope.engine.model import Model
-from kerascope.engine.network import Network, packed
+from kerascope.engine.network import Network
 from kerascope.engine.pickling import own_classes
 from kerascope.engine.sequential import Sequential
+from kerascope.engine.structures import packed
 from kerascope.errors import ArgumentError, ConfigError
 from kerascope.registry import custom_object_scope
 from kerascope.spellings import changed_habits

@@ -28,7 +28,8 @@ from kerascope.backend.state import floatx, placeholder
 from kerascope.configured import plain
 from kerascope.engine.arguments import distinct_names, to_list
 from kerascope.engine.calling import mask_of
-from kerascope.engine.network import Network, by_names
+from kerascope.engine.network import Network
+from kerascope.engine.structures import by_names
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.losses.classes import quotient, wants_targets_like_predictions
 from kerascope.metrics.classes import weights_like

@@ -47,8 +47,9 @@ from kerascope.engine.feeds import (
     split_item,
 )
 from kerascope.engine.input_layer import Input
-from kerascope.engine.network import Network, by_names, listed_with_structure, packed
+from kerascope.engine.network import Network
 from kerascope.engine.pickling import pickle_model, unpickle_model
+from kerascope.engine.structures import by_names, listed_with_structure, packed
 from kerascope.engine.training_data import (
     KnownBatches,
     as_arrays,

@@ -30,7 +30,7 @@ from kerascope.callbacks.recording import RunningMeans, in_order
 from kerascope.callers import warn
 from kerascope.configured import plain
 from kerascope.engine.arguments import to_list
-from kerascope.engine.network import packed
+from kerascope.engine.structures import packed
 from kerascope.errors import ArgumentError, NumericsWarning
 from kerascope.spellings import habits
 from kerascope.stage import is_watched
