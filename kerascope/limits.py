@@ -36,6 +36,8 @@ class Limits:
         In all weights and states together, where they are not read from a file too.
     spare : int
         Numbers beyond those that are in the file.
+    constants : int
+        Numbers that are computed for an op, such as the matrices of Resizing.
     products : int
         Multiplications in factorizations (the initializer Orthogonal).
     parts : int
@@ -51,6 +53,7 @@ class Limits:
 
     numbers: int = 2**28  # VGG19 has half of that
     spare: int = 1_000_000
+    constants: int = 2**26
     products: int = 10**11
     parts: int = 50_000  # ResNet152 makes 7,000
     values: int = 400_000  # ResNet152 has 50,000
@@ -79,6 +82,7 @@ class Budget:
         self.in_file = in_file
         if limits is not None:
             self.numbers = limits.numbers if in_file is None else in_file + limits.spare
+            self.constants = limits.constants
             self.products, self.parts = limits.products, limits.parts
         self._later: Budget | None = None
 
@@ -90,7 +94,9 @@ class Budget:
     @property
     def is_spent(self) -> bool:
         """Whether more was asked for than there was."""
-        return self.limits is not None and min(self.numbers, self.products, self.parts) < 0
+        return self.limits is not None and any(
+            left < 0 for left in (self.numbers, self.constants, self.products, self.parts)
+        )
 
     @property
     def later(self) -> Budget:
@@ -122,6 +128,24 @@ class Budget:
             f"{asked} all weights together may have {self.limits.numbers:,} numbers in a model "
             f"from a text. {HOW_TO_LIFT}"
         )
+
+    def take_constant(self, shape: Sequence[int], what: str) -> None:
+        """Take an array that is computed for an op from the budget.
+
+        Raises
+        ------
+        ConfigError
+            Too little is left.
+        """
+        if self.limits is None:
+            return
+        self.constants -= math.prod(shape)
+        if self.constants < 0:
+            raise ConfigError(
+                f"{self.where}: its configuration asks for {what} of shape {in_words(shape)}; "
+                f"expected at most {self.limits.constants:,} numbers for all constants. "
+                f"{HOW_TO_LIFT}"
+            )
 
     def take_factorization(self, rows: int, columns: int) -> None:
         """Take the QR decomposition of a matrix from the budget.

@@ -462,6 +462,12 @@ def keras_of_a_test(answers: Asking) -> Named:
     return keras
 
 
+def live_needs(package: str) -> None:
+    """Skip a live test where Keras itself cannot answer without a package that is not there."""
+    if isinstance(_asking, Live):
+        pytest.importorskip(package)
+
+
 def _begin(test: str, is_live: bool) -> None:
     """Count names from 1 and seed everything, so that a test asks the same in every order."""
     K.clear_session()

@@ -949,6 +949,11 @@ def network_from_config(
     UnknownNameError
         It names a layer class that is not known; pass it in `custom_objects`.
     """
+    if "layers" in config and "input_layers" not in config:
+        raise ConfigError(
+            f"{cls.__name__}: the configuration has layers in a line, and no calls between them; "
+            f"expected a graph. Sequential.from_config reads it."
+        )
     if "layers" not in config:
         raise ConfigError(
             f"the configuration of {cls.__name__} names no layers; expected a graph of them. Give "

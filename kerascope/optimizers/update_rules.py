@@ -746,6 +746,9 @@ class Muon(DecayingOptimizer):
     def _with_decay(self, params: Sequence[Variable], constraints: Constraints) -> Constraints:
         return constraints  # a matrix has another one than the others: see `_updates`
 
+    def has_slot(self, word: str, p: Variable) -> bool:
+        return word != "v" or self._is_for_adam(p)
+
     def _is_for_adam(self, p: Variable) -> bool:
         excluded = [*(self.exclude_layers or ()), *(["(?i)embedding"] * self.exclude_embeddings)]
         return p.ndim != 2 or any(re.search(one, p.name) for one in excluded)
@@ -761,11 +764,11 @@ class Muon(DecayingOptimizer):
             with naming(p):
                 if self._is_for_adam(p):
                     share, rate = self.adam_weight_decay or 0.0, lr * self.adam_lr_ratio
+                    rate *= K.sqrt(1.0 - K.pow(self.adam_beta_2, t))
+                    rate /= 1.0 - K.pow(self.adam_beta_1, t)
                     new_m = self.adam_beta_1 * m + (1.0 - self.adam_beta_1) * g
                     new_v = self.adam_beta_2 * v + (1.0 - self.adam_beta_2) * K.square(g)
-                    whole_m = new_m / (1.0 - K.pow(self.adam_beta_1, t))
-                    whole_v = new_v / (1.0 - K.pow(self.adam_beta_2, t))
-                    step = whole_m / (K.sqrt(whole_v) + self.epsilon)
+                    step = new_m / (K.sqrt(new_v) + self.epsilon)
                     pairs = [K.update(m, new_m), K.update(v, new_v)]
                 else:
                     share, rate, new_m = self.weight_decay or 0.0, lr, self.momentum * m + g
@@ -775,12 +778,13 @@ class Muon(DecayingOptimizer):
             pairs.append(K.update(p, new_p))
             updates.extend(pairs)
             yield ParameterUpdate(p, g, tuple(pairs))
-        return self._keep([*ms, *(v for v in vs if any(v is w for w, _ in updates))], updates)
+        kept = (v for p, v in zip(params, vs, strict=True) if self._is_for_adam(p))
+        return self._keep([*ms, *kept], updates)
 
     def _orthogonal(self, g: Tensor) -> Tensor:
         rows, columns = (int(size or 0) for size in g.shape)
         x = K.transpose(g) if rows > columns else g
-        x = x / (K.sqrt(K.sum(K.square(x))) + self.epsilon)
+        x = x / (K.sqrt(K.sum(K.square(x))) + 1e-7)
         for _ in range(self.ns_steps):
             s = K.dot(x, K.transpose(x))
             x = self.muon_a * x + K.dot(self.muon_b * s + self.muon_c * K.dot(s, s), x)

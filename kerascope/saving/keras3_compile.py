@@ -213,27 +213,31 @@ def _places(model: Any, orders: Orders | None) -> list[Variable] | None:
     theirs = [w for w in trained_in_order(model, orders) if w in set(mine)]
     if set(theirs) != set(mine):
         return None
-    return list(_in_their_order(_slots_by_word(optimizer), groups, [mine.index(w) for w in theirs]))
+    return list(_in_their_order(_slots_by_word(optimizer, mine), groups, theirs))
 
 
-def _slots_by_word(optimizer: Any) -> dict[str, list[Variable]]:
-    """Return the slots of each kind, in the order of the parameters."""
+def _slots_by_word(optimizer: Any, params: list[Variable]) -> dict[str, dict[Any, Variable]]:
+    """Return the slots of each kind, by their parameter; by None what is one for all."""
     by_word: dict[str, list[Variable]] = {}
     for slot in optimizer.weights[1:]:
         by_word.setdefault(slot.name.rpartition("/")[2], []).append(slot)
-    return by_word
+    found: dict[str, dict[Any, Variable]] = {}
+    for word, slots in by_word.items():
+        owners = [p for p in params if optimizer.has_slot(word, p)]
+        is_for_all = len(slots) == 1 != len(owners)
+        found[word] = dict(zip([None] if is_for_all else owners, slots, strict=True))
+    return found
 
 
 def _in_their_order(
-    by_word: dict[str, list[Variable]], groups: tuple[tuple[str, ...], ...], order: list[int]
+    by_word: dict[str, dict[Any, Variable]],
+    groups: tuple[tuple[str, ...], ...],
+    params: list[Variable],
 ) -> Iterator[Variable]:
     for words in groups:
-        slots = [by_word[word] for word in words if word in by_word]
-        if len(slots) == 1 and len(slots[0]) == 1 != len(order):
-            yield slots[0][0]  # one for the whole optimizer
-            continue
-        for index in order:
-            yield from (kind[index] for kind in slots)
+        kinds = [by_word[word] for word in words if word in by_word]
+        for p in (None, *params):
+            yield from (kind[p] for kind in kinds if p in kind)
 
 
 # --- to Keras 3 -----------------------------------------------------------------------------------

@@ -173,6 +173,7 @@ SLOTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "Nadam": (("m", "v"), ("momentum_schedule",)),
     "Ftrl": (("accumulator", "linear"),),
     "Lion": (("momentum",),),
+    "Muon": (("m", "v"),),
 }
 
 # Our layer -> first word of its weights' names -> the folder that they have in Keras 3, where the

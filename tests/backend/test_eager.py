@@ -195,10 +195,18 @@ def test_assign_writes_at_once_outside_of_a_graph():
     assert K.get_value(counter.calls) == 5.0
 
 
-def test_assign_says_inside_of_a_graph_what_to_write():
-    with pytest.raises(GraphError, match=r"'counter/calls': .* self.add_update\(K.update\("):
-        Counter(name="counter")(ks.layers.Input((3,)))
+def test_what_a_layers_call_assigns_is_written_with_each_batch():
+    counter = Counter()
+    model = ks.Sequential([ks.layers.InputLayer((3,)), counter, ks.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    assert K.get_value(counter.calls) == 1.0
+    model.fit(np.ones((6, 3)), np.ones((6, 1)), batch_size=2, verbose=0)
+    assert K.get_value(counter.calls) == 7.0
+    model.predict(np.ones((2, 3)))
+    assert K.get_value(counter.calls) == 9.0
 
+
+def test_what_a_layers_call_updates_is_written_with_each_step_of_training():
     class Heeding(Counter):
         def call(self, inputs):
             self.add_update(K.update(self.calls, self.calls + 1.0), inputs)
@@ -216,9 +224,10 @@ def test_a_name_scope_of_the_users_does_not_keep_assign_from_writing():
     with K.name_scope("a"), K.name_scope("b"):
         v.assign(v + 1.0)
         assert (v + 1.0).name.startswith("a/b/")
-        with pytest.raises(GraphError, match="here a graph is made"):
-            Counter()(ks.layers.Input((3,)))
+        counter = Counter()
+        counter(ks.layers.Input((3,)))
     assert K.get_value(v) == 2.0
+    assert K.get_value(counter.calls) == 1.0  # what its call assigns waits for a batch
 
 
 def test_assign_says_in_a_loss_and_in_a_models_call_too_that_a_graph_is_made():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from keras_reference import generator, keras
+from keras_reference import generator, keras, live_needs
 
 from kerascope import layers
 from kerascope.errors import RefusedError
@@ -59,6 +59,7 @@ def test_numbers_fall_into_intervals_as_in_keras_3(mode):
     [(1000, 4, 0.01), (1000, 3, 0.03), (255, 5, 0.1), (33, 4, 0.1), (7, 3, 0.01), (100, 4, 0.01)],
 )
 def test_borders_are_taken_from_data_as_in_keras_3(size, bins, epsilon):
+    live_needs("tensorflow")
     for data in (np.arange(float(size)), rng.normal(size=(size, 2))):
         ours, theirs = (
             home.Discretization(num_bins=bins, epsilon=epsilon) for home in (layers, keras.layers)

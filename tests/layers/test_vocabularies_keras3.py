@@ -1,9 +1,8 @@
 """Lookups and TextVectorization against the real Keras 3, which needs TensorFlow for them."""
 
-import keras_reference
 import numpy as np
 import pytest
-from keras_reference import keras
+from keras_reference import keras, live_needs
 
 from kerascope import layers
 from kerascope.errors import DtypeError, NotYetError, RefusedError
@@ -16,8 +15,7 @@ WORDS = {"": ["x", "z"], "1": [["x"], ["z"]], "2": [["x", "z"], ["y", "y"]], "0"
 
 
 def keras_layer(name, arguments):
-    if isinstance(keras_reference._asking, keras_reference.Live):
-        pytest.importorskip("tensorflow")
+    live_needs("tensorflow")
     return getattr(keras.layers, name)(**arguments)
 
 

@@ -159,6 +159,10 @@ REFUSED = {
         of_units(30_000, kernel_initializer="identity", batch_input_shape=[None, 30_000]),
         "of shape (30000, 30000)",
     ),
+    "resizing": (
+        line(layer("Resizing", height=3, width=10**18, batch_input_shape=[None, 5, 4, 3])),
+        "a matrix that resizes of shape (4, 1000000000000000000); expected at most 67,108,864",
+    ),
     "unrolled": (
         line(layer("LSTM", units=2, unroll=True, batch_input_shape=[None, 3_000_000, 2])),
         "at a loop written out over 3000000 steps",

@@ -33,6 +33,7 @@ EVERY = [
     "AdamW",
     "Lamb",
     "Lion",
+    "Muon",
     "Ftrl",
 ]
 
