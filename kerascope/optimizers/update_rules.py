@@ -747,6 +747,7 @@ class Muon(DecayingOptimizer):
         return constraints  # a matrix has another one than the others: see `_updates`
 
     def has_slot(self, word: str, p: Variable) -> bool:
+        """Return whether `p` has a slot of this kind: a matrix that Muon moves has no `v`."""
         return word != "v" or self._is_for_adam(p)
 
     def _is_for_adam(self, p: Variable) -> bool:
