@@ -8,6 +8,7 @@ from op_cases import Case, binary, one, unary
 from kerascope import backend as K
 from kerascope.backend.graph import Placeholder, graph_mode
 from kerascope.backend.ops import decompositions as d
+from kerascope.backend.ops import elementwise
 from kerascope.backend.ops import mathematics as m
 from kerascope.backend.ops import places as p
 from kerascope.backend.ops.scan_graph import InnerGraph, Results
@@ -46,7 +47,7 @@ MATHEMATICS = [
     *unary(m.Floor(), each(math.floor), smooth=()),
     *unary(m.Ceil(), each(math.ceil), smooth=()),
     *unary(m.Trunc(), each(math.trunc), smooth=()),
-    *binary(m.FloorDivide(), lambda x, y: np.floor(x / y), smooth=()),
+    *binary(elementwise.FloorDivide(), lambda x, y: np.floor(x / y), smooth=()),
     *binary(m.Heaviside(), np.heaviside, smooth=()),
     Case(m.NextAfter(), lambda d: [np.array([1.0, -1.0]), np.array([1.0, -1.0])], lambda x, y: x),
     *binary(m.BitwiseAnd(), np.bitwise_and, counts, smooth=()),
@@ -73,7 +74,7 @@ MATHEMATICS = [
     share(m.Erfinv(), lambda x: x_of_erf(x)),
     *binary(m.Arctan2(), np.arctan2),
     *binary(m.Hypot(), lambda x, y: np.sqrt(x * x + y * y)),
-    *binary(m.Mod(), lambda x, y: x - y * np.floor(x / y)),
+    *binary(elementwise.Mod(), lambda x, y: x - y * np.floor(x / y)),
     *binary(m.Fmod(), lambda x, y: x - y * np.trunc(x / y)),
 ]
 

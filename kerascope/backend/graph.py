@@ -222,6 +222,8 @@ _UFUNCS = {
     **{"add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "power": "pow"},
     **{"matmul": "matmul", "negative": "neg", "absolute": "abs"},
     **{"less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"},
+    **{"equal": "eq", "not_equal": "ne", "floor_divide": "floordiv", "remainder": "mod"},
+    **{"bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor", "invert": "invert"},
 }
 # What calls such an operator along an axis: np.sum(x) reaches a tensor as np.add.reduce(x).
 _REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"} | {
@@ -367,11 +369,65 @@ class Tensor:
     __rmatmul__ = _operator("matmul", reflected=True)
     __neg__ = _operator("neg")
     __abs__ = _operator("abs")
+    __floordiv__ = _operator("floordiv")
+    __rfloordiv__ = _operator("floordiv", reflected=True)
+    __mod__ = _operator("mod")
+    __rmod__ = _operator("mod", reflected=True)
+    __and__ = _operator("and")
+    __rand__ = _operator("and", reflected=True)
+    __or__ = _operator("or")
+    __ror__ = _operator("or", reflected=True)
+    __xor__ = _operator("xor")
+    __rxor__ = _operator("xor", reflected=True)
+    __invert__ = _operator("invert")
     __lt__ = _operator("lt")
     __le__ = _operator("le")
     __gt__ = _operator("gt")
     __ge__ = _operator("ge")
     __getitem__ = _operator("getitem")
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> Any:
+        return _equality("eq", self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return _equality("ne", self, other)
+
+
+def _equality(name: str, x: Tensor, y: object) -> Any:
+    if not isinstance(y, (Tensor, np.ndarray, np.generic, int, float)):
+        return NotImplemented  # a tensor is no text, and not None
+    return OPERATORS[name](x, y) if is_eager() else Equality(name, x, y)
+
+
+class Equality(Tensor):
+    """What `x == y` and `x != y` give: where the numbers are equal, once somebody wants a tensor.
+
+    Lists of tensors are searched by `==` too, and there only truth is asked for: whether the two
+    are one and the same tensor. So the op is not called before anything else is.
+    """
+
+    __slots__ = ("operator", "sides")
+
+    def __init__(self, operator: str, x: Tensor, y: Any) -> None:
+        self.operator, self.sides = operator, (x, y)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in Tensor.__slots__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        with graph_mode():
+            made: Tensor = OPERATORS[self.operator](*self.sides)
+        for slot in set(Tensor.__slots__) - {"__weakref__"}:
+            setattr(self, slot, getattr(made, slot))
+        if made.owner is not None:
+            made.owner.outputs[0] = self
+        return getattr(self, name)
+
+    def __bool__(self) -> bool:
+        x, y = self.sides
+        if not isinstance(y, Tensor):
+            return super().__bool__()
+        return (x is y) == (self.operator == "eq")
 
 
 class Placeholder(Tensor):

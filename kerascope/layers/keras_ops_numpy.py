@@ -88,7 +88,7 @@ erfinv = _floats(m.Erfinv, MATH)
 exp2 = _floats(m.Exp2)
 fabs = _row_of("Fabs", elementwise.Abs, floating)
 floor = _floats(m.Floor)
-floor_divide = _of_two("FloorDivide", m.FloorDivide)
+floor_divide = _of_two("FloorDivide", elementwise.FloorDivide)
 fmod = _of_two("Fmod", m.Fmod)
 gcd = _of_two("Gcd", m.GreatestDivisor)
 heaviside = _of_two("Heaviside", m.Heaviside, floating)
@@ -98,7 +98,7 @@ isfinite = _row_of("Isfinite", m.IsFinite, as_tensor)
 isinf = _row_of("Isinf", m.IsInf, as_tensor)
 lcm = _of_two("Lcm", m.LeastMultiple)
 left_shift = _bits("LeftShift", m.LeftShift)
-mod = _of_two("Mod", m.Mod)
+mod = _of_two("Mod", elementwise.Mod)
 nextafter = _of_two("Nextafter", m.NextAfter, floating)
 right_shift = _bits("RightShift", m.RightShift)
 signbit = _row_of("Signbit", m.SignBit, as_tensor)
@@ -671,8 +671,8 @@ def unravel_index(indices: Any, shape: Sequence[int]) -> Any:
     """Return what places in the flat array are along each axis of a shape."""
     indices, found = as_tensor(indices), []
     for size in reversed(list(shape)):
-        found.append(m.Mod()(*promoted(indices, size)))
-        indices = m.FloorDivide()(*promoted(indices, size))
+        found.append(elementwise.Mod()(*promoted(indices, size)))
+        indices = elementwise.FloorDivide()(*promoted(indices, size))
     return tuple(found[::-1])
 
 

@@ -1,10 +1,15 @@
+import operator
+
 import numpy as np
 import pytest
 
 from kerascope import backend as K
+from kerascope.backend.eager import eager_mode
 from kerascope.backend.graph import Constant, Op, Tensor, Variable, as_tensor, common_dtype
 from kerascope.backend.scopes import name_scope
 from kerascope.errors import ArgumentError, DtypeError, GradientError, ShapeError
+from kerascope.layers import Dense
+from kerascope.models import Sequential
 
 
 def test_an_expression_computes_nothing_but_remembers_its_op_and_inputs():
@@ -16,12 +21,91 @@ def test_an_expression_computes_nothing_but_remembers_its_op_and_inputs():
     assert (y.shape, y.dtype, y.index) == ((None, 3), "float32", 0)
 
 
-def test_tensors_are_compared_and_hashed_by_identity():
+def test_tensors_are_found_and_hashed_by_identity():
     x, same_facts = K.placeholder((3,), name="x"), K.placeholder((3,), name="x")
     assert x != same_facts
+    assert bool(x == same_facts) is False
     assert x in [x]
     assert x not in [same_facts]
+    assert [same_facts, x].index(x) == 1
     assert {x: 1, same_facts: 2}[x] == 1
+    for other in (None, "x", [x], (1,)):
+        assert x != other
+        assert bool(x == other) is False
+
+
+COMPARED = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le,
+    ">": operator.gt, ">=": operator.ge, "//": operator.floordiv, "%": operator.mod,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sign", COMPARED)
+@pytest.mark.parametrize("is_eager", [False, True])
+def test_an_operator_between_tensors_numbers_and_arrays_is_numpys(sign, is_eager):
+    op = COMPARED[sign]
+    a, b = np.array([1, 2, 4, -7], "float32"), np.array([1, 3, 2, 2], "float32")
+    x, y = K.placeholder((4,)), K.placeholder((4,))
+    cases = [(x, y), (x, 2), (2, x), (x, b), (a, y), (x, np.float32(2.0)), (np.float32(2.0), y)]
+    for left, right in cases:
+        numbers = [{id(x): a, id(y): b}.get(id(one), one) for one in (left, right)]
+        expected = op(*numbers)
+        if is_eager:
+            with eager_mode():
+                tensors = [K.constant(one) if one is a or one is b else one for one in numbers]
+                found = K.get_value(op(*tensors)) if any(map(K.is_tensor, tensors)) else expected
+        else:
+            found = K.function([x, y], [op(left, right)])([a, b])[0]
+        assert (found.dtype, found.tolist()) == (expected.dtype, expected.tolist())
+
+
+@pytest.mark.parametrize(
+    "op", [operator.and_, operator.or_, operator.xor], ids=lambda op: op.__name__
+)
+def test_truths_are_joined_as_in_numpy(op):
+    a, b = np.array([True, True, False, False]), np.array([True, False, True, False])
+    x, y = K.placeholder((4,), dtype="bool"), K.placeholder((4,), dtype="bool")
+    found = K.function([x, y], [op(x, y), op(x, True), op(b, x), ~x])([a, b])
+    for one, expected in zip(found, [op(a, b), op(a, True), op(b, a), ~a], strict=True):
+        np.testing.assert_array_equal(one, expected)
+    with pytest.raises(DtypeError, match=r"is of bools here.*keras.ops.bitwise"):
+        op(K.placeholder((4,), dtype="int32"), 1)
+
+
+def test_whether_numbers_are_equal_is_one_tensor_however_often_it_is_used():
+    x, y = K.placeholder((None, 3), name="x"), K.placeholder((3,), name="y")
+    same = x == y
+    assert isinstance(same, Tensor)
+    assert (same.shape, same.dtype, same.owner.op.name) == ((None, 3), "bool", "equal")
+    assert same.owner.outputs == [same]
+    assert same.owner is same.owner
+    total = K.sum(K.cast(same, "float32")) + K.sum(K.switch(same, x, -x))
+    assert K.function([x, y], [total])([np.array([[1, 2, 3.0]]), np.array([1, 0, 3.0])])[0] == 4.0
+
+
+def test_a_comparison_that_nobody_uses_makes_no_op_so_that_any_two_may_be_compared():
+    assert K.placeholder((3,)) not in [K.placeholder((4,)), K.placeholder((2, 5))]
+
+
+def test_if_a_tensor_equals_a_number_is_not_known_where_a_graph_is_made():
+    x = K.placeholder((), name="x")
+    with pytest.raises(DtypeError, match="neither true nor false"):
+        bool(x == 1)
+    with pytest.raises(DtypeError, match="neither true nor false"):
+        bool(x != 1)
+
+
+def test_a_loss_and_a_metric_may_compare_with_signs():
+    def ignoring(y_true, y_pred):
+        return K.mean(K.square(y_true - y_pred) * K.cast(y_true != -1, "float32"))
+
+    def hits(y_true, y_pred):
+        return K.mean(K.cast((y_true == K.round(y_pred)) & (y_pred > 0), "float32"))
+
+    model = Sequential([Dense(1, kernel_initializer="ones", input_shape=(2,))])
+    model.compile("sgd", ignoring, metrics=[hits])
+    x, y = np.array([[1, 2], [0, 1], [2, 2], [1, 1.0]]), np.array([[3], [-1], [5], [2.0]])
+    assert model.evaluate(x, y, verbose=0) == [0.25, 0.5]
 
 
 @pytest.mark.parametrize(

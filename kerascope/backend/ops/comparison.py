@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from kerascope.backend.graph import OPERATORS
+from kerascope.backend.graph import OPERATORS, as_tensor
 from kerascope.backend.ops.broadcasting import Elementwise, promoted
 from kerascope.backend.types import Tensor, TensorLike
+from kerascope.errors import DtypeError
 
 __all__ = [
     "equal",
@@ -127,4 +130,27 @@ def logical_not(x: TensorLike) -> Tensor:
     return LogicalNot()(x)
 
 
-OPERATORS.update(gt=greater, ge=greater_equal, lt=less, le=less_equal)
+def _of_truths(sign: str, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def operator(*operands: TensorLike) -> Tensor:
+        tensors = [as_tensor(x) for x in operands]
+        for x in tensors:
+            if x.dtype != "bool":
+                raise DtypeError(
+                    f"tensor '{x.name}': {sign} is of bools here, and its type is {x.dtype}. For "
+                    f"truths compare it first, as in x > 0; for bits there is keras.ops.bitwise_*.",
+                    subject=x,
+                )
+        return function(*tensors)
+
+    return operator
+
+
+OPERATORS.update(gt=greater, ge=greater_equal, lt=less, le=less_equal, eq=equal, ne=not_equal)
+OPERATORS.update(
+    {
+        "and": _of_truths("&", logical_and),
+        "or": _of_truths("|", logical_or),
+        "xor": _of_truths("^", not_equal),
+        "invert": _of_truths("~", logical_not),
+    }
+)

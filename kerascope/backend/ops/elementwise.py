@@ -15,7 +15,7 @@ from kerascope.backend.graph import OPERATORS, ShapeOfFirst, as_tensor, is_float
 from kerascope.backend.ops.broadcasting import Elementwise, cast, promoted, unbroadcast
 from kerascope.backend.ops.comparison import greater_equal, less_equal, logical_and
 from kerascope.backend.ops.templates import COPY, full
-from kerascope.backend.types import Kernel, Specs, Tensor, TensorLike
+from kerascope.backend.types import Gradients, Kernel, Specs, Tensor, TensorLike, Tensors
 from kerascope.settings import config
 
 __all__ = [
@@ -395,9 +395,51 @@ def stop_gradient(variables):
     return StopGradient()(variables)
 
 
+# --- division of whole numbers, and what is left --------------------------------------------------
+
+
+class SmoothOfTwo(Elementwise):
+    """A function of two tensors; a subclass says its derivatives at (x, y), where it is z."""
+
+    def slopes(self, x: Tensor, y: Tensor, z: Tensor) -> tuple[Tensor | int, Tensor | int]:
+        """Return both derivatives."""
+        raise NotImplementedError
+
+    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
+        x, y = inputs
+        to_x, to_y = (output_grads[0] * slope for slope in self.slopes(x, y, outputs[0]))
+        return [unbroadcast(to_x, x, y), unbroadcast(to_y, y, x)]
+
+
+class FloorDivide(Elementwise):
+    """The greatest whole number that is not above `x / y`."""
+
+    ufunc = np.floor_divide
+
+
+class Mod(SmoothOfTwo):
+    """What is left of `x` after division by `y`, with the sign of `y`."""
+
+    ufunc = np.remainder
+
+    def slopes(self, x, y, z):
+        return 1, -FloorDivide()(x, y)
+
+
+def floor_divide(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return the greatest whole numbers that are not above x / y."""
+    return FloorDivide()(*(countable(one) for one in promoted(x, y)))
+
+
+def mod(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return what is left of x after division by y, with the sign of y."""
+    return Mod()(*(countable(one) for one in promoted(x, y)))
+
+
 OPERATORS.update(
     add=add, sub=subtract, mul=multiply, truediv=divide, pow=pow, neg=negative, abs=abs
 )
+OPERATORS.update(floordiv=floor_divide, mod=mod)
 
 
 # --- the error function, which the exact `gelu` needs ---------------------------------------------

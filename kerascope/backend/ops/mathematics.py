@@ -11,10 +11,10 @@ from statistics import NormalDist
 import numpy as np
 
 from kerascope.backend.graph import Tensor, parametric
-from kerascope.backend.ops.broadcasting import Elementwise, unbroadcast
+from kerascope.backend.ops.broadcasting import Elementwise
 from kerascope.backend.ops.comparison import Comparison, equal
 from kerascope.backend.ops.control import Where
-from kerascope.backend.ops.elementwise import cos, exp, sqrt, square
+from kerascope.backend.ops.elementwise import SmoothOfTwo, cos, exp, sqrt, square
 from kerascope.backend.types import Gradients, Tensors
 from kerascope.errors import GradientError
 
@@ -60,12 +60,6 @@ class Trunc(Elementwise):
     """`x` without its fraction."""
 
     ufunc = np.trunc
-
-
-class FloorDivide(Elementwise):
-    """The greatest whole number that is not above `x / y`."""
-
-    ufunc = np.floor_divide
 
 
 class Heaviside(Elementwise):
@@ -300,19 +294,6 @@ class Erfinv(Smooth):
 # --- smooth functions of two tensors --------------------------------------------------------------
 
 
-class SmoothOfTwo(Elementwise):
-    """A function of two tensors; a subclass says its derivatives at (x, y), where it is z."""
-
-    def slopes(self, x: Tensor, y: Tensor, z: Tensor) -> tuple[Tensor | int, Tensor | int]:
-        """Return both derivatives."""
-        raise NotImplementedError
-
-    def grad(self, inputs: Tensors, outputs: Tensors, output_grads: Tensors) -> Gradients:
-        x, y = inputs
-        to_x, to_y = (output_grads[0] * slope for slope in self.slopes(x, y, outputs[0]))
-        return [unbroadcast(to_x, x, y), unbroadcast(to_y, y, x)]
-
-
 class Arctan2(SmoothOfTwo):
     """The angle of the point (y, x): the first input is its height."""
 
@@ -330,15 +311,6 @@ class Hypot(SmoothOfTwo):
 
     def slopes(self, x, y, z):
         return x / z, y / z
-
-
-class Mod(SmoothOfTwo):
-    """What is left of `x` after division by `y`, with the sign of `y`."""
-
-    ufunc = np.remainder
-
-    def slopes(self, x, y, z):
-        return 1, -FloorDivide()(x, y)
 
 
 class Fmod(SmoothOfTwo):
