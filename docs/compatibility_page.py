@@ -27,11 +27,7 @@ from differences import DIFFERENCES, OTHER_ARGUMENTS  # noqa: E402
 from keras_names import Name, arguments_of, difference, found, names_of  # noqa: E402
 
 from kerascope.compat import keras_imports  # noqa: E402
-from kerascope.errors import (  # noqa: E402
-    NotYetAttributeError,
-    NotYetImportError,
-    RefusedAttributeError,
-)
+from kerascope.errors import NotYetError, RefusedError  # noqa: E402
 from kerascope.not_yet import Refused  # noqa: E402
 from kerascope.settings import config  # noqa: E402
 
@@ -114,7 +110,7 @@ def row_of(version: str, name: Name) -> Row:
     """Return how a name of a version is here, while its dialect is set and `keras` is ours."""
     try:
         thing = found(name)
-    except (NotYetAttributeError, NotYetImportError, RefusedAttributeError) as error:
+    except (NotYetError, RefusedError) as error:
         return Row(REFUSED, _one_line(str(error).partition(": ")[2]))
     except (AttributeError, ImportError):
         return Row(MISSING)

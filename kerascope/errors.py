@@ -25,7 +25,7 @@ working::
     ├── UnavailableError (OSError)          a file cannot be read or written, or is not to be had
     ├── RefusedError (NotImplementedError)  Keras has it; on NumPy it has no meaning
     │   ├── RefusedImportError (ImportError)        ... in `import tensorflow.contrib`
-    │   └── RefusedAttributeError (AttributeError)  ... in `tf.Session`
+    │   └── RefusedAttributeError (AttributeError)  ... in `tf.Session`, `layers.JaxLayer`
     └── NotYetError                         Keras has it and kerascope does not yet
         ├── NotYetImportError (ImportError)         ... in `from kerascope.layers import RandomCrop`
         └── NotYetAttributeError (AttributeError)   ... in `layers.RandomCrop`
@@ -207,11 +207,11 @@ class RefusedError(KerascopeError, NotImplementedError):
 
 
 class RefusedImportError(RefusedError, ImportError):
-    """A part of TensorFlow was imported, of which there is nothing here but `tf.keras`."""
+    """A part of Keras without meaning on NumPy was imported, or TensorFlow beside `tf.keras`."""
 
 
 class RefusedAttributeError(RefusedError, AttributeError):
-    """A part of TensorFlow was used, of which there is nothing here but `tf.keras`."""
+    """A part of Keras without meaning on NumPy was used, or TensorFlow beside `tf.keras`."""
 
 
 class KerascopeWarning(UserWarning):

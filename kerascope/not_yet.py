@@ -1,11 +1,12 @@
-"""Names of Keras that are not here: two tables, and the errors that are made from them.
+"""Names of Keras that are not here: tables, and the errors that are made from them.
 
 A script that says `layers.MixUp` shall read that kerascope knows the name, does not have it, and
 what to use instead; a misspelt name shall read which one was meant. A module calls
 `answer_missing_names(__name__)` at its end; `compat.finder` answers for what is imported.
 
-First come the names that never will be here, each with its reason (`REFUSALS`), then those that are
-not here yet (`NAMES`), then what a module answers.
+First come the names that can be imported and refuse to be used, each with its reason (`REFUSALS`),
+then those that cannot even be imported: what has no meaning on NumPy (`NEVER`) and what is not here
+yet (`NAMES`), then what a module answers.
 """
 
 from __future__ import annotations
@@ -15,7 +16,13 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
-from kerascope.errors import NotYetAttributeError, RefusedError
+from kerascope.errors import (
+    NotYetAttributeError,
+    NotYetImportError,
+    RefusedAttributeError,
+    RefusedError,
+    RefusedImportError,
+)
 from kerascope.registry import did_you_mean
 
 # --- names that will not come ---------------------------------------------------------------------
@@ -116,8 +123,94 @@ def refused(module: str, name: str) -> type[Refused] | None:
     return type(name, (Refused,), {"reason": reason, "__module__": module, "__doc__": reason})
 
 
-# --- names that are not here yet ------------------------------------------------------------------
+# --- names that cannot be imported ----------------------------------------------------------------
+#
+# A name in a row may be a module: what is said of it holds for all that is below it. What is said
+# of names in `kerascope.ops` holds for `kerascope.ops.linalg` too.
 
+Rows = dict[str, tuple[tuple[str, str], ...]]
+
+_ONE_PROCESSOR = "All is computed on the processor of one machine: leave it out."
+_NO_JAX, _NO_TENSORFLOW, _NO_TORCH = (
+    f"It wraps what {library} computes, and there is no {library} here. Write it as a layer."
+    for library in ("JAX", "TensorFlow", "torch")
+)
+_DATASET = "It makes a tf.data.Dataset, and there is no TensorFlow here."
+_DATASETS = (
+    (
+        "image_dataset_from_directory",
+        f"{_DATASET} kerascope.preprocessing.image.ImageDataGenerator has flow_from_directory.",
+    ),
+    (
+        "text_dataset_from_directory",
+        f"{_DATASET} Read the files into a list for layers.TextVectorization.",
+    ),
+    (
+        "timeseries_dataset_from_array",
+        f"{_DATASET} kerascope.preprocessing.sequence.TimeseriesGenerator makes such windows.",
+    ),
+)
+_QUANTIZED = (
+    "No layer here computes with quantized numbers. Use 'float32'; load_model(..., opaque=True) "
+    "opens files of quantized models."
+)
+_UNSCALED = (
+    "It scales the loss for float16, and no policy here mixes types. Use the optimizer itself."
+)
+
+# Module -> (names, why they have no meaning on NumPy and what to do instead).
+NEVER: Rows = {
+    "kerascope": (
+        ("device distribution", _ONE_PROCESSOR),
+        ("Quantizer quantizers", _QUANTIZED),
+        (
+            "RematScope remat",
+            "No layer is computed twice to save memory: leave it out.",
+        ),
+        (
+            "StatelessScope SymbolicScope",
+            "It keeps JAX from seeing variables change, and there is no JAX here. "
+            "layer.stateless_call and K.function compute without changing any.",
+        ),
+        (
+            "export",
+            "It writes programs of TensorFlow, which is not here. Use model.save('model.keras').",
+        ),
+    ),
+    "kerascope.callbacks": (
+        (
+            "OrbaxCheckpoint",
+            "It writes with Orbax, a library of JAX. Use ModelCheckpoint or BackupAndRestore.",
+        ),
+    ),
+    "kerascope.config": (
+        ("enable_flash_attention", "NumPy has one way to compute attention: leave the line out."),
+        (
+            "enable_unsafe_deserialization",
+            "Whether code of a file may run is said for each: load_model(..., safe_mode=False).",
+        ),
+    ),
+    "kerascope.dtype_policies": (
+        (
+            """AWQDTypePolicy GPTQDTypePolicy Int4DTypePolicy QuantizedDTypePolicy
+            QuantizedFloat8DTypePolicy""",
+            _QUANTIZED,
+        ),
+    ),
+    "kerascope.layers": (
+        ("FlaxLayer JaxLayer", _NO_JAX),
+        ("TFSMLayer", _NO_TENSORFLOW),
+        ("TorchModuleWrapper", _NO_TORCH),
+    ),
+    "kerascope.mixed_precision": (("LossScaleOptimizer", _UNSCALED),),
+    "kerascope.optimizers": (("LossScaleOptimizer", _UNSCALED),),
+    "kerascope.preprocessing": _DATASETS,
+    "kerascope.utils": (
+        *_DATASETS,
+        ("audio_dataset_from_directory", f"{_DATASET} Read the files into an array."),
+        ("split_dataset", f"{_DATASET} Slice the arrays, or say fit(..., validation_split=0.2)."),
+    ),
+}
 
 _COMPLEX = "eig polar view_as_complex view_as_real"
 
@@ -127,24 +220,59 @@ _ARCHITECTURES = """
     EfficientNetB7 EfficientNetV2B0 EfficientNetV2B1 EfficientNetV2B2 EfficientNetV2B3
     EfficientNetV2L EfficientNetV2M EfficientNetV2S InceptionResNetV2 MobileNetV3Large
     MobileNetV3Small NASNetLarge NASNetMobile ResNet101V2 ResNet152V2 ResNet50V2"""
+_FILE_OF_IT = (
+    "load_model opens a .keras file of it, with opaque=True where a layer of it is not here."
+)
 
 _PREPARING_DATA = """
-    AugMix AutoContrast CutMix Equalization HashedCrossing Hashing MelSpectrogram MixUp
-    RandAugment RandomColorJitter RandomCrop RandomErasing RandomGrayscale RandomHue
-    RandomInvert RandomSaturation RandomSharpness RandomShear STFTSpectrogram"""
+    AugMix AutoContrast ContrastLimitedAdaptiveHistogramEqualization CutMix Equalization
+    HashedCrossing Hashing MaxNumBoundingBoxes MelSpectrogram MixUp RandAugment
+    RandomColorDegeneration RandomColorJitter RandomCrop RandomElasticTransform RandomErasing
+    RandomGaussianBlur RandomGrayscale RandomHue RandomInvert RandomPerspective RandomPosterization
+    RandomSaturation RandomSharpness RandomShear Solarization STFTSpectrogram"""
 
-# Module -> (names, what to do instead).
-NAMES: dict[str, tuple[tuple[str, str], ...]] = {
-    "kerascope": (),
+# Module -> (names that may come, what to do instead).
+NAMES: Rows = {
+    "kerascope": (
+        ("distillation", "Train the small model on teacher.predict(x), with 'kl_divergence'."),
+        ("visualization", "Draw images with matplotlib; kerascope.draw draws models."),
+    ),
     "kerascope.layers": (
         (_PREPARING_DATA, "Prepare the data with NumPy or kerascope.preprocessing before fit."),
         ("SpectralNormalization ReversibleEmbedding Pipeline", "Write it as a layer."),
     ),
     "kerascope.applications": (
-        (_ARCHITECTURES, "A .keras file of it, written by Keras 3, can be opened and drawn."),
+        (_ARCHITECTURES, _FILE_OF_IT),
+        (
+            "convnext efficientnet efficientnet_v2 mobilenet_v3",
+            f"{_FILE_OF_IT} Its preprocess_input gives pictures back as they are.",
+        ),
+        (
+            "inception_resnet_v2 nasnet resnet_v2",
+            f"{_FILE_OF_IT} Its preprocess_input is that of imagenet_utils, with mode='tf'.",
+        ),
     ),
     "kerascope.backend": (
         ("ctc_label_dense_to_sparse", "No tensor is sparse: K.ctc_batch_cost takes dense labels."),
+    ),
+    "kerascope.config": (
+        (
+            "max_epochs max_steps_per_epoch set_max_epochs set_max_steps_per_epoch",
+            "Give fit the arguments epochs and steps_per_epoch.",
+        ),
+    ),
+    "kerascope.datasets": (
+        (
+            "california_housing",
+            "Fetch california_housing.npz with utils.get_file, and read x and y with numpy.load.",
+        ),
+    ),
+    "kerascope.datasets.reuters": (
+        ("get_label_names", "Labels are the numbers from 0 to 45: name them in a list."),
+    ),
+    "kerascope.dtype_policies": (("DTypePolicyMap", "Give each layer its dtype."),),
+    "kerascope.initializers": (
+        ("STFT STFTInitializer stft", "Compute the array, and give it as Constant(array)."),
     ),
     "kerascope.ops": (
         (_COMPLEX, "It returns complex numbers, and no tensor holds them; ops.eigh is real."),
@@ -157,7 +285,22 @@ NAMES: dict[str, tuple[tuple[str, str], ...]] = {
             "Write it with those that are here, or with keras.ops.",
         ),
     ),
+    "kerascope.optimizers": (
+        ("Adafactor ScheduleFreeAdamW", "Use Adam or AdamW, or write it as an Optimizer."),
+        ("MultiOptimizer OptimizerMap", "Write an Optimizer that tells the variables apart."),
+    ),
     "kerascope.random": (("beta gamma", "Draw it with NumPy."),),
+    "kerascope.saving": (
+        ("KerasFileEditor", "Open the file by load_model(..., opaque=True), change it, save it."),
+    ),
+    "kerascope.utils": (
+        ("bounding_boxes", "Compute with boxes in NumPy before fit."),
+        ("Config", "types.SimpleNamespace has its values as attributes too."),
+        (
+            "FeatureSpace",
+            "Give each feature its layer: Normalization, Discretization, StringLookup, ...",
+        ),
+    ),
     "kerascope.callbacks": (
         ("SwapEMAWeights", "Average model.get_weights() in a LambdaCallback."),
     ),
@@ -171,16 +314,35 @@ def words_for(module: str, name: str) -> str | None:
     --------
     >>> print(words_for("kerascope.random", "gamma"))
     kerascope.random.gamma: Keras has it, kerascope does not yet. Draw it with NumPy.
+    >>> print(words_for("kerascope", "device"))
+    kerascope.device: All is computed on the processor of one machine: leave it out.
     >>> words_for("kerascope.layers", "Dense")
     """
-    path = f"{module}.{name}"
-    remedy = None
-    for names, what_to_do in NAMES.get(module, ()):
-        if name in names.split():
-            remedy = what_to_do
-    if remedy is None:
-        return None
-    return f"{path}: Keras has it, kerascope does not yet. {remedy}"
+    error = error_for(module, name)
+    return None if error is None else str(error)
+
+
+def error_for(module: str, name: str, *, is_import: bool = False) -> Exception | None:
+    """Return the error for a name of Keras that cannot be imported; None for any other name."""
+    above = module.rpartition(".")[0]
+    for where in (module, above) if "." in above else (module,):
+        if (reason := _in_row(NEVER, where, name)) is not None:
+            kind = RefusedImportError if is_import else RefusedAttributeError
+            return kind(f"{module}.{name}: {reason}")
+        if (remedy := _in_row(NAMES, where, name)) is not None:
+            later = NotYetImportError if is_import else NotYetAttributeError
+            return later(f"{module}.{name}: Keras has it, kerascope does not yet. {remedy}")
+    return None
+
+
+def _in_row(rows: Rows, module: str, name: str) -> str | None:
+    return next((said for names, said in rows.get(module, ()) if name in names.split()), None)
+
+
+def names_in_rows(module: str) -> list[str]:
+    """Return the names of a module of Keras that cannot be imported."""
+    rows = (*NEVER.get(module, ()), *NAMES.get(module, ()))
+    return [name for names, _ in rows for name in names.split()]
 
 
 # --- what a module answers ------------------------------------------------------------------------
@@ -202,12 +364,11 @@ def missing(module: str, name: str, known: Iterable[str]) -> AttributeError:
 
 
 def _error(module: str, name: str, known: Iterable[str]) -> AttributeError:
-    words = words_for(module, name)
-    if words is not None:
-        return NotYetAttributeError(words)
+    known_error = error_for(module, name)
+    if isinstance(known_error, AttributeError):
+        return known_error
     public = [word for word in known if not word.startswith("_")]
-    later = [word for names, _ in NAMES.get(module, ()) for word in names.split()]
-    hint = "" if name.startswith("_") else did_you_mean(name, [*public, *later])
+    hint = "" if name.startswith("_") else did_you_mean(name, [*public, *names_in_rows(module)])
     message = f"module {module!r} has no attribute {name!r}. {hint}".rstrip()
     return AttributeError(message)
 

@@ -131,7 +131,8 @@ def arguments_of(thing: Any, name: Name) -> inspect.Signature:
     """Return the arguments as a caller gives them: without self or cls."""
     owner = ".".join(name.path.split(".")[:-1])
     if inspect.isclass(thing):
-        return without_first(inspect.signature(thing.__init__))
+        made_by = thing.__init__ if inspect.isfunction(thing.__init__) else thing.__new__
+        return without_first(inspect.signature(made_by))
     if isinstance(thing, classmethod):
         return without_first(inspect.signature(thing.__func__))
     if isinstance(thing, staticmethod):

@@ -11,22 +11,63 @@ import pytest
 import kerascope
 from kerascope import backend as K
 from kerascope import layers, models, utils
-from kerascope.errors import KerascopeError, NotYetError
-from kerascope.not_yet import NAMES
+from kerascope.compat import keras_imports
+from kerascope.errors import KerascopeError, NotYetError, RefusedError
+from kerascope.not_yet import NAMES, NEVER, names_in_rows
 
-EVERY_NAME = [
-    (module, name) for module in NAMES for names, _ in NAMES[module] for name in names.split()
-]
+EVERY_NAME = [(module, name) for module in {**NEVER, **NAMES} for name in names_in_rows(module)]
 
 
 @pytest.mark.parametrize(("module", "name"), EVERY_NAME)
-def test_a_name_that_is_not_here_yet_says_so_and_what_to_use(module, name):
-    package = importlib.import_module(module)
-    with pytest.raises(NotYetError, match=rf"^{module}\.{name}: Keras has it, .* yet\. .*\.$"):
-        getattr(package, name)
-    assert not hasattr(package, name)
-    with pytest.raises(ImportError, match=f"{name}: Keras has it"):
-        exec(f"from {module} import {name}")
+def test_a_name_that_is_not_here_says_so_and_what_to_use(module, name):
+    roots = ["keras", "kerascope"][: 1 if module == "kerascope.config" else 2]  # ours is no module
+    for root in roots:
+        path = module.replace("kerascope", root, 1)
+        with keras_imports():
+            package = importlib.import_module(path)
+            words = rf"^{module}\.{name}: .*\.$"
+            with pytest.raises((NotYetError, RefusedError), match=words) as by_attribute:
+                getattr(package, name)
+            assert isinstance(by_attribute.value, AttributeError)
+            assert not hasattr(package, name)
+            with pytest.raises(ImportError) as by_import:
+                exec(f"from {path} import {name}")
+        assert str(by_import.value) == str(by_attribute.value)
+
+
+@pytest.mark.parametrize("module", {**NEVER, **NAMES})
+def test_each_name_has_one_row(module):
+    names = names_in_rows(module)
+    assert len(names) == len(set(names))
+
+
+def test_what_is_said_of_a_module_is_said_of_all_below_it():
+    with keras_imports():
+        for line in (
+            "from keras.distribution import DeviceMesh",
+            "import keras.distribution",
+            "import keras; keras.distribution.DeviceMesh",
+            "from tensorflow.keras.distribution import DeviceMesh",
+        ):
+            with pytest.raises(RefusedError, match=r"^kerascope\.distribution: .* leave it out\.$"):
+                exec(line)
+        with pytest.raises(NotYetError, match=r"ops\.linalg\.eig: .* ops\.eigh is real\.$"):
+            exec("from keras.ops.linalg import eig")
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("import keras; keras.distributon", "distribution"),
+        ("import keras; keras.layers.JaxLayr", "JaxLayer"),
+        ("import keras; keras.tree.flaten", "flatten"),
+        ("import kerascope; kerascope.layers.RandomCrp", "RandomCrop"),
+        ("import keras.quantizer", "quantizers"),
+    ],
+)
+def test_a_misspelt_name_of_what_is_not_here_is_guessed(line, meant):
+    with keras_imports(), pytest.raises((AttributeError, ImportError), match=f"mean '{meant}'"):
+        exec(line)
 
 
 def test_it_is_an_error_of_ours_that_a_try_around_an_import_expects():

@@ -38,4 +38,12 @@ _enter_old_names(globals())
 _OF_KERAS_1 = """asymmetric_spatial_2d_padding asymmetric_temporal_padding atrous_conv2d
     legacy_weight_ordering set_legacy_weight_ordering"""
 
-answer_missing_names(__name__, later=dict.fromkeys(_OF_KERAS_1.split(), "kerascope.backend.keras1"))
+_OF_KERAS_3 = "is_float_dtype is_int_dtype result_type standardize_dtype"
+
+answer_missing_names(
+    __name__,
+    later={
+        **dict.fromkeys(_OF_KERAS_1.split(), "kerascope.backend.keras1"),
+        **dict.fromkeys(_OF_KERAS_3.split(), "kerascope.backend.keras3"),
+    },
+)

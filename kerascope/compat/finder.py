@@ -24,13 +24,8 @@ from typing import Any
 
 from kerascope.callers import warn
 from kerascope.compat.paths import MOVED, MOVED_INSIDE, PACKAGE, ROOTS, known_paths, sources_of
-from kerascope.errors import (
-    NotYetAttributeError,
-    NotYetImportError,
-    RefusedAttributeError,
-    RefusedImportError,
-)
-from kerascope.not_yet import words_for
+from kerascope.errors import RefusedAttributeError, RefusedImportError
+from kerascope.not_yet import error_for, names_in_rows
 from kerascope.registry import did_you_mean
 
 # --- a module that has no file --------------------------------------------------------------------
@@ -113,10 +108,8 @@ def stand_in(name: str, path: str, child: Callable[[str], StandIn]) -> StandIn:
 
 def missing(full_name: str, path: str, name: str, known: list[str]) -> AttributeError:
     """Return the error for a name that a module of Keras does not have here."""
-    words = words_for(f"{PACKAGE}.{path}".rstrip("."), name)
-    if words is not None:
-        error: AttributeError = NotYetAttributeError(words)
-    else:
+    error = error_for(f"{PACKAGE}.{path}".rstrip("."), name)
+    if not isinstance(error, AttributeError):
         hint = "" if name.startswith("_") else nearest(path, name, known)
         error = AttributeError(f"module {full_name!r} has no attribute {name!r}. {hint}".rstrip())
     # With an object Python would add a second "Did you mean" of its own to the traceback.
@@ -128,7 +121,8 @@ def nearest(path: str, name: str, known: list[str]) -> str:
     """Return "Did you mean 'layers'? " for a near miss of a name or module, else nothing."""
     start = f"{path}." if path else ""
     below = [p.removeprefix(start) for p in known_paths() if p.startswith(start)]
-    return did_you_mean(name, [*known, *(p for p in below if "." not in p)])
+    later = names_in_rows(f"{PACKAGE}.{path}".rstrip("."))
+    return did_you_mean(name, [*known, *later, *(p for p in below if "." not in p)])
 
 
 def forget(names: list[str]) -> dict[str, ModuleType]:
@@ -178,7 +172,7 @@ class KerasFinder:
 
         Raises
         ------
-        NotYetImportError
+        NotYetImportError, RefusedImportError
             Keras has such a module or name, we do not.
         ModuleNotFoundError
             It looks like a slip of the keyboard; the message has the nearest name.
@@ -196,9 +190,9 @@ class KerasFinder:
             loader: Any = self  # no importlib.abc.Loader: that takes long to import
             return ModuleSpec(fullname, loader, is_package=True)
         package, _, name = ours.rpartition(".")
-        words = words_for(f"{PACKAGE}.{package}".rstrip("."), name)
-        if words is not None:
-            raise NotYetImportError(words)
+        error = error_for(f"{PACKAGE}.{package}".rstrip("."), name, is_import=True)
+        if error is not None:
+            raise error
         self._say_what_was_meant(fullname, package, name)
         return None
 

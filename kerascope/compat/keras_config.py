@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from kerascope import backend as K
+from kerascope.compat.keras_dtype_policies import dtype_policy, set_dtype_policy
 from kerascope.errors import RefusedError
+from kerascope.utils.io_utils import (
+    disable_interactive_logging,
+    enable_interactive_logging,
+    is_interactive_logging_enabled,
+)
 
 __all__ = [
     "backend",
+    "disable_flash_attention",
     "disable_interactive_logging",
     "disable_traceback_filtering",
+    "dtype_policy",
     "enable_interactive_logging",
     "enable_traceback_filtering",
     "epsilon",
     "floatx",
     "image_data_format",
+    "is_flash_attention_enabled",
+    "is_interactive_logging_enabled",
+    "is_nnx_enabled",
+    "is_traceback_filtering_enabled",
     "set_backend",
+    "set_dtype_policy",
     "set_epsilon",
     "set_floatx",
     "set_image_data_format",
@@ -38,15 +51,27 @@ def set_backend(backend: str) -> None:
         raise RefusedError(f"keras.config.set_backend({backend!r}): kerascope computes with NumPy.")
 
 
-def enable_interactive_logging() -> None:
-    """Do nothing: how progress is shown depends on the terminal and on `verbose`."""
-
-
-disable_interactive_logging = enable_interactive_logging
-
-
 def enable_traceback_filtering() -> None:
     """Do nothing: tracebacks are shown as they are."""
 
 
 disable_traceback_filtering = enable_traceback_filtering
+
+
+def is_traceback_filtering_enabled() -> bool:
+    """Return False: tracebacks are shown as they are."""
+    return False
+
+
+def disable_flash_attention() -> None:
+    """Do nothing: attention is computed step by step."""
+
+
+def is_flash_attention_enabled() -> bool:
+    """Return False: attention is computed step by step."""
+    return False
+
+
+def is_nnx_enabled() -> bool:
+    """Return False: NNX is a part of JAX."""
+    return False

@@ -64,6 +64,8 @@ MOVED: dict[str, str] = {
     "utils.multi_gpu_utils": "utils",
     # Keras 3
     "config": "compat.keras_config",
+    "dtype_policies": "compat.keras_dtype_policies",
+    "mixed_precision": "compat.keras_dtype_policies",
     "ops": "layers.keras_ops",
     "ops.image": "layers.keras_ops_image",
     "ops.linalg": "layers.keras_ops",
@@ -71,6 +73,7 @@ MOVED: dict[str, str] = {
     "ops.numpy": "layers.keras_ops",
     "random": "compat.keras_random",
     "saving": "saving utils.generic_utils",
+    "tree": "compat.keras_tree",
 }
 
 # Modules of version 0.1 that its documents and pickles name, and where their names are now. Each

@@ -16,8 +16,14 @@ VERSIONS = {"1.2": "1.2.2", "2.2": "2.2.4", "3": "3.0.0"}
 # Name of Keras 3 -> our module, and the name in it.
 _NAMES = {
     "Initializer": ("initializers", "Initializer"),
+    "DTypePolicy": ("compat.keras_dtype_policies", "DTypePolicy"),
+    "FloatDTypePolicy": ("compat.keras_dtype_policies", "DTypePolicy"),
+    "Function": ("compat.keras_operation", "Function"),
     "InputSpec": ("engine.input_spec", "InputSpec"),
     "KerasTensor": ("backend", "Tensor"),
+    "Loss": ("losses", "Loss"),
+    "Metric": ("metrics", "Metric"),
+    "Operation": ("compat.keras_operation", "Operation"),
     "Optimizer": ("optimizers", "Optimizer"),
     "Regularizer": ("regularizers", "Regularizer"),
     "Variable": ("compat.keras_variable", "Variable"),

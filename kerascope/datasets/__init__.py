@@ -13,6 +13,7 @@ from kerascope.datasets import (
     mnist,
     reuters,
 )
+from kerascope.not_yet import answer_missing_names
 
 __all__ = [
     "boston_housing",
@@ -24,3 +25,5 @@ __all__ = [
     "mnist",
     "reuters",
 ]
+
+answer_missing_names(__name__)

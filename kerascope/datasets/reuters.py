@@ -20,6 +20,7 @@ from kerascope.datasets.local_files import (
     shuffled,
     with_old_spelling,
 )
+from kerascope.not_yet import answer_missing_names
 
 ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/reuters.npz"
 SHA256 = "d6586e694ee56d7a4e65172e12b3e987c03096cb01eab99753921ef915959916"
@@ -107,3 +108,6 @@ def get_word_index(path: str = "reuters_word_index.json") -> dict[str, int]:
     """
     where = "reuters.get_word_index"
     return read_word_index(where, find_file(where, path, INDEX_ORIGIN, INDEX_MD5))
+
+
+answer_missing_names(__name__)

@@ -25,6 +25,7 @@ from typing import Any
 
 from kerascope.initializers import classes
 from kerascope.initializers.classes import *
+from kerascope.not_yet import answer_missing_names
 from kerascope.registry import Registry
 
 __all__ = [
@@ -87,3 +88,6 @@ deserialize = _registry.deserialize
 def serialize(initializer: Any) -> Any:
     """Return the name of an initializer, or its class name and configuration."""
     return _registry.serialize(initializer)
+
+
+answer_missing_names(__name__)

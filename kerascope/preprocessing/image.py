@@ -35,6 +35,7 @@ from kerascope.preprocessing.image_iterators import (
     make_folder_for_pictures,
     warn_of_channels,
 )
+from kerascope.not_yet import answer_missing_names
 from kerascope.registry import did_you_mean
 from kerascope.settings import config
 
@@ -875,3 +876,6 @@ def _whitening(images: np.ndarray, epsilon: float) -> np.ndarray:
     covariance = flat.T @ flat / len(flat)
     vectors, values, _ = np.linalg.svd(covariance)
     return (vectors / np.sqrt(values + epsilon)) @ vectors.T
+
+
+answer_missing_names(__name__, later={"smart_resize": "kerascope.preprocessing.keras3"})

@@ -79,11 +79,17 @@ __all__ = [
 _ELSEWHERE = {
     "array_to_img": "kerascope.preprocessing.image",
     "clear_session": "kerascope.backend",
+    "disable_interactive_logging": "kerascope.utils.io_utils",
+    "enable_interactive_logging": "kerascope.utils.io_utils",
     "img_to_array": "kerascope.preprocessing.image",
+    "is_interactive_logging_enabled": "kerascope.utils.io_utils",
     "is_keras_tensor": "kerascope.backend",
     "load_img": "kerascope.preprocessing.image",
+    "pack_x_y_sample_weight": "kerascope.utils.np_utils",
     "pad_sequences": "kerascope.preprocessing.sequence",
     "save_img": "kerascope.preprocessing.image",
+    "standardize_dtype": "kerascope.backend",
+    "unpack_x_y_sample_weight": "kerascope.utils.np_utils",
 }
 
 answer_missing_names(__name__, later=_ELSEWHERE)

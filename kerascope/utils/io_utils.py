@@ -266,6 +266,18 @@ def _opened(path: str | PathLike[str], mode: str, where: str) -> Any:
         raise UnavailableError(f"{where}: cannot open '{fspath(path)}' ({error}).") from None
 
 
+def enable_interactive_logging() -> None:
+    """Do nothing: how progress is shown depends on the terminal and on `verbose`."""
+
+
+disable_interactive_logging = enable_interactive_logging
+
+
+def is_interactive_logging_enabled() -> bool:
+    """Return True: progress is shown, never logged; `verbose=0` shows none."""
+    return True
+
+
 _OF_KERAS_1 = """save_array load_array"""
 
 answer_missing_names(__name__, later=dict.fromkeys(_OF_KERAS_1.split(), "kerascope.utils.keras1"))

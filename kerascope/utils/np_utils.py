@@ -131,6 +131,47 @@ def set_random_seed(seed: int) -> None:
     np.random.seed(seed)  # noqa: NPY002 (what scripts seed, and what the backend draws from)
 
 
+def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    """Return samples, targets and weights as what a generator of batches yields.
+
+    Weights stay where there are no targets; Keras forgets them.
+
+    Examples
+    --------
+    >>> pack_x_y_sample_weight(1), pack_x_y_sample_weight([1]), pack_x_y_sample_weight(1, 2)
+    (1, ([1],), (1, 2))
+    """
+    if sample_weight is not None:
+        return x, y, sample_weight
+    if y is not None:
+        return x, y
+    return (x,) if isinstance(x, (list, tuple)) else x  # a bare one would be read as a pair
+
+
+def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
+    """Return the samples, targets and weights in what a generator yields; None for what is missing.
+
+    Raises
+    ------
+    ArgumentError
+        It is a tuple or list of none, or of more than three.
+
+    Examples
+    --------
+    >>> unpack_x_y_sample_weight((1, 2)), unpack_x_y_sample_weight({"a": 1})
+    ((1, 2, None), ({'a': 1}, None, None))
+    """
+    if not isinstance(data, (list, tuple)):
+        return data, None, None
+    if not 1 <= len(data) <= 3:
+        raise ArgumentError(
+            f"unpack_x_y_sample_weight: got {len(data)} things; expected x, (x,), (x, y) or "
+            "(x, y, sample_weight)."
+        )
+    x, y, sample_weight = [*data, None, None][:3]
+    return x, y, sample_weight
+
+
 _OF_KERAS_1 = """binary_logloss multiclass_logloss accuracy probas_to_classes
     categorical_probas_to_classes convert_kernel conv_output_length conv_input_length"""
 

@@ -1,7 +1,8 @@
-"""Where we deliberately do not answer as the real Keras 1.2.2 or 2.2.4 does on Theano, and why.
+"""Where we deliberately do not answer as the real Keras does, and why: 1.2.2, 2.2.4 (on Theano), 3.
 
 Version -> the names of a row -> what differs, as docs/compatibility.md says it. A row that is
-listed must differ: what has become equal leaves this table.
+listed must differ: what has become equal leaves this table. Rows of Keras 3 have tests of their own
+(tests/test_types_keras3.py, tests/test_trees_keras3.py).
 """
 
 _THEANO_VARIANCE = (
@@ -37,6 +38,10 @@ _NO_NOISE_SHAPE = "its configuration has no `noise_shape`, which Keras writes an
 _ONE_SIZE = "in its configuration sizes are numbers, not tuples of one; it reads both."
 _SUMMARY = "the table is drawn anew, with columns for depth and connections at need."
 
+_POLICY = "a str, equal to its name; what mixes types is refused."
+_FLOATX = "takes the policy of floatx alone, which new layers have."
+_SHOWN = "always True: progress is shown, never logged."
+
 DIFFERENCES = {
     "1.2.2": {
         **_BOTH,
@@ -65,6 +70,21 @@ DIFFERENCES = {
         "returns [None] for a range of them.",
         "keras.utils.layer_utils.print_summary": _SUMMARY,
         "keras.engine.network.Network.summary": _SUMMARY,
+    },
+    "3": {
+        "keras.DTypePolicy keras.FloatDTypePolicy keras.dtype_policies.DTypePolicy "
+        "keras.dtype_policies.FloatDTypePolicy keras.mixed_precision.DTypePolicy "
+        "keras.mixed_precision.Policy": _POLICY,
+        "keras.config.set_dtype_policy keras.mixed_precision.set_dtype_policy "
+        "keras.mixed_precision.set_global_policy": _FLOATX,
+        "keras.config.is_interactive_logging_enabled "
+        "keras.utils.is_interactive_logging_enabled": _SHOWN,
+        "keras.config.is_flash_attention_enabled": "always False: attention has one way here.",
+        "keras.config.is_traceback_filtering_enabled": "always False: tracebacks stay whole.",
+        "keras.backend.result_type": "int64 and float64 stay as wide; on JAX they become half.",
+        "keras.tree.map_structure_up_to": "None in the first structure is a value.",
+        "keras.utils.pack_x_y_sample_weight": "weights stay where there are no targets; Keras "
+        "forgets them.",
     },
 }
 

@@ -1,0 +1,298 @@
+"""`keras.tree`: Keras 3's functions on values inside lists, tuples and dicts, however deep.
+
+Everything rests on `_opened`, which says what a container has inside and makes one like it. Other
+than `kerascope.nested`, which serves the arguments of layers, it goes into named tuples, ordered
+dicts and deques too, and None is a value like any other. A subclass of list or dict is a value.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from kerascope.errors import ArgumentError, DtypeError
+
+__all__ = [
+    "MAP_TO_NONE",
+    "assert_same_paths",
+    "assert_same_structure",
+    "flatten",
+    "flatten_with_path",
+    "is_nested",
+    "lists_to_tuples",
+    "map_shape_structure",
+    "map_structure",
+    "map_structure_up_to",
+    "pack_sequence_as",
+    "traverse",
+]
+
+Path = tuple[Any, ...]
+Opened = tuple[Sequence[Any], list[Any], Callable[[Iterable[Any]], Any]]
+
+
+class MAP_TO_NONE:
+    """What the function of `traverse` returns to put None in the place of its argument."""
+
+
+_DICTS = (dict, OrderedDict, defaultdict)
+
+
+def _opened(structure: Any) -> Opened | None:
+    """Return the keys of a container, what it has there, and what makes one like it of others.
+
+    None for anything else.
+    """
+    kind = type(structure)
+    if kind in _DICTS:
+        keys = list(structure) if kind is OrderedDict else _in_order(structure)
+        return keys, [structure[key] for key in keys], partial(_refilled, structure, keys)
+    made: Callable[[Iterable[Any]], Any] = kind
+    if kind is deque:
+        made = partial(deque, maxlen=structure.maxlen)
+    elif hasattr(kind, "_fields") and issubclass(kind, tuple):
+        made = getattr(kind, "_make")  # noqa: B009 (mypy knows no class of named tuples)
+    elif kind not in (list, tuple):
+        return None
+    return range(len(structure)), list(structure), made
+
+
+def _in_order(keys: Iterable[Any]) -> list[Any]:
+    """Return keys sorted; those of several types by the names of these first."""
+    try:
+        return sorted(keys)
+    except TypeError:
+        return sorted(keys, key=lambda key: (type(key).__module__, type(key).__qualname__, key))
+
+
+def _refilled(like: Any, keys: Sequence[Any], items: Iterable[Any]) -> Any:
+    new = copy.copy(like)  # with its order and its default
+    new.update(zip(keys, items, strict=True))
+    return new
+
+
+def is_nested(structure: Any) -> bool:
+    """Tell whether something is a container that is gone into.
+
+    Examples
+    --------
+    >>> is_nested([]), is_nested({"a": 1}), is_nested("ab"), is_nested(None)
+    (True, True, False, False)
+    """
+    return _opened(structure) is not None
+
+
+def flatten(structure: Any) -> list[Any]:
+    """Return the values in a structure; those of a dict in the order of its sorted keys.
+
+    Examples
+    --------
+    >>> flatten({"b": (1, None), "a": [2]})
+    [2, 1, None]
+    """
+    return [value for _, value in flatten_with_path(structure)]
+
+
+def flatten_with_path(structure: Any) -> list[tuple[Path, Any]]:
+    """Return the values in a structure, and before each the keys and places that lead to it.
+
+    Examples
+    --------
+    >>> flatten_with_path({"b": (1, None), "a": [2]})
+    [(('a', 0), 2), (('b', 0), 1), (('b', 1), None)]
+    """
+    opened = _opened(structure)
+    if opened is None:
+        return [((), structure)]
+    keys, items, _ = opened
+    return [
+        ((key, *path), value)
+        for key, item in zip(keys, items, strict=True)
+        for path, value in flatten_with_path(item)
+    ]
+
+
+def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any]) -> Any:
+    """Return a structure with other values, in the order in which `flatten` gives them.
+
+    Raises
+    ------
+    ArgumentError
+        There are more or fewer of them than the structure has.
+
+    Examples
+    --------
+    >>> pack_sequence_as({"b": (1, None), "a": [2]}, "xyz")
+    {'b': ('y', 'z'), 'a': ['x']}
+    """
+    values, count = list(flat_sequence), len(flatten(structure))
+    if len(values) != count:
+        raise ArgumentError(
+            f"keras.tree.pack_sequence_as: {len(values)} values; expected {count}, one for each "
+            f"in {structure!r}."
+        )
+    rest = iter(values)
+    return map_structure(lambda _: next(rest), structure)
+
+
+# --- functions on structures ----------------------------------------------------------------------
+
+
+def map_structure(func: Callable[..., Any], *structures: Any, none_is_leaf: bool = True) -> Any:
+    """Return a structure of what a function gives for the values in each place of the structures.
+
+    With `none_is_leaf=False` None stays None, and the function is not asked.
+
+    Raises
+    ------
+    ArgumentError
+        The structures differ, or there is none.
+    DtypeError
+        The function is none.
+
+    Examples
+    --------
+    >>> map_structure(lambda x, y: x + y, {"a": [1, 2]}, {"a": [10, 20]})
+    {'a': [11, 22]}
+    """
+
+    def strictly(*values: Any) -> Any:
+        inside = [value for value in values if is_nested(value)]
+        is_none = [value is None for value in values]
+        if inside or (not none_is_leaf and any(is_none) and not all(is_none)):
+            raise ArgumentError(
+                f"keras.tree: {', '.join(map(repr, values))} stand in the same place; expected "
+                "the same structure."
+            )
+        return None if not none_is_leaf and all(is_none) else func(*values)
+
+    return _mapped(func, strictly, structures[:1], structures)
+
+
+def map_structure_up_to(shallow_structure: Any, func: Callable[..., Any], *structures: Any) -> Any:
+    """Return the same with the structure of the first, where the others may go on deeper.
+
+    Raises
+    ------
+    ArgumentError
+        Another structure differs before the first one ends, or there is none.
+    DtypeError
+        The function is none.
+
+    Examples
+    --------
+    >>> map_structure_up_to([0, 0], len, [(1, 2), "abc"])
+    [2, 3]
+    """
+    return _mapped(func, func, (shallow_structure,), structures)
+
+
+def _mapped(func: Any, apply: Callable[..., Any], first: Any, others: Any) -> Any:
+    if not callable(func):
+        raise DtypeError(f"keras.tree: func is {func!r}; expected a function.")
+    if not others:
+        raise ArgumentError("keras.tree: no structure; expected at least one.")
+
+    def inside(like: Any, *given: Any) -> Any:
+        opened = _opened(like)
+        if opened is None:
+            return apply(*given)
+        columns = [_same_places(like, opened[0], other) for other in given]
+        return opened[2]([inside(*row) for row in zip(opened[1], *columns, strict=True)])
+
+    return inside(*first, *others)
+
+
+def _same_places(like: Any, keys: Sequence[Any], other: Any) -> list[Any]:
+    """Return what a container has in the places of another one."""
+    opened = _opened(other)
+    both = {type(like), type(other)}
+    is_same_kind = len(both) == 1 or both <= set(_DICTS)
+    if opened is None or not is_same_kind or set(opened[0]) != set(keys):
+        raise ArgumentError(f"keras.tree: got {other!r}; expected the same structure as {like!r}.")
+    found = dict(zip(opened[0], opened[1], strict=True))
+    return [found[key] for key in keys]
+
+
+def map_shape_structure(func: Callable[..., Any], structure: Any) -> Any:
+    """Return a structure of what a function gives for each shape: a tuple or list of sizes.
+
+    Examples
+    --------
+    >>> map_shape_structure(len, {"a": (None, 3), "b": [(2,), ()]})
+    {'a': 2, 'b': [1, 0]}
+    """
+    opened = _opened(structure)
+    is_shape = isinstance(structure, (list, tuple)) and all(
+        size is None or isinstance(size, int) for size in structure
+    )
+    if opened is None or is_shape:
+        return func(structure)
+    return opened[2]([map_shape_structure(func, item) for item in opened[1]])
+
+
+def traverse(func: Callable[[Any], Any], structure: Any, top_down: bool = True) -> Any:
+    """Return a structure where a function may put something in the place of any part.
+
+    It is called on each container and each value: on a container before what is inside, or
+    afterwards with `top_down=False`. None means that the part stays, and is gone into;
+    `MAP_TO_NONE` puts None in its place.
+
+    Examples
+    --------
+    >>> traverse(lambda part: sum(part) if type(part) is tuple else None, [(1, 2), {"a": (3, 4)}])
+    [3, {'a': 7}]
+    """
+    found = func(structure) if top_down else None
+    if found is None:
+        opened = _opened(structure)
+        if opened is not None:
+            structure = opened[2]([traverse(func, item, top_down) for item in opened[1]])
+        found = None if top_down else func(structure)
+    if found is None:
+        return structure
+    return None if found is MAP_TO_NONE else found
+
+
+def lists_to_tuples(structure: Any) -> Any:
+    """Return a structure with tuples in the places of lists.
+
+    Examples
+    --------
+    >>> lists_to_tuples([1, {"a": [2]}])
+    (1, {'a': (2,)})
+    """
+    return traverse(lambda x: tuple(x) if isinstance(x, list) else None, structure, top_down=False)
+
+
+# --- comparing ------------------------------------------------------------------------------------
+
+
+def assert_same_structure(a: Any, b: Any, check_types: bool | None = None) -> None:
+    """Raise if two structures differ in their containers; `check_types` says nothing any more.
+
+    Raises
+    ------
+    ArgumentError
+        They differ.
+    """
+    map_structure(lambda x, y: None, a, b)
+
+
+def assert_same_paths(a: Any, b: Any) -> None:
+    """Raise if other keys and places lead to the values of two structures.
+
+    Raises
+    ------
+    ArgumentError
+        They do. A list may stand for a tuple.
+    """
+    ours, theirs = ({path for path, _ in flatten_with_path(one)} for one in (a, b))
+    if ours != theirs:
+        raise ArgumentError(
+            f"keras.tree.assert_same_paths: only a has {sorted(ours - theirs, key=str)}, only b "
+            f"{sorted(theirs - ours, key=str)}; expected the same paths."
+        )
