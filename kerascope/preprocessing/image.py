@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from kerascope.callers import warn
 from kerascope.configured import by_name
 from kerascope.errors import ArgumentError, DataError
+from kerascope.not_yet import answer_missing_names
 from kerascope.preprocessing.image_files import (
     array_to_img,
     checked_data_format,
@@ -35,7 +36,6 @@ from kerascope.preprocessing.image_iterators import (
     make_folder_for_pictures,
     warn_of_channels,
 )
-from kerascope.not_yet import answer_missing_names
 from kerascope.registry import did_you_mean
 from kerascope.settings import config
 
