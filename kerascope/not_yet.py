@@ -212,7 +212,7 @@ NEVER: Rows = {
     ),
 }
 
-_COMPLEX = "eig polar view_as_complex view_as_real"
+_COMPLEX = "It returns complex numbers, and no tensor holds them"
 
 _ARCHITECTURES = """
     ConvNeXtBase ConvNeXtLarge ConvNeXtSmall ConvNeXtTiny ConvNeXtXLarge EfficientNetB0
@@ -245,11 +245,13 @@ NAMES: Rows = {
         (_ARCHITECTURES, _FILE_OF_IT),
         (
             "convnext efficientnet efficientnet_v2 mobilenet_v3",
-            f"{_FILE_OF_IT} Its preprocess_input gives pictures back as they are.",
+            f"{_FILE_OF_IT} Its preprocess_input gives pictures back as they are; "
+            "decode_predictions is that of imagenet_utils.",
         ),
         (
             "inception_resnet_v2 nasnet resnet_v2",
-            f"{_FILE_OF_IT} Its preprocess_input is that of imagenet_utils, with mode='tf'.",
+            f"{_FILE_OF_IT} decode_predictions is that of imagenet_utils, and preprocess_input "
+            "too, with mode='tf'.",
         ),
     ),
     "kerascope.backend": (
@@ -275,7 +277,12 @@ NAMES: Rows = {
         ("STFT STFTInitializer stft", "Compute the array, and give it as Constant(array)."),
     ),
     "kerascope.ops": (
-        (_COMPLEX, "It returns complex numbers, and no tensor holds them; ops.eigh is real."),
+        ("eig", f"{_COMPLEX}: ops.eigh is real."),
+        ("polar", f"{_COMPLEX}: its two parts are r * cos(angle) and r * sin(angle)."),
+        (
+            "view_as_complex view_as_real",
+            f"{_COMPLEX}: keep the two parts apart, as ops.fft does.",
+        ),
         ("ctc_decode rearrange", "Write it with K functions, or as an Op of your own."),
     ),
     "kerascope.ops.image": (

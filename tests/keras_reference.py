@@ -170,6 +170,8 @@ def _found(name: str) -> Any:
     """Return the module, class or function of this full name."""
     first, *parts = name.split(".")
     found, so_far = importlib.import_module(first), first
+    if type(found).__module__.startswith("kerascope"):
+        raise RuntimeError(f"{name}: asked inside of keras_imports(), where keras is kerascope")
     for part in parts:
         so_far = f"{so_far}.{part}"
         try:

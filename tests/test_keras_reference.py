@@ -17,6 +17,7 @@ from keras_questions import Writer, meaning, same_numbers, source_checksum
 from keras_reference import Asked, Live, Named, Stored, answer
 
 from kerascope import backend as K
+from kerascope.compat import keras_imports
 from kerascope.layers import Conv2D, Dense
 from kerascope.models import Model, Sequential
 
@@ -467,3 +468,8 @@ def test_a_file_of_ours_with_other_weights_is_another_question(monkeypatch, tmp_
     monkeypatch.setattr(Model, "save", spoiled)
     with pytest.raises(pytest.fail.Exception, match=r"ours.keras(.|\n)*have other numbers"):
         replayed(*asked)
+
+
+def test_kerascope_is_not_asked_in_the_place_of_the_real_keras():
+    with keras_imports(), pytest.raises(RuntimeError, match=r"keras\.ops: asked inside of keras_"):
+        reference.real(Named("keras.ops"))
