@@ -167,3 +167,66 @@ def test_an_initializer_under_each_name_has_keras_configuration(name: str) -> No
         return
     found, wanted = ours.get_config(), theirs.get_config()
     assert {**found, "seed": None} == {**wanted, "seed": None}
+
+
+# --- loops and choices ----------------------------------------------------------------------------
+
+XS = np.linspace(-1, 2, 12, dtype="float32").reshape(4, 3)
+LOOPS: dict[str, tuple[Any, ...]] = {
+    "while_loop": (lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), (np.int32(0), XS)),
+    "fori_loop": (0, 3, lambda i, x: x * 2.0, XS),
+    "map": (lambda x: x * 2.0, XS),
+    "vectorized_map": (lambda x: x * 2.0, XS),
+    "scan": (lambda carry, x: (carry + x, carry * x), XS[0], XS),
+    "associative_scan": (lambda a, b: a + b, XS),
+    "cond": (True, lambda: XS, lambda: XS * 2.0),
+    "switch": (1, [lambda x: x, lambda x: x * 2.0], XS),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_or_choice_gives_what_that_of_keras_gives(name: str) -> None:
+    ours, theirs = both(f"ops.{name}")
+    same(ours(*LOOPS[name]), theirs(*LOOPS[name]))
+
+
+def test_a_function_of_numbers_becomes_one_of_arrays() -> None:
+    ours, theirs = both("ops.vectorize")
+    same(ours(lambda x: x * 2.0)(XS), theirs(lambda x: x * 2.0)(XS))
+
+
+def test_what_is_empty_has_the_shape_and_type_of_its_model() -> None:
+    ours, theirs = both("ops.empty_like")
+    same(np.shape(ours(XS)), np.shape(theirs(XS)))
+    assert np.asarray(ours(XS)).dtype == np.asarray(theirs(XS)).dtype
+
+
+@pytest.mark.parametrize(
+    ("kind", "config"),
+    [
+        ("constraints", {"class_name": "MaxNorm", "config": {"max_value": 3, "axis": 1}}),
+        ("regularizers", {"class_name": "L1L2", "config": {"l1": 0.5, "l2": 0.25}}),
+        ("initializers", {"class_name": "Constant", "config": {"value": 3.0}}),
+        (
+            "optimizers.schedules",
+            {
+                "class_name": "ExponentialDecay",
+                "config": {"initial_learning_rate": 0.5, "decay_steps": 3, "decay_rate": 0.5},
+            },
+        ),
+        (
+            "layers",
+            {
+                "module": "keras.layers",
+                "class_name": "Dropout",
+                "config": {"rate": 0.25, "name": "d", "seed": 3},
+                "registered_name": None,
+            },
+        ),
+    ],
+)
+def test_an_object_comes_back_from_its_configuration(kind: str, config: dict[str, Any]) -> None:
+    ours, theirs = both(f"{kind}.deserialize")
+    found, wanted = ours(config).get_config(), theirs(config).get_config()
+    for key in config["config"]:
+        assert found[key] == pytest.approx(wanted[key])
