@@ -384,8 +384,10 @@ def test_what_is_no_index_is_refused(index, error):
 
 
 def test_rows_are_taken_by_whole_numbers_only():
-    with pytest.raises(DtypeError, match="expected ints"):
+    with pytest.raises(DtypeError, match=r"expected ints. K.cast\(indices"):
         K.gather(W, X)
+    with pytest.raises(DtypeError, match=r"expected ints. How many are true.*K.switch\(mask"):
+        X[X > 0]
 
 
 @pytest.mark.parametrize(

@@ -211,9 +211,13 @@ def gather(reference: TensorLike, indices: TensorLike) -> Tensor:
     """
     indices = as_tensor(indices)
     if not indices.dtype.startswith(("int", "uint")):
+        told = (
+            "How many are true only a run tells; K.switch(mask, x, 0.0) keeps the shape."
+            if indices.dtype == "bool"
+            else "K.cast(indices, 'int32') them first."
+        )
         raise DtypeError(
-            f"K.gather: indices '{indices.name}' are of type {indices.dtype}; expected ints. "
-            f"K.cast(indices, 'int32') them first.",
+            f"K.gather: indices '{indices.name}' are of type {indices.dtype}; expected ints. {told}",
             subject=indices,
         )
     return Gather()(reference, indices)
