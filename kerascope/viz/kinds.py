@@ -1,4 +1,4 @@
-"""Kinds of layers: which colour and sign a box gets.
+"""Kinds of layers, on which the colour and sign of a box depend (`theme.py`).
 
 A layer's kind is that of the nearest class in its ancestry that the table names, so a subclass of
 Dense is drawn as a Dense.
