@@ -478,7 +478,8 @@ def _begin(test: str, is_live: bool) -> None:
     _generators.begin(test)
     if is_live:
         module = real_keras()
-        module.utils.clear_session()
+        # Collecting garbage walks through all that jax has compiled so far: seconds, after a while.
+        module.utils.clear_session(free_memory=False)
         module.utils.set_random_seed(1)
 
 
