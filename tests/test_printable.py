@@ -123,6 +123,11 @@ def debugged(model):
         print(done.stdout, done.stderr)
 
 
+def programmed(model):
+    model.train_on_batch(X, Y)
+    print(model.train_function.source, model.train_function, model.train_function.explain())
+
+
 PRINTS = {
     "repr of a model": lambda m: print(repr(m)),
     "print of a model": print,
@@ -137,9 +142,7 @@ PRINTS = {
     "fit with a bar": lambda m: fitting(m, 1),
     "fit in lines": lambda m: fitting(m, 2),
     "evaluate": lambda m: m.evaluate(X, Y, verbose=1),
-    "program": lambda m: print(
-        m.train_function.source, m.train_function, m.train_function.explain()
-    ),
+    "program": programmed,
     "error of an input": wrong_shape,
     "error of a shape": wrong_in_a_step,
     "error at run time": fails_at_run_time,

@@ -217,7 +217,8 @@ def gather(reference: TensorLike, indices: TensorLike) -> Tensor:
             else "K.cast(indices, 'int32') them first."
         )
         raise DtypeError(
-            f"K.gather: indices '{indices.name}' are of type {indices.dtype}; expected ints. {told}",
+            f"K.gather: indices '{indices.name}' are of type {indices.dtype}; expected ints. "
+            f"{told}",
             subject=indices,
         )
     return Gather()(reference, indices)
