@@ -45,6 +45,7 @@ def no_drawing(monkeypatch):
 
 
 DEEPER = {
+    "VGG16",
     "VGG19",
     "ResNet101",
     "ResNet152",
@@ -66,7 +67,7 @@ def test_architecture_has_the_published_size(name, no_drawing):
     del model
 
 
-@pytest.mark.parametrize("name", ["ResNet50", "MobileNetV2"])
+@pytest.mark.parametrize("name", [pytest.param("ResNet50", marks=pytest.mark.slow), "MobileNetV2"])
 def test_channels_first_gives_the_same_features(name):
     size = SMALLEST.get(name, 32)
     x = np.random.default_rng(0).normal(size=(1, size, size, 3)).astype("float32")
@@ -208,10 +209,10 @@ def agree(name, arguments, expected, parts):
     ("name", "size", "options"),
     [
         ("ResNet50", (32, 32), {}),
-        ("InceptionV3", (75, 75), {}),
+        pytest.param("InceptionV3", (75, 75), {}, marks=pytest.mark.slow),
         ("MobileNet", (32, 32), {"alpha": 0.5}),
         ("MobileNetV2", (33, 32), {"alpha": 0.35}),
-        ("DenseNet121", (32, 32), {}),
+        pytest.param("DenseNet121", (32, 32), {}, marks=pytest.mark.slow),
     ],
 )
 def test_predictions_are_those_of_keras_3_with_its_weights(keras, name, size, options):

@@ -484,6 +484,7 @@ def test_the_same_run_shows_the_same():
 # --- a kernel -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_in_a_real_kernel(tmp_path, monkeypatch):
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))

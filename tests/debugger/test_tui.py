@@ -183,7 +183,7 @@ def test_each_key_is_a_command_and_is_echoed():
     on_screen(what)
 
 
-@pytest.mark.parametrize("size", [NARROW, WIDE])
+@pytest.mark.parametrize("size", [NARROW, pytest.param(WIDE, marks=pytest.mark.slow)])
 def test_the_transcript_is_that_of_the_plain_front(size):
     commands = [*START, "b b:bwd", "c", "info grads", "draw", "p 1/0", "rs", "w", "catch nan", "c",
                 "info updates", "p tensor_map", "stpe", "", "c", "c", "c", "when"]  # fmt: skip
@@ -462,7 +462,14 @@ def test_quitting_ends_the_program_and_asks_nothing():
     assert (ended, running.code) == (["finally"], 0)
 
 
-@pytest.mark.parametrize("keys", [("ctrl+q",), ("colon", "ctrl+d"), ("colon", "q", "enter")])
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ("ctrl+q",),
+        pytest.param(("colon", "ctrl+d"), marks=pytest.mark.slow),
+        pytest.param(("colon", "q", "enter"), marks=pytest.mark.slow),
+    ],
+)
 def test_other_ways_out(keys):
     async def what(seat):
         await seat.press(*keys)
@@ -575,7 +582,10 @@ def test_textual_is_not_imported_without_the_option(tmp_path):
     ("text", "keys", "code"),
     [
         pytest.param("1 / 0", [("transcript", "c"), ("mortem", "q")], 1, marks=pytest.mark.process),
-        ("import sys; print('after'); sys.exit(7)", [("transcript", ":detach\r")], 7),
+        pytest.param(
+            *("import sys; print('after'); sys.exit(7)", [("transcript", ":detach\r")], 7),
+            marks=pytest.mark.slow,
+        ),
         ("while True: pass", [("transcript", "c"), ("running", "\x11")], 0),
         pytest.param("print(1)", [("transcript", "c"), ("ended", "q")], 0, marks=pytest.mark.slow),
     ],

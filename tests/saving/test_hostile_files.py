@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 import pytest
 from effort import calls_of
-from hypothesis import HealthCheck, given, settings
+from holding import holds_for
 from hypothesis import strategies as st
 
 from kerascope.errors import ConfigError, DataError, KerascopeError, UnavailableError
@@ -136,12 +136,7 @@ def damaged(draw, kind: str, name: str, content: bytes) -> bytes:
     return archive_of(members)
 
 
-@settings(
-    max_examples=200,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-@given(data=st.data())
+@holds_for(data=st.data(), few=60, many=300)
 def test_a_damaged_file_loads_or_says_what_is_wrong(data, whole_files, tmp_path_factory):
     name = data.draw(st.sampled_from(sorted(whole_files)))
     kind = data.draw(st.sampled_from(["flip", "cut", "json", "json", "member", "weights", "swap"]))
