@@ -36,7 +36,17 @@ DIALECTS = {"1.2.2": "1.2", "2.2.4": "2.2", "3": "3"}
 
 SAME, BUT, HERE_TOO = "same", "same but for", "here, not compared"
 REFUSED, MISSING = "refused", "not here"
-KINDS = (SAME, BUT, HERE_TOO, REFUSED, MISSING)
+
+# Kind -> what it means; the page has those that occur.
+KINDS = {
+    SAME: "the arguments are those of the real one, and what it gives is compared with a stored\n"
+    "  answer of the real one by a test.",
+    BUT: "compared too, or deliberate; what differs stands beside it.",
+    HERE_TOO: "it is here; no test compares it with the real one under this name.",
+    REFUSED: "importing, naming or using it raises an error that says why, and what to do\n"
+    "  instead.",
+    MISSING: "an AttributeError or ImportError, as of a name that Keras does not have.",
+}
 
 # What the row of a layer uses of its class without saying so.
 USED_BY_LAYER = ("build", "call", "get_config", "compute_output_shape", "get_output_shape_for")
@@ -47,12 +57,7 @@ TEXT = """\
 Every public name of Keras 1.2.2, 2.2.4 and 3.15, with the arguments that the real package gives it,
 looked up here in the dialect of that version (`import keras` under `kerascope run --dialect ...`).
 
-- **same**: the arguments are those of the real one, and what it gives is compared with a stored
-  answer of the real one by a test.
-- **same but for**: compared too, or deliberate; what differs stands beside it.
-- **here, not compared**: it is here; no test compares it with the real one under this name.
-- **refused**: using it raises an error that says why, and what to do instead.
-- **not here**: an AttributeError or ImportError, as of a name that Keras does not have.
+{kinds}
 
 Two differences are deliberate everywhere: code that lies in a file (a pickled function, a Lambda's
 bytes) is not run unless you say so, and a configuration that you pass in is never changed.
@@ -177,12 +182,15 @@ def rows_of(version: str) -> dict[Name, Row]:
 def page() -> str:
     """Return the text of compatibility.md."""
     tables = {version: rows_of(version) for version in DIALECTS}
-    lines = ["| | " + " | ".join(["names", *KINDS]) + " |", "|---|" + "---|" * (len(KINDS) + 1)]
+    found = {row.kind for rows in tables.values() for row in rows.values()}
+    kinds = [kind for kind in KINDS if kind in found]
+    lines = ["| | " + " | ".join(["names", *kinds]) + " |", "|---|" + "---|" * (len(kinds) + 1)]
     for version, rows in tables.items():
         counts = Counter(row.kind for row in rows.values())
-        numbers = [len(rows), *(counts[kind] for kind in KINDS)]
+        numbers = [len(rows), *(counts[kind] for kind in kinds)]
         lines.append(f"| Keras {version} | " + " | ".join(map(str, numbers)) + " |")
-    parts = [TEXT.format(totals="\n".join(lines))]
+    meanings = "\n".join(f"- **{kind}**: {KINDS[kind]}" for kind in kinds)
+    parts = [TEXT.format(kinds=meanings, totals="\n".join(lines))]
     for version, rows in tables.items():
         parts.append(f"## Keras {version}\n")
         for module in dict.fromkeys(name.module for name in rows):
