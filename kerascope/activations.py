@@ -14,6 +14,10 @@ from typing import Any
 from kerascope import backend as K
 from kerascope.backend.eager import at_once_on_arrays
 from kerascope.backend.graph import Tensor
+from kerascope.backend.ops.broadcasting import promoted
+from kerascope.backend.ops.control import Where
+from kerascope.backend.ops.elementwise import floating
+from kerascope.backend.ops.places import ArgSort, TakeAlongAxis
 from kerascope.backend.shapes import normalize_axis
 from kerascope.callers import warn
 from kerascope.errors import ShapeError
@@ -331,6 +335,47 @@ def soft_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
 def squareplus(x: Tensor, b: float = 4.0) -> Tensor:
     """Return `(x + sqrt(x^2 + b)) / 2`, a `softplus` without exponentials."""
     return (x + K.sqrt(K.square(x) + b)) / 2.0
+
+
+@_registry.register
+@at_once_on_arrays
+def sparse_plus(x: Tensor) -> Tensor:
+    """Return 0 up to -1, x from 1 on, and a parabola between."""
+    x = floating(x)
+    return K.square(K.clip(x, -1.0, 1.0) + 1.0) / 4.0 + K.maximum(x - 1.0, 0.0)
+
+
+@_registry.register
+@at_once_on_arrays
+def sparse_sigmoid(x: Tensor) -> Tensor:
+    """Return 0 up to -1, 1 from 1 on, and a straight line between."""
+    return (K.clip(floating(x), -1.0, 1.0) + 1.0) / 2.0
+
+
+@_registry.register
+@at_once_on_arrays
+def sparsemax(x: Tensor, axis: int = -1) -> Tensor:
+    """Return the nearest point of the simplex along an axis: many entries are exactly 0.
+
+    References
+    ----------
+    1. Martins, Astudillo: From Softmax to Sparsemax, 2016.
+    """
+    x = floating(x)
+    axis = normalize_axis(axis, x.ndim, "sparsemax")
+    falling = TakeAlongAxis(axis)(x, ArgSort(axis, True)(x))
+    number = K.cumsum(K.ones_like(x), axis)
+    inside = K.cast(K.greater(1.0 + number * falling, K.cumsum(falling, axis)), x.dtype)
+    level = (K.sum(inside * falling, axis, True) - 1.0) / K.sum(inside, axis, True)
+    return K.maximum(x - level, 0.0)
+
+
+@_registry.register
+@at_once_on_arrays
+def threshold(x: Tensor, threshold: float, default_value: float) -> Tensor:
+    """Return x where it is above `threshold`, else `default_value`."""
+    x, default = promoted(x, default_value)
+    return Where()(K.greater(x, threshold), x, default)
 
 
 swish = silu

@@ -75,6 +75,9 @@ def test_activation_agrees_with_keras_3(name):
         ("soft_shrink", {}),
         ("squareplus", {"b": 2}),
         ("glu", {"axis": 1}),
+        ("sparse_plus", {}),
+        ("sparse_sigmoid", {}),
+        ("threshold", {"threshold": 0.5, "default_value": -2.0}),
     ],
 )
 def test_activation_that_came_with_keras_3_agrees(name, options):
@@ -87,6 +90,21 @@ def test_activation_that_came_with_keras_3_agrees(name, options):
     )
 
 
+def test_sparsemax_agrees_where_keras_3_gives_shares():
+    rows = np.array([[3, 1, 0.5], [0.2, 0.1, 0.3], [0.9, 0.6, -2], [2.2, 2, 0]], "float32")
+    found, real = computed(activations.sparsemax, rows), theirs(keras.activations.sparsemax, rows)
+    np.testing.assert_allclose(found.sum(-1), 1.0, rtol=1e-6)
+    are_shares = np.isclose(real.sum(-1), 1.0)  # Keras 3.15 has others, too
+    assert are_shares.any()
+    np.testing.assert_allclose(found[are_shares], real[are_shares], **CLOSE)
+    turned = computed(lambda x: activations.sparsemax(x, axis=0), rows.T)
+    np.testing.assert_array_equal(turned, found.T)
+
+
+def test_threshold_of_whole_numbers_keeps_its_default():
+    assert K.eval(activations.threshold(K.constant([1, 3], "int32"), 2, 0.5)).tolist() == [0.5, 3.0]
+
+
 @pytest.mark.parametrize("mode", ["rows", "columns"])
 def test_orthogonal_regularizer_agrees_with_keras_3(mode):
     matrix = X[0]
@@ -95,6 +113,42 @@ def test_orthogonal_regularizer_agrees_with_keras_3(mode):
         theirs(keras.regularizers.OrthogonalRegularizer(0.3, mode), matrix),
         rtol=1e-5,
     )
+
+
+VECTORS = X[0] / np.linalg.norm(X[0], axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    ("home", "name", "arrays", "options"),
+    [
+        ("losses", "dice", BITS, {"axis": (1, 2)}),
+        ("losses", "tversky", BITS, {"alpha": 0.2, "beta": 0.9}),
+        ("losses", "circle", (np.array([0, 1, 0, 1]), VECTORS), {"gamma": 10}),
+        ("metrics", "pearson_correlation", NUMBERS, {"axis": (0, 2)}),
+        ("metrics", "pearson_correlation", (ONE_HOT * 0, SHARES), {}),
+        ("metrics", "concordance_correlation", NUMBERS, {"axis": 0}),
+        ("metrics", "concordance_correlation", (ONE_HOT, SHARES), {}),
+    ],
+)
+def test_function_with_arguments_agrees(home, name, arrays, options):
+    real = {"losses": keras.losses, "metrics": keras.metrics}[home]
+    expected = np.asarray(getattr(real, name)(*arrays, **options))
+    ours = getattr({"losses": losses, "metrics": metrics}[home], name)
+    found = computed(lambda y, p: ours(y, p, **options), *arrays)
+    np.testing.assert_allclose(found, expected, rtol=5e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("remove_diagonal", [True, False])
+def test_circle_among_other_samples_agrees(remove_diagonal):
+    others = {
+        "ref_labels": np.array([1, 0]),
+        "ref_embeddings": VECTORS[2:],
+        "remove_diagonal": remove_diagonal,
+    }
+    labels = np.array([0, 1, 0, 1])
+    expected = np.asarray(keras.losses.circle(labels, VECTORS, **others))
+    found = K.eval(losses.circle(K.constant(labels), K.constant(VECTORS), **others))
+    np.testing.assert_allclose(found, expected, rtol=5e-5, atol=1e-6)
 
 
 def test_hard_sigmoid_is_that_of_keras_3_but_for_its_slope():

@@ -5,9 +5,9 @@ import pytest
 from keras_reference import answer, generator, keras
 
 from kerascope import backend as K
-from kerascope import losses
+from kerascope import config, losses
 from kerascope.backend.graph import as_tensor
-from kerascope.layers import Dense, Embedding, Input
+from kerascope.layers import Activation, Dense, Embedding, Input
 from kerascope.models import Model, Sequential
 
 pytestmark = pytest.mark.usefixtures("answers")
@@ -23,6 +23,10 @@ BITS = (RNG.random(SHAPE) < 0.5).astype("float32"), RNG.uniform(0.02, 0.98, SHAP
 SIGNS = np.sign(NUMBERS[0]), NUMBERS[1]
 
 LOGITS = BITS[0], NUMBERS[0]
+
+LABELS = np.array([0, 1, 0, 2, 1, 0]), NUMBERS[0][:, 0] / np.linalg.norm(NUMBERS[0][:, :1], axis=-1)
+ALL_ALIKE, NONE_ALIKE = (0 * LABELS[0], LABELS[1]), (np.arange(6), LABELS[1])
+WORDS = np.array([[1, 2], [3, 3], [0, 0], [4, 0], [2, 1], [1, 1]]), NUMBERS[1]
 
 CASES = [
     ("MeanSquaredError", {}, NUMBERS),
@@ -54,6 +58,19 @@ CASES = [
     ("CategoricalFocalCrossentropy", {"gamma": 3.0, "alpha": 0.4}, (ONE_HOT, SHARES)),
     ("CategoricalFocalCrossentropy", {"from_logits": True}, (ONE_HOT, NUMBERS[0])),
     ("CategoricalFocalCrossentropy", {"label_smoothing": 0.1}, (ONE_HOT, SHARES)),
+    ("CategoricalGeneralizedCrossEntropy", {}, (CLASSES, SHARES)),
+    ("CategoricalGeneralizedCrossEntropy", {"q": 0.9}, (CLASSES - 1, SHARES)),
+    ("Dice", {}, BITS),
+    ("Dice", {"axis": (1, 2)}, BITS),
+    ("Dice", {"axis": -1}, (0 * BITS[0], 0 * BITS[1])),
+    ("Tversky", {"alpha": 0.3}, BITS),
+    ("Tversky", {"beta": 0.9, "axis": 1}, BITS),
+    ("Tversky", {"alpha": 0.0, "beta": 0.0}, BITS),
+    ("Circle", {}, LABELS),
+    ("Circle", {"gamma": 5.0, "margin": 0.25, "remove_diagonal": False}, LABELS),
+    ("Circle", {}, (LABELS[0][:, None], 3 * LABELS[1])),
+    ("Circle", {}, ALL_ALIKE),
+    ("CTC", {}, WORDS),
 ]  # fmt: skip
 
 
@@ -136,8 +153,8 @@ def assert_each_way_agrees(name, arguments, arrays, ways):
 
 @pytest.mark.parametrize(("name", "arguments", "arrays"), CASES)
 def test_gradient_agrees(name, arguments, arrays):
-    assert_each_way_agrees(name, arguments, arrays, SOME_WAYS if "axis" not in arguments
-                           else SOME_WAYS[:1])  # fmt: skip
+    is_of_steps = "axis" not in arguments and name not in ("Circle", "CTC")
+    assert_each_way_agrees(name, arguments, arrays, SOME_WAYS if is_of_steps else SOME_WAYS[:1])
 
 
 @pytest.mark.parametrize(
@@ -277,6 +294,75 @@ def test_classes_that_are_ignored_train_as_in_keras_3():
     )
     for mine, real in zip(ours.weights, theirs.weights, strict=True):
         np.testing.assert_allclose(K.get_value(mine), np.asarray(real.value), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("Circle", {"gamma": 2.0}),
+        ("circle", None),
+        ("CategoricalGeneralizedCrossEntropy", {"q": 0.3}),
+    ],
+)
+def test_training_on_class_numbers_logs_what_keras_3_logs(name, arguments):
+    x, y = NUMBERS[0].reshape(-1, 5) / 9, CLASSES.reshape(-1)
+    rows = Dense(5, activation="softmax", input_shape=(5,))
+    real_rows = keras.layers.Dense(5, activation="softmax")
+    models = [Sequential([rows]), keras.Sequential([keras.Input((5,)), real_rows])]
+    for model, home in zip(models, (losses, keras.losses), strict=True):
+        loss = name if arguments is None else getattr(home, name)(**arguments)
+        model.compile("sgd", loss)
+        model.set_weights([NUMBERS[1][0, :1].T * np.eye(5), np.zeros(5)])
+    logged = [m.fit(x, y, 8, epochs=2, shuffle=False, verbose=0).history["loss"] for m in models]
+    np.testing.assert_allclose(*logged, rtol=2e-4)
+
+
+@pytest.mark.parametrize("dialect", ["2.2", "3"])
+def test_accuracy_beside_a_loss_of_class_numbers_counts_classes(dialect):
+    config.dialect = dialect
+    try:
+        model = Sequential([Activation("linear", input_shape=(5,))])
+        model.compile("sgd", losses.CategoricalGeneralizedCrossEntropy(), metrics=["accuracy"])
+        score = model.evaluate(SHARES[0], SHARES[0].argmax(-1), verbose=0)
+    finally:
+        config.dialect = "2.2"
+    assert score[1] == 1.0
+
+
+def test_class_numbers_in_a_column_are_those_of_their_own_rows():
+    loss = losses.CategoricalGeneralizedCrossEntropy(reduction=None)
+    flat, column = (K.eval(loss(y, SHARES[0])) for y in (CLASSES[0], CLASSES[0][:, None]))
+    np.testing.assert_array_equal(flat, column)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: losses.CategoricalGeneralizedCrossEntropy(1.0), "q is 1.0; expected one between"),
+        (
+            lambda: losses.circle(K.zeros((2,)), K.zeros((2,))),
+            "expected one vector for each sample",
+        ),
+        (lambda: losses.ctc(K.zeros((2, 3)), K.zeros((2, 3))), "expected .batch, longest label"),
+        (
+            lambda: K.eval(losses.ctc(K.constant([[1, 0, 2]]), K.zeros((1, 4, 3)))),
+            "it ends a label",
+        ),
+    ],
+)
+def test_what_a_loss_cannot_do_it_says(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def test_in_dialect_3_a_loss_takes_arrays_by_name_and_axes_by_place():
+    config.dialect = "3"
+    try:
+        assert losses.mean_squared_error(y_true=[[0.0]], y_pred=[[3.0]]).tolist() == [9.0]
+        assert losses.dice([[1.0, 0.0]], [[1.0, 0.0]], (0, 1)) == pytest.approx(0.0, abs=1e-6)
+        assert losses.ctc([[1]], [[[0.0, 0.0]]]) == pytest.approx(np.log(2))
+    finally:
+        config.dialect = "2.2"
 
 
 def test_loss_without_reduction_cannot_be_compiled():

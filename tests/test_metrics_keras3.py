@@ -5,7 +5,7 @@ import pytest
 from keras_reference import generator, keras
 
 from kerascope import backend as K
-from kerascope import metrics
+from kerascope import config, metrics
 from kerascope.layers import Dense, Input, Layer
 from kerascope.models import Model, Sequential
 
@@ -21,6 +21,7 @@ BITS = (
     (RNG.random((30, 4)) < 0.5).astype("float32"),
     RNG.uniform(0.02, 0.98, (30, 4)).astype("float32"),
 )
+COLUMN = BITS[0][:, 0], BITS[1][:, 0]
 LOGITS = BITS[0], NUMBERS[0]
 GUESSES = CLASSES.astype("int32"), RNG.integers(0, 4, 30).astype("int32")
 
@@ -67,15 +68,62 @@ CASES = [
     ("MeanIoU", {"num_classes": 4}, GUESSES),
     ("MeanIoU", {"num_classes": 4, "ignore_class": 2}, GUESSES),
     ("MeanIoU", {"num_classes": 5, "sparse_y_pred": False}, (CLASSES, SHARES)),
+    ("IoU", {"num_classes": 4, "target_class_ids": [0, 0, 3]}, GUESSES),
+    ("IoU", {"num_classes": 9, "target_class_ids": [-2]}, GUESSES),
+    ("IoU", {"num_classes": 4, "target_class_ids": [1], "ignore_class": 2}, GUESSES),
+    ("IoU", {"num_classes": 4, "target_class_ids": [1, 2], "dtype": "float32"}, GUESSES),
+    ("BinaryIoU", {}, COLUMN),
+    (
+        "BinaryIoU",
+        {"target_class_ids": [1], "threshold": 0.25},
+        (COLUMN[0], np.round(COLUMN[1] * 4) / 4),
+    ),
+    ("OneHotIoU", {"num_classes": 4, "target_class_ids": [0, 2]}, (ONE_HOT, SHARES)),
+    (
+        "OneHotIoU",
+        {"num_classes": 5, "target_class_ids": [1], "sparse_y_pred": True},
+        (ONE_HOT, GUESSES[1]),
+    ),
+    ("OneHotMeanIoU", {"num_classes": 4, "ignore_class": 1}, (ONE_HOT, SHARES)),
+    ("R2Score", {}, NUMBERS),
+    ("R2Score", {"class_aggregation": None, "num_regressors": 3}, NUMBERS),
+    ("R2Score", {"class_aggregation": "variance_weighted_average"}, POSITIVE),
+    ("R2Score", {"num_regressors": 29}, tuple(x[:, :1] for x in NUMBERS)),
+    ("R2Score", {}, (np.ones((30, 2)), NUMBERS[0][:, :2])),
+    ("R2Score", {"class_aggregation": None}, (np.ones((30, 2)), np.ones((30, 2)))),
+    ("R2Score", {"class_aggregation": "variance_weighted_average"}, (ONE_HOT * 0, SHARES)),
+    ("PearsonCorrelation", {}, NUMBERS),
+    ("PearsonCorrelation", {"axis": -1}, (ONE_HOT * 0, SHARES)),
+    ("ConcordanceCorrelation", {}, NUMBERS),
+    ("ConcordanceCorrelation", {}, (SHARES * 1e-3, SHARES[::-1] * 1e-3)),
+    ("ConcordanceCorrelation", {}, (ONE_HOT * 0 + 1, ONE_HOT * 0 + 1)),
+    *(
+        (name, {word: value, "num_thresholds": number, "class_id": column}, arrays)
+        for name, word in (
+            ("PrecisionAtRecall", "recall"),
+            ("RecallAtPrecision", "precision"),
+            ("SensitivityAtSpecificity", "specificity"),
+            ("SpecificityAtSensitivity", "sensitivity"),
+        )
+        for value, number, column, arrays in (
+            (0.5, 200, None, BITS),
+            (0.8, 5, 1, (BITS[0], np.round(BITS[1] * 4) / 4)),
+            (0.99, 1, None, BITS),
+            (0.6, 2, None, (BITS[0], np.round(BITS[1]))),
+            (1, 9, None, (BITS[0] * 0, BITS[1])),
+            (0.3, 9, None, (BITS[0] * 0 + 1, BITS[1])),
+        )
+    ),
 ]
 
 
+@pytest.mark.filterwarnings("ignore:Division by zero in Adjusted R2")
 @pytest.mark.parametrize(("name", "arguments", "arrays"), CASES)
 def test_metric_over_three_batches_agrees(name, arguments, arrays):
     ours, real = (getattr(m, name)(**arguments) for m in (metrics, keras.metrics))
     assert real.name.startswith(ours.name)  # Keras 3 numbers those that have no name
     for weights in (None, RNG.uniform(0, 2, 30).astype("float32")):
-        if weights is not None and name == "MeanIoU":
+        if weights is not None and "IoU" in name and "dtype" not in arguments:
             weights = np.arange(30) % 3  # Keras 3 counts in whole numbers here
         for start in (0, 10, 20):
             batch = [x[start : start + 10] for x in arrays]
@@ -129,6 +177,76 @@ def test_metrics_with_and_without_state_in_fit_log_what_keras_3_logs():
     np.testing.assert_allclose(sorted(evaluated), sorted(expected_evaluated), rtol=1e-3)
     assert ours.stateful_metric_names == ["precision", "recall", "auc", "rmse"]
     assert ours.metrics_names[-1] == "mae"
+
+
+def test_metrics_of_areas_rates_and_correlations_in_fit_log_what_keras_3_logs():
+    x, start = NUMBERS[0], [NUMBERS[1][:4], np.zeros(4)]
+
+    def trained(model, home):
+        own = [
+            home.BinaryIoU(name="binary"),
+            home.OneHotIoU(4, [1], name="one"),
+            home.OneHotMeanIoU(4, name="mean"),
+            home.R2Score(),
+            home.PrecisionAtRecall(0.4, name="precision_at_recall"),
+            home.SpecificityAtSensitivity(0.5, name="specificity_at_sensitivity"),
+            "pearson_correlation",
+            "concordance_correlation",
+        ]
+        model.compile("sgd", "tversky", metrics=own)
+        model.set_weights(start)
+        return model.fit(x, ONE_HOT, 8, epochs=2, shuffle=False, verbose=0).history
+
+    config.dialect = "3"
+    try:
+        history = trained(Sequential([Input((4,)), Dense(4, activation="softmax")]), metrics)
+    finally:
+        config.dialect = "2.2"
+    real = keras.Sequential([keras.Input((4,)), keras.layers.Dense(4, activation="softmax")])
+    expected = trained(real, keras.metrics)
+    assert set(history) == set(expected)
+    for key in expected:
+        np.testing.assert_allclose(history[key], expected[key], rtol=1e-4, err_msg=key)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (
+            lambda: metrics.IoU(3, [3]),
+            r"target_class_ids \[3\]; expected at least one, each from 0",
+        ),
+        (lambda: metrics.BinaryIoU([]), "expected at least one"),
+        (lambda: metrics.R2Score("mean"), "class_aggregation 'mean'; expected None"),
+        (lambda: metrics.R2Score(num_regressors=-1), "expected 0 or more"),
+        (lambda: metrics.R2Score().result(), "no result yet.*Call update_state first"),
+        (lambda: metrics.F1Score().result(), "no result yet.*Call update_state first"),
+        (lambda: metrics.R2Score()(CLASSES, CLASSES), r"shape \(30,\); expected"),
+        (lambda: metrics.PrecisionAtRecall(1.5), "recall is 1.5; expected 0 to 1"),
+        (
+            lambda: metrics.SpecificityAtSensitivity(0.5, 0),
+            "num_thresholds is 0; expected at least 1",
+        ),
+    ],
+)
+def test_what_a_metric_cannot_do_it_says(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def test_weights_of_places_are_cut_to_whole_numbers_only_in_int32():
+    data = [0, 0, 1, 1], [0, 1, 0, 1], [0.3, 0.3, 0.3, 0.1]
+    assert metrics.MeanIoU(2)(*data) == pytest.approx(0.23809525)  # as Keras documents it
+    with_type = metrics.deserialize(keras.metrics.serialize(keras.metrics.MeanIoU(2)))
+    data = [*data[:2], [1.9, 0.3, 2.3, 1.1]]
+    assert with_type(*data) == pytest.approx(float(keras.metrics.MeanIoU(2)(*data)))
+
+
+def test_r2_of_targets_far_from_zero_is_exact():
+    y = 1e5 + np.arange(8.0).reshape(8, 1)
+    score = metrics.R2Score()(y, y + 1.0)
+    assert score == pytest.approx(1 - 8 / 42, rel=1e-5)
+    assert metrics.R2Score()(0.1 + 0 * y, y) == 0.0
 
 
 def test_one_object_on_two_outputs_keeps_two_states():

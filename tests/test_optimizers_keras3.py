@@ -134,6 +134,9 @@ SCHEDULES = [
     ("PolynomialDecay", {"decay_steps": 4, "power": 2.0, "cycle": True}),
     ("CosineDecay", {"decay_steps": 8}),
     ("CosineDecay", {"decay_steps": 8, "alpha": 0.1, "warmup_target": 0.5, "warmup_steps": 4}),
+    ("CosineDecayRestarts", {"first_decay_steps": 3}),
+    ("CosineDecayRestarts", {"first_decay_steps": 4, "t_mul": 1, "m_mul": 0.5, "alpha": 0.1}),
+    ("CosineDecayRestarts", {"first_decay_steps": 2, "t_mul": 1.5, "m_mul": 2.0}),
 ]
 
 
@@ -158,6 +161,22 @@ def test_piecewise_constant_rate_agrees_with_keras_3():
         assert float(K.eval(ours(K.constant(float(step))))) == pytest.approx(float(real(step)))
     with pytest.raises(ValueError, match="one value more than boundaries"):
         optimizers.schedules.PiecewiseConstantDecay([1], [0.1])
+
+
+def test_restarts_begin_at_the_top_however_late():
+    for growth in (1.0, 1.5, 2.0, 3.0):
+        schedule = optimizers.schedules.CosineDecayRestarts(0.1, 100, growth)
+        start, length = 0.0, 100.0
+        for _ in range(6):
+            assert float(K.eval(schedule(K.constant(start)))) == pytest.approx(0.1, rel=1e-4)
+            if start:
+                assert float(K.eval(schedule(K.constant(start - 1)))) < 1e-4
+            start, length = start + length, length * growth
+    for wrong in ({"t_mul": 0.5}, {"first_decay_steps": 0}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} is .*; expected a number"):
+            optimizers.schedules.CosineDecayRestarts(
+                **{"initial_learning_rate": 0.1, "first_decay_steps": 4, **wrong}
+            )
 
 
 def test_schedule_is_kept_in_the_configuration():

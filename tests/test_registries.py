@@ -21,12 +21,16 @@ TARGETS = np.array([[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
 
 
 def behaviour_of_function(function):
+    if function is activations.threshold:
+        return K.eval(function(K.constant(ARRAY), 0.2, -1.0))
     return K.eval(function(K.constant(ARRAY)) + 0.0)
 
 
 def behaviour_of_loss(loss):
     name = getattr(loss, "__name__", type(loss).__name__)
-    sparse = name.lower().startswith("sparse")
+    if name in ("CTC", "ctc"):
+        return K.eval(loss(K.constant([[1, 0], [2, 3]]), K.constant(np.stack([ARRAY, ARRAY]))))
+    sparse = name.lower().startswith("sparse") or losses.classes.takes_class_numbers(loss)
     targets = TARGETS.argmax(-1) if sparse else TARGETS
     return K.eval(loss(K.constant(targets), K.constant(ARRAY)) + 0.0)
 
@@ -78,7 +82,21 @@ ARGUMENTS = {
     "Ftrl": {"lr": 0.2, "beta": 0.1, "l1_regularization_strength": 0.01},
     "BinaryCrossentropy": {"from_logits": True, "label_smoothing": 0.1},
     "CategoricalFocalCrossentropy": {"alpha": 0.3, "gamma": 1.5},
+    "CategoricalGeneralizedCrossEntropy": {"q": 0.2},
+    "Circle": {"gamma": 5.0, "margin": 0.1, "remove_diagonal": False},
+    "Dice": {"axis": [1]},
+    "Tversky": {"alpha": 0.3, "beta": 0.9, "axis": -1},
     "MeanIoU": {"num_classes": 2},
+    "IoU": {"num_classes": 3, "target_class_ids": [0, 1], "ignore_class": 2},
+    "BinaryIoU": {"target_class_ids": [1], "threshold": 0.2},
+    "OneHotIoU": {"num_classes": 4, "target_class_ids": [1, 2], "ignore_class": 2},
+    "OneHotMeanIoU": {"num_classes": 4},
+    "R2Score": {"class_aggregation": None, "num_regressors": 2},
+    "PearsonCorrelation": {"axis": 0},
+    "PrecisionAtRecall": {"recall": 0.3, "class_id": 1},
+    "RecallAtPrecision": {"precision": 0.3, "num_thresholds": 5},
+    "SensitivityAtSpecificity": {"specificity": 0.3},
+    "SpecificityAtSensitivity": {"sensitivity": 0.3},
     "Precision": {"thresholds": [0.2, 0.5], "class_id": 1},
     "AUC": {"num_thresholds": 5, "curve": "PR"},
     "FBetaScore": {"average": "macro", "beta": 2.0},

@@ -131,6 +131,12 @@ def at_once_on_arrays(function: Written) -> Written:
 
     `keras.losses.mean_squared_error([[0.0]], [[3.0]])` is 9.0 there; in the others it is a symbol.
     """
+    names = function.__code__.co_varnames
+    kinds = {name: str(kind) for name, kind in function.__annotations__.items()}
+
+    def given_as(name: str, x: Any) -> Any:
+        is_array = isinstance(x, (np.ndarray, np.generic, list, tuple))
+        return as_tensor(x) if is_array and kinds.get(name, "").startswith("Tensor") else x
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -140,11 +146,8 @@ def at_once_on_arrays(function: Written) -> Written:
         if is_eager() or current_scope().makes_graph:
             return function(*args, **kwargs)
         with eager_mode():
-            arrays = (np.ndarray, np.generic, list, tuple)
-            result = function(
-                *(as_tensor(x) if isinstance(x, arrays) else x for x in args), **kwargs
-            )
-            return value_of(result)
+            named = {k: given_as(k, x) for k, x in kwargs.items()}
+            return value_of(function(*map(given_as, names, args), **named))
 
     return call  # type: ignore[return-value]
 

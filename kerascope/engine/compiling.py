@@ -31,7 +31,11 @@ from kerascope.engine.calling import mask_of
 from kerascope.engine.network import Network
 from kerascope.engine.structures import by_names
 from kerascope.errors import ArgumentError, DtypeError
-from kerascope.losses.classes import quotient, wants_targets_like_predictions
+from kerascope.losses.classes import (
+    quotient,
+    takes_class_numbers,
+    wants_targets_like_predictions,
+)
 from kerascope.metrics.classes import weights_like
 from kerascope.metrics.functions import accuracy_by_shapes
 from kerascope.registry import did_you_mean
@@ -478,13 +482,13 @@ def resolve_metric(metric: Any, loss: Any, output: Tensor) -> tuple[str, Any]:
 def _accuracy(loss: Any, output: Tensor) -> Callable[..., Tensor]:
     """Return the accuracy that fits an output and its loss.
 
-    Rounding for one unit, and in Keras 2 for binary_crossentropy; the index of the label for
-    sparse_categorical_crossentropy; else the largest entry. In dialect "3" a loss of somebody else
+    Rounding for one unit, and in Keras 2 for binary_crossentropy; the index of the label for a loss
+    that takes class numbers; else the largest entry. In dialect "3" a loss of somebody else
     may take targets of either shape: then that of the data decides.
     """
     if _is_binary(loss, output):
         return metrics.binary_accuracy
-    if losses.plain_function(loss) is losses.sparse_categorical_crossentropy:
+    if takes_class_numbers(loss):
         return metrics.sparse_categorical_accuracy
     if habits().accuracy_by_shapes and not wants_targets_like_predictions(loss):
         return accuracy_by_shapes
@@ -494,7 +498,7 @@ def _accuracy(loss: Any, output: Tensor) -> Callable[..., Tensor]:
 def _crossentropy(loss: Any, output: Tensor) -> Callable[..., Tensor]:
     if _is_binary(loss, output):
         return metrics.binary_crossentropy
-    if losses.plain_function(loss) is losses.sparse_categorical_crossentropy:
+    if takes_class_numbers(loss):
         return metrics.sparse_categorical_crossentropy
     return metrics.categorical_crossentropy
 
@@ -526,6 +530,8 @@ def weighted_masked_objective(fn: Callable[..., Any]) -> Callable[..., Tensor]:
     m_i divides by the share of samples that it keeps. In dialect "3" n counts all weights. A loss
     object (`losses.Loss`) says itself how its numbers become one.
     """
+    if fn is losses.circle:  # its mean is not over all samples
+        fn = losses.Circle()
     if isinstance(fn, losses.Loss):
         if fn.reduction in (None, "none"):
             raise ArgumentError(

@@ -32,7 +32,7 @@ from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.feeds import USUAL_BATCH_SIZE
 from kerascope.errors import ArgumentError, DataError, DtypeError
-from kerascope.losses.classes import wants_targets_like_predictions
+from kerascope.losses.classes import takes_class_numbers, wants_targets_like_predictions
 from kerascope.registry import did_you_mean
 from kerascope.settings import config
 from kerascope.spellings import habits
@@ -78,12 +78,9 @@ def targets_as_arrays(
     DataError
         As for `as_arrays`.
     """
-    sparse = [
-        losses.plain_function(loss) is losses.sparse_categorical_crossentropy for loss in functions
-    ]
     loose = [
-        None if is_sparse and len(shape) > 2 else shape
-        for is_sparse, shape in zip(sparse, shapes, strict=True)
+        None if takes_class_numbers(loss) and len(shape) > 2 else shape
+        for loss, shape in zip(functions, shapes, strict=True)
     ]
     arrays = as_arrays(y, names, loose, "y")
     for k, shape in enumerate(shapes):
@@ -226,15 +223,11 @@ def check_targets(targets: list[Any], functions: list[Any], outputs: list[Tensor
                 f"y: targets of shape {tuple(y.shape)} with the loss categorical_crossentropy, "
                 f"which expects one-hot rows of {output.shape[-1]} entries. {instead}"
             )
-        if (
-            function is losses.sparse_categorical_crossentropy
-            and len(y.shape) == len(output.shape)
-            and y.shape[-1] != 1
-        ):
+        if takes_class_numbers(loss) and len(y.shape) == len(output.shape) and y.shape[-1] != 1:
             raise DataError(
-                f"y: targets of shape {tuple(y.shape)} with the loss "
-                "sparse_categorical_crossentropy, which expects one class number for each row, "
-                f"not {y.shape[-1]}. Use y.argmax(axis=-1), or the loss 'categorical_crossentropy'."
+                f"y: targets of shape {tuple(y.shape)} with the loss {function.__name__}, which "
+                f"expects one class number for each row, not {y.shape[-1]}. Use "
+                "y.argmax(axis=-1), or the loss 'categorical_crossentropy'."
             )
         if not wants_targets_like_predictions(loss):
             continue

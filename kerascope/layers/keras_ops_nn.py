@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from kerascope import activations
 from kerascope import backend as K
 from kerascope.backend.graph import as_tensor
+from kerascope.backend.ops import ctc
 from kerascope.backend.ops.broadcasting import promoted
 from kerascope.backend.ops.control import Where
-from kerascope.backend.ops.ctc import CtcCost
 from kerascope.backend.ops.elementwise import floating
 from kerascope.backend.ops.image import Pad
-from kerascope.backend.ops.places import ArgSort, TakeAlongAxis
 from kerascope.backend.ops.windows import deconv_length, normalize_data_format
 from kerascope.errors import ArgumentError, RefusedError, ShapeError
 from kerascope.layers import keras_ops as ops
@@ -71,41 +71,10 @@ def squareplus(x: Any, b: float = 4) -> Any:
     return (x + K.sqrt(K.square(x) + b)) / 2
 
 
-@row(NN)
-def sparse_plus(x: Any) -> Any:
-    """Return 0 up to -1, x from 1 on, and a parabola between."""
-    x = floating(x)
-    return K.square(K.clip(x, -1.0, 1.0) + 1) / 4 + K.maximum(x - 1, 0)
-
-
-@row(NN)
-def sparse_sigmoid(x: Any) -> Any:
-    """Return 0 up to -1, 1 from 1 on, and a straight line between."""
-    return (K.clip(floating(x), -1.0, 1.0) + 1) / 2
-
-
-@row(NN)
-def threshold(x: Any, threshold: float, default_value: float) -> Any:
-    """Return x where it is above the threshold, else a default value."""
-    x = as_tensor(x)
-    return Where()(K.greater(x, threshold), x, as_tensor(default_value, like=x))
-
-
-@row(NN)
-def sparsemax(x: Any, axis: int = -1) -> Any:
-    """Return the nearest point of the simplex along an axis: many entries are exactly 0.
-
-    Source: Martins and Astudillo, "From softmax to sparsemax", 2016.
-    """
-    x = ops.moveaxis(floating(x), axis, -1)
-    last = x.ndim - 1
-    falling = TakeAlongAxis(last)(x, ArgSort(last, True)(x))
-    number = K.cumsum(K.ones_like(x), last)
-    sums = K.cumsum(falling, last)
-    inside = K.cast(K.greater(1 + number * falling, sums), x.dtype)
-    count = K.sum(inside, last, True)
-    level = (K.sum(inside * falling, last, True) - 1) / count
-    return ops.moveaxis(K.maximum(x - level, 0), -1, axis)
+sparse_plus = row(NN)(activations.sparse_plus)
+sparse_sigmoid = row(NN)(activations.sparse_sigmoid)
+sparsemax = row(NN)(activations.sparsemax)
+threshold = row(NN)(activations.threshold)
 
 
 # --- codes, norms, measures -----------------------------------------------------------------------
@@ -337,29 +306,7 @@ def conv_transpose(
     return function(x, kernel, tuple(shape), apart[0], padding, data_format, apart[1])
 
 
-@row(NN, "CTCLoss")
-def ctc_loss(
-    target: Any, output: Any, target_length: Any, output_length: Any, mask_index: int = 0
-) -> Any:
-    """Return the CTC cost of each sample: -log of the probability of all that spells the label.
-
-    Parameters
-    ----------
-    target : tensor of int, shape (batch, longest label)
-    output : tensor, shape (batch, time, classes)
-        Logits.
-    target_length, output_length : tensor of int, shape (batch,)
-    mask_index : int
-        The class that is the blank.
-    """
-    output = floating(output)
-    blank, classes = mask_index % (output.shape[-1] or 1), output.shape[-1]
-    order = [n for n in range(classes or 0) if n != blank] + [blank]
-    logits = K.log_softmax(ops.take(output, np.array(order), axis=-1))
-    labels = K.cast(as_tensor(target), "int64")
-    labels = K.maximum(labels - K.cast(K.greater(labels, blank), "int64"), 0)
-    lengths = (K.cast(as_tensor(length), "int64") for length in (output_length, target_length))
-    return CtcCost()(logits, labels, *lengths)
+ctc_loss = row(NN, "CTCLoss")(ctc.ctc_loss)
 
 
 # --- attention ------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@ of predictions, of equal shape (batch, ..., features), and averages or sums over
 the result has shape (batch, ...). The model weights these numbers by the sample weights and takes
 their mean. Keras 1 calls this module `objectives`.
 
-Files: `functions`, and `classes` (losses as objects with arguments, as in Keras 3).
+Files: `functions`, `classes` (losses as objects with arguments, as in Keras 3), and `structured`
+(those that compare areas, samples with each other, or sequences).
 """
 
 # ruff: noqa: F403, F405 (each module's __all__ says which names it has)
@@ -14,20 +15,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from kerascope.losses import classes, functions
+from kerascope.losses import classes, functions, structured
 from kerascope.losses.classes import *
 from kerascope.losses.functions import *
-from kerascope.losses.functions import ALIASES, registry
+from kerascope.losses.functions import (
+    ALIASES,
+    categorical_generalized_cross_entropy,
+    registry,
+)
+from kerascope.losses.structured import *
 
 __all__ = [
     *classes.__all__,
     *functions.__all__,
+    *structured.__all__,
     "ALIASES",
     "KLD",
     "MAE",
     "MAPE",
     "MSE",
     "MSLE",
+    "categorical_generalized_cross_entropy",
     "cosine",
     "cosine_similarity",
     "deserialize",

@@ -19,13 +19,14 @@ from kerascope.backend.graph import Tensor, TensorLike, as_tensor
 from kerascope.configured import Configured, names_beside
 from kerascope.errors import ArgumentError
 from kerascope.losses import functions
-from kerascope.losses.functions import registry, sparse_categorical_crossentropy
+from kerascope.losses.functions import registry
 
 __all__ = [
     "BinaryCrossentropy",
     "BinaryFocalCrossentropy",
     "CategoricalCrossentropy",
     "CategoricalFocalCrossentropy",
+    "CategoricalGeneralizedCrossEntropy",
     "CategoricalHinge",
     "CosineSimilarity",
     "Hinge",
@@ -244,17 +245,19 @@ def plain_function(loss: Any) -> Any:
     """
     if not isinstance(loss, Loss):
         return loss
-    return dict(registry.items()).get(loss.__name__, loss)
+    return type(loss).function or dict(registry.items()).get(loss.__name__, loss)
+
+
+def takes_class_numbers(loss: Any) -> bool:
+    """Whether targets are numbers of classes, and not of the shape of the predictions."""
+    function = plain_function(loss)
+    return any(function is one for one in functions.of_class_numbers)
 
 
 def wants_targets_like_predictions(loss: Any) -> bool:
-    """Whether targets must have the shape of the predictions: all losses here but one want that.
-
-    The other takes class numbers; of a loss of somebody else nobody knows.
-    """
-    function = plain_function(loss)
-    is_ours = getattr(function, "__module__", "").startswith("kerascope.losses.")
-    return is_ours and function is not sparse_categorical_crossentropy
+    """Whether targets must have the shape of the predictions: of a loss of yours nobody knows."""
+    is_ours = getattr(plain_function(loss), "__module__", "").startswith("kerascope.losses.")
+    return is_ours and not takes_class_numbers(loss)
 
 
 # --- the losses of Keras 3 ------------------------------------------------------------------------
@@ -483,3 +486,22 @@ class CategoricalFocalCrossentropy(Loss):
         self.from_logits = from_logits
         self.label_smoothing = label_smoothing
         self.axis = axis
+
+
+@registry.register
+class CategoricalGeneralizedCrossEntropy(Loss):
+    """`categorical_generalized_cross_entropy` with its `q`, between 0 and 1."""
+
+    function = functions.categorical_generalized_cross_entropy
+
+    def __init__(
+        self,
+        q: float = 0.5,
+        reduction: str | None = _MEAN,
+        name: str | None = None,
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(name, reduction, dtype)
+        if not 0 < q < 1:
+            raise ArgumentError(f"{type(self).__name__}: q is {q!r}; expected one between 0 and 1.")
+        self.q = q

@@ -364,6 +364,34 @@ def categorical_focal_crossentropy(
     return K.sum(-weight * y_true * K.log(p), axis=axis)
 
 
+@at_once_on_arrays
+def categorical_generalized_cross_entropy(y_true: Tensor, y_pred: Tensor, q: float) -> Tensor:
+    """Return (1 - p^q) / q, where p is the probability given to the right class.
+
+    Parameters
+    ----------
+    y_true : Tensor, shape (batch, ...) or (batch, ..., 1)
+        Numbers of the classes, counted from 0; p is 0 for one that there is not.
+    y_pred : Tensor, shape (batch, ..., classes)
+        Probabilities.
+    q : float
+        Near 0 it is like the crossentropy; the nearer to 1, the less a wrong label does.
+
+    References
+    ----------
+    1. Zhang, Sabuncu: Generalized Cross Entropy Loss for Training Deep Neural Networks with Noisy
+       Labels, 2018.
+    """
+    places = K.expand_dims(K.cast(_class_numbers(y_true, y_pred, -1), "int64"), -1)
+    is_right = K.equal(places, K.arange(_classes(y_pred, -1), dtype="int64"))
+    right = K.sum(y_pred * K.cast(is_right, K.dtype(y_pred)), axis=-1)
+    return (1.0 - K.pow(right, q)) / q
+
+
+# Those that take numbers of classes, or of words in a label, as targets.
+of_class_numbers = {sparse_categorical_crossentropy, categorical_generalized_cross_entropy}
+
+
 def counted_classes(
     y_true: Tensor, y_pred: Tensor, ignore_class: int | None, axis: int = -1
 ) -> Tensor | None:

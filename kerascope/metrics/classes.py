@@ -45,6 +45,7 @@ __all__ = [
     "CategoricalAccuracy",
     "CategoricalCrossentropy",
     "CategoricalHinge",
+    "ConcordanceCorrelation",
     "CosineSimilarity",
     "Hinge",
     "KLDivergence",
@@ -56,6 +57,7 @@ __all__ = [
     "MeanSquaredError",
     "MeanSquaredLogarithmicError",
     "Metric",
+    "PearsonCorrelation",
     "Poisson",
     "SparseCategoricalAccuracy",
     "SparseCategoricalCrossentropy",
@@ -265,6 +267,12 @@ class Metric(Configured):
         """Return the metric for all batches since the last reset: a number, or an array."""
         if not self.waits_for_predictions:
             self._build(None)
+        elif not self._state and type(self).build is not Metric.build:
+            raise ArgumentError(
+                f"metric {self.name!r}: no result yet, since its variables follow the shape of the "
+                "predictions. Call update_state first.",
+                subject=self,
+            )
         return self.result_of(list(self._state))
 
     @as_one_step
@@ -633,6 +641,30 @@ class CosineSimilarity(MeanMetric):
     ) -> None:
         super().__init__(name, dtype)
         self.axis = axis
+
+
+class _Correlation(MeanMetric):
+    """Base of the two, with the axes along which targets and predictions are compared."""
+
+    def __init__(
+        self, name: str | None = None, dtype: str | None = None, axis: functions.Axes = -1
+    ) -> None:
+        super().__init__(name, dtype)
+        self.axis = axis
+
+
+@registry.alias("pearson_correlation")
+class PearsonCorrelation(_Correlation):
+    """`pearson_correlation` as an object; the mean of it where it is no single number."""
+
+    function = functions.pearson_correlation
+
+
+@registry.alias("concordance_correlation")
+class ConcordanceCorrelation(_Correlation):
+    """`concordance_correlation` as an object; the mean of it where it is no single number."""
+
+    function = functions.concordance_correlation
 
 
 @registry.alias("bce", "BCE")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from kerascope import backend as K
 from kerascope.backend.eager import at_once_on_arrays
 from kerascope.backend.graph import Tensor
+from kerascope.backend.ops.elementwise import floating
 from kerascope.errors import ArgumentError
 from kerascope.losses import ALIASES
 from kerascope.losses import functions as losses
@@ -16,11 +17,13 @@ from kerascope.spellings import habits
 __all__ = [
     "binary_accuracy",
     "categorical_accuracy",
+    "concordance_correlation",
     "f1score",
     "fbeta_score",
     "fmeasure",
     "fscore",
     "matthews_correlation",
+    "pearson_correlation",
     "precision",
     "recall",
     "sparse_categorical_accuracy",
@@ -32,6 +35,7 @@ __all__ = [
 registry = Registry("metric", words=("accuracy", "acc", "crossentropy", "ce"))
 
 Metric = Callable[[Tensor, Tensor], Tensor]
+Axes = int | tuple[int, ...] | list[int]
 
 
 @registry.register
@@ -172,6 +176,63 @@ def _among_greatest(classes: Tensor, y_pred: Tensor, k: int) -> Tensor:
     score = K.sum(y_pred * K.cast(one_hot, K.dtype(y_pred)), axis=-1, keepdims=True)
     stronger = K.sum(K.cast(K.greater(y_pred, score), "int32"), axis=-1)
     return K.cast(K.less(stronger, k), K.floatx())
+
+
+# --- of Keras 3 -----------------------------------------------------------------------------------
+
+
+@at_once_on_arrays
+def pearson_correlation(y_true: Tensor, y_pred: Tensor, axis: Axes = -1) -> Tensor:
+    """Return how far targets and predictions rise and fall together, from -1 to 1.
+
+    NaN where one of them does not change.
+
+    Parameters
+    ----------
+    y_true, y_pred : Tensor, of equal shape
+    axis : int or list of int
+        Along which they are compared.
+
+    Notes
+    -----
+    cov(y, p) / (std(y) * std(p))
+    """
+    y, p = (_centred(x, axis) for x in _floats(y_true, y_pred))
+    lengths = K.sqrt(K.sum(K.square(y), axis=axis)) * K.sqrt(K.sum(K.square(p), axis=axis))
+    return K.sum(y * p, axis=axis) / lengths
+
+
+@at_once_on_arrays
+def concordance_correlation(y_true: Tensor, y_pred: Tensor, axis: Axes = -1) -> Tensor:
+    """Return how near predictions lie to targets, from -1 to 1: 1 where they are the same.
+
+    Parameters
+    ----------
+    y_true, y_pred, axis
+        As for `pearson_correlation`.
+
+    Notes
+    -----
+    2 cov(y, p) / (var(y) + var(p) + (mean(y) - mean(p))^2 + epsilon)
+
+    References
+    ----------
+    1. Lin: A Concordance Correlation Coefficient to Evaluate Reproducibility, 1989.
+    """
+    y_true, y_pred = _floats(y_true, y_pred)
+    y, p = (_centred(x, axis) for x in (y_true, y_pred))
+    apart = K.square(K.mean(y_true, axis=axis) - K.mean(y_pred, axis=axis))
+    spread = K.mean(K.square(y) + K.square(p), axis=axis)
+    return 2.0 * K.mean(y * p, axis=axis) / (spread + apart + losses.margin_of(y_pred))
+
+
+def _floats(y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
+    y_pred = floating(y_pred)
+    return K.cast(y_true, y_pred.dtype), y_pred
+
+
+def _centred(x: Tensor, axis: Axes) -> Tensor:
+    return x - K.mean(x, axis=axis, keepdims=True)
 
 
 for _name in losses.__all__:

@@ -8,7 +8,7 @@ right (true positives), and so on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,15 +22,24 @@ from kerascope.metrics.functions import registry
 
 __all__ = [
     "AUC",
+    "BinaryIoU",
     "F1Score",
     "FBetaScore",
     "FalseNegatives",
     "FalsePositives",
+    "IoU",
     "Mean",
     "MeanIoU",
+    "OneHotIoU",
+    "OneHotMeanIoU",
     "Precision",
+    "PrecisionAtRecall",
+    "R2Score",
     "Recall",
+    "RecallAtPrecision",
     "RootMeanSquaredError",
+    "SensitivityAtSpecificity",
+    "SpecificityAtSensitivity",
     "Sum",
     "TrueNegatives",
     "TruePositives",
@@ -250,11 +259,7 @@ class AUC(_Counting):
                 f"AUC: curve {curve!r} with summation_method {summation_method!r}; expected 'ROC' "
                 f"or 'PR' with 'interpolation'."
             )
-        if num_thresholds < 2:
-            raise ArgumentError(f"AUC: num_thresholds is {num_thresholds!r}; expected at least 2.")
-        budget = current_budget()
-        if budget is not None:
-            budget.take_numbers((num_thresholds,), "thresholds of an AUC")
+        _check_thresholds("AUC", num_thresholds, 2)
         self.num_thresholds = num_thresholds
         self.curve = curve
         self.summation_method = summation_method
@@ -291,7 +296,161 @@ class AUC(_Counting):
         return self.from_counts(*state)
 
 
+_RATES = {
+    "precision": lambda tp, fp, tn, fn: quotient(tp, tp + fp),
+    "recall": lambda tp, fp, tn, fn: quotient(tp, tp + fn),
+    "sensitivity": lambda tp, fp, tn, fn: quotient(tp, tp + fn),
+    "specificity": lambda tp, fp, tn, fn: quotient(tn, tn + fp),
+}
+
+
+class _BestRate(_Counting):
+    """Base: the best of one rate at the thresholds where another one is high enough, else 0.
+
+    Parameters
+    ----------
+    least : float
+        What the other one, the first argument of the derived class, has at least: from 0 to 1.
+    num_thresholds : int
+        Evenly from 0 to 1; a single one is 0.5.
+    class_id, name, dtype
+        As for `Precision`.
+    """
+
+    _best: ClassVar[str]
+    _bounded: ClassVar[str]
+
+    def __init__(
+        self,
+        least: float,
+        num_thresholds: int = 200,
+        class_id: int | None = None,
+        name: str | None = None,
+        dtype: str | None = None,
+    ) -> None:
+        where = type(self).__name__
+        if not 0 <= least <= 1:
+            raise ArgumentError(f"{where}: {self._bounded} is {least!r}; expected 0 to 1.")
+        _check_thresholds(where, num_thresholds, 1)
+        thresholds = np.linspace(0.0, 1.0, num_thresholds) if num_thresholds > 1 else [0.5]
+        super().__init__(list(thresholds), name, dtype)
+        setattr(self, self._bounded, least)
+        self.num_thresholds = num_thresholds
+        self.class_id = class_id
+
+    def result_of(self, state: list[Tensor]) -> Tensor:
+        """Return the best rate."""
+        allowed = K.greater_equal(_RATES[self._bounded](*state), getattr(self, self._bounded))
+        return K.max(_RATES[self._best](*state) * K.cast(allowed, self.dtype))
+
+
+@registry.register
+class PrecisionAtRecall(_BestRate):
+    """Greatest precision at a threshold where the recall is at least `recall`.
+
+    Parameters
+    ----------
+    recall : float
+        From 0 to 1.
+    num_thresholds : int
+        How many are tried, evenly from 0 to 1.
+    class_id, name, dtype
+        As for `Precision`.
+    """
+
+    _best, _bounded = "precision", "recall"
+
+    def __init__(
+        self,
+        recall: float,
+        num_thresholds: int = 200,
+        class_id: int | None = None,
+        name: str | None = None,
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(recall, num_thresholds, class_id, name, dtype)
+
+
+@registry.register
+class RecallAtPrecision(_BestRate):
+    """Greatest recall at a threshold where the precision is at least `precision`, else 0.
+
+    The other arguments are those of `PrecisionAtRecall`.
+    """
+
+    _best, _bounded = "recall", "precision"
+
+    def __init__(
+        self,
+        precision: float,
+        num_thresholds: int = 200,
+        class_id: int | None = None,
+        name: str | None = None,
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(precision, num_thresholds, class_id, name, dtype)
+
+
+@registry.register
+class SensitivityAtSpecificity(_BestRate):
+    """Greatest share of found positives where that of found negatives is at least `specificity`.
+
+    The other arguments are those of `PrecisionAtRecall`.
+    """
+
+    _best, _bounded = "sensitivity", "specificity"
+
+    def __init__(
+        self,
+        specificity: float,
+        num_thresholds: int = 200,
+        class_id: int | None = None,
+        name: str | None = None,
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(specificity, num_thresholds, class_id, name, dtype)
+
+
+@registry.register
+class SpecificityAtSensitivity(_BestRate):
+    """Greatest share of found negatives where that of found positives is at least `sensitivity`.
+
+    The other arguments are those of `PrecisionAtRecall`.
+    """
+
+    _best, _bounded = "specificity", "sensitivity"
+
+    def __init__(
+        self,
+        sensitivity: float,
+        num_thresholds: int = 200,
+        class_id: int | None = None,
+        name: str | None = None,
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(sensitivity, num_thresholds, class_id, name, dtype)
+
+
+def _check_thresholds(where: str, number: int, least: int) -> None:
+    if number < least:
+        raise ArgumentError(f"{where}: num_thresholds is {number!r}; expected at least {least}.")
+    budget = current_budget()
+    if budget is not None:
+        budget.take_numbers((number,), f"thresholds of {where}")
+
+
 # --- scores of classes ----------------------------------------------------------------------------
+
+
+def outputs_of(metric: Metric, y_pred: Tensor) -> tuple[int]:
+    """Return the number of outputs, as the shape of what is kept of each."""
+    outputs = y_pred.shape[-1] if y_pred.ndim == 2 else None
+    if outputs is None:
+        raise ShapeError(
+            f"{type(metric).__name__}: predictions of shape {y_pred.shape}; expected "
+            f"(batch, classes)."
+        )
+    return (outputs,)
 
 
 @registry.alias("f_beta_score")
@@ -335,14 +494,9 @@ class FBetaScore(Metric):
 
     def build(self, y_pred: Tensor) -> None:
         """Make tp, fp and fn: one number for each class."""
-        classes = y_pred.shape[-1] if y_pred.ndim == 2 else None
-        if classes is None:
-            raise ShapeError(
-                f"{type(self).__name__}: predictions of shape {y_pred.shape}; expected "
-                f"(batch, classes)."
-            )
+        shape = outputs_of(self, y_pred)
         for word in ("true_positives", "false_positives", "false_negatives"):
-            self.add_weight((classes,), name=word)
+            self.add_weight(shape, name=word)
 
     def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
         """Return tp, fp and fn of a batch."""
@@ -383,24 +537,31 @@ class F1Score(FBetaScore):
 
 
 @registry.register
-class MeanIoU(Metric):
-    """Intersection over union of predicted and true places of a class, mean over the classes.
+class IoU(Metric):
+    """Intersection over union of predicted and true places of a class, mean over some classes.
 
     Parameters
     ----------
     num_classes : int
+    target_class_ids : list of int
+        Of which the mean is taken.
     name, dtype : str, optional
-        As for `Metric`.
+        As for `Metric`. Of "int32", which is Keras 3's own, weights are cut to whole numbers.
     ignore_class : int, optional
         Places of this true class do not count.
     sparse_y_true, sparse_y_pred : bool
         Whether these are class numbers; else the greatest entry along `axis` is the class.
     axis : int
 
+    Raises
+    ------
+    ArgumentError
+        There is no such class, or none is given.
+
     Notes
     -----
     With the counts c_ij of places of class i that were predicted to be j:
-    c_ii / (sum_j c_ij + sum_j c_ji - c_ii), mean over the classes that occur.
+    c_ii / (sum_j c_ij + sum_j c_ji - c_ii), mean over those of the classes that occur.
     """
 
     waits_for_predictions = False
@@ -408,6 +569,7 @@ class MeanIoU(Metric):
     def __init__(
         self,
         num_classes: int,
+        target_class_ids: Sequence[int],
         name: str | None = None,
         dtype: str | None = None,
         ignore_class: int | None = None,
@@ -419,8 +581,15 @@ class MeanIoU(Metric):
         self.ignore_class = ignore_class
         self.axis = int(axis)
         self.num_classes = int(num_classes)
+        self.target_class_ids = list(target_class_ids)
         self.sparse_y_true = bool(sparse_y_true)
         self.sparse_y_pred = bool(sparse_y_pred)
+        known = range(-self.num_classes, self.num_classes)
+        if not self.target_class_ids or any(n not in known for n in self.target_class_ids):
+            raise ArgumentError(
+                f"{type(self).__name__}: target_class_ids {self.target_class_ids}; expected at "
+                f"least one, each from 0 to {self.num_classes - 1}."
+            )
 
     def build(self, y_pred: Tensor) -> None:
         """Make the counts c."""
@@ -430,6 +599,8 @@ class MeanIoU(Metric):
         """Return the counts of a batch."""
         true = y_true if self.sparse_y_true else K.argmax(y_true, axis=self.axis)
         predicted = y_pred if self.sparse_y_pred else K.argmax(y_pred, axis=self.axis)
+        if weights is not None:
+            weights = K.cast(weights, self.dtype)
         weight = weights_like(K.cast(true, K.floatx()), weights)
         if self.ignore_class is not None:
             counts = K.not_equal(true, self.ignore_class)
@@ -444,12 +615,113 @@ class MeanIoU(Metric):
         return K.cast(K.one_hot(flat, self.num_classes), K.floatx())
 
     def result_of(self, state: list[Tensor]) -> Tensor:
-        """Return the mean over the classes that occur."""
-        (counts,) = state
+        """Return the mean over those of the classes that occur."""
+        counts = K.cast(state[0], K.floatx())
         both = K.sum(counts * K.eye(self.num_classes), axis=0)
         either = K.sum(counts, axis=0) + K.sum(counts, axis=1) - both
+        places = [n % self.num_classes for n in self.target_class_ids]
+        times = K.constant(np.bincount(places, minlength=self.num_classes))
         occurs = K.cast(K.greater(either, 0.0), K.floatx())
-        return quotient(K.sum(quotient(both, either)), K.sum(occurs))
+        return quotient(K.sum(times * quotient(both, either)), K.sum(times * occurs))
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments; the type too, since Keras 3 has another default."""
+        return {**super().get_config(), "dtype": self.dtype}
+
+
+@registry.register
+class MeanIoU(IoU):
+    """`IoU`, mean over all the classes that occur.
+
+    Parameters
+    ----------
+    num_classes, name, dtype, ignore_class, sparse_y_true, sparse_y_pred, axis
+        As for `IoU`.
+    """
+
+    def __init__(
+        self,
+        num_classes: int,
+        name: str | None = None,
+        dtype: str | None = None,
+        ignore_class: int | None = None,
+        sparse_y_true: bool = True,
+        sparse_y_pred: bool = True,
+        axis: int = -1,
+    ) -> None:
+        every = range(int(num_classes))
+        super().__init__(
+            num_classes, every, name, dtype, ignore_class, sparse_y_true, sparse_y_pred, axis
+        )
+
+
+@registry.register
+class OneHotIoU(IoU):
+    """`IoU` of one-hot targets; of predictions, unless they are class numbers, the greatest entry.
+
+    Parameters
+    ----------
+    num_classes, target_class_ids, name, dtype, ignore_class, sparse_y_pred, axis
+        As for `IoU`.
+    """
+
+    def __init__(
+        self,
+        num_classes: int,
+        target_class_ids: Sequence[int],
+        name: str | None = None,
+        dtype: str | None = None,
+        ignore_class: int | None = None,
+        sparse_y_pred: bool = False,
+        axis: int = -1,
+    ) -> None:
+        super().__init__(
+            num_classes, target_class_ids, name, dtype, ignore_class, False, sparse_y_pred, axis
+        )
+
+
+@registry.register
+class OneHotMeanIoU(MeanIoU):
+    """`MeanIoU` of one-hot targets: see `OneHotIoU`."""
+
+    def __init__(
+        self,
+        num_classes: int,
+        name: str | None = None,
+        dtype: str | None = None,
+        ignore_class: int | None = None,
+        sparse_y_pred: bool = False,
+        axis: int = -1,
+    ) -> None:
+        super().__init__(num_classes, name, dtype, ignore_class, False, sparse_y_pred, axis)
+
+
+@registry.alias("binary_io_u")
+class BinaryIoU(IoU):
+    """`IoU` of two classes; a prediction of at least `threshold` is class 1.
+
+    Parameters
+    ----------
+    target_class_ids : list of int
+        0, 1 or both.
+    threshold : float
+    name, dtype : str, optional
+        As for `IoU`.
+    """
+
+    def __init__(
+        self,
+        target_class_ids: Sequence[int] = (0, 1),
+        threshold: float = 0.5,
+        name: str | None = None,
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(2, target_class_ids, name, dtype)
+        self.threshold = threshold
+
+    def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
+        """Return the counts of a batch."""
+        return super().increments(y_true, K.greater_equal(y_pred, self.threshold), weights)
 
 
 # --- sums and means -------------------------------------------------------------------------------
@@ -473,6 +745,90 @@ class RootMeanSquaredError(SumAndCount):
     def result_of(self, state: list[Tensor]) -> Tensor:
         """Return the root of the mean."""
         return K.sqrt(quotient(state[0], state[1]))
+
+
+@registry.alias("r2_score")
+class R2Score(Metric):
+    """Coefficient of determination: which share of the targets' variance is predicted.
+
+    Parameters
+    ----------
+    class_aggregation : {"uniform_average", "variance_weighted_average", None}
+        How the scores of several outputs become one; None gives each.
+    num_regressors : int
+        If it is above 0, the adjusted score for a model with so many of them; as in Keras 3, every
+        number of the targets counts as an observation. Without enough of them nothing is adjusted.
+    name, dtype : str, optional
+        As for `Metric`.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such aggregation, or a negative number of regressors.
+    ShapeError
+        The predictions have another shape than (batch, outputs).
+
+    Notes
+    -----
+    1 - sum (y - p)^2 / sum (y - mean(y))^2, and 0 where y does not change, but NaN if p is equal to
+    it there.
+
+    Examples
+    --------
+    >>> round(float(R2Score()(np.array([[1.0], [4.0], [3.0]]), np.array([[2.0], [4.0], [4.0]]))), 4)
+    0.5714
+    """
+
+    def __init__(
+        self,
+        class_aggregation: str | None = "uniform_average",
+        num_regressors: int = 0,
+        name: str | None = "r2_score",
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(name, dtype)
+        if class_aggregation not in (None, "uniform_average", "variance_weighted_average"):
+            raise ArgumentError(
+                f"R2Score: class_aggregation {class_aggregation!r}; expected None, "
+                "'uniform_average' or 'variance_weighted_average'."
+            )
+        if num_regressors < 0:
+            raise ArgumentError(f"R2Score: num_regressors is {num_regressors}; expected 0 or more.")
+        self.class_aggregation = class_aggregation
+        self.num_regressors = num_regressors
+
+    def build(self, y_pred: Tensor) -> None:
+        """Make the sums, in float64: the mean's square is taken from that of the squares."""
+        shape = outputs_of(self, y_pred)
+        for word in ("squared_sum", "sum", "total_mse", "count"):
+            self.add_weight(shape, dtype="float64", name=word)
+        self.add_weight(dtype="float64", name="num_samples")
+
+    def increments(self, y_true: Tensor, y_pred: Tensor, weights: Tensor | None) -> list[Tensor]:
+        """Return the sums of a batch."""
+        y, p = K.cast(y_true, "float64"), K.cast(y_pred, "float64")
+        weight = weights_like(p, weights)
+        parts = (weight * y * y, weight * y, weight * K.square(y - p), weight)
+        return [*(K.sum(part, axis=0) for part in parts), K.sum(K.ones_like(y))]
+
+    def result_of(self, state: list[Tensor]) -> Tensor:
+        """Return the score."""
+        squares, total, residual, count, number = state
+        spread = squares - total * quotient(total, count)
+        spread = spread * K.cast(K.greater(spread, 1e-12 * squares), "float64")  # else it is noise
+        share = residual / spread
+        score = K.switch(K.equal(spread, 0.0) & K.greater(residual, 0.0), 0.0 * spread, 1.0 - share)
+        if self.class_aggregation == "uniform_average":
+            score = K.mean(score)
+        elif self.class_aggregation is not None:
+            score = K.sum(spread * score) / K.sum(spread)
+        if self.num_regressors:
+            left = number - self.num_regressors - 1.0
+            is_enough = K.cast(K.greater(left, 0.0), "float64")
+            score = score + is_enough * (score - 1.0) * self.num_regressors * quotient(
+                K.ones_like(left), left
+            )
+        return K.cast(score, self.dtype)
 
 
 class _OfValues(SumAndCount):

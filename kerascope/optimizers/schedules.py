@@ -18,6 +18,7 @@ from kerascope.registry import Registry
 
 __all__ = [
     "CosineDecay",
+    "CosineDecayRestarts",
     "ExponentialDecay",
     "InverseTimeDecay",
     "LearningRateSchedule",
@@ -275,9 +276,73 @@ class CosineDecay(LearningRateSchedule):
         return highest * ((1.0 - self.alpha) * wave + self.alpha)
 
 
-def _positive(where: str, decay_steps: Any) -> Any:
+@_registry.register
+class CosineDecayRestarts(LearningRateSchedule):
+    """Falls along half a cosine wave, then begins anew at the top, again and again.
+
+    Parameters
+    ----------
+    initial_learning_rate : float
+    first_decay_steps : int
+        Steps of the first fall.
+    t_mul : float
+        How many times longer each fall is than the one before; at least 1.
+    m_mul : float
+        How many times higher each one begins.
+    alpha : float
+        Where each ends, as a share of `initial_learning_rate`.
+    name : str, optional
+
+    Raises
+    ------
+    ArgumentError
+        `first_decay_steps` is not above 0, or `t_mul` is below 1: the falls would become ever
+        shorter, and after some steps there would be no rate.
+
+    References
+    ----------
+    1. Loshchilov, Hutter: SGDR, Stochastic Gradient Descent with Warm Restarts, ICLR 2017.
+    """
+
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        first_decay_steps: int,
+        t_mul: float = 2.0,
+        m_mul: float = 1.0,
+        alpha: float = 0.0,
+        name: str = "SGDRDecay",
+    ) -> None:
+        where = "CosineDecayRestarts"
+        if not t_mul >= 1:
+            raise ArgumentError(f"{where}: t_mul is {t_mul!r}; expected a number of at least 1.")
+        self.initial_learning_rate = initial_learning_rate
+        self.first_decay_steps = _positive(where, first_decay_steps, "first_decay_steps")
+        self.t_mul = t_mul
+        self.m_mul = m_mul
+        self.alpha = alpha
+        self.name = name
+
+    def __call__(self, step: Tensor) -> Tensor:
+        """Return the learning rate of a step."""
+        times = step / self.first_decay_steps
+        if self.t_mul == 1:
+            begun = _floor(times)
+            share = times - begun
+        else:
+            growth = self.t_mul - 1.0
+            begun = K.round(K.log(1.0 + times * growth) / math.log(self.t_mul))
+            too_many = K.less(times, (K.pow(self.t_mul, begun) - 1.0) / growth)
+            begun = begun - K.cast(too_many, K.dtype(begun))
+            length = K.pow(self.t_mul, begun)
+            share = (times - (length - 1.0) / growth) / length
+        wave = 0.5 * K.pow(self.m_mul, begun) * (1.0 + K.cos(share * math.pi))
+        return self.initial_learning_rate * ((1.0 - self.alpha) * wave + self.alpha)
+
+
+def _positive(where: str, decay_steps: Any, name: str = "decay_steps") -> Any:
     if not decay_steps > 0:
-        raise ArgumentError(f"{where}: decay_steps is {decay_steps!r}; expected a number above 0.")
+        raise ArgumentError(f"{where}: {name} is {decay_steps!r}; expected a number above 0.")
     return decay_steps
 
 

@@ -2,7 +2,7 @@
 
 Version -> the names of a row -> what differs, as docs/compatibility.md says it. A row that is
 listed must differ: what has become equal leaves this table. Rows of Keras 3 have tests of their own
-(tests/test_types_keras3.py, tests/test_trees_keras3.py).
+(tests/test_*_keras3.py).
 """
 
 _THEANO_VARIANCE = (
@@ -41,6 +41,10 @@ _SUMMARY = "the table is drawn anew, with columns for depth and connections at n
 _POLICY = "a str, equal to its name; what mixes types is refused."
 _FLOATX = "takes the policy of floatx alone, which new layers have."
 _SHOWN = "always True: progress is shown, never logged."
+_WHOLE_WEIGHTS = (
+    "weights count as they are, as documented; Keras, like dtype='int32' here, cuts them to whole "
+    "numbers."
+)
 
 DIFFERENCES = {
     "1.2.2": {
@@ -85,6 +89,19 @@ DIFFERENCES = {
         "keras.tree.map_structure_up_to": "None in the first structure is a value.",
         "keras.utils.pack_x_y_sample_weight": "weights stay where there are no targets; Keras "
         "forgets them.",
+        "keras.activations.sparsemax keras.ops.sparsemax keras.ops.nn.sparsemax": "what it gives "
+        "sums to 1; in Keras 3.15 not always.",
+        "keras.losses.categorical_generalized_cross_entropy "
+        "keras.losses.CategoricalGeneralizedCrossEntropy": "targets of shape (samples, 1) are each "
+        "of its own prediction; in Keras 3.15 of every prediction.",
+        "keras.losses.ctc keras.losses.CTC": "a label that has no room costs infinity, in Keras "
+        "about 100000; a 0 before its end is refused.",
+        **{
+            f"keras.metrics.{name}": _WHOLE_WEIGHTS
+            for name in ("BinaryIoU", "IoU", "MeanIoU", "OneHotIoU", "OneHotMeanIoU")
+        },
+        "keras.optimizers.schedules.CosineDecayRestarts": "`t_mul` below 1 is refused; in Keras "
+        "the rate becomes NaN.",
     },
 }
 

@@ -22,10 +22,10 @@ import numpy as np
 
 from kerascope.backend.graph import Op, ShapeOfFirst, as_tensor, parametric
 from kerascope.backend.ops.broadcasting import cast
-from kerascope.backend.ops.comparison import less, not_equal
+from kerascope.backend.ops.comparison import equal, greater, less, not_equal
 from kerascope.backend.ops.elementwise import floating, log
 from kerascope.backend.ops.indexing import arange, shape, slice
-from kerascope.backend.ops.joining import stack
+from kerascope.backend.ops.joining import concatenate, stack
 from kerascope.backend.ops.nn import log_softmax
 from kerascope.backend.ops.reduction import max, sum
 from kerascope.backend.ops.shaping import ExpandDims, Squeeze
@@ -78,7 +78,8 @@ def _check(log_probabilities, labels, steps, lengths):
     if used.size and not 0 <= used.min() <= used.max() < classes - 1:
         raise DataError(
             f"K.ctc_batch_cost: labels from {used.min()} to {used.max()}; expected 0 to "
-            f"{classes - 2}: of {classes} classes the last one is the blank."
+            f"{classes - 2}: of {classes} classes the last one is the blank. "
+            "In Keras 3's ctc they are one more, since the blank is 0 there: it ends a label."
         )
 
 
@@ -264,6 +265,29 @@ def ctc_batch_cost(y_true, y_pred, input_length, label_length):
         lengths_of(label_length, where),
     )
     return ExpandDims((1,))(costs)
+
+
+def ctc_loss(target, output, target_length, output_length, mask_index=0):
+    """Return the CTC cost of each sample: -log of the probability of all that spells the label.
+
+    Parameters
+    ----------
+    target : tensor of int, shape (batch, longest label)
+    output : tensor, shape (batch, time, classes)
+        Logits.
+    target_length, output_length : tensor of int, shape (batch,)
+    mask_index : int
+        The class that is the blank.
+    """
+    output = floating(output)
+    classes = output.shape[-1] or 1
+    blank = mask_index % classes
+    parts = [output[..., :blank], output[..., blank + 1 :], output[..., blank : blank + 1]]
+    labels = cast(as_tensor(target), "int64")
+    is_blank = cast(equal(labels, blank), "int64")  # it is the last one there, and refused
+    labels = labels - cast(greater(labels, blank), "int64") + is_blank * (classes - 1 - blank)
+    lengths = (cast(as_tensor(length), "int64") for length in (output_length, target_length))
+    return CtcCost()(log_softmax(concatenate(parts)), labels, *lengths)
 
 
 # --- from probabilities to labels: the best path, or a search with beams --------------------------

@@ -1,0 +1,276 @@
+"""Losses that compare more than the numbers of one place: areas, samples, sequences.
+
+`dice` and `tversky` measure how far two areas overlap, `circle` whether samples of one class lie
+nearer to each other than to those of others, `ctc` whether a sequence spells a label. They came
+with Keras 3, where no metric has their names. Each is a function and a class, as in `classes`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.backend.eager import at_once_on_arrays
+from kerascope.backend.graph import Tensor
+from kerascope.backend.ops.ctc import ctc_loss
+from kerascope.backend.ops.elementwise import floating
+from kerascope.errors import ShapeError
+from kerascope.losses.classes import Loss
+from kerascope.losses.functions import margin_of, of_class_numbers, registry
+
+__all__ = ["CTC", "Circle", "Dice", "Tversky", "circle", "ctc", "dice", "tversky"]
+
+_MEAN = "sum_over_batch_size"
+Axes = int | tuple[int, ...] | list[int] | None
+
+
+# --- areas ----------------------------------------------------------------------------------------
+
+
+@registry.register
+@at_once_on_arrays
+def dice(y_true: Tensor, y_pred: Tensor, axis: Axes = None) -> Tensor:
+    """Return 1 - 2 sum(y p) / (sum(y) + sum(p)): 0 where two areas are the same.
+
+    Parameters
+    ----------
+    y_true, y_pred : Tensor, of equal shape
+        How far each place belongs to the area, from 0 to 1.
+    axis : int or list of int, optional
+        What is summed over; without it everything, with the batch, to a single number.
+    """
+    y_pred = floating(y_pred)
+    y_true = K.cast(y_true, y_pred.dtype)
+    both = K.sum(y_true * y_pred, axis=axis)
+    sizes = K.sum(y_true, axis=axis) + K.sum(y_pred, axis=axis)
+    return 1.0 - 2.0 * both / (sizes + margin_of(y_pred))
+
+
+@registry.register
+@at_once_on_arrays
+def tversky(
+    y_true: Tensor, y_pred: Tensor, alpha: float = 0.5, beta: float = 0.5, axis: Axes = None
+) -> Tensor:
+    """Return 1 - both / (both + alpha * missed + beta * too much): `dice` with unequal mistakes.
+
+    Parameters
+    ----------
+    y_true, y_pred, axis
+        As for `dice`.
+    alpha, beta : float
+        What a false negative and a false positive count: so Keras 3 computes it, though it says,
+        with the paper, that alpha is of the false positives.
+
+    References
+    ----------
+    1. Salehi et al.: Tversky Loss Function for Image Segmentation Using 3D Fully Convolutional Deep
+       Networks, 2017.
+    """
+    y_pred = floating(y_pred)
+    y_true = K.cast(y_true, y_pred.dtype)
+    both = K.sum(y_true * y_pred, axis=axis)
+    too_much = K.sum((1.0 - y_true) * y_pred, axis=axis)
+    missed = K.sum(y_true * (1.0 - y_pred), axis=axis)
+    return 1.0 - both / (both + alpha * missed + beta * too_much + margin_of(y_pred))
+
+
+@registry.register
+class Dice(Loss):
+    """`dice` with its `axis`."""
+
+    function = dice
+
+    def __init__(
+        self,
+        reduction: str | None = _MEAN,
+        name: str | None = None,
+        axis: Axes = None,
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(name, reduction, dtype)
+        self.axis = axis
+
+
+@registry.register
+class Tversky(Loss):
+    """`tversky` with its arguments."""
+
+    function = tversky
+
+    def __init__(
+        self,
+        alpha: float = 0.5,
+        beta: float = 0.5,
+        reduction: str | None = _MEAN,
+        name: str | None = None,
+        axis: Axes = None,
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(name, reduction, dtype)
+        self.alpha = alpha
+        self.beta = beta
+        self.axis = axis
+
+
+# --- samples with each other ----------------------------------------------------------------------
+
+
+@registry.register
+@at_once_on_arrays
+def circle(
+    y_true: Tensor,
+    y_pred: Tensor,
+    ref_labels: Tensor | None = None,
+    ref_embeddings: Tensor | None = None,
+    remove_diagonal: bool = True,
+    gamma: float = 80,
+    margin: float = 0.4,
+) -> Tensor:
+    """Return for each sample whether those of its class are more like it than the others.
+
+    Parameters
+    ----------
+    y_true : Tensor, shape (batch,) or (batch, 1)
+        Numbers of the classes.
+    y_pred : Tensor, shape (batch, features)
+        Vectors of length 1, as `UnitNormalization` gives them.
+    ref_labels, ref_embeddings : Tensor, optional
+        Samples to compare with; by default those of the batch.
+    remove_diagonal : bool
+        Whether a sample of the batch is not compared with itself.
+    gamma : float
+        Scale of the likenesses.
+    margin : float
+        How near to 1 and 0 likenesses are good enough.
+
+    Returns
+    -------
+    Tensor, shape (batch,)
+        0 for a sample that nothing is like, or nothing unlike.
+
+    Raises
+    ------
+    ShapeError
+        The predictions are no vectors.
+
+    Notes
+    -----
+    log(1 + sum_p exp(-gamma a_p (s_p - 1 + margin)) * sum_n exp(gamma a_n (s_n - margin))) with the
+    scalar products s_p of one class and s_n of two, at most 1, and the weights
+    a_p = max(1 + margin - s_p, 0) and a_n = max(s_n + margin, 0). In the paper no gradient goes
+    through the weights; in Keras 3 and here it does.
+
+    References
+    ----------
+    1. Sun et al.: Circle Loss, A Unified Perspective of Pair Similarity Optimization, CVPR 2020.
+    """
+    y_pred = floating(y_pred)
+    if y_pred.ndim != 2:
+        raise ShapeError(
+            f"circle: predictions of shape {y_pred.shape}; expected one vector for each sample, "
+            "(batch, features). Flatten() them first.",
+            subject=y_pred,
+        )
+    vectors = y_pred if ref_embeddings is None else K.cast(ref_embeddings, y_pred.dtype)
+    likeness = K.minimum(K.dot(y_pred, K.transpose(vectors)), 1.0)
+    same = _same_class(y_true, ref_labels)
+    are_compared = _without_diagonal(same) if remove_diagonal and ref_embeddings is None else same
+    pull = K.relu(1.0 + margin - likeness) * (1.0 - margin - likeness)
+    push = K.relu(likeness + margin) * (likeness - margin)
+    # What is not compared adds exp(-much) = 0; a half, so that two of them stay finite.
+    nothing = K.ones_like(likeness) * 0.5 * float(np.finfo(y_pred.dtype).min)
+    pulls = K.logsumexp(K.switch(are_compared, gamma * pull, nothing), axis=1)
+    pushes = K.logsumexp(K.switch(same, nothing, gamma * push), axis=1)
+    return K.softplus(pulls + pushes)
+
+
+def _same_class(y_true: Tensor, ref_labels: Any = None) -> Tensor:
+    labels = K.reshape(y_true, (-1, 1))
+    others = labels if ref_labels is None else K.reshape(ref_labels, (-1, 1))
+    return K.equal(labels, K.transpose(others))
+
+
+def _without_diagonal(same: Tensor) -> Tensor:
+    place = K.cumsum(K.ones_like(K.cast(same[:, :1], "int32")), 0)
+    return K.logical_and(same, K.not_equal(place, K.transpose(place)))
+
+
+@registry.register
+class Circle(Loss):
+    """`circle` with its arguments: the mean over the samples that another of the batch is like."""
+
+    function = circle
+
+    def __init__(
+        self,
+        gamma: float = 80.0,
+        margin: float = 0.4,
+        remove_diagonal: bool = True,
+        reduction: str | None = _MEAN,
+        name: str | None = None,
+        dtype: str | None = None,
+    ) -> None:
+        super().__init__(name, reduction, dtype)
+        self.gamma = gamma
+        self.margin = margin
+        self.remove_diagonal = remove_diagonal
+
+    def counted(self, y_true: Tensor, y_pred: Tensor) -> Tensor | None:
+        """Return which samples have another one of their class."""
+        same = _same_class(y_true)
+        return K.any(_without_diagonal(same) if self.remove_diagonal else same, axis=1)
+
+
+# --- sequences ------------------------------------------------------------------------------------
+
+
+@registry.register
+@at_once_on_arrays
+def ctc(y_true: Tensor, y_pred: Tensor) -> Tensor:
+    """Return for each sample -log of the probability of all that spells its label.
+
+    Parameters
+    ----------
+    y_true : Tensor, shape (batch, longest label) or (batch, longest label, 1)
+        Classes from 1 on; zeros fill up what is shorter.
+    y_pred : Tensor, shape (batch, time, classes)
+        Logits; class 0 is the blank.
+
+    Returns
+    -------
+    Tensor, shape (batch,)
+        Infinity for a label that has no room in so many steps; Keras 3 gives about 100000.
+
+    Raises
+    ------
+    ShapeError
+        Predictions have no axis of time, or labels not one of classes.
+    """
+    if K.ndim(y_true) == 3 and K.int_shape(y_true)[-1] in (1, None):
+        y_true = K.squeeze(y_true, -1)  # so training gives them
+    if K.ndim(y_true) != 2 or K.ndim(y_pred) != 3:
+        raise ShapeError(
+            f"ctc: targets of shape {K.int_shape(y_true)} and predictions of shape "
+            f"{K.int_shape(y_pred)}; expected (batch, longest label) and (batch, time, classes).",
+            subject=y_pred,
+        )
+    lengths = K.sum(K.cast(K.not_equal(y_true, 0), "int64"), axis=-1)
+    steps = K.zeros_like(lengths) + K.cast(K.shape(y_pred)[1], "int64")
+    return ctc_loss(y_true, y_pred, lengths, steps)
+
+
+@registry.register
+class CTC(Loss):
+    """`ctc` as an object."""
+
+    function = ctc
+
+    def __init__(
+        self, reduction: str | None = _MEAN, name: str | None = None, dtype: str | None = None
+    ) -> None:
+        super().__init__(name, reduction, dtype)
+
+
+of_class_numbers.update({circle, ctc})
