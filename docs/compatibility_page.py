@@ -34,10 +34,9 @@ from kerascope.settings import config  # noqa: E402
 PAGE = HERE / "compatibility.md"
 DIALECTS = {"1.2.2": "1.2", "2.2.4": "2.2", "3": "3"}
 
-SAME, BUT, HERE_TOO = "same", "same but for", "here, not compared"
-REFUSED, MISSING = "refused", "not here"
+SAME, BUT, HERE_TOO, REFUSED = "same", "same but for", "here, not compared", "refused"
 
-# Kind -> what it means; the page has those that occur.
+# Kind -> what it means. A name that is none of them is a fault: each is here or says why not.
 KINDS = {
     SAME: "the arguments are those of the real one, and what it gives is compared with a stored\n"
     "  answer of the real one by a test.",
@@ -45,7 +44,6 @@ KINDS = {
     HERE_TOO: "it is here; no test compares it with the real one under this name.",
     REFUSED: "importing, naming or using it raises an error that says why, and what to do\n"
     "  instead.",
-    MISSING: "an AttributeError or ImportError, as of a name that Keras does not have.",
 }
 
 # What the row of a layer uses of its class without saying so.
@@ -117,8 +115,6 @@ def row_of(version: str, name: Name) -> Row:
         thing = found(name)
     except (NotYetError, RefusedError) as error:
         return Row(REFUSED, _one_line(str(error).partition(": ")[2]))
-    except (AttributeError, ImportError):
-        return Row(MISSING)
     if inspect.isclass(thing) and issubclass(thing, Refused):
         return Row(REFUSED, thing.reason)
     words = [
@@ -182,14 +178,12 @@ def rows_of(version: str) -> dict[Name, Row]:
 def page() -> str:
     """Return the text of compatibility.md."""
     tables = {version: rows_of(version) for version in DIALECTS}
-    found = {row.kind for rows in tables.values() for row in rows.values()}
-    kinds = [kind for kind in KINDS if kind in found]
-    lines = ["| | " + " | ".join(["names", *kinds]) + " |", "|---|" + "---|" * (len(kinds) + 1)]
+    lines = ["| | " + " | ".join(["names", *KINDS]) + " |", "|---|" + "---|" * (len(KINDS) + 1)]
     for version, rows in tables.items():
         counts = Counter(row.kind for row in rows.values())
-        numbers = [len(rows), *(counts[kind] for kind in kinds)]
+        numbers = [len(rows), *(counts[kind] for kind in KINDS)]
         lines.append(f"| Keras {version} | " + " | ".join(map(str, numbers)) + " |")
-    meanings = "\n".join(f"- **{kind}**: {KINDS[kind]}" for kind in kinds)
+    meanings = "\n".join(f"- **{kind}**: {meaning}" for kind, meaning in KINDS.items())
     parts = [TEXT.format(kinds=meanings, totals="\n".join(lines))]
     for version, rows in tables.items():
         parts.append(f"## Keras {version}\n")
@@ -201,7 +195,7 @@ def page() -> str:
 
 def _module(rows: dict[Name, Row]) -> str:
     lines = []
-    for kind in (SAME, HERE_TOO, MISSING):
+    for kind in (SAME, HERE_TOO):
         names = [f"`{name.path}`" for name, row in rows.items() if row.kind == kind]
         if names:
             lines.append(f"- {kind}: {', '.join(names)}")
