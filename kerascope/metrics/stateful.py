@@ -543,8 +543,8 @@ class IoU(Metric):
     Parameters
     ----------
     num_classes : int
-    target_class_ids : list of int
-        Of which the mean is taken.
+    target_class_ids : list of int or None
+        Of which the mean is taken; None for all of them.
     name, dtype : str, optional
         As for `Metric`. Of "int32", which is Keras 3's own, weights are cut to whole numbers.
     ignore_class : int, optional
@@ -569,7 +569,7 @@ class IoU(Metric):
     def __init__(
         self,
         num_classes: int,
-        target_class_ids: Sequence[int],
+        target_class_ids: Sequence[int] | None,
         name: str | None = None,
         dtype: str | None = None,
         ignore_class: int | None = None,
@@ -581,9 +581,11 @@ class IoU(Metric):
         self.ignore_class = ignore_class
         self.axis = int(axis)
         self.num_classes = int(num_classes)
-        self.target_class_ids = list(target_class_ids)
+        self.target_class_ids = None if target_class_ids is None else list(target_class_ids)
         self.sparse_y_true = bool(sparse_y_true)
         self.sparse_y_pred = bool(sparse_y_pred)
+        if self.target_class_ids is None:
+            return
         known = range(-self.num_classes, self.num_classes)
         if not self.target_class_ids or any(n not in known for n in self.target_class_ids):
             raise ArgumentError(
@@ -619,7 +621,8 @@ class IoU(Metric):
         counts = K.cast(state[0], K.floatx())
         both = K.sum(counts * K.eye(self.num_classes), axis=0)
         either = K.sum(counts, axis=0) + K.sum(counts, axis=1) - both
-        places = [n % self.num_classes for n in self.target_class_ids]
+        named = self.target_class_ids or range(self.num_classes)
+        places = [n % self.num_classes for n in named]
         times = K.constant(np.bincount(places, minlength=self.num_classes))
         occurs = K.cast(K.greater(either, 0.0), K.floatx())
         return quotient(K.sum(times * quotient(both, either)), K.sum(times * occurs))
@@ -649,9 +652,8 @@ class MeanIoU(IoU):
         sparse_y_pred: bool = True,
         axis: int = -1,
     ) -> None:
-        every = range(int(num_classes))
         super().__init__(
-            num_classes, every, name, dtype, ignore_class, sparse_y_true, sparse_y_pred, axis
+            num_classes, None, name, dtype, ignore_class, sparse_y_true, sparse_y_pred, axis
         )
 
 

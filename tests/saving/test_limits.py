@@ -478,16 +478,32 @@ def test_files_are_limited_as_texts_are(file_of, name, words, tmp_path):
     assert words in str(caught.value)
 
 
-def test_a_metric_in_a_file_is_limited(tmp_path):
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: ks.metrics.AUC(num_thresholds=50), "thresholds of AUC of shape .900000000"),
+        (lambda: ks.metrics.PrecisionAtRecall(0.5, 50), "thresholds of PrecisionAtRecall of shape"),
+    ],
+)
+def test_a_metric_in_a_file_is_limited(make, words, tmp_path):
     model = Sequential([Dense(2, input_shape=(4,))])
-    model.compile("sgd", "mse", metrics=[ks.metrics.AUC(num_thresholds=50)])
+    model.compile("sgd", "mse", metrics=[make()])
     model.save(tmp_path / "m.keras")
     with zipfile.ZipFile(tmp_path / "m.keras") as archive:
         config = archive.read("config.json").decode()
-    with pytest.warns(
-        KerascopeWarning, match="a metric is left out .* an AUC of shape \\(900000000"
-    ):
+    with pytest.warns(KerascopeWarning, match=f"a metric is left out .* {words}"):
         load_model(archive_with(config.replace(": 50", ": 900000000"), tmp_path))
+
+
+def test_counts_of_a_metric_in_a_file_are_limited(tmp_path):
+    for metric in (ks.metrics.MeanIoU(50), ks.metrics.OneHotIoU(50, [1])):
+        model = Sequential([Dense(2, input_shape=(4,))])
+        model.compile("sgd", "mse", metrics=[metric])
+        model.save(tmp_path / "m.keras")
+        with zipfile.ZipFile(tmp_path / "m.keras") as archive:
+            config = archive.read("config.json").decode()
+        with pytest.raises(ConfigError, match=r"total_confusion_matrix.* of shape .900000000, "):
+            load_model(archive_with(config.replace(": 50", ": 900000000"), tmp_path))
 
 
 def test_the_commands_that_read_a_file_have_an_option_without_limits(tmp_path, capsys, monkeypatch):
