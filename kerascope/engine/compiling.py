@@ -23,6 +23,7 @@ from kerascope.backend.graph import Placeholder, Tensor, Variable, as_tensor
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.comparison import not_equal
 from kerascope.backend.ops.reduction import mean
+from kerascope.backend.ops.shaping import squeeze
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import floatx, placeholder
 from kerascope.configured import plain
@@ -91,6 +92,11 @@ class Compilation:
         What the metrics with a state want to be written after each batch.
     stateful_metrics : dict of str to object
         The metrics with a state, by their names: to be reset before each epoch.
+    heeding_ranks : frozenset of int
+        Which of `targets` a loss or metric of the user's gets: in dialect "3" with the axes that
+        the data have.
+    flat_targets : frozenset of int
+        Of those, whose data have no last axis. They are fed with one, of size 1, as all others.
     """
 
     optimizer: Any
@@ -112,6 +118,8 @@ class Compilation:
     metrics_updates: list[Any] = field(default_factory=list)
     stateful_metrics: dict[str, Any] = field(default_factory=dict)
     trainable_weights: list[Variable] = field(default_factory=list)
+    flat_targets: frozenset[int] | None = frozenset()
+    heeding_ranks: frozenset[int] = frozenset()
 
     @property
     def trained(self) -> list[int]:
@@ -121,7 +129,23 @@ class Compilation:
 
 
 def compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any, Any, Compilation]:
-    """Build the loss graph of a model; yield a term at a time and return the `Compilation`."""
+    """Build the loss graph of a model; yield a term at a time and return the `Compilation`.
+
+    A loss or metric of the user's that takes no targets of the output's rank is, in dialect "3",
+    tried with such as have no last axis: which it gets the data will tell.
+    """
+    try:
+        return (yield from _compile_events(model, arguments.copy()))
+    except Exception as error:
+        if "flat_targets" in arguments or not habits().trains_as_keras_3:
+            raise
+        try:
+            return (yield from _compile_events(model, {**arguments, "flat_targets": None}))
+        except Exception:
+            raise error from None
+
+
+def _compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any, Any, Compilation]:
     target_tensors = arguments.pop("target_tensors", None)
     compiled = Compilation(**{**arguments, "optimizer": _optimizer(arguments["optimizer"])})
     names = model.output_names
@@ -131,6 +155,9 @@ def compile_events(model: Network, arguments: dict[str, Any]) -> Generator[Any, 
     compiled.sample_weight_modes = _sample_weight_modes(compiled.sample_weight_mode, names)
     compiled.target_tensors = _target_tensors(target_tensors, names)
     _make_placeholders(model, compiled)
+    compiled.heeding_ranks = _heeding_ranks(model, compiled)
+    if compiled.flat_targets is None:
+        compiled.flat_targets = compiled.heeding_ranks
     yield from _add_losses(model, compiled)
     yield from _add_metrics(model, compiled)
     if habits().trains_as_keras_3 and len(names) > 1:
@@ -243,6 +270,36 @@ def _make_placeholders(model: Network, compiled: Compilation) -> None:
         )
 
 
+# --- targets without a last axis, in dialect "3" --------------------------------------------------
+
+
+def _heeding_ranks(model: Network, compiled: Compilation) -> frozenset[int]:
+    if not habits().trains_as_keras_3:
+        return frozenset()
+    found = set()
+    for k, i in enumerate(compiled.trained):
+        loss, output = compiled.loss_functions[i], model.outputs[i]
+        asked = [resolve_metric(one, loss, output)[1] for one, _ in compiled.metrics_of_outputs[i]]
+        is_fed = compiled.target_tensors[i] is None and output.ndim > 1
+        if is_fed and (_heeds_ranks(loss) or any(map(_heeds_ranks, asked))):
+            found.add(k)
+    return frozenset(found)
+
+
+def _heeds_ranks(function: Any) -> bool:
+    """Tell whether it is the user's, and Keras 3 hands it targets with the axes that they have."""
+    if isinstance(function, metrics.Metric):
+        return _is_of_a_user(type(function).update_state)
+    return _is_of_a_user(type(function).call if isinstance(function, losses.Loss) else function)
+
+
+def _target_for(function: Any, compiled: Compilation, k: int) -> Tensor:
+    """Return the targets as a loss or a metric gets them."""
+    target = compiled.targets[k]
+    is_flat = k in (compiled.flat_targets or ()) and _heeds_ranks(function)
+    return squeeze(target, -1) if is_flat else target
+
+
 # --- losses ---------------------------------------------------------------------------------------
 
 
@@ -261,8 +318,12 @@ def _add_losses(model: Network, compiled: Compilation) -> Generator[Any, Any, No
         if weights.ndim > 1 and getattr(function, "reduction", "") == "mean_with_sample_weight":
             weights = weights_like(mean(model.outputs[i], axis=-1), weights)  # they are summed
         with name_scope(f"{name}_loss"):
+            target = compiled.targets[k]
+            # Of a function Keras 3 makes a loss that adds an axis where that makes ranks equal.
+            if isinstance(function, losses.Loss) or model.outputs[i].shape[-1] != 1:
+                target = _target_for(function, compiled, k)
             output_loss = weighted_masked_objective(function)(
-                compiled.targets[k], model.outputs[i], weights, masks[i]
+                target, model.outputs[i], weights, masks[i]
             )
             if len(terms) > 1:
                 compiled.metrics_tensors.append(output_loss)
@@ -303,7 +364,8 @@ def _add_metrics(model: Network, compiled: Compilation) -> Generator[Any, Any, N
                 compiled.metrics_names, name, names[i] if len(names) > 1 else "", weights
             )
             name = distinct_names([*compiled.metrics_names, name])[-1]
-            arguments = compiled.targets[k], model.outputs[i], weights, masks[i]
+            target = _target_for(function, compiled, k)
+            arguments = target, model.outputs[i], weights, masks[i]
             before = names[i] if len(names) > 1 else ""
             with name_scope(f"{names[i]}_metrics"):
                 if _is_of_a_user(function):

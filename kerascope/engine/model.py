@@ -56,6 +56,7 @@ from kerascope.engine.training_data import (
     check_lengths,
     check_targets,
     per_output_data,
+    ranks_of,
     split_off_validation,
     targets_as_arrays,
     weights_of_samples,
@@ -189,6 +190,8 @@ class Model(Network):
     stateful_metrics: dict[str, Any]
     sample_weight_modes: list[str | None]
     trained: list[int]
+    heeding_ranks: frozenset[int] = frozenset()
+    flat_targets: frozenset[int] = frozenset()
     train_function: Function | None = None
     test_function: Function | None = None
     predict_function: Function | None = None
@@ -653,7 +656,8 @@ class Model(Network):
 
     def _ready_for_generator(self, generator: Any, name: str) -> Any:
         """Make the model ready to run a function; if need be, a batch tells the input shapes."""
-        if self.outputs:
+        is_to_heed_ranks = bool(self.heeding_ranks) and self.train_function is None
+        if self.outputs and not (is_to_heed_ranks and name != "predict_function"):
             self._make_ready_for(name, None)
             return generator
         if hasattr(generator, "__getitem__") and hasattr(generator, "__len__"):
@@ -667,7 +671,10 @@ class Model(Network):
                 raise DataError(message) from None
             rest = WithFirst(first, batches)
         with_targets = name != "predict_function"
-        self._make_ready_for(name, split_item(first, with_targets=with_targets)[0])
+        x, y, _ = split_item(first, with_targets=with_targets)
+        self._make_ready_for(name, x)
+        if with_targets and self.heeding_ranks:
+            self._heed_ranks(self._of_targets(y), "generator")
         return rest
 
     # --- one batch --------------------------------------------------------------------------------
@@ -751,14 +758,15 @@ class Model(Network):
         self, x: Any, y: Any, sample_weight: Any, class_weight: Any, where: str
     ) -> tuple[list[Any], list[Any], list[Any]]:
         """Do the same; of samples that were given no weight, the weights are known ones."""
-        output_names, feed_targets = self.output_names, set(self._feed_targets)
         y, sample_weight, class_weight = map(self._of_targets, (y, sample_weight, class_weight))
-        names = [output_names[i] for i in self.trained]
-        fed = [k for k, target in enumerate(self.targets) if target in feed_targets]
+        if self.heeding_ranks:
+            self._heed_ranks(y, where)
+        names, fed = self._fed_targets()
         x_arrays = self._standardize_inputs(x)
         ranks: list[Any] = [(None,) * self.targets[k].ndim for k in fed]
         functions = [self.loss_functions[self.trained[k]] for k in fed]
-        y_arrays = targets_as_arrays(y, [names[k] for k in fed], ranks, functions)
+        flat = [k in self.flat_targets for k in fed]
+        y_arrays = targets_as_arrays(y, [names[k] for k in fed], ranks, functions, flat)
         check_lengths(x_arrays, y_arrays, [], where)
         check_targets(y_arrays, functions, [self.outputs[self.trained[k]] for k in fed])
         if not x_arrays and not y_arrays:  # the model reads variables
@@ -773,6 +781,33 @@ class Model(Network):
             rank = self.sample_weights[k].ndim
             weights.append(weights_of_samples(reference, given[k], classes[k], rank, name))
         return x_arrays, y_arrays, weights
+
+    def _fed_targets(self) -> tuple[list[str], list[int]]:
+        """Return the names of all outputs that have targets, and which of the targets are fed."""
+        output_names, feed_targets = self.output_names, set(self._feed_targets)
+        names = [output_names[i] for i in self.trained]
+        return names, [k for k, target in enumerate(self.targets) if target in feed_targets]
+
+    def _heed_ranks(self, y: Any, where: str) -> None:
+        """Compile anew if targets that functions of the user's get have other axes than was taken.
+
+        Once the model is trained it is too late: then they get them as the first ones were.
+        """
+        names, fed = self._fed_targets()
+        ranks = dict(zip(fed, ranks_of(y, [names[k] for k in fed]), strict=True))
+        flat = frozenset(k for k in self.heeding_ranks if ranks[k] == self.targets[k].ndim - 1)
+        if flat == self.flat_targets:
+            return
+        if self.train_function is None and where != "validation_data":
+            arguments = {name: vars(self)[name] for name in _COMPILE_ARGUMENTS}
+            self.compile_stage({**arguments, "flat_targets": flat}).run()
+            return
+        name = names[min(flat ^ self.flat_targets)]
+        warn(
+            f"{self.label}: {where}: targets of '{name}' have another number of axes than the "
+            f"first ones had; your loss or metric gets them as those were. Give all of them "
+            f"the same axes, or compile the model again."
+        )
 
     def _of_targets(self, given: Any) -> Any:
         """Return what is given for the outputs that have targets, if it comes for all outputs."""

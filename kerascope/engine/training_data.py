@@ -68,10 +68,17 @@ def as_arrays(data: Any, names: list[str], shapes: list[Shape | None], what: str
     ]
 
 
+def ranks_of(y: Any, names: list[str]) -> list[int]:
+    """Return how many axes the labels for each name have."""
+    return [len(np.shape(one)) for one in _listed(y, names, "y")]
+
+
 def targets_as_arrays(
-    y: Any, names: list[str], shapes: list[Shape], functions: list[Any]
+    y: Any, names: list[str], shapes: list[Shape], functions: list[Any], flat: Sequence[bool]
 ) -> list[Any]:
     """Return one array of labels for each name; class numbers may come without their last axis.
+
+    So may the others that are `flat`.
 
     Raises
     ------
@@ -79,8 +86,8 @@ def targets_as_arrays(
         As for `as_arrays`.
     """
     loose = [
-        None if takes_class_numbers(loss) and len(shape) > 2 else shape
-        for loss, shape in zip(functions, shapes, strict=True)
+        None if (is_flat or takes_class_numbers(loss)) and len(shape) > 2 else shape
+        for loss, shape, is_flat in zip(functions, shapes, flat, strict=True)
     ]
     arrays = as_arrays(y, names, loose, "y")
     for k, shape in enumerate(shapes):
