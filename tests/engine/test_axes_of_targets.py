@@ -1,6 +1,6 @@
 """Labels of shape (samples,) in losses and metrics of the user's own.
 
-In dialect "3" these get them as they are, else as a column; tests/keras3_scripts/labels_without_axis
+In dialect "3" these get them as they are, else as a column; keras3_scripts/labels_without_axis.py
 compares the numbers with Keras 3.
 """
 
