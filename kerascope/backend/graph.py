@@ -425,9 +425,22 @@ class Equality(Tensor):
 
     def __bool__(self) -> bool:
         x, y = self.sides
-        if not isinstance(y, Tensor):
-            return super().__bool__()
-        return (x is y) == (self.operator == "eq")
+        if isinstance(y, Tensor):
+            return (x is y) == (self.operator == "eq")
+        return bool(np.asarray(self)) if self._is_known else super().__bool__()
+
+    @property
+    def _is_known(self) -> bool:
+        """Whether variables are compared where no graph is made: then their numbers are."""
+        x, y = self.sides
+        known = isinstance(x, Variable) and (isinstance(y, Variable) or not isinstance(y, Tensor))
+        return known and not current_scope().makes_graph
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        if not self._is_known:
+            return super().__array__(dtype, copy)
+        compare = np.equal if self.operator == "eq" else np.not_equal
+        return np.asarray(compare(*map(np.asarray, self.sides)), dtype)
 
 
 class Placeholder(Tensor):

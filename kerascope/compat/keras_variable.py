@@ -60,11 +60,23 @@ class Variable(K.Variable):
     def __int__(self) -> int:
         return int(self.numpy())
 
+    def __eq__(self, other: object) -> Any:
+        is_tensor = isinstance(other, K.Tensor)  # lists of variables are searched by identity
+        return super().__eq__(other) if is_tensor else _EQUAL(self, other)
+
+    def __ne__(self, other: object) -> Any:
+        is_tensor = isinstance(other, K.Tensor)
+        return super().__ne__(other) if is_tensor else _NOT_EQUAL(self, other)
+
+    __hash__ = K.Variable.__hash__
+
 
 # Outside of layers and models they compute at once, as functions of `keras.ops` do.
+_EQUAL, _NOT_EQUAL = on_anything(K.Tensor.__eq__), on_anything(K.Tensor.__ne__)
 for _name in (
     *("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "pow", "rpow"),
-    *("matmul", "rmatmul", "neg", "abs", "lt", "le", "gt", "ge", "getitem"),
+    *("matmul", "rmatmul", "neg", "abs", "lt", "le", "gt", "ge", "getitem", "invert"),
+    *("floordiv", "rfloordiv", "mod", "rmod", "and", "rand", "or", "ror", "xor", "rxor"),
     "array_ufunc",
 ):
     setattr(Variable, f"__{_name}__", on_anything(getattr(K.Tensor, f"__{_name}__")))
