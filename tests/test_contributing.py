@@ -43,7 +43,7 @@ def test_the_op_of_the_page_keeps_what_every_op_keeps(added):
     rows, _ = added
     assert len(rows) == 2
     for row in rows:
-        test_ops.test_forward_agrees_with_plain_loops(row, "float64", 1e-12)
+        test_ops.test_forward_agrees_with_plain_loops(row)
         test_ops.test_gradient_agrees_with_finite_differences(row)
         test_ops.test_second_gradient_agrees_with_finite_differences_of_the_first(row)
         test_ops.test_op_is_a_value(row)
