@@ -76,7 +76,7 @@ from kerascope.errors import (
     RefusedError,
 )
 from kerascope.not_yet import UNCALLED_METHODS
-from kerascope.registry import did_you_mean
+from kerascope.registry import custom_object_scope, did_you_mean, get_custom_objects
 from kerascope.spellings import changed_habits, habits, translate
 from kerascope.stage import Stage, is_watched
 
@@ -192,6 +192,8 @@ class Model(Network):
     trained: list[int]
     heeding_ranks: frozenset[int] = frozenset()
     flat_targets: frozenset[int] = frozenset()
+    _has_trained_on_labels: bool = False
+    _known_at_compile: Mapping[str, Any] = MappingProxyType({})
     train_function: Function | None = None
     test_function: Function | None = None
     predict_function: Function | None = None
@@ -278,6 +280,8 @@ class Model(Network):
         vars(self).update(facts, trained=compiled.trained)
         self._waiting_to_compile = None
         self.train_function = self.test_function = None
+        self._has_trained_on_labels = False
+        self._known_at_compile = dict(get_custom_objects())
 
     def _forget_compilation(self) -> None:
         """Give up loss and functions: the outputs are others now, for which it is compiled anew."""
@@ -656,7 +660,7 @@ class Model(Network):
 
     def _ready_for_generator(self, generator: Any, name: str) -> Any:
         """Make the model ready to run a function; if need be, a batch tells the input shapes."""
-        is_to_heed_ranks = bool(self.heeding_ranks) and self.train_function is None
+        is_to_heed_ranks = bool(self.heeding_ranks) and not self._has_trained_on_labels
         if self.outputs and not (is_to_heed_ranks and name != "predict_function"):
             self._make_ready_for(name, None)
             return generator
@@ -798,9 +802,14 @@ class Model(Network):
         flat = frozenset(k for k in self.heeding_ranks if ranks[k] == self.targets[k].ndim - 1)
         if flat == self.flat_targets:
             return
-        if self.train_function is None and where != "validation_data":
+        if not self._has_trained_on_labels and where != "validation_data":
+            state = None if self.train_function is None else self.optimizer.get_weights()
             arguments = {name: vars(self)[name] for name in _COMPILE_ARGUMENTS}
-            self.compile_stage({**arguments, "flat_targets": flat}).run()
+            with custom_object_scope(dict(self._known_at_compile)):
+                self.compile_stage({**arguments, "flat_targets": flat}).run()
+            if state is not None:  # it comes from a file
+                self._make_train_function()
+                self.optimizer.set_weights(state)
             return
         name = names[min(flat ^ self.flat_targets)]
         warn(
@@ -826,6 +835,7 @@ class Model(Network):
         self, x: Any, y: Any, sample_weight: Any, class_weight: Any, phase: float, where: str
     ) -> list[Any]:
         x, y, weights = self._standardized(x, y, sample_weight, class_weight, where)
+        self._has_trained_on_labels |= bool(phase)
         return x + y + weights + self._flags(phase)
 
     def _ins_for(

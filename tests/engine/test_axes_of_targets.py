@@ -4,13 +4,16 @@ In dialect "3" these get them as they are, else as a column; keras3_scripts/labe
 compares the numbers with Keras 3.
 """
 
+import pickle
+import warnings
+
 import numpy as np
 import pytest
 
 from kerascope import backend as K
 from kerascope.errors import KerascopeWarning
 from kerascope.layers import Dense
-from kerascope.models import Sequential
+from kerascope.models import Sequential, load_model
 from kerascope.settings import config
 
 
@@ -80,3 +83,23 @@ def test_a_loss_that_takes_labels_of_no_rank_tells_its_own_error():
 
     with pytest.raises(ValueError, match="never works"):
         classifier("3", loss=broken)
+
+
+@pytest.mark.parametrize("way", ["keras", "h5", "pickle"])
+def test_a_model_from_a_file_heeds_the_axes_and_goes_on_where_it_was(way, tmp_path):
+    x = np.random.default_rng(0).normal(size=(4, 2))
+    model = classifier("3", optimizer="adam", metrics=[ranks])
+    model.fit(x, FLAT, verbose=0)
+    if way == "pickle":
+        twin = pickle.loads(pickle.dumps(model))
+    else:
+        model.save(tmp_path / f"m.{way}")
+        twin = load_model(tmp_path / f"m.{way}", custom_objects={"ranks": ranks})
+    RANKS.clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        one, other = (m.fit(x, FLAT, epochs=2, verbose=0, shuffle=False) for m in (model, twin))
+    assert RANKS == [1]
+    assert one.history == other.history
+    for mine, its in zip(model.optimizer.get_weights(), twin.optimizer.get_weights(), strict=True):
+        np.testing.assert_array_equal(mine, its)
