@@ -18,6 +18,7 @@ from kerascope.backend.program.profiling import (
     TRIALS,
     cost_of,
     differences,
+    lines_of,
     measure,
     statements_of,
     with_clock,
@@ -328,3 +329,12 @@ def test_what_cannot_be_measured_says_so(monkeypatch):
     monkeypatch.setattr(dispatch, "MOST_STEPS", 0)
     with pytest.raises(ArgumentError, match="mine: there is no program to profile"):
         measure(K.function([x], [K.exp(x)], name="mine"), [np.ones(2)])
+
+
+def test_the_times_of_all_lines_are_together_those_of_all_statements():
+    model = small_model()
+    measured_model(model)
+    draft = model.train_function.programs[-1].draft()
+    seconds = [float(number + 1) for number, _ in enumerate(statements_of(draft.source))]
+    lines = list(lines_of(draft, seconds))
+    assert sum(line.seconds for line in lines) == pytest.approx(sum(seconds))

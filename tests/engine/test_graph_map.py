@@ -11,8 +11,10 @@ from kerascope.engine.graph_map import (
     map_graph,
     map_stage,
 )
+from kerascope.engine.graph_map_keras1 import build_map_of_graph
 from kerascope.errors import CycleError, DisconnectedGraphError
 from kerascope.layers import Add, Concatenate, Dense
+from kerascope.stage import Stage
 
 
 def diamond():
@@ -206,3 +208,14 @@ def test_keras_1_visits_a_tower_once_for_every_depth_and_keras_2_once_for_every_
     assert new.visits == 1 + 8 * 3
     assert old.visits == 1 + sum(2 * k + 1 for k in range(1, 9)) == 81
     assert new.nodes_depths == old.nodes_depths
+
+
+def test_keras_1s_walk_lists_a_node_once_that_it_visits_at_several_depths():
+    x = Input((3,))
+    near = Dense(3)(x)
+    far = Dense(3)(Dense(3)(near))
+    model = Model(x, Add()([near, far]))
+    walk = Stage("map", build_map_of_graph(model.outputs, {}))
+    found = walk.run()
+    listed = found["nodes_in_decreasing_depth"]
+    assert found["visits"] > len(listed) == len(set(listed)) == 5

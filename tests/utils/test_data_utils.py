@@ -1,11 +1,13 @@
 import hashlib
 import io
 import tarfile
+from itertools import islice
 from pathlib import Path
 from urllib.error import URLError
 
 import pytest
 
+from kerascope.engine.training_utils import iter_sequence_infinite
 from kerascope.errors import ArgumentError, DataError, UnavailableError
 from kerascope.utils import Sequence, get_file, validate_file
 from kerascope.utils.data_utils import cache_folder
@@ -254,3 +256,14 @@ def test_extract_unpacks_what_an_earlier_call_only_fetched(server, cache):
     get_file("data.tgz", URL, extract=True)
     assert names_in(cache) == ["data.tgz", "empty.txt"]
     assert server.calls == [URL]
+
+
+def test_a_sequence_without_end_begins_again_from_its_first_batch():
+    class Three(Sequence):
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, index):
+            return index
+
+    assert list(islice(iter_sequence_infinite(Three()), 7)) == [0, 1, 2, 0, 1, 2, 0]
