@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from kerascope import backend as K
@@ -17,7 +18,6 @@ from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.broadcasting import promoted
 from kerascope.backend.ops.control import Where
 from kerascope.backend.ops.elementwise import floating
-from kerascope.backend.ops.places import ArgSort, TakeAlongAxis
 from kerascope.backend.shapes import normalize_axis
 from kerascope.callers import warn
 from kerascope.errors import ShapeError
@@ -352,6 +352,9 @@ def sparse_sigmoid(x: Tensor) -> Tensor:
     return (K.clip(floating(x), -1.0, 1.0) + 1.0) / 2.0
 
 
+_SORTING = "kerascope.backend.ops.places"  # loaded late: of all activations one sorts
+
+
 @_registry.register
 @at_once_on_arrays
 def sparsemax(x: Tensor, axis: int = -1) -> Tensor:
@@ -361,9 +364,10 @@ def sparsemax(x: Tensor, axis: int = -1) -> Tensor:
     ----------
     1. Martins, Astudillo: From Softmax to Sparsemax, 2016.
     """
+    places: Any = import_module(_SORTING)
     x = floating(x)
     axis = normalize_axis(axis, x.ndim, "sparsemax")
-    falling = TakeAlongAxis(axis)(x, ArgSort(axis, True)(x))
+    falling = places.TakeAlongAxis(axis)(x, places.ArgSort(axis, True)(x))
     number = K.cumsum(K.ones_like(x), axis)
     inside = K.cast(K.greater(1.0 + number * falling, K.cumsum(falling, axis)), x.dtype)
     level = (K.sum(inside * falling, axis, True) - 1.0) / K.sum(inside, axis, True)

@@ -759,11 +759,13 @@ class Muon(DecayingOptimizer):
     ) -> Updates:
         grads = yield self.gradients_stage(loss, params)
         lr, t = self._rate(), self._time()
-        ms, vs = self._make_slots("m", params), self._make_slots("v", params)
+        by_adam = [p for p in params if self._is_for_adam(p)]
+        ms, vs = self._make_slots("m", params), self._make_slots("v", by_adam)
+        v_of = dict(zip(by_adam, vs, strict=True))
         updates: list[Pair] = []
-        for p, g, m, v in zip(params, grads, ms, vs, strict=True):
+        for p, g, m in zip(params, grads, ms, strict=True):
             with naming(p):
-                if self._is_for_adam(p):
+                if (v := v_of.get(p)) is not None:
                     share, rate = self.adam_weight_decay or 0.0, lr * self.adam_lr_ratio
                     rate *= K.sqrt(1.0 - K.pow(self.adam_beta_2, t))
                     rate /= 1.0 - K.pow(self.adam_beta_1, t)
@@ -779,8 +781,7 @@ class Muon(DecayingOptimizer):
             pairs.append(K.update(p, new_p))
             updates.extend(pairs)
             yield ParameterUpdate(p, g, tuple(pairs))
-        kept = (v for p, v in zip(params, vs, strict=True) if self._is_for_adam(p))
-        return self._keep([*ms, *kept], updates)
+        return self._keep([*ms, *vs], updates)
 
     def _orthogonal(self, g: Tensor) -> Tensor:
         rows, columns = (int(size or 0) for size in g.shape)
