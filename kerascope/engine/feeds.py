@@ -390,6 +390,25 @@ class WithFirst:
         return self._waiting.pop() if self._waiting else next(self.rest)
 
 
+def read_first(source: Any) -> tuple[Any, Any]:
+    """Return the first batch of a generator or a `Sequence`, and what gives all its batches.
+
+    Raises
+    ------
+    DataError
+        There is none.
+    """
+    if hasattr(source, "__getitem__") and hasattr(source, "__len__"):
+        return source[numbers_of_a_pass(source, shuffle=False)[0]], source
+    batches = iterator_of(source)
+    try:
+        first = next(batches)
+    except StopIteration:
+        message = "the generator ended before its first batch; expected one."
+        raise DataError(message) from None
+    return first, WithFirst(first, batches)
+
+
 class SampleCount(int):
     """A number of samples where a number of batches is expected: how Keras 1 measures an epoch."""
 

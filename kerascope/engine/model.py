@@ -37,29 +37,30 @@ from kerascope.engine.base_layer import layers_within
 from kerascope.engine.calling import call_in_its_phases, enter_operations, mask_of, may_ask
 from kerascope.engine.compiling import Compilation, compile_events
 from kerascope.engine.feeds import (
-    WithFirst,
     WorkerOptions,
     feed_of,
     generator_arguments,
     generator_feed,
-    iterator_of,
     makes_batches,
+    read_first,
     split_item,
 )
 from kerascope.engine.input_layer import Input
 from kerascope.engine.network import Network
 from kerascope.engine.pickling import pickle_model, unpickle_model
-from kerascope.engine.structures import by_names, listed_with_structure, packed
+from kerascope.engine.structures import listed_with_structure, packed
 from kerascope.engine.training_data import (
     KnownBatches,
-    as_arrays,
     check_lengths,
-    check_targets,
-    per_output_data,
+    data_as_arrays,
+    fed_targets,
+    inputs_as_arrays,
+    note_arrays,
+    of_trained_outputs,
     ranks_of,
+    ready_arrays,
     split_off_validation,
-    targets_as_arrays,
-    weights_of_samples,
+    with_own_weights,
 )
 from kerascope.engine.training_loop import (
     TRAINED,
@@ -67,7 +68,6 @@ from kerascope.engine.training_loop import (
     predict_events,
     train_events,
 )
-from kerascope.engine.workers import numbers_of_a_pass
 from kerascope.errors import (
     ArgumentError,
     DataError,
@@ -418,16 +418,10 @@ class Model(Network):
     ) -> Generator[Any, Any, History]:
         callbacks = checked_callbacks(options.callbacks)
         weights = options.sample_weight, options.class_weight
-        is_plain = weights[0] is None and weights[1] is None and not options.validation_split
-        ins = self._ready_ins("train_function", x, y, 1.0) if is_plain else None
-        if ins is None:
-            self._make_ready_for("train_function", x)
-            ins = self._ins(x, y, *weights, 1.0, "fit")
-            if is_plain and self.train_function is not None:
-                self._note_batch("train_function", x, y, ins)
+        ins = self._ins_for("train_function", x, y, weights, "fit", makes=False)
         ins, val_ins = self._with_validation(ins, options.validation_data, options.validation_split)
         if callbacks:
-            val_ins = self._open_to_callbacks(val_ins)
+            val_ins = with_own_weights(val_ins, self._first_weight)
         batch_size, steps = options.batch_size, options.validation_steps
         feed = self._labelled_feed(ins, batch_size, options.steps_per_epoch, options.shuffle)
         feed.goes_on = True
@@ -483,14 +477,14 @@ class Model(Network):
         """
         if makes_batches(x):
             return self.predict_generator(x, steps=steps, verbose=verbose, callbacks=callbacks)
-        ins = self._ready_ins("predict_function", x, None, 0.0)
+        ins = ready_arrays(self, "predict_function", x, None, 0.0)
         if ins is None:
             self._make_ready_for("predict_function", x)
-            arrays = self._standardize_inputs(x)
+            arrays = inputs_as_arrays(self, x)
             check_lengths(arrays, [], [], "predict")
             ins = arrays + self._flags(0.0)
             self._make_predict_function()
-            self._note_batch("predict_function", x, None, ins)
+            note_arrays(self, "predict_function", x, None, ins)
         f = self._make_predict_function()
         known = self._known_batches["predict_function"]
         is_one = steps is None and known.is_one_batch(ins, batch_size)
@@ -560,10 +554,9 @@ class Model(Network):
             )
             val_feed = None
             if isinstance(data, (tuple, list)):
-                x, y, *rest = data
-                weights = rest[0] if rest else None
-                val_ins = self._ins(x, y, weights, None, 0.0, "validation_data")
-                val_ins = self._open_to_callbacks(val_ins) if callbacks else val_ins
+                val_ins = self._validation_ins(data)
+                if callbacks:
+                    val_ins = with_own_weights(val_ins, self._first_weight)
                 steps = steps if habits().steps_are_batches else None
                 val_feed = self._labelled_feed(val_ins, options.validation_batch_size, steps)
             elif data is not None:
@@ -591,15 +584,10 @@ class Model(Network):
         """
         given, workers = generator_arguments("evaluate_generator", _OVER_BATCHES, args, kwargs)
         generator = self._ready_for_generator(generator, "test_function")
-        f = self._make_test_function()
-
-        def loop(feed: Any, verbose: int, callbacks: Any) -> Any:
-            return evaluate_events(f, feed, self, verbose, unheard=True, callbacks=callbacks)
-
-        standardize = self._standardizer(0.0)
-        return unpack_singleton(
-            self._over_batches("evaluate", loop, generator, standardize, workers, **given)
-        )
+        f, steps = self._make_test_function(), given.pop("steps", None)
+        with generator_feed(generator, steps, self._standardizer(0.0), False, workers) as feed:
+            events = evaluate_events(f, feed, self, unheard=True, **given)
+            return unpack_singleton(Stage("evaluate", events, self).run())
 
     def predict_generator(self, generator: Any, *args: Any, **kwargs: Any) -> Any:
         """Return the outputs for batches that a generator or a `Sequence` makes.
@@ -616,45 +604,23 @@ class Model(Network):
         """
         given, workers = generator_arguments("predict_generator", _OVER_BATCHES, args, kwargs)
         generator = self._ready_for_generator(generator, "predict_function")
-        f = self._make_predict_function()
+        f, steps = self._make_predict_function(), given.pop("steps", None)
 
         def standardize(item: Any) -> list[Any]:
             x, _, _ = split_item(item, with_targets=False)
-            return self._standardize_inputs(x) + self._flags(0.0)
+            return inputs_as_arrays(self, x) + self._flags(0.0)
 
-        def loop(feed: Any, verbose: int, callbacks: Any) -> Any:
-            return predict_events(f, feed, verbose, True, self, callbacks)
-
-        outs = self._over_batches("predict", loop, generator, standardize, workers, **given)
-        return packed(self._output_structure, outs)
-
-    def _over_batches(
-        self,
-        name: str,
-        loop: Callable[[Any, int, Any], Any],
-        generator: Any,
-        standardize: Callable[[Any], list[Any]],
-        workers: WorkerOptions,
-        steps: int | None = None,
-        verbose: int = 0,
-        callbacks: Any = None,
-    ) -> Any:
-        """Run a loop once over batches: what evaluating and predicting share."""
         with generator_feed(generator, steps, standardize, False, workers) as feed:
-            return Stage(name, loop(feed, verbose, callbacks), self).run()
+            events = predict_events(f, feed, unheard=True, model=self, **given)
+            return packed(self._output_structure, Stage("predict", events, self).run())
 
     def _standardizer(self, phase: float, class_weight: Any = None) -> Callable[[Any], list[Any]]:
         name = "train_function" if phase else "test_function"
 
         def standardize(item: Any) -> list[Any]:
             x, y, sample_weight = split_item(item, with_targets=True)
-            is_plain = sample_weight is None and class_weight is None
-            ins = self._ready_ins(name, x, y, phase) if is_plain else None
-            if ins is None:
-                ins = self._ins(x, y, sample_weight, class_weight, phase, "generator")
-                if is_plain and getattr(self, name) is not None:
-                    self._note_batch(name, x, y, ins)
-            return ins
+            weights = sample_weight, class_weight
+            return self._ins_for(name, x, y, weights, "generator", makes=False)
 
         return standardize
 
@@ -664,22 +630,13 @@ class Model(Network):
         if self.outputs and not (is_to_heed_ranks and name != "predict_function"):
             self._make_ready_for(name, None)
             return generator
-        if hasattr(generator, "__getitem__") and hasattr(generator, "__len__"):
-            first, rest = generator[numbers_of_a_pass(generator, shuffle=False)[0]], generator
-        else:
-            batches = iterator_of(generator)
-            try:
-                first = next(batches)
-            except StopIteration:
-                message = "the generator ended before its first batch; expected one."
-                raise DataError(message) from None
-            rest = WithFirst(first, batches)
+        first, generator = read_first(generator)
         with_targets = name != "predict_function"
         x, y, _ = split_item(first, with_targets=with_targets)
         self._make_ready_for(name, x)
         if with_targets and self.heeding_ranks:
-            self._heed_ranks(self._of_targets(y), "generator")
-        return rest
+            self._heed_ranks(of_trained_outputs(self, y), "generator")
+        return generator
 
     # --- one batch --------------------------------------------------------------------------------
 
@@ -706,15 +663,15 @@ class Model(Network):
 
     def predict_on_batch(self, x: Any) -> Any:
         """Return the outputs for one batch."""
-        ins = self._ready_ins("predict_function", x, None, 0.0)
+        ins = ready_arrays(self, "predict_function", x, None, 0.0)
         if ins is None:
             self._make_ready_for("predict_function", x)
-            arrays = self._standardize_inputs(x)
+            arrays = inputs_as_arrays(self, x)
             ins = arrays + self._flags(0.0)
             self._make_predict_function()
             lengths = {array.shape[0] for array in arrays}
             if len(lengths) == 1 and 0 not in lengths:  # `predict` would take them too
-                self._note_batch("predict_function", x, None, ins)
+                note_arrays(self, "predict_function", x, None, ins)
         return packed(self._output_structure, self._make_predict_function()(ins))
 
     def _of_one_batch(self, function: Function, ins: list[Any]) -> list[Any]:
@@ -735,17 +692,6 @@ class Model(Network):
 
     # --- data that fit the model ------------------------------------------------------------------
 
-    def _standardize_inputs(self, x: Any) -> list[Any]:
-        if isinstance(self._input_structure, dict) and isinstance(x, (list, tuple)) and len(x) > 1:
-            warn(
-                f"{self.label}: its inputs are a dict, and x is a list, which is taken in the "
-                f"order {self.input_names}. Pass a dict by these names."
-            )
-        x = by_names(self._input_structure, self.input_names, x)
-        by_tensor = dict(zip(self.inputs, self.names_for(x), strict=True))
-        names = [by_tensor[t] for t in self._feed_inputs]
-        return as_arrays(x, names, [t.shape for t in self._feed_inputs], "x")
-
     def _standardize_user_data(
         self,
         x: Any,
@@ -755,49 +701,15 @@ class Model(Network):
         where: str = "fit",
     ) -> tuple[list[Any], list[Any], list[Any]]:
         """Return arrays for inputs, targets and sample weights, checked against each other."""
-        x, y, weights = self._standardized(x, y, sample_weight, class_weight, where)
+        x, y, weights = data_as_arrays(self, x, y, sample_weight, class_weight, where)
         return x, y, [array if array.flags.writeable else array.copy() for array in weights]
-
-    def _standardized(
-        self, x: Any, y: Any, sample_weight: Any, class_weight: Any, where: str
-    ) -> tuple[list[Any], list[Any], list[Any]]:
-        """Do the same; of samples that were given no weight, the weights are known ones."""
-        y, sample_weight, class_weight = map(self._of_targets, (y, sample_weight, class_weight))
-        if self.heeding_ranks:
-            self._heed_ranks(y, where)
-        names, fed = self._fed_targets()
-        x_arrays = self._standardize_inputs(x)
-        ranks: list[Any] = [(None,) * self.targets[k].ndim for k in fed]
-        functions = [self.loss_functions[self.trained[k]] for k in fed]
-        flat = [k in self.flat_targets for k in fed]
-        y_arrays = targets_as_arrays(y, [names[k] for k in fed], ranks, functions, flat)
-        check_lengths(x_arrays, y_arrays, [], where)
-        check_targets(y_arrays, functions, [self.outputs[self.trained[k]] for k in fed])
-        if not x_arrays and not y_arrays:  # the model reads variables
-            if sample_weight is not None or class_weight is not None:
-                raise DataError(f"{where}: weights of samples came without samples; expected none.")
-            return [], [], []
-        given = per_output_data(sample_weight, names, "sample_weight")
-        classes = per_output_data(class_weight, names, "class_weight")
-        weights = []
-        for k, name in enumerate(names):
-            reference = y_arrays[fed.index(k)] if k in fed else (x_arrays or y_arrays)[0]
-            rank = self.sample_weights[k].ndim
-            weights.append(weights_of_samples(reference, given[k], classes[k], rank, name))
-        return x_arrays, y_arrays, weights
-
-    def _fed_targets(self) -> tuple[list[str], list[int]]:
-        """Return the names of all outputs that have targets, and which of the targets are fed."""
-        output_names, feed_targets = self.output_names, set(self._feed_targets)
-        names = [output_names[i] for i in self.trained]
-        return names, [k for k, target in enumerate(self.targets) if target in feed_targets]
 
     def _heed_ranks(self, y: Any, where: str) -> None:
         """Compile anew if targets that functions of the user's get have other axes than was taken.
 
         Once the model is trained it is too late: then they get them as the first ones were.
         """
-        names, fed = self._fed_targets()
+        names, fed = fed_targets(self)
         ranks = dict(zip(fed, ranks_of(y, [names[k] for k in fed]), strict=True))
         flat = frozenset(k for k in self.heeding_ranks if ranks[k] == self.targets[k].ndim - 1)
         if flat == self.flat_targets:
@@ -818,60 +730,39 @@ class Model(Network):
             f"the same axes, or compile the model again."
         )
 
-    def _of_targets(self, given: Any) -> Any:
-        """Return what is given for the outputs that have targets, if it comes for all outputs."""
-        names = self.output_names
-        given = by_names(self._output_structure, names, given)
-        if len(self.trained) == len(names):
-            return given
-        left_out = set(names) - {names[i] for i in self.trained}
-        if isinstance(given, dict):
-            return {key: value for key, value in given.items() if key not in left_out}
-        is_listed = isinstance(given, (list, tuple)) and len(given) == len(names)
-        is_listed = is_listed and all(hasattr(one, "shape") for one in given)
-        return [given[i] for i in self.trained] if is_listed else given
-
     def _ins(
         self, x: Any, y: Any, sample_weight: Any, class_weight: Any, phase: float, where: str
     ) -> list[Any]:
-        x, y, weights = self._standardized(x, y, sample_weight, class_weight, where)
+        x, y, weights = data_as_arrays(self, x, y, sample_weight, class_weight, where)
         self._has_trained_on_labels |= bool(phase)
         return x + y + weights + self._flags(phase)
 
     def _ins_for(
-        self, name: str, x: Any, y: Any, weights: tuple[Any, Any], where: str
+        self,
+        name: str,
+        x: Any,
+        y: Any,
+        weights: tuple[Any, Any],
+        where: str,
+        *,
+        makes: bool = True,
     ) -> list[Any]:
-        """Make the model and one of its functions ready; return what that takes of these data."""
+        """Return what one of the functions takes of these data; make it, unless that comes later.
+
+        `weights` are those of samples and of classes. Data that are known to fit are not looked at.
+        """
         phase = 1.0 if name == "train_function" else 0.0
         sample_weight, class_weight = weights
         is_plain = sample_weight is None and class_weight is None
-        ins = self._ready_ins(name, x, y, phase) if is_plain else None
+        ins = ready_arrays(self, name, x, y, phase) if is_plain else None
         if ins is None:
             self._make_ready_for(name, x)
             ins = self._ins(x, y, *weights, phase, where)
-            getattr(self, f"_make_{name}")()
-            if is_plain:
-                self._note_batch(name, x, y, ins)
+            if makes:
+                getattr(self, f"_make_{name}")()
+            if is_plain and getattr(self, name) is not None:
+                note_arrays(self, name, x, y, ins)
         return ins
-
-    def _ready_ins(self, name: str, x: Any, y: Any, phase: float) -> list[Any] | None:
-        """Return what a function takes if such data came before; None if they must be checked."""
-        known = self._known_batches.get(name)
-        if known is None or known.function is not getattr(self, name):
-            return None
-        return known.arrays(x, y, phase)
-
-    def _note_batch(self, name: str, x: Any, y: Any, ins: list[Any]) -> None:
-        """Note that data such as these were fit for a function."""
-        known = self._known_batches.get(name)
-        function = getattr(self, name)
-        if known is None or known.function is not function or not known.is_current:
-            is_to_train = name == "train_function"
-            if is_to_train and self._is_trainable_elsewhere():
-                return  # the warning is due again at the next batch
-            known = KnownBatches(function, layers_within(self) if is_to_train else ())
-            self._known_batches = {**self._known_batches, name: known}
-        known.note(x, y, ins)
 
     def _is_trainable_elsewhere(self) -> bool:
         """Tell whether `trainable` was changed after `compile`."""
@@ -905,7 +796,7 @@ class Model(Network):
     ) -> Any:
         """Return a feed of inputs, targets and weights of samples, which knows the weights."""
         feed = self._feed(ins, batch_size, steps, shuffle)
-        feed.first_weight = len(self._feed_inputs) + len(self._feed_targets)
+        feed.first_weight = self._first_weight
         return feed
 
     def _with_validation(
@@ -913,28 +804,21 @@ class Model(Network):
     ) -> tuple[list[Any], list[Any]]:
         """Return the arrays to train on and those to evaluate on."""
         if validation_data is not None:
-            if not isinstance(validation_data, (list, tuple)) or len(validation_data) not in (2, 3):
-                raise DataError(
-                    "fit: validation_data: expected a tuple (x, y) or (x, y, sample_weight)."
-                )
-            x, y, *weights = validation_data
-            return ins, self._ins(
-                x, y, weights[0] if weights else None, None, 0.0, "validation_data"
-            )
+            return ins, self._validation_ins(validation_data)
         if validation_split:
             flags = self._flags(1.0)
             arrays, held_out = split_off_validation(ins[: len(ins) - len(flags)], validation_split)
             return arrays + flags, held_out + self._flags(0.0)
         return ins, []
 
-    def _open_to_callbacks(self, ins: list[Any]) -> list[Any]:
-        """Return the arrays of the validation with weights that a callback may write to.
-
-        Callbacks find these arrays in their `validation_data`, and known ones are for reading only.
-        """
-        first = len(self._feed_inputs) + len(self._feed_targets)
-        weights = [w.copy() if isinstance(w, np.ndarray) else w for w in ins[first:]]
-        return ins[:first] + weights
+    def _validation_ins(self, data: Any) -> list[Any]:
+        """Return the arrays for the test function of (x, y) or (x, y, sample_weight)."""
+        if not isinstance(data, (list, tuple)) or len(data) not in (2, 3):
+            raise DataError(
+                "fit: validation_data: expected a tuple (x, y) or (x, y, sample_weight)."
+            )
+        x, y, sample_weight = (*data, None)[:3]
+        return self._ins(x, y, sample_weight, None, 0.0, "validation_data")
 
     # --- a model that was not told its input shape ------------------------------------------------
 
@@ -1030,6 +914,11 @@ class Model(Network):
     def _feed_sample_weights(self) -> list[Tensor]:
         """The placeholders of the weights; where no array is fed, they keep their default, 1."""
         return self.sample_weights if self._feed_inputs or self._feed_targets else []
+
+    @property
+    def _first_weight(self) -> int:
+        """Where the weights of samples begin among the arrays for a function."""
+        return len(self._feed_inputs) + len(self._feed_targets)
 
     def _flags(self, phase: float) -> list[float]:
         """Return the value for the learning phase's placeholder, if the model has it.

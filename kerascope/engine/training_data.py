@@ -29,13 +29,102 @@ from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import PHASE, learning_phase
 from kerascope.callers import warn
 from kerascope.engine.arguments import to_list
-from kerascope.engine.base_layer import Layer
+from kerascope.engine.base_layer import Layer, layers_within
 from kerascope.engine.feeds import USUAL_BATCH_SIZE
+from kerascope.engine.structures import by_names
 from kerascope.errors import ArgumentError, DataError, DtypeError
 from kerascope.losses.classes import takes_class_numbers, wants_targets_like_predictions
 from kerascope.registry import did_you_mean
 from kerascope.settings import config
 from kerascope.spellings import habits
+
+# --- the data of a model --------------------------------------------------------------------------
+
+
+def inputs_as_arrays(model: Any, x: Any) -> list[Any]:
+    """Return one array for each Input that is fed, from a list or a dict by names."""
+    structure = model._input_structure
+    if isinstance(structure, dict) and isinstance(x, (list, tuple)) and len(x) > 1:
+        warn(
+            f"{model.label}: its inputs are a dict, and x is a list, which is taken in the "
+            f"order {model.input_names}. Pass a dict by these names."
+        )
+    x = by_names(structure, model.input_names, x)
+    by_tensor = dict(zip(model.inputs, model.names_for(x), strict=True))
+    fed = model._feed_inputs
+    return as_arrays(x, [by_tensor[t] for t in fed], [t.shape for t in fed], "x")
+
+
+def data_as_arrays(
+    model: Any, x: Any, y: Any, sample_weight: Any, class_weight: Any, where: str
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """Return arrays for a compiled model's inputs, targets and weights of samples.
+
+    They are checked against each other. Of samples that were given no weight, the weights are known
+    ones, which are for reading only.
+
+    Raises
+    ------
+    DataError
+        They do not fit the model, or each other; the message begins with `where`.
+    """
+    given = (of_trained_outputs(model, one) for one in (y, sample_weight, class_weight))
+    y, sample_weight, class_weight = given
+    if model.heeding_ranks:
+        model._heed_ranks(y, where)
+    names, fed = fed_targets(model)
+    x_arrays = inputs_as_arrays(model, x)
+    ranks: list[Any] = [(None,) * model.targets[k].ndim for k in fed]
+    functions = [model.loss_functions[model.trained[k]] for k in fed]
+    flat = [k in model.flat_targets for k in fed]
+    y_arrays = targets_as_arrays(y, [names[k] for k in fed], ranks, functions, flat)
+    check_lengths(x_arrays, y_arrays, [], where)
+    check_targets(y_arrays, functions, [model.outputs[model.trained[k]] for k in fed])
+    if not x_arrays and not y_arrays:  # the model reads variables
+        if sample_weight is not None or class_weight is not None:
+            raise DataError(f"{where}: weights of samples came without samples; expected none.")
+        return [], [], []
+    by_sample = per_output_data(sample_weight, names, "sample_weight")
+    by_class = per_output_data(class_weight, names, "class_weight")
+    weights = []
+    for k, name in enumerate(names):
+        reference = y_arrays[fed.index(k)] if k in fed else (x_arrays or y_arrays)[0]
+        rank = model.sample_weights[k].ndim
+        weights.append(weights_of_samples(reference, by_sample[k], by_class[k], rank, name))
+    return x_arrays, y_arrays, weights
+
+
+def fed_targets(model: Any) -> tuple[list[str], list[int]]:
+    """Return the names of all outputs that have targets, and which of the targets are fed."""
+    output_names, fed = model.output_names, set(model._feed_targets)
+    names = [output_names[i] for i in model.trained]
+    return names, [k for k, target in enumerate(model.targets) if target in fed]
+
+
+def of_trained_outputs(model: Any, given: Any) -> Any:
+    """Return what is given for the outputs that have targets, if it comes for all outputs."""
+    names, trained = model.output_names, model.trained
+    given = by_names(model._output_structure, names, given)
+    if len(trained) == len(names):
+        return given
+    left_out = set(names) - {names[i] for i in trained}
+    if isinstance(given, dict):
+        return {key: value for key, value in given.items() if key not in left_out}
+    is_listed = isinstance(given, (list, tuple)) and len(given) == len(names)
+    is_listed = is_listed and all(hasattr(one, "shape") for one in given)
+    return [given[i] for i in trained] if is_listed else given
+
+
+def with_own_weights(ins: list[Any], first_weight: int) -> list[Any]:
+    """Return a function's arrays with weights of samples that may be written to.
+
+    Callbacks find these arrays in their `validation_data`, and known ones are for reading only.
+    """
+    weights = [w.copy() if isinstance(w, np.ndarray) else w for w in ins[first_weight:]]
+    return ins[:first_weight] + weights
+
+
+# --- one array for each name ----------------------------------------------------------------------
 
 
 def as_arrays(data: Any, names: list[str], shapes: list[Shape | None], what: str) -> list[Any]:
@@ -475,6 +564,28 @@ class KnownBatches:
         if self._asked:
             state += [(x.trainable, len(x._trainable_weights)) for x in self._asked]
         return state
+
+
+def ready_arrays(model: Any, name: str, x: Any, y: Any, phase: float) -> list[Any] | None:
+    """Return what a model's function takes if such data came before; None if not."""
+    known = model._known_batches.get(name)
+    if known is None or known.function is not getattr(model, name):
+        return None
+    arrays: list[Any] | None = known.arrays(x, y, phase)
+    return arrays
+
+
+def note_arrays(model: Any, name: str, x: Any, y: Any, ins: list[Any]) -> None:
+    """Note that data such as these were fit for a model's function."""
+    known = model._known_batches.get(name)
+    function = getattr(model, name)
+    if known is None or known.function is not function or not known.is_current:
+        is_to_train = name == "train_function"
+        if is_to_train and model._is_trainable_elsewhere():
+            return  # the warning is due again at the next batch
+        known = KnownBatches(function, layers_within(model) if is_to_train else ())
+        model._known_batches = {**model._known_batches, name: known}
+    known.note(x, y, ins)
 
 
 def _look_of(x: Any, y: Any) -> Any:

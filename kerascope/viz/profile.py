@@ -26,6 +26,7 @@ from kerascope.backend.program.profiling import MeasuredLine, measure
 from kerascope.engine.model import Model
 from kerascope.engine.network import Network
 from kerascope.engine.node_ids import clean
+from kerascope.engine.training_data import inputs_as_arrays
 from kerascope.errors import ArgumentError, DtypeError, NotCompiledError
 from kerascope.printable import printable
 from kerascope.registry import did_you_mean
@@ -357,7 +358,7 @@ def function_of(
         return function, None
     if of == "predict":
         model._make_ready(x, to_train=False)
-        inputs = model._standardize_inputs(x) + model._flags(0.0)
+        inputs = inputs_as_arrays(model, x) + model._flags(0.0)
         return model._make_predict_function(), _rows(inputs, batch_size)
     if not model.is_compiled:
         raise NotCompiledError(f"profile: {model.name} has no loss; model.compile(...) it first.")

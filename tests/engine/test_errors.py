@@ -327,6 +327,14 @@ def test_arguments_of_fit_that_make_no_sense(arguments, words):
         compiled().fit(X, Y, verbose=0, **arguments)
 
 
+@pytest.mark.parametrize("data", [(X,), (X, Y, None, Y)], ids=["x alone", "four arrays"])
+@pytest.mark.parametrize("road", ["fit", "fit_generator"])
+def test_validation_data_of_neither_two_nor_three_parts_are_refused(road, data):
+    given = (X, Y) if road == "fit" else (iter([(X, Y)]), 1)
+    with pytest.raises(DataError, match=r"validation_data: expected a tuple \(x, y\) or"):
+        getattr(compiled(), road)(*given, validation_data=data, verbose=0)
+
+
 @pytest.mark.parametrize(
     ("bad", "words"),
     [
