@@ -17,6 +17,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "image_data_format": ("channels_last", "channels_first"),
     "dialect": ("1.2", "2.2", "3"),
 }
+SETTINGS = ("floatx", "epsilon", "image_data_format", "dialect")
 DIALECT_VARIABLE = "KERASCOPE_DIALECT"
 USUAL_DIALECT = "2.2"
 VERIFY_VARIABLE = "KERASCOPE_VERIFY"
@@ -89,13 +90,12 @@ class Config:
         elif name == "epsilon":
             value = _checked_epsilon(value)
         else:
-            known = ", ".join([*_CHOICES, "epsilon"])
+            known = ", ".join(SETTINGS)
             raise ArgumentError(f"config: no setting {name!r}; expected one of {known}.")
         super().__setattr__(name, value)
 
     def __repr__(self) -> str:
-        names = ("floatx", "epsilon", "image_data_format", "dialect")
-        inner = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+        inner = ", ".join(f"{name}={getattr(self, name)!r}" for name in SETTINGS)
         return f"Config({inner})"
 
 

@@ -556,7 +556,9 @@ class GeneratorFeed(Feed):
                 self.source.on_epoch_end()
 
     def _begin_pass(self) -> None:
-        """Note which batches of a Sequence are to be read, in their order."""
+        """Tell a Sequence that a pass begins, and note its batches in the order to read them."""
+        if hasattr(self.source, "on_epoch_begin"):
+            self.source.on_epoch_begin()
         self._left = deque(numbers_of_a_pass(self.source, self.shuffle))
 
     def _numbered_items(self, done: int) -> Iterator[Any]:
@@ -686,12 +688,11 @@ class WorkerFeed(GeneratorFeed):
 def _options_for(source: Any, workers: WorkerOptions) -> WorkerOptions:
     """Return who makes the batches; if `fit` was not told, a Sequence may say so itself."""
     number = getattr(source, "workers", 1)
-    if workers != WorkerOptions() or number == 1:
+    processes = bool(getattr(source, "use_multiprocessing", False))
+    if workers != WorkerOptions() or (number == 1 and not processes):
         return workers
     return WorkerOptions(
-        getattr(source, "max_queue_size", workers.max_queue_size),
-        number,
-        bool(getattr(source, "use_multiprocessing", False)),
+        getattr(source, "max_queue_size", workers.max_queue_size), number, processes
     )
 
 

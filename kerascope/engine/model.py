@@ -521,9 +521,19 @@ class Model(Network):
             How many threads make batches; 0: none, they are made here, when they are needed. That
             is also what happens if `workers` is not given (Keras starts one thread then).
         use_multiprocessing : bool
-            The workers are processes.
+            The workers are processes: for work in Python itself, which threads do one after the
+            other. They are forked on Linux. Elsewhere, and if the script told
+            `multiprocessing.set_start_method` so, each is a fresh Python: the script's work must
+            stand under `if __name__ == "__main__":`, and the Sequence be one that can be pickled.
         shuffle : bool
             Read a Sequence's batches in another order each epoch. Default True.
+
+        Raises
+        ------
+        DtypeError
+            The generator cannot be sent to a process that is not forked.
+        WorkerError
+            A process ended before it gave its batch; or the script has no such `if`.
 
         Notes
         -----

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+import random
 import signal
 import sys
 import threading
@@ -28,6 +29,7 @@ import numpy as np
 from kerascope.backend.ops.random import fresh_seed
 from kerascope.callers import warn
 from kerascope.errors import ArgumentError, DataError, DtypeError, WorkerError
+from kerascope.settings import SETTINGS, config
 
 Source = Any  # a Sequence (it is asked `source[task]`) or an iterator (it is asked `next(source)`)
 
@@ -37,8 +39,12 @@ JOIN_SECONDS = 5.0
 # to read its answers; and the script, blocked, for room in the pipe.
 TASKS_IN_PIPE = 32
 
-# Forking is what Keras's scripts count on where it is usual; macOS's own libraries do not bear it.
-FORKS = sys.platform == "linux"
+# By its name a process knows, before it knows anything else, that it is one of ours.
+PROCESS_NAME = "kerascope batches"
+
+# How a process ends that came, while it imported the script, to the call that had started it.
+# `SystemExit` is quiet: what there is to say, the process that waits for it says once.
+CAME_AGAIN = 79
 
 
 class Answer(NamedTuple):
@@ -131,38 +137,98 @@ class ThreadWorker:
 # --- a process ------------------------------------------------------------------------------------
 
 
+def start_method() -> str:
+    """Return how processes are started: "fork", "spawn" or "forkserver".
+
+    It is what the script told `multiprocessing.set_start_method`. Else Linux forks, which Keras's
+    scripts count on there, and others spawn: macOS's own libraries do not bear a fork, and Windows
+    has none.
+    """
+    import multiprocessing  # not worth loading for runs without processes
+
+    usual = "fork" if sys.platform == "linux" else "spawn"
+    return multiprocessing.get_start_method(allow_none=True) or usual
+
+
+class Start(NamedTuple):
+    """What a process is given at its birth, so that it goes on as the script would.
+
+    Attributes
+    ----------
+    number : int
+        How many processes of the pool were started before it.
+    random_seed : int or None
+        For NumPy's global generator.
+    settings : dict
+        Those of `kerascope.config`: what the script sets is not set in a fresh Python.
+    random, numpy_random : tuple, dict
+        The states of the global generators of `random` and of NumPy.
+    """
+
+    number: int
+    random_seed: int | None
+    settings: dict[str, Any]
+    random: Any
+    numpy_random: Any
+
+    @staticmethod
+    def now(number: int, random_seed: int | None) -> Start:
+        """Return what the next process is given."""
+        settings = {name: getattr(config, name) for name in SETTINGS}
+        state = np.random.get_state()  # noqa: NPY002 (what scripts draw from)
+        return Start(number, random_seed, settings, random.getstate(), state)
+
+    def take_over(self) -> None:
+        """Set what it says in this process.
+
+        The first process draws on from the global generators as the script would have done; the
+        others must not draw the same.
+        """
+        for name, value in self.settings.items():
+            setattr(config, name, value)
+        random.setstate(self.random)
+        np.random.set_state(self.numpy_random)  # noqa: NPY002
+        seed = self.random_seed
+        if self.number:
+            random.seed(random.getrandbits(64) + self.number)
+            if seed is None:
+                seed = (np.random.randint(2**31) + self.number) % 2**32  # noqa: NPY002
+        if seed is not None:
+            np.random.seed(seed)  # noqa: NPY002
+
+
 class ProcessWorker:
     """A process that makes batches; it has its own copy of the source.
 
-    On Linux it is forked: it has what the script has, generators too, and the script needs no
-    `if __name__ == "__main__":`. Elsewhere it is spawned, starts as a fresh Python, and the source
-    is `write`n to it.
+    One that is forked has what the script has, generators too, and the script needs no
+    `if __name__ == "__main__":`. Any other starts as a fresh Python that imports the script, and
+    the source is `write`n to it.
 
     Parameters
     ----------
     source : Sequence or iterator
-    random_seed : int or None
-        For NumPy's global generator.
+    start : Start
     before : list of ProcessWorker
         Those that run already, whose connections a forked process must not hold.
     """
 
     word = "process"
 
-    def __init__(
-        self, source: Source, random_seed: int | None, before: list[ProcessWorker]
-    ) -> None:
-        import multiprocessing  # not worth loading for runs without processes
+    def __init__(self, source: Source, start: Start, before: list[ProcessWorker]) -> None:
+        import multiprocessing
 
-        context: Any = multiprocessing.get_context("fork" if FORKS else "spawn")
+        self._method = start_method()
+        context: Any = multiprocessing.get_context(self._method)
         self._connection, theirs = context.Pipe()
         self._later: deque[int] = deque()  # tasks that it has not been sent yet
         self._unanswered = 0
-        arguments: tuple[Any, ...] = (theirs, random_seed)
-        if FORKS:
-            inherited = [worker._connection for worker in [*before, self]]
-            arguments = (theirs, random_seed, source, inherited, len(before))
-        self._process = context.Process(target=work_in_process, args=arguments, daemon=True)
+        arguments: tuple[Any, ...] = (theirs, start)
+        if self._method == "fork":
+            arguments += (source, [worker._connection for worker in [*before, self]])
+        name = f"{PROCESS_NAME} {start.number}"
+        self._process = context.Process(
+            target=work_in_process, args=arguments, name=name, daemon=True
+        )
         self._process.start()
         theirs.close()
 
@@ -185,14 +251,9 @@ class ProcessWorker:
         """Wait for the answer to its oldest task."""
         try:
             received: Answer = pickle.loads(self._connection.recv_bytes())
-        except (EOFError, OSError) as error:
+        except (EOFError, OSError):
             self._process.join(JOIN_SECONDS)
-            raise WorkerError(
-                f"a worker process ended by itself (exit code {self._process.exitcode}); expected "
-                "a batch. Except on Linux, a script that asks for processes must start its work "
-                "under `if __name__ == '__main__':`, and its Sequence must stand in a file. "
-                "Or leave use_multiprocessing out: threads need neither."
-            ) from error
+            raise ended_by_itself(self._process.exitcode, self._method) from None
         self._unanswered -= 1
         self._write_tasks()
         return received
@@ -211,6 +272,37 @@ class ProcessWorker:
         self._process.close()
 
 
+def ended_by_itself(exit_code: int | None, method: str) -> WorkerError:
+    """Return the error for a process that ended before it gave a batch, with what is known of it.
+
+    Examples
+    --------
+    >>> print(ended_by_itself(-9, "fork"))
+    a worker process ended by itself (exit code -9); expected a batch. It was killed: by the system,
+    if memory ran out. Or leave use_multiprocessing out: threads share one memory.
+    """
+    threads = "Or leave use_multiprocessing out: threads"
+    if exit_code == CAME_AGAIN:
+        return WorkerError(
+            "use_multiprocessing: the script starts its work while it is imported; expected it "
+            f"under `if __name__ == '__main__':`, because each process that is started by {method} "
+            "(as on Windows and macOS) imports the script first. Put the work there. "
+            f"{threads} need no such line."
+        )
+    said = f"a worker process ended by itself (exit code {exit_code}); expected a batch."
+    if exit_code == -9:
+        return WorkerError(
+            f"{said} It was killed: by the system, if memory ran out. {threads} share one memory."
+        )
+    if method == "fork":
+        return WorkerError(f"{said} What it printed last may say why. {threads} say it here.")
+    return WorkerError(
+        f"{said} What it printed last may say why. A process that is started by {method} imports "
+        "the script first: that must be a file, with its work under `if __name__ == '__main__':`. "
+        f"{threads} need neither."
+    )
+
+
 def pickled(message: Any) -> bytes:
     """Return a message as bytes for another process.
 
@@ -224,40 +316,50 @@ def pickled(message: Any) -> bytes:
     except Exception as error:
         raise DtypeError(
             f"use_multiprocessing: the {type(message[1]).__name__} cannot be sent to another "
-            f"process ({error}); expected a Sequence whose attributes can be pickled. "
+            f"process ({error}); expected a Sequence whose attributes can be pickled (no lambda, "
+            "no open file) and whose class stands at the top of a file. "
             "Use threads: leave use_multiprocessing out."
         ) from error
 
 
 def work_in_process(
-    connection: Any,
-    random_seed: int | None,
-    source: Source = None,
-    inherited: Iterable[Any] = (),
-    number: int = 0,
+    connection: Any, start: Start, source: Source = None, inherited: Iterable[Any] = ()
 ) -> None:
     """Answer tasks until the connection is closed: the whole life of a worker process.
 
     A forked one is given the source. It closes the ends of pipes that are not its own, or it would
-    not see when the script is gone. The first one draws on from NumPy's global generator as the
-    script would have done; the others must not draw the same.
+    not see when the script is gone.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits for it
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # what a script does at its end, is not for us
     for other in inherited:
         other.close()
-    if random_seed is None and number:
-        random_seed = (np.random.randint(2**31) + number) % 2**32  # noqa: NPY002
-    if random_seed is not None:
-        np.random.seed(random_seed)  # noqa: NPY002 (what scripts draw from)
-    while True:
-        try:
-            word, content = pickle.loads(connection.recv_bytes())
-        except EOFError:
-            return
-        if word == "source":
-            source = content
-            continue
-        connection.send_bytes(_pickled_answer(answer(source, content)))
+    start.take_over()
+    unread: Answer | None = None
+    # The script may be gone, without a word: nobody is left who could be told.
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        while True:
+            message = connection.recv_bytes()
+            try:
+                word, content = pickle.loads(message)
+            except Exception as error:
+                unread = _unread(error)
+                continue
+            if word == "source":
+                source, unread = content, None
+            else:
+                connection.send_bytes(_pickled_answer(unread or answer(source, content)))
+
+
+def _unread(error: Exception) -> Answer:
+    """Return the answer of a process that cannot read the source."""
+    words = (
+        f"use_multiprocessing: the source cannot be read in its process ({type(error).__name__}: "
+        f"{error}); expected an object whose class can be imported there: one of a .py file, not "
+        "of a notebook or an interactive session, and not under `if __name__ == '__main__':`. "
+        "Use threads: leave use_multiprocessing out."
+    )
+    return Answer(error=WorkerError(words), trace=traceback.format_exc())
 
 
 def _pickled_answer(made: Answer) -> bytes:
@@ -272,8 +374,16 @@ def _pickled_answer(made: Answer) -> bytes:
         return pickle.dumps(Answer(error=WorkerError(words), trace=made.trace))
 
 
-def _seeds(random_seed: int | None, count: int) -> list[int | None]:
-    return [None if random_seed is None else random_seed + number for number in range(count)]
+def _leave_if_one_of_ours() -> None:
+    """End a process of ours that came here while it imported the script, as nobody meant it.
+
+    It has no parent yet as long as it imports.
+    """
+    import multiprocessing
+
+    named = multiprocessing.current_process().name.startswith(PROCESS_NAME)
+    if named and multiprocessing.parent_process() is None:
+        raise SystemExit(CAME_AGAIN)
 
 
 # --- several --------------------------------------------------------------------------------------
@@ -300,7 +410,7 @@ class WorkerPool:
     ArgumentError
         A number makes no sense.
     DtypeError
-        The source cannot go to another process where processes are spawned. No process is left.
+        The source cannot go to another process, and it is not forked. No process is left.
 
     Warns
     -----
@@ -322,9 +432,11 @@ class WorkerPool:
         self.max_queue_size = int(max_queue_size)
         self.source = source
         self._waiting: deque[tuple[int, Any]] = deque()
-        self._workers: list[Any]
+        self._workers: list[Any] = []
         self._sent: bytes | None = None
-        self._seeds = _seeds(random_seed, int(workers)) if use_multiprocessing else []
+        self._random_seed = random_seed
+        self._processes = int(workers) if use_multiprocessing else 0
+        self._started = 0
         if use_multiprocessing:
             self._start_processes()
         else:
@@ -334,21 +446,29 @@ class WorkerPool:
 
     def _start_processes(self) -> None:
         """Start processes; forked ones need not be sent the source, unless it changes."""
+        _leave_if_one_of_ours()
+        forks = start_method() == "fork"
         try:
             self._sent = pickled(("source", self.source))
         except DtypeError:
-            if not FORKS:
+            if not forks:
                 raise
-        if not is_numbered(self.source) and len(self._seeds) > 1:
+        if not is_numbered(self.source) and self._processes > 1:
             warn(
                 "use_multiprocessing: each of several processes has its own copy of the generator; "
                 "the same data may come more than once. Use a keras.utils.Sequence, or workers=1."
             )
-        self._workers = []
-        for seed in self._seeds:
-            self._workers.append(ProcessWorker(self.source, seed, self._workers))
-        for worker in self._workers if not FORKS else ():  # when all are starting, side by side
-            worker.write(self._sent)
+        try:
+            for _ in range(self._processes):
+                seed = None if self._random_seed is None else self._random_seed + self._started
+                start = Start.now(self._started, seed)
+                self._workers.append(ProcessWorker(self.source, start, self._workers))
+                self._started += 1
+            for worker in self._workers if not forks else ():  # when all are starting
+                worker.write(self._sent)
+        except BaseException:  # Ctrl-C, too
+            self.end()
+            raise
 
     def made(self, tasks: Iterable[int]) -> Iterator[Any]:
         """Yield the batch of each task, in order, until an iterator is exhausted.
@@ -394,7 +514,7 @@ class WorkerPool:
 
     def renew(self) -> None:
         """Let processes know that the source has changed; threads see it."""
-        if not self._seeds:
+        if not self._processes:
             return
         self._drop_the_rest()
         if self._sent is None:  # it cannot be sent: it is forked again, as Keras does it
@@ -430,7 +550,7 @@ class SequenceEnqueuer:
     sequence : Sequence or iterator
         Makes the batches.
     use_multiprocessing : bool
-        Processes instead of threads.
+        Processes instead of threads. What that asks of a script: `Model.fit_generator`.
 
     Examples
     --------
@@ -551,8 +671,9 @@ class GeneratorEnqueuer(SequenceEnqueuer):
     ----------
     sequence : generator or iterator
     use_multiprocessing : bool
-        Processes instead of threads; each has its own copy of the iterator. Except on Linux the
-        iterator must be an object that can be pickled, which a generator function's is not.
+        Processes instead of threads; each has its own copy of the iterator. Where they are not
+        forked (see `Model.fit_generator`) the iterator must be an object that can be pickled, which
+        a generator function's is not.
     wait_time : float, optional
         Keras's older argument; nothing waits here.
     random_seed : int, optional

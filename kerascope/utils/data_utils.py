@@ -369,7 +369,8 @@ class Sequence(ABC):
         Keras 3's way to ask for workers: more than 1 of them make batches ahead, unless `fit` is
         told otherwise. A subclass need not call this constructor.
     use_multiprocessing : bool
-        They are processes, not threads.
+        They are processes, not threads; one, if `workers` is 1. What that asks of a script:
+        `Model.fit_generator`.
     max_queue_size : int
         How many batches they make ahead.
 
@@ -403,6 +404,14 @@ class Sequence(ABC):
     @abstractmethod
     def __len__(self) -> int:
         """Return the number of batches."""
+
+    @property
+    def num_batches(self) -> int:
+        """The number of batches: Keras 3's word for the length."""
+        return len(self)
+
+    def on_epoch_begin(self) -> None:  # noqa: B027 - a hook that a subclass may leave out
+        """Hear that the first batch of a pass is asked for next. The base class does nothing."""
 
     def on_epoch_end(self) -> None:  # noqa: B027 - a hook that a subclass may leave out
         """Hear that an epoch is over. The base class has nothing to do."""

@@ -3,8 +3,8 @@
 import itertools
 import multiprocessing
 import os
+import random
 import signal
-import sys
 import threading
 import time
 
@@ -17,6 +17,7 @@ from kerascope.engine.workers import ThreadWorker
 from kerascope.errors import ArgumentError, DataError, DtypeError, KerascopeWarning, WorkerError
 from kerascope.layers import Dense
 from kerascope.models import Sequential
+from kerascope.settings import config
 from kerascope.utils import (
     GeneratorEnqueuer,
     OrderedEnqueuer,
@@ -89,6 +90,27 @@ class OddError(Exception):
 class Odd(Numbers):
     def __getitem__(self, index):
         raise OddError(1, 2)
+
+
+def local_class():
+    class Local(Numbers):
+        pass
+
+    return Local
+
+
+class Drawing(Numbers):
+    """What a batch draws from the global generators, and what it finds in the settings."""
+
+    def __getitem__(self, index):
+        return int(np.random.randint(2**31 - 1)), random.random(), repr(config)
+
+
+class Unreadable(Numbers):
+    """It can be written, and not read again: as a class of a notebook in another process."""
+
+    def __reduce__(self):
+        return int, ("no number",)
 
 
 class RandomBatches:
@@ -247,7 +269,7 @@ def test_stopping_ends_a_process_that_is_stuck():
 @pytest.mark.process
 def test_a_process_that_ends_by_itself_is_told(started):
     batches = started(OrderedEnqueuer(Dying(), use_multiprocessing=True))
-    with pytest.raises(WorkerError, match=r"ended by itself \(exit code 3\); .* '__main__'"):
+    with pytest.raises(WorkerError, match=r"ended by itself \(exit code 3\); .* threads"):
         next(batches)
 
 
@@ -262,11 +284,14 @@ def test_what_cannot_come_back_from_a_process_is_told(started, sequence, words):
         next(batches)
 
 
-def test_what_cannot_go_to_a_process_is_told_before_one_is_started(monkeypatch):
+def test_what_cannot_go_to_a_process_is_told_before_one_is_started(starting):
     """Where processes are spawned: a forked one has it already."""
-    monkeypatch.setattr("kerascope.engine.workers.FORKS", False)
+    starting("spawn")
     with pytest.raises(DtypeError, match="generator cannot be sent to another process"):
         GeneratorEnqueuer((i for i in range(3)), use_multiprocessing=True).start()
+    for source in (Unpicklable(), [lambda: 1], local_class()()):
+        with pytest.raises(DtypeError, match="cannot be sent .* Use threads: leave"):
+            OrderedEnqueuer(source, use_multiprocessing=True).start(workers=2)
 
 
 def test_an_enqueuer_is_started_once_and_before_it_is_asked():
@@ -315,16 +340,24 @@ def test_an_error_of_a_generator_comes_after_its_good_batches(started):
         next(batches)
 
 
-def forks(monkeypatch, does):
-    if does and not sys.platform.startswith("linux"):
-        pytest.skip("processes are forked on Linux alone")
-    monkeypatch.setattr("kerascope.engine.workers.FORKS", does)
+@pytest.fixture
+def starting():
+    """Give what a script says of how processes are started, until the test ends."""
+    before = multiprocessing.get_start_method(allow_none=True)
+
+    def start_by(method):
+        if method not in multiprocessing.get_all_start_methods():
+            pytest.skip(f"there is no {method} here")
+        multiprocessing.set_start_method(method, force=True)
+
+    yield start_by
+    multiprocessing.set_start_method(before, force=True)
 
 
 @pytest.mark.process
-def test_a_plain_generator_works_in_a_process_that_is_forked(monkeypatch):
+def test_a_plain_generator_works_in_a_process_that_is_forked(starting):
     """As Keras 2.2.4 on Linux: nothing is pickled, and the script needs no guard."""
-    forks(monkeypatch, True)
+    starting("fork")
     x, y = np.ones((4, 4)), np.ones((4, 1))
 
     def batches(fails_at=None):
@@ -359,8 +392,8 @@ class Unpicklable(Numbers):
 
 
 @pytest.mark.process
-def test_a_sequence_that_cannot_be_pickled_is_forked_again_after_each_pass(started, monkeypatch):
-    forks(monkeypatch, True)
+def test_a_sequence_that_cannot_be_pickled_is_forked_again_after_each_pass(started, starting):
+    starting("fork")
     batches = started(OrderedEnqueuer(Unpicklable(), use_multiprocessing=True), workers=2)
     count = len(Numbers())
     seen = list(itertools.islice(batches, 2 * count))
@@ -368,8 +401,8 @@ def test_a_sequence_that_cannot_be_pickled_is_forked_again_after_each_pass(start
 
 
 @pytest.mark.process
-def test_forked_processes_do_not_draw_the_same_numbers(started, monkeypatch):
-    forks(monkeypatch, True)
+def test_forked_processes_do_not_draw_the_same_numbers(started, starting):
+    starting("fork")
     enqueuer = GeneratorEnqueuer(RandomBatches(), use_multiprocessing=True)
     with pytest.warns(KerascopeWarning, match="the same data may come more than once"):
         batches = started(enqueuer, workers=2)
@@ -378,9 +411,9 @@ def test_forked_processes_do_not_draw_the_same_numbers(started, monkeypatch):
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("does", [True, False])
-def test_each_process_of_an_iterator_has_its_own_seed(started, monkeypatch, does):
-    forks(monkeypatch, does)
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_each_process_of_an_iterator_has_its_own_seed(started, starting, method):
+    starting(method)
     enqueuer = GeneratorEnqueuer(RandomBatches(), use_multiprocessing=True, random_seed=4)
     with pytest.warns(KerascopeWarning, match="the same data may come more than once"):
         batches = started(enqueuer, workers=2)
@@ -401,6 +434,69 @@ def test_a_pool_of_ones_own_finds_what_it_was_given():
     assert next_sample(0) == "a"
     init_pool_generator({0: iter("ab")}, random_seed=1)
     assert np.random.randint(1000) == first
+
+
+# --- processes that are spawned; whole scripts are in test_spawned.py ------------------------------
+
+METHODS = [pytest.param(method, marks=pytest.mark.process) for method in ("fork", "spawn")]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_process_has_seeds_and_settings_of_the_script(started, starting, monkeypatch, method):
+    """The first draws on as the script would; the second what no other draws."""
+    starting(method)
+    monkeypatch.setattr(config, "floatx", "float64")
+    monkeypatch.setattr(config, "dialect", "3")
+    np.random.seed(3)
+    random.seed(4)
+    batches = started(OrderedEnqueuer(Drawing(4), use_multiprocessing=True), workers=2)
+    drawn = list(itertools.islice(batches, 4))
+    np.random.seed(3)
+    random.seed(4)
+    assert drawn[::2] == [Drawing()[0], Drawing()[2]]
+    second, other = np.random.RandomState(3), random.Random(4)
+    second = np.random.RandomState(second.randint(2**31) + 1)
+    other = random.Random(other.getrandbits(64) + 1)
+    expected = [(second.randint(2**31 - 1), other.random(), repr(config)) for _ in range(2)]
+    assert drawn[1::2] == expected
+
+
+class DrawingUnsent(Drawing):
+    def __init__(self):
+        super().__init__(1)
+        self.unsent = lambda: 1
+
+
+@pytest.mark.process
+def test_processes_that_are_forked_again_draw_other_numbers_than_before(started, starting):
+    starting("fork")
+    batches = started(OrderedEnqueuer(DrawingUnsent(), use_multiprocessing=True))
+    assert len(set(itertools.islice(batches, 3))) == 3
+
+
+@pytest.mark.process
+def test_a_source_that_a_spawned_process_cannot_read_is_told(started, starting):
+    starting("spawn")
+    batches = started(OrderedEnqueuer(Unreadable(), use_multiprocessing=True))
+    with pytest.raises(WorkerError, match="cannot be read in its process .ValueError: .* threads"):
+        next(batches)
+
+
+def test_if_not_all_processes_can_be_started_none_is_left(starting, monkeypatch):
+    starting("fork")
+    start, begun = multiprocessing.context.ForkProcess.start, []
+
+    def start_one(process):
+        if begun:
+            raise BlockingIOError("too many processes")
+        begun.append(process)
+        start(process)
+
+    monkeypatch.setattr(multiprocessing.context.ForkProcess, "start", start_one)
+    with pytest.raises(BlockingIOError, match="too many processes"):
+        OrderedEnqueuer(Numbers(), use_multiprocessing=True).start(workers=2)
+    assert len(begun) == 1
+    assert not multiprocessing.active_children()
 
 
 # --- training -------------------------------------------------------------------------------------
@@ -527,6 +623,29 @@ def test_a_sequence_may_ask_for_workers_itself_as_in_keras_3():
     assert source.threads == {threading.main_thread()}
 
 
+@pytest.mark.process
+def test_a_sequence_may_ask_for_one_process_as_in_keras_3():
+    """Workers are 1 unless it says more; that one is a process, as in Keras 3."""
+    one = model()
+    one.set_weights([np.array([[1.0], [0], [0], [0]]), np.zeros(1)])
+    source = Where(use_multiprocessing=True)
+    assert one.predict(Where())[0, 0] == os.getpid()
+    assert one.predict(source)[0, 0] not in (0, os.getpid())
+    assert one.predict_generator(source, workers=0)[0, 0] == os.getpid()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_sequence_hears_that_a_pass_begins(workers):
+    class Hearing(Asked):
+        def on_epoch_begin(self):
+            self.events.append("begin")
+
+    source = Hearing()
+    assert source.num_batches == 3
+    model().fit(source, epochs=2, verbose=0, shuffle=False, workers=workers, max_queue_size=1)
+    assert source.events == ["begin", 0, 1, 2, "end"] * 2
+
+
 def test_a_bad_number_of_workers_is_refused_before_training():
     with pytest.raises(ArgumentError, match="workers is -1; expected a whole number >= 0"):
         model().fit_generator(Batches(), verbose=0, workers=-1)
@@ -548,6 +667,16 @@ def test_the_three_functions_of_keras_are_here():
     loss = keras_loops.evaluate_generator(one, Batches())
     assert loss == pytest.approx(one.evaluate(X, Y, verbose=0), rel=1e-5)
     assert keras_loops.predict_generator(one, Batches()).shape == (50, 1)
+
+
+class Where(PyDataset):
+    """Batches that say which process made them, to a model that adds nothing to it."""
+
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, index):
+        return np.full((1, 4), float(os.getpid()))
 
 
 class Asked(Sequence):
