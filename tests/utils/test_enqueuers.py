@@ -436,7 +436,7 @@ def test_a_pool_of_ones_own_finds_what_it_was_given():
     assert np.random.randint(1000) == first
 
 
-# --- processes that are spawned; whole scripts are in test_spawned.py ------------------------------
+# --- processes that are spawned; whole scripts are in test_spawned.py -----------------------------
 
 METHODS = [pytest.param(method, marks=pytest.mark.process) for method in ("fork", "spawn")]
 
