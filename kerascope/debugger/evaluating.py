@@ -5,11 +5,12 @@ Those are the names of the Keras source, of the event, of the script, and the us
 
 from __future__ import annotations
 
+import ast
 import builtins
 from collections import ChainMap, Counter
 from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import redirect_stdout
-from typing import IO, Any
+from typing import IO, Any, TypeGuard
 
 import numpy as np
 
@@ -21,8 +22,13 @@ from kerascope.debugger.session import Session
 from kerascope.errors import ArgumentError
 from kerascope.nested import found_in, replaced
 from kerascope.registry import did_you_mean
-from kerascope.trace.breakpoints import names_of_event
 from kerascope.trace.events import BEGIN, FORGOTTEN
+from kerascope.trace.expressions import (
+    names_of_event,
+    value_named,
+    values_named,
+    with_stand_ins,
+)
 from kerascope.trace.history import value_of_event
 from kerascope.trace.snapshots import REFS, TensorRef
 from kerascope.trace.statistics import Statistics
@@ -36,6 +42,9 @@ from kerascope.trace.timelines import recalled
 # script's globals < K, np, norm, has_nan < names of the tape at t < e, t, ins, out < model < own
 #
 # Conditions and watches know them too; there a name of the tape or the event hides your own.
+#
+# Behind all of them come the tensors, layers and weights, by the names that `set` knows them by:
+# `dense_1/kernel`, `input_1` (see `trace/expressions.py`).
 #
 # Where a program failed, the local variables of the script's frame come after its globals. At a
 # line of the program itself, where `set_trace` stands, its names hide all others but the user's
@@ -56,7 +65,15 @@ LIVES_IN = {
 }
 
 
-def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> dict[str, Any]:
+class NamesAtStop(dict[str, Any]):
+    """The names at a stop; `find` knows the tensors, layers and weights too."""
+
+    def __init__(self, names: Mapping[str, Any], find: Callable[[str], Any]) -> None:
+        super().__init__(names)
+        self.find = find
+
+
+def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> NamesAtStop:
     """Return the names that an expression may use at a stop.
 
     Parameters
@@ -88,7 +105,13 @@ def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> d
     if frame is not None:
         names.update(frame.f_globals)
         names.update(frame.f_locals)
-    return {**session.script_names, **names, **own}
+    t = -1 if stop is None else min(stop.t, len(session.tape) - 1)
+
+    def find(name: str) -> Any:
+        found = unheard.get(name)
+        return alive(session, value_named(session.tape, name, t) if found is None else found)
+
+    return NamesAtStop({**session.script_names, **names, **own}, find)
 
 
 def written_unheard(session: Session) -> dict[str, np.ndarray]:
@@ -134,14 +157,10 @@ def hint_for(name: str, names: Mapping[str, Any]) -> str:
     'It lives in depth_sort.'
     >>> hint_for("laier", {"layer": None})
     "Did you mean 'layer'?"
-    >>> hint_for("dense_1", {"tensor_map": {"dense_1": None}})
-    "Its output is tensor_map['dense_1']."
     """
     for scope, of_scope in LIVES_IN.items():
         if name in of_scope.split():
             return f"It lives in {scope}."
-    if name in (names.get("tensor_map") or ()):
-        return f"Its output is tensor_map[{name!r}]."
     if any(layer.name == name for layer in getattr(names.get("model"), "layers", ())):
         return f"The layer is model.get_layer({name!r})."
     return did_you_mean(name, names).rstrip()
@@ -175,11 +194,39 @@ def value_of(text: str, names: dict[str, Any], command: str) -> Any:
     """
     if not text.strip():
         raise ArgumentError(f"{command}: of what? For example `{command} tensor_map`.")
+    text, names = with_tensors(text.strip(), names)
     try:
-        return eval(compile(text.strip(), "<stdin>", "eval"), _with_builtins(names))
+        return eval(compile(text, "<stdin>", "eval"), _with_builtins(names))
+    except SyntaxError:
+        _, missing = with_stand_ins(text, lambda name: "~" in name)
+        if not missing:
+            raise
+        raise NameError(f"{next(iter(missing))!r} has no value here") from None
     except NameError as error:
         hint = hint_for(error.name or "", names)
         raise NameError(f"{error}. {hint}" if hint else str(error), name=error.name) from None
+
+
+def with_tensors(text: str, names: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return a text of Python and names in which the tensors that it names have their values."""
+    if not isinstance(names, NamesAtStop):
+        return text, names
+    plain, _ = with_stand_ins(text, lambda name: "~" in name)
+    try:
+        tree = ast.parse(plain)
+    except (SyntaxError, ValueError):
+        return text, names  # Python will say what is wrong
+    asked = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    asked -= {node.id for node in ast.walk(tree) if _is_bound(node)}
+    found = values_named(text, frozenset(asked), names, names.find)
+    text, known = with_stand_ins(text, found.__contains__)
+    named = {known.get(name, name): value for name, value in found.items()}
+    return text, {**names, **named}
+
+
+def _is_bound(node: ast.AST) -> TypeGuard[ast.Name]:
+    """Return whether a statement gives this name a value itself, as `for` does."""
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def value_with_numbers(
@@ -197,8 +244,9 @@ def value_with_numbers(
     try:
         value = value_of(text, names, command)
     except (AttributeError, TypeError, IndexError):
-        asked = compile(text.strip(), "", "eval").co_names
-        if not any(found_in(names.get(name), Statistics) for name in asked):
+        text_asked, there = with_tensors(text.strip(), names)
+        asked = compile(text_asked, "", "eval").co_names
+        if not any(found_in(there.get(name), Statistics) for name in asked):
             raise
         value = value_of(text, _names_with_numbers(session, names, own, command), command)
     if not found_in(value, Statistics):
@@ -222,11 +270,12 @@ def _names_with_numbers(
     t = session.stepper.now
     again = recalled(session.recorder, session.tape, t, command)
     found = {**again.names_at(t), **names_of_event(again[t])}
-    return {
+    whole = {
         **names,
         **{name: alive(session, value) for name, value in found.items() if value is not None},
         **own,
     }
+    return NamesAtStop(whole, lambda name: alive(session, value_named(again, name, t)))
 
 
 def run_statement(
@@ -239,6 +288,7 @@ def run_statement(
     dict
         The names that it assigned.
     """
+    text, names = with_tensors(text, names)
     space = _with_builtins(names)
     before = dict(space)
     try:

@@ -19,7 +19,7 @@ from kerascope.debugger.session import Quitting
 from kerascope.debugger.tables import TableCommands
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.breakpoints import told
+from kerascope.trace.expressions import told
 from kerascope.trace.stepper import Reason, Stepper, Stop
 
 GROUPS = {
@@ -63,6 +63,7 @@ class ModelDebugger(
             commands = commands[1:]
         else:
             self._say_stop(stop)
+            self.say_where_symbols_are(stop)
         self.say_never_came(stop)
         if stop.reason is Reason.END and not self._is_running():
             self.say_never_matched()

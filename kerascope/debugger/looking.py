@@ -37,8 +37,8 @@ from kerascope.debugger.shell import Shell, number_in
 from kerascope.errors import ArgumentError
 from kerascope.nested import replaced
 from kerascope.registry import did_you_mean
-from kerascope.trace.breakpoints import told
 from kerascope.trace.events import BEGIN, END, Event, Where
+from kerascope.trace.expressions import told
 from kerascope.trace.history import begin_of
 from kerascope.trace.snapshots import REFS, Describer, same
 from kerascope.trace.statistics import Statistics, kind_of

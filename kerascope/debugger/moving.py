@@ -13,7 +13,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kerascope.debugger.evaluating import LIVES_IN, value_of
+import numpy as np
+
+from kerascope.debugger.evaluating import LIVES_IN, NamesAtStop, value_of
 from kerascope.debugger.rendering import sentence, short_text, span_labels
 from kerascope.debugger.session import Session
 from kerascope.debugger.shell import Shell, completing, number_in
@@ -341,8 +343,20 @@ class ChangingCommands(Shell):
                 f"set: got {words.strip()!r}. {near}Expected NAME = EXPR, for example "
                 "`set out = np.zeros_like(out)`."
             )
-        new = value_of(found[2], self.names(), "set")
+        new = value_of(found[2], self._names_for_set(found[1]), "set")
         self._change(Override(self._here().t, found[1], new, f"{found[1]} = {found[2]}"), found[1])
+
+    def _names_for_set(self, name: str) -> NamesAtStop:
+        """Return the names for the right side of `set x = ...`, where `x` is what is replaced.
+
+        A layer's name may be that of a symbol in the script too: there it means the array.
+        """
+        names = self.names()
+        is_number = isinstance(names.get(name), np.ndarray | np.generic | int | float)
+        if name.isidentifier() and not is_number:
+            array = names.find(name)
+            names.update({} if array is None else {name: array})
+        return names
 
     def _set_setting(self, setting: str, value: str) -> None:
         if setting == "grain":

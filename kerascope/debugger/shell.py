@@ -19,14 +19,14 @@ from typing import IO, Any
 
 from rich.console import Console
 
-from kerascope.debugger.evaluating import names_at_stop
+from kerascope.debugger.evaluating import NamesAtStop, names_at_stop
 from kerascope.debugger.places import first_line, walked, where_of
 from kerascope.debugger.rendering import Page
 from kerascope.debugger.session import Quitting, Restarting, Session
 from kerascope.errors import ArgumentError, KerascopeError
 from kerascope.printable import printable_lines
-from kerascope.trace.breakpoints import told
 from kerascope.trace.events import Where
+from kerascope.trace.expressions import told
 from kerascope.trace.stepper import Stepper, Stop
 
 # --- what a typed line consists of ----------------------------------------------------------------
@@ -339,7 +339,7 @@ class Shell(cmd.Cmd):
         )
         console.print(what)
 
-    def names(self) -> dict[str, Any]:
+    def names(self) -> NamesAtStop:
         """Return the names that an expression may use here."""
         return names_at_stop(self.session, self.stop, self.own_names)
 

@@ -18,16 +18,15 @@ from kerascope.debugger.shell import Shell, completing, whole_number
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.breakpoints import (
-    OF_THE_EVENT,
     Breakpoint,
     Breakpoints,
     Unknown,
     Watch,
     Watches,
-    parse_expression,
 )
 from kerascope.trace.conditions import DEFAULTS
 from kerascope.trace.events import Event
+from kerascope.trace.expressions import OF_THE_EVENT, parse_expression
 from kerascope.trace.history import History, before
 from kerascope.trace.selectors import (
     FORWARD_KINDS,
@@ -37,10 +36,12 @@ from kerascope.trace.selectors import (
     KnownNames,
     Selector,
     guess,
+    is_of_run,
     may_be_known,
     op_name,
     parse_selector,
 )
+from kerascope.trace.stepper import Stop
 
 # --- the names that exist in a session ------------------------------------------------------------
 
@@ -192,6 +193,7 @@ class StoppingCommands(Shell):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._told_of: set[int] = set()  # breakpoints and watches that nothing ever matched
+        self._has_told_of_building = False
 
     # --- breakpoints ------------------------------------------------------------------------------
 
@@ -202,7 +204,9 @@ class StoppingCommands(Shell):
         Example: b dense_2:ret, norm(out) > 10
 
         SEL is a layer (dense_2, dense_2:bwd), depth 2, op:dot, tensor:dense_2/out*, weight:*_W,
-        phase:commit, event:map.skip, batch 17, train.py:12 or *. With :ret behind it, the end.
+        phase:commit, event:map.skip, batch 17, train.py:12 or *. With :ret behind it, the end; with
+        run: before it, only where numbers are computed, with build: only where symbols are made.
+        A condition alone, `b loss > 1000`, stops where what it names gets a value and it holds.
         While we stand at a line of the script, `b 12` is one of its lines. What a line makes stops
         once; with a condition, wherever that holds. A name of the script's own has its present
         value in a condition, in the past too.
@@ -223,6 +227,7 @@ class StoppingCommands(Shell):
             return
         breakpoints = self.session.stepper.breakpoints
         known = known_names(self.session)
+        self.names()  # so that conditions know our own
         words = self._line_or_layer(words, known, "tbreak" if temporary else "break")
         made = breakpoints.add(words, known, temporary=temporary)
         stop_once_a_line(made)
@@ -279,7 +284,10 @@ class StoppingCommands(Shell):
             if breakpoint.hits or breakpoint.number in self._told_of:
                 continue
             self._told_of.add(breakpoint.number)
-            if not any(breakpoint.matches(event, tape) for event in tape[:]):
+            if breakpoint.lacking:
+                why = f"its condition never had a value: {breakpoint.lacking}"
+                self.say_text(f"{told(breakpoint)}: {why}")
+            elif not any(breakpoint.matches(event, tape) for event in tape[:]):
                 what = breakpoint.selector.what
                 what = what if what in KINDS_OF_NAMES else "event"
                 near = guess(breakpoint.selector, known)
@@ -304,6 +312,20 @@ class StoppingCommands(Shell):
         there = sorted({delta.name for event in tape[:] for delta in event.deltas})
         near = next(filter(None, (did_you_mean(name, there) for name in sorted(names))), "")
         self.say_text(f"{told(watch)}: it never had a value. {near}".rstrip())
+
+    def say_where_symbols_are(self, stop: Stop) -> None:
+        """Tell once that a breakpoint has stopped where nothing is computed, and how to wait."""
+        hit, event = stop.breakpoint, stop.event
+        if hit is None or event is None or self._has_told_of_building:
+            return
+        selector = hit.selector
+        if (
+            selector.what in ("layer", "op", "tensor")
+            and not selector.time
+            and not is_of_run(event)
+        ):
+            self._has_told_of_building = True
+            self.say(f"   symbols only; `b run:{selector.text}` is where numbers are computed")
 
     def say_breaks(self) -> None:
         """Print all breakpoints, watches and caught conditions; nothing if there are none."""

@@ -2,7 +2,8 @@
 
 An event that a breakpoint's selector matches, and for which its condition holds, is a hit. The
 first breakpoint that is hit and not ignored stops. A condition that raises stops too, with its
-error, as in pdb. What is passed on the way back in time counts like what is passed on the way on.
+error, as in pdb; but where a name of it is None, or a symbol, it does not hold: there is no number
+yet. What is passed on the way back in time counts like what is passed on the way on.
 pdb counts a hit even where the condition is false; here `break *, has_nan(out)` counts the NaN.
 
 `watch weight:dense_1*` stops where such a weight gets a new value, with the old one, the new one
@@ -11,26 +12,22 @@ source, and stops where its value is another than at the event before: `watch li
 Values are compared by what they hold, arrays number by number. Whether a value changed at an event
 depends on nothing but the event and the names before and at it. So a watch stops at the same events
 forward, backward and in a replay.
-
-Conditions and watched expressions are compiled once and evaluated over the names at an event: those
-of the Keras source that the tape gives back, and those of the event itself (`names_of_event`).
 """
 
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import count
-from types import CodeType
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from kerascope.errors import ArgumentError
 from kerascope.trace.events import BEGIN, Event
+from kerascope.trace.expressions import Expression, parse_expression, split_at_comma, told
 from kerascope.trace.history import OF_THE_OUTPUT, History, value_of_event
 from kerascope.trace.selectors import NOTHING_KNOWN, KnownNames, Selector, parse_selector
 from kerascope.trace.snapshots import REFS, same
@@ -38,135 +35,8 @@ from kerascope.trace.statistics import (
     COLLECTIONS,
     NUMBERS,
     Statistics,
-    has_nan,
-    norm,
     relative_change,
 )
-
-# --- expressions ----------------------------------------------------------------------------------
-
-
-OF_THE_EVENT = ("e", "t", "ins", *OF_THE_OUTPUT)
-ENOUGH_OF_THE_EVENT = frozenset({"e", "t", "out", "np", "norm", "has_nan"})
-
-
-@dataclass(frozen=True)
-class Expression:
-    """A compiled expression.
-
-    Attributes
-    ----------
-    text : str
-        As it was written.
-    names : frozenset of str
-        The names that it asks for.
-    code : code object
-    """
-
-    text: str
-    names: frozenset[str]
-    code: CodeType
-
-    @property
-    def is_of_the_event(self) -> bool:
-        """True if the event alone has all names that it asks for; `has_nan(out)` is such a one."""
-        return self.names <= ENOUGH_OF_THE_EVENT
-
-    def value(self, names: Mapping[str, Any]) -> Any:
-        """Return the value over some names; whatever Python raises is raised."""
-        # One dict, not globals and locals: a comprehension sees nothing but globals.
-        return eval(self.code, dict(names))
-
-
-def parse_expression(text: str, where: str) -> Expression:
-    """Return an expression, compiled.
-
-    Parameters
-    ----------
-    text : str
-        A Python expression.
-    where : str
-        The command that is told in an error: "condition".
-
-    Raises
-    ------
-    ArgumentError
-        It is no expression.
-
-    Examples
-    --------
-    >>> parse_expression("norm(out) > 2", "break").value({"out": [3.0], "norm": norm})
-    True
-    >>> parse_expression("norm(out", "break")
-    Traceback (most recent call last):
-        ...
-    kerascope.errors.ArgumentError: break: 'norm(out' is no Python expression: '(' was never closed.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text.strip(), "<expression>", "eval")
-            code = compile(tree, "<expression>", "eval")
-            names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        told = getattr(error, "msg", None) or str(error) or "it is nested too deeply"
-        raise ArgumentError(f"{where}: {text!r} is no Python expression: {told}.") from None
-    return Expression(text.strip(), frozenset(names), code)
-
-
-def split_at_comma(text: str, where: str) -> tuple[str, str]:
-    """Return a Python expression and the condition behind its comma; "" where there is none.
-
-    A comma inside brackets belongs to the expression.
-
-    Examples
-    --------
-    >>> split_at_comma("max(a, b), t > 3", "watch")
-    ('max(a, b)', 't > 3')
-    """
-    text = text.strip()
-    parse_expression(text, where)
-    body = ast.parse(text, mode="eval").body
-    if not isinstance(body, ast.Tuple) or not body.elts or body.elts[0].col_offset > 0:
-        return text, ""
-    pieces = [ast.get_source_segment(text, piece) or "" for piece in body.elts]
-    if len(pieces) != 2:
-        raise ArgumentError(
-            f"{where}: got {len(pieces)} expressions in {text!r}; expected one, or one and a "
-            "condition. Put brackets around a tuple: (a, b)."
-        )
-    return pieces[0], pieces[1]
-
-
-def names_of_event(event: Event | None) -> dict[str, Any]:
-    """Return what can be said of one event; of None, where there is none, nothing.
-
-    Returns
-    -------
-    dict
-        `e` the event, `t` its time, `ins` the arrays that went in, `out` the array that came out
-        (both None where the event has none), and `np`, `norm`, `has_nan`.
-    """
-    out = value_of_event(event, *OF_THE_OUTPUT) if event else None
-    if isinstance(out, list | tuple) and len(out) == 1:
-        out = out[0]
-    ins = value_of_event(event, "inputs") if event else None
-    return {
-        "e": event,
-        "t": event.t if event else -1,
-        "ins": ins,
-        "out": out,
-        "np": np,
-        "norm": norm,
-        "has_nan": has_nan,
-    }
-
-
-def told(error: BaseException) -> str:
-    """Return an error as pdb shows it: "NameError: name 'x' is not defined"."""
-    name = type(error).__name__
-    return f"{name}: {error}" if str(error) else name
-
 
 Names = Callable[[Expression], Mapping[str, Any]]
 
@@ -256,6 +126,8 @@ class Breakpoint:
         How often it was hit, ignored hits among them.
     commands : list of str
         What the debugger does when it stops here.
+    lacking : str
+        Why the condition could not be asked when it was passed last: what it names had no value.
     """
 
     number: int
@@ -266,13 +138,21 @@ class Breakpoint:
     ignore: int = 0
     hits: int = 0
     commands: list[str] = field(default_factory=list)
+    lacking: str = ""
 
     def matches(self, event: Event, events: History = ()) -> bool:
         """Return whether an event is one of its selector; the condition is not asked."""
         selector = self.selector
+        if isinstance(selector, WhereItComes):
+            return self.condition is not None and self.condition.concerns(event)
         if self.condition and not selector.at_end and self.condition.names & {*OF_THE_OUTPUT}:
             selector = selector.at_the_end()  # only there is an output to speak of
         return selector.matches(event, events)
+
+
+@dataclass(frozen=True)
+class WhereItComes(Selector):
+    """The selector of a breakpoint that is a condition alone: where a name of it gets a value."""
 
 
 class Hit(NamedTuple):
@@ -304,7 +184,7 @@ class Breakpoints(Numbered[Breakpoint]):
     def add(
         self, text: str, known: KnownNames = NOTHING_KNOWN, *, temporary: bool = False
     ) -> Breakpoint:
-        """Make a breakpoint of "SEL" or "SEL, condition".
+        """Make a breakpoint of "SEL", of "SEL, condition" or of a condition alone: "loss > 1000".
 
         Raises
         ------
@@ -312,6 +192,10 @@ class Breakpoints(Numbered[Breakpoint]):
             The selector or the condition is nonsense; nothing was made.
         """
         where = "tbreak" if temporary else "break"
+        alone = _condition_alone(text, where)
+        if alone is not None:
+            coming = WhereItComes(alone.text, "value")
+            return self._enter(Breakpoint(next(self._numbers), coming, alone, temporary))
         chosen, comma, condition = text.partition(",")
         if comma and not condition.strip():
             raise ArgumentError(f"{where}: behind the comma of {text!r} a condition is missing.")
@@ -334,11 +218,15 @@ class Breakpoints(Numbered[Breakpoint]):
             if not breakpoint.enabled or not breakpoint.matches(event, events):
                 continue
             try:
-                if breakpoint.condition and not breakpoint.condition.value(
-                    names(breakpoint.condition)
-                ):
+                there = names(breakpoint.condition) if breakpoint.condition else {}
+                is_met = not breakpoint.condition or breakpoint.condition.value(there)
+                breakpoint.lacking = ""
+                if not is_met:
                     continue
             except Exception as error:
+                if breakpoint.condition and breakpoint.condition.lacks_numbers(there, error):
+                    breakpoint.lacking = told(error)
+                    continue
                 breakpoint.hits += 1  # it stops whatever is ignored, and stays: its text is wrong
                 return Hit(breakpoint, told(error))
             breakpoint.hits += 1
@@ -349,6 +237,18 @@ class Breakpoints(Numbered[Breakpoint]):
                 self.clear(breakpoint.number)
             return Hit(breakpoint)
         return None
+
+
+def _condition_alone(text: str, where: str) -> Expression | None:
+    """Return the condition that a text is: a comparison, a call, several with `and`; else None."""
+    try:
+        expression = parse_expression(text, where)
+        body = ast.parse(expression.text.replace("~", "_"), mode="eval").body
+    except (ArgumentError, SyntaxError):
+        return None
+    is_one = isinstance(body, ast.Compare | ast.BoolOp | ast.Call)
+    is_not = isinstance(body, ast.UnaryOp) and isinstance(body.op, ast.Not)
+    return expression if is_one or is_not else None
 
 
 # --- watches --------------------------------------------------------------------------------------
@@ -433,10 +333,7 @@ class Watch:
             pattern = self.text.removeprefix(WEIGHT)
             is_change = event.kind in CHANGING_KINDS and event.ph != BEGIN
             return is_change and fnmatchcase(event.name, pattern)
-        names = self.expression.names
-        if any(delta.name in names for delta in event.deltas):
-            return True
-        return any(name in names for name in OF_THE_EVENT)
+        return self.expression.concerns(event)
 
     def change(self, event: Event, before: Names, now: Names) -> Change | None:
         """Return the change at an event that concerns it, if there is one."""
@@ -451,18 +348,32 @@ class Watch:
             old, new = value_of(self.expression, before), value_of(self.expression, now)
         if (new is None and self.expression is None) or same(old, new):
             return None
+        if self.expression is not None and not _is_told(old, new):
+            return None
         return Change(self, name, old, new, relative_change(old, new), *_keys(old, new))
 
 
 def value_of(expression: Expression, names: Names) -> Any:
     """Return an expression's value; `Unknown` if it has none, or one that is no data."""
+    there: Mapping[str, Any] = {}
     try:
-        value = expression.value(names(expression))
+        there = names(expression)
+        value = expression.value(there)
     except NameError:
         return NOTHING
     except Exception as error:
-        return Unknown(told(error))
+        return NOTHING if expression.lacks_numbers(there, error) else Unknown(told(error))
     return value if is_data(value) else Unknown(f"{OF_TYPE}{type(value).__name__}")
+
+
+def _is_told(old: Any, new: Any) -> bool:
+    """Return whether a change is worth a stop: not where a comparison is false.
+
+    So `watch total_loss > 1000` stops where it comes to hold, and where it does so no longer.
+    """
+    if isinstance(old, Unknown) and isinstance(new, bool | np.bool_):
+        return bool(new)
+    return not (isinstance(new, Unknown) and isinstance(old, bool | np.bool_))
 
 
 def _keys(old: Any, new: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

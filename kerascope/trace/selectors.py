@@ -13,6 +13,8 @@
 `batch 17`          also `epoch 3`
 `train.py:12`       a layer that a line of the user's script has made, but not each of its ops; or
                     a line of the engine that is walked through
+`run:dense_2`       any of these, but only where numbers are computed; `build:` only where
+                    symbols are made: models built, compiled, their functions made
 `*`                 every event
 ==================  ===============================================================================
 
@@ -20,6 +22,8 @@ A selector means the begin of a span, and `:ret` behind it the end, where the va
 no time is both. `*` means begins and ends.
 
 The name of an event on an op is that of its tensor; the op's own name ("dot") is the delta "op".
+`tensor:loss`, or `tensor:total_loss`, is the op that brings the loss of a batch; only its end says
+so, and so its end is meant.
 
 This is the grammar; `parse_selector` makes a `Selector` of a text.
 """
@@ -39,6 +43,8 @@ from kerascope.trace.history import History, value_of_event, value_of_span
 
 ACTS = tuple(kind for kind, grain in GRAIN_OF.items() if grain == "act")
 PHASES = tuple(kind for kind, grain in GRAIN_OF.items() if grain == "phase")
+TIMES = ("run", "build")
+LOSS_NAMES = ("loss", "total_loss")
 FORWARD_KINDS = ("layer.call", "node")
 OP_KINDS = ("op", "op.create")
 BACKWARD_KINDS = ("node", "grad.node")
@@ -82,6 +88,8 @@ class Selector:
         Whether it means the end of a span.
     backward : bool
         Whether the gradients of a layer are meant.
+    time : {"", "run", "build"}
+        Whether only what computes is meant, or only what makes symbols.
     """
 
     text: str
@@ -91,9 +99,12 @@ class Selector:
     number: int = 0
     at_end: bool = False
     backward: bool = False
+    time: str = ""
 
     def matches(self, event: Event, events: History = ()) -> bool:
         """Return whether an event is meant; the events before it tell the op that ends there."""
+        if self.time and is_of_run(event) != (self.time == "run"):
+            return False
         if self.what == "all":
             return event.ph != BEGIN if self.at_end else True
         if event.ph == (BEGIN if self.at_end else END):
@@ -121,6 +132,23 @@ def number_of(event: Event) -> int | None:
     """Return the number at the end of an event's name: 17 of "batch 17"."""
     digits = re.search(r"[0-9]{1,18}$", event.name)
     return int(digits.group()) if digits else None
+
+
+_SYMBOLIC = """
+build compile build_map depth_sort check_graph run_internal_graph metrics gradients get_updates
+layer.init layer.build layer.call node.create map.visit loss.term reg.term metric.term grad.node
+opt.param op.create grad.op weight.create map.mark map.skip map.depth depth.put check.depth tmap.get
+tmap.set grad.accum grad.none slot.create update.pair update.dup
+"""
+SYMBOLIC_KINDS = frozenset(_SYMBOLIC.split())
+
+
+def is_of_run(event: Event) -> bool:
+    """Return whether an event is of a run, where numbers are computed; else symbols are made."""
+    is_made = event.kind == "function" and event.name.startswith("make_")
+    return (
+        event.kind not in SYMBOLIC_KINDS and event.act not in ("build", "compile") and not is_made
+    )
 
 
 def network_depth_of(event: Event) -> int | None:
@@ -152,7 +180,11 @@ def _is_of_op(selector: Selector, event: Event, events: History) -> bool:
 
 
 def _is_of_tensor(selector: Selector, event: Event, events: History) -> bool:
-    return event.kind in OP_KINDS and _fits(event.name, selector.pattern)
+    if event.kind not in OP_KINDS:
+        return False
+    if selector.pattern in LOSS_NAMES and any(d.name == "total_loss" for d in event.deltas):
+        return True
+    return _fits(event.name, selector.pattern)
 
 
 def _is_of_weight(selector: Selector, event: Event, events: History) -> bool:
@@ -227,7 +259,12 @@ def parse_selector(text: str, known: KnownNames = NOTHING_KNOWN, where: str = "b
     """
     whole = " ".join(text.split())
     rest, suffixes = _without_suffixes(whole)
-    selector = _parse(rest, whole, where)
+    timed = re.fullmatch(rf"({'|'.join(TIMES)})(?: ?: ?| )(\S.*)", rest)
+    selector = _parse(timed[2] if timed else rest, whole, where)
+    is_of_loss = selector.what == "tensor" and selector.pattern in LOSS_NAMES
+    if is_of_loss and selector.pattern not in known.tensors:
+        suffixes.add("ret")
+    selector = replace(selector, time=timed[1] if timed else "")
     if {"bwd", "fwd"} & suffixes and selector.what != "layer":
         raise ArgumentError(
             f"{where}: in {whole!r} stands :bwd or :fwd; only a layer has them: dense_2:bwd."
@@ -283,7 +320,7 @@ def _what_is_wrong(text: str, prefix: str, name: str) -> str:
         return f"behind {prefix + ':'!r} a name is missing. Expected {EXAMPLES}."
     near = ""
     if prefix:
-        near = did_you_mean(prefix, PREFIXES) or did_you_mean(name, SUFFIXES)
+        near = did_you_mean(prefix, (*PREFIXES, *TIMES)) or did_you_mean(name, SUFFIXES)
     return f"cannot read {text!r}. {near}Expected {EXAMPLES}."
 
 
@@ -291,6 +328,8 @@ def may_be_known(selector: Selector, known: KnownNames) -> bool:
     """Return whether a name exists; a glob does, and any where none of its kind is known."""
     there, name = names_for(selector, known), selector.pattern
     if not there or any(sign in name for sign in "*?["):
+        return True
+    if selector.what == "tensor" and name in LOSS_NAMES:
         return True
     return name in there or (
         selector.what == "layer" and name in {other.partition("@")[0] for other in there}

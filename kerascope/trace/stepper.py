@@ -41,12 +41,17 @@ from kerascope.trace.breakpoints import (
     Breakpoint,
     Breakpoints,
     Change,
-    Expression,
     Watches,
-    names_of_event,
 )
 from kerascope.trace.conditions import Catches, Finding
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS, Event, first_time
+from kerascope.trace.expressions import (
+    Expression,
+    names_of_event,
+    value_named,
+    values_named,
+    weights_written,
+)
 from kerascope.trace.history import History, before, value_of_span
 from kerascope.trace.selectors import ACTS, PHASES, network_depth_of
 from kerascope.trace.tape_memory import told_of
@@ -384,7 +389,30 @@ class Stepper:
         """Return the names for an expression; to rebuild those of the tape takes time."""
         if expression.is_of_the_event:
             return names_of_event(self.tape[t] if 0 <= t < len(self.tape) else None)
-        return self.names(t)
+        return self._with_tensors(expression, self.names(t), t)
+
+    def names_to_watch(self, expression: Expression, t: int) -> dict[str, Any]:
+        """Return the names for a watch: in a commit one weight changes after another."""
+        if expression.is_of_the_event:
+            return self.names_for(expression, t)
+        names, weights = self.names(t), weights_written(self.tape, t)
+        if weights is not None:
+            names["weights"] = weights
+        return self._with_tensors(expression, names, t, weights)
+
+    def _with_tensors(
+        self,
+        expression: Expression,
+        names: dict[str, Any],
+        t: int,
+        weights: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Return names with the arrays of the tensors that an expression names."""
+
+        def find(name: str) -> Any:
+            return value_named(self.tape, name, t, weights)
+
+        return {**names, **values_named(expression.text, expression.names, names, find)}
 
     # --- forward ----------------------------------------------------------------------------------
 
@@ -547,8 +575,8 @@ class Stepper:
         if len(self.catches):
             findings = tuple(self.catches.findings(event, tape))
         if len(self.watches):
-            before = partial(self.names_for, t=event.t - 1)
-            now = partial(self.names_for, t=event.t)
+            before = partial(self.names_to_watch, t=event.t - 1)
+            now = partial(self.names_to_watch, t=event.t)
             changes = tuple(self.watches.changes(event, before, now))
         if hit is not None:
             reason = Reason.BREAKPOINT

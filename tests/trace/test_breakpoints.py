@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from span_trees import event
 
 from kerascope.errors import ArgumentError
-from kerascope.trace.breakpoints import Breakpoints, names_of_event
+from kerascope.trace.breakpoints import Breakpoints
+from kerascope.trace.expressions import names_of_event
 
 
 def hit(breakpoints, happening):

@@ -35,8 +35,8 @@ from kerascope.debugger.tui.bridge import (
     View,
 )
 from kerascope.errors import KerascopeError
-from kerascope.trace.breakpoints import told
 from kerascope.trace.events import Event
+from kerascope.trace.expressions import told
 from kerascope.trace.stepper import Stepper, Stop
 from kerascope.viz.exports.to_text import text_drawing
 from kerascope.viz.theme import STATES

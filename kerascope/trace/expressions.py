@@ -1,0 +1,364 @@
+"""Expressions: the Python that a user types over the names at an event.
+
+Conditions and watched expressions are compiled once and evaluated over the names at an event: those
+of the Keras source that the tape gives back, and those of the event itself (`names_of_event`).
+
+A tensor, a layer or a weight may be named as `set` names it: `norm(dense_1/kernel) > 3`,
+`watch dense_1/kernel`, `p input_1`. To Python `dense_1/kernel` is a division. It is one here too
+wherever both names have a value; else Python could but fail, and the array of that name is meant
+(`values_named`). With spaces, `a / b`, it is always a division.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any, Protocol
+
+import numpy as np
+
+from kerascope.errors import ArgumentError
+from kerascope.trace.events import BEGIN, FORGOTTEN, Event
+from kerascope.trace.history import OF_THE_OUTPUT, History, before, value_of_event
+from kerascope.trace.selectors import FORWARD_KINDS, LOSS_NAMES, OP_KINDS
+from kerascope.trace.snapshots import REFS
+from kerascope.trace.statistics import has_nan, norm
+
+# --- names of tensors in a text -------------------------------------------------------------------
+# Whoever writes a name of a tensor is told by the first sign that Python has no name with: / @ ~.
+
+
+_STRING = r"""[rbfuRBFU]{0,2}(?:\"{3}.*?\"{3}|'{3}.*?'{3}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
+_TENSOR = r"(?<![\w.])(?P<name>[^\W\d]\w*(?:[/@~]\w+)+)"
+_TOKENS = re.compile(f"{_STRING}|{_TENSOR}", re.DOTALL)
+_STAND_IN = "_tensor_named_"
+
+
+def tensor_names_in(text: str) -> list[str]:
+    """Return what may be names of tensors in a text, of one place the longest first.
+
+    Examples
+    --------
+    >>> tensor_names_in("norm(dense_1/kernel/2) + len('a/b')")
+    ['dense_1/kernel/2', 'dense_1/kernel']
+    """
+    found: dict[str, None] = {}
+    for token in _TOKENS.finditer(text):
+        if token["name"]:
+            found.update(dict.fromkeys(_beginnings(token["name"])))
+    return list(found)
+
+
+def _beginnings(name: str) -> Iterator[str]:
+    """Yield a name and what it begins with: behind it, a division may stand."""
+    parts = re.split(r"([/@~])", name)
+    for last in range(len(parts), 2, -2):
+        yield "".join(parts[:last])
+
+
+def with_stand_ins(text: str, is_there: Callable[[str], bool]) -> tuple[str, dict[str, str]]:
+    """Return a text with a Python name for each tensor that is there, and which these are.
+
+    Examples
+    --------
+    >>> with_stand_ins("d/kernel.sum() / lr", {"d/kernel"}.__contains__)
+    ('_tensor_named_0.sum() / lr', {'d/kernel': '_tensor_named_0'})
+    """
+    known: dict[str, str] = {}
+
+    def replaced(token: re.Match[str]) -> str:
+        for name in _beginnings(token["name"] or ""):
+            if name and is_there(name):
+                stand_in = known.setdefault(name, f"{_STAND_IN}{len(known)}")
+                return stand_in + token["name"][len(name) :]
+        return token[0]
+
+    return _TOKENS.sub(replaced, text), known
+
+
+def _is_python(name: str, names: Mapping[str, Any]) -> bool:
+    """Return whether Python has a meaning for what may be the name of a tensor."""
+    if "~" in name or re.search(r"@\d", name):
+        return False
+    parts = [part for part in re.split("[/@]", name) if not part[0].isdigit()]
+    return all(part in names or hasattr(builtins, part) for part in parts)
+
+
+def values_named(
+    text: str, asked: frozenset[str], names: Mapping[str, Any], find: Callable[[str], Any]
+) -> dict[str, Any]:
+    """Return the values of the tensors, layers and weights that a text names.
+
+    Parameters
+    ----------
+    text : str
+    asked : frozenset of str
+        The names of Python in it.
+    names : mapping
+        The names that there are: these are left alone.
+    find : callable
+        Returns the value of a tensor, layer or weight; None if it has none.
+    """
+    found: dict[str, Any] = {}
+    parts: set[str] = set()
+    for name in tensor_names_in(text):
+        if not _is_python(name, names) and (value := find(name)) is not None:
+            found[name] = value
+            parts.update(re.split("[/@~]", name))
+    for name in asked - parts:
+        if name not in names and not hasattr(builtins, name):
+            value = find(name)
+            if value is not None:
+                found[name] = value
+    return found
+
+
+class Told(History, Protocol):
+    """Events by their time, and the names at a time."""
+
+    def names_at(self, t: int) -> Mapping[str, Any]:
+        """Return the names at a time."""
+
+
+def value_named(events: Told, name: str, t: int, weights: Mapping[str, Any] | None = None) -> Any:
+    """Return the value of a tensor, a layer (its output) or a weight at a time, if it has one.
+
+    Parameters
+    ----------
+    events : Told
+    name : str
+        As for `set`: "dense_1/kernel", "dense_1", "input_1", "dense_1/relu", "loss".
+    t : int
+    weights : mapping, optional
+        The weights as they are to be taken; by default as the tape has them.
+    """
+    if t < 0:
+        return None
+    names = events.names_at(t)
+    for container in (weights or names.get("weights"), names.get("overridden")):
+        if container and name in container:
+            return container[name]
+    if name in (names.get("tensor_map") or ()):
+        return _alone(names["tensor_map"][name])
+    if name in LOSS_NAMES and names.get("total_loss") is not None:
+        return names["total_loss"]
+    for event in before(events, t + 1):
+        if event.kind == FORGOTTEN:
+            return None
+        value = _told_of(event, name)
+        if value is not None or (event.kind == "function" and event.ph == BEGIN):
+            return value
+    return None
+
+
+def _told_of(event: Event, name: str) -> Any:
+    """Return the value that an event tells of a tensor or a layer."""
+    if event.ph == BEGIN:
+        if event.kind != "function":
+            return None
+        fed = value_of_event(event, "feed_names") or ()
+        arrays = value_of_event(event, "inputs") or ()
+        return dict(zip(fed, arrays, strict=False)).get(name)
+    is_of_layer = event.kind in FORWARD_KINDS and event.phase != "backward"
+    if event.name == name and (is_of_layer or event.kind in OP_KINDS):
+        return value_of_event(event, *OF_THE_OUTPUT)
+    for own, key, value in event.deltas:
+        if own == "tensor_map" and key == name:
+            return _alone(value)
+        if own == "total_loss" and name in LOSS_NAMES:
+            return value
+    return None
+
+
+def _alone(value: Any) -> Any:
+    """Return an array without the mask beside it."""
+    return value[0] if isinstance(value, tuple) and len(value) == 2 else value
+
+
+def weights_written(events: Told, t: int) -> Mapping[str, Any] | None:
+    """Return the weights in the midst of a commit, as far as it has told of them; else None.
+
+    All are written at once, and so the first that is told brings the values of all. But an update
+    is told of each by itself.
+    """
+    told: dict[str, Any] = {}
+    for event in before(events, t + 1):
+        if event.phase != "commit" or event.kind == FORGOTTEN:
+            return None
+        if event.kind == "commit":
+            if event.ph != BEGIN or not told:
+                return None
+            return {**events.names_at(event.t).get("weights", {}), **told}
+        if event.kind == "update.apply":
+            told.setdefault(event.name, value_of_event(event, "new"))
+    return None
+
+
+# --- expressions ----------------------------------------------------------------------------------
+
+
+OF_THE_EVENT = ("e", "t", "ins", *OF_THE_OUTPUT)
+BY_KEY = ("weights", "tensor_map", "overridden")
+ENOUGH_OF_THE_EVENT = frozenset({"e", "t", "out", "np", "norm", "has_nan"})
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A compiled expression.
+
+    Attributes
+    ----------
+    text : str
+        As it was written.
+    names : frozenset of str
+        The names that it asks for.
+    code : code object
+    tensors : tuple of str
+        What may be names of tensors in it.
+    """
+
+    text: str
+    names: frozenset[str]
+    code: CodeType
+    tensors: tuple[str, ...] = ()
+
+    @property
+    def is_of_the_event(self) -> bool:
+        """True if the event alone has all names that it asks for; `has_nan(out)` is such a one."""
+        return self.names <= ENOUGH_OF_THE_EVENT
+
+    def value(self, names: Mapping[str, Any]) -> Any:
+        """Return the value over some names; whatever Python raises is raised.
+
+        Those of tensors may be among them: "dense_1/kernel".
+        """
+        code, space = self.code, dict(names)
+        if any(name in names for name in self.tensors):
+            text, known = with_stand_ins(self.text, names.__contains__)
+            code = compile(text, "<expression>", "eval")
+            space.update((stand_in, names[name]) for name, stand_in in known.items())
+        # One dict, not globals and locals: a comprehension sees nothing but globals.
+        return eval(code, space)
+
+    def concerns(self, event: Event) -> bool:
+        """Return whether the value can be another at an event than before it."""
+        asked = {*self.names, *self.tensors}
+        asked.update(["total_loss"] if "loss" in asked else ())
+        for name, key, value in event.deltas:
+            if name == "weights" and event.kind == "update.apply" and key != event.name:
+                continue  # its own update will tell of it
+            if name in asked or (key in asked and name in BY_KEY):
+                return True
+            is_whole = key is None and name in BY_KEY and isinstance(value, Mapping)
+            if is_whole and not asked.isdisjoint(value):
+                return True
+        is_its_end = event.name in asked and _told_of(event, event.name) is not None
+        return is_its_end or bool(asked & {*OF_THE_EVENT})
+
+    def lacks_numbers(self, names: Mapping[str, Any], error: Exception) -> bool:
+        """Return whether it failed since there is no number yet.
+
+        A name of it is None, or a symbol, or a tensor, or the loss, that has not come.
+        """
+        if isinstance(error, NameError):
+            parts = {part for name in self.tensors for part in re.split("[/@~]", name)}
+            return error.name in parts.union(LOSS_NAMES)
+        asked = (names.get(name) for name in (*self.names, *self.tensors) if name in names)
+        return any(value is None or isinstance(value, REFS) for value in asked)
+
+
+def parse_expression(text: str, where: str) -> Expression:
+    """Return an expression, compiled.
+
+    Parameters
+    ----------
+    text : str
+        A Python expression.
+    where : str
+        The command that is told in an error: "condition".
+
+    Raises
+    ------
+    ArgumentError
+        It is no expression.
+
+    Examples
+    --------
+    >>> parse_expression("norm(out) > 2", "break").value({"out": [3.0], "norm": norm})
+    True
+    >>> parse_expression("norm(out", "break")
+    Traceback (most recent call last):
+        ...
+    kerascope.errors.ArgumentError: break: 'norm(out' is no Python expression: '(' was never closed.
+    """
+    tensors = tuple(tensor_names_in(text))
+    plain, _ = with_stand_ins(text.strip(), lambda name: "~" in name)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(plain, "<expression>", "eval")
+            code = compile(tree, "<expression>", "eval")
+            names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        told = getattr(error, "msg", None) or str(error) or "it is nested too deeply"
+        raise ArgumentError(f"{where}: {text!r} is no Python expression: {told}.") from None
+    return Expression(text.strip(), frozenset(names), code, tensors)
+
+
+def split_at_comma(text: str, where: str) -> tuple[str, str]:
+    """Return a Python expression and the condition behind its comma; "" where there is none.
+
+    A comma inside brackets belongs to the expression.
+
+    Examples
+    --------
+    >>> split_at_comma("max(a, b), t > 3", "watch")
+    ('max(a, b)', 't > 3')
+    """
+    text = text.strip()
+    parse_expression(text, where)
+    body = ast.parse(text.replace("~", "_"), mode="eval").body  # a tensor is named "mean~2"
+    if not isinstance(body, ast.Tuple) or not body.elts or body.elts[0].col_offset > 0:
+        return text, ""
+    pieces = [ast.get_source_segment(text, piece) or "" for piece in body.elts]
+    if len(pieces) != 2:
+        raise ArgumentError(
+            f"{where}: got {len(pieces)} expressions in {text!r}; expected one, or one and a "
+            "condition. Put brackets around a tuple: (a, b)."
+        )
+    return pieces[0], pieces[1]
+
+
+def names_of_event(event: Event | None) -> dict[str, Any]:
+    """Return what can be said of one event; of None, where there is none, nothing.
+
+    Returns
+    -------
+    dict
+        `e` the event, `t` its time, `ins` the arrays that went in, `out` the array that came out
+        (both None where the event has none), and `np`, `norm`, `has_nan`.
+    """
+    out = value_of_event(event, *OF_THE_OUTPUT) if event else None
+    if isinstance(out, list | tuple) and len(out) == 1:
+        out = out[0]
+    ins = value_of_event(event, "inputs") if event else None
+    return {
+        "e": event,
+        "t": event.t if event else -1,
+        "ins": ins,
+        "out": out,
+        "np": np,
+        "norm": norm,
+        "has_nan": has_nan,
+    }
+
+
+def told(error: BaseException) -> str:
+    """Return an error as pdb shows it: "NameError: name 'x' is not defined"."""
+    name = type(error).__name__
+    return f"{name}: {error}" if str(error) else name
