@@ -35,15 +35,7 @@ from kerascope.backend.state import enter_old_names as _enter_old_names
 from kerascope.not_yet import answer_missing_names
 
 _enter_old_names(globals())
-_OF_KERAS_1 = """asymmetric_spatial_2d_padding asymmetric_temporal_padding atrous_conv2d
-    legacy_weight_ordering set_legacy_weight_ordering"""
+_LATER = """asymmetric_spatial_2d_padding asymmetric_temporal_padding atrous_conv2d is_float_dtype
+    is_int_dtype legacy_weight_ordering result_type set_legacy_weight_ordering standardize_dtype"""
 
-_OF_KERAS_3 = "is_float_dtype is_int_dtype result_type standardize_dtype"
-
-answer_missing_names(
-    __name__,
-    later={
-        **dict.fromkeys(_OF_KERAS_1.split(), "kerascope.backend.keras1"),
-        **dict.fromkeys(_OF_KERAS_3.split(), "kerascope.backend.keras3"),
-    },
-)
+answer_missing_names(__name__, later=dict.fromkeys(_LATER.split(), "kerascope.backend.keras_names"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from kerascope import backend as K
-from kerascope.backend.keras3 import standardize_dtype
+from kerascope.backend.keras_names import standardize_dtype
 from kerascope.errors import ArgumentError, RefusedError
 
 __all__ = [

@@ -57,7 +57,7 @@ MOVED: dict[str, str] = {
     "backend.tensorflow_backend": "backend",
     "backend.theano_backend": "backend",
     "engine.base_layer": "engine.base_layer engine.input_spec engine.node",
-    "engine.saving": "engine.saving saving models",
+    "engine.saving": "saving models",
     "engine.container": "engine.network",
     "engine.training_arrays": "engine.keras_loops engine.model",
     "engine.training_generator": "engine.keras_loops engine.model",

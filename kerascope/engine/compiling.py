@@ -27,10 +27,9 @@ from kerascope.backend.ops.shaping import squeeze
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import floatx, placeholder
 from kerascope.configured import plain
-from kerascope.engine.arguments import distinct_names, to_list
+from kerascope.engine.arguments import by_names, distinct_names, to_list
 from kerascope.engine.calling import mask_of
 from kerascope.engine.network import Network
-from kerascope.engine.structures import by_names
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.losses.classes import (
     quotient,

@@ -32,7 +32,14 @@ from kerascope.backend.state import PHASE, floatx, learning_phase, learning_phas
 from kerascope.callbacks import History, checked_callbacks
 from kerascope.callbacks.recording import as_number, in_order
 from kerascope.callers import warn
-from kerascope.engine.arguments import accepts, named_arguments, to_list, unpack_singleton
+from kerascope.engine.arguments import (
+    accepts,
+    listed_with_structure,
+    named_arguments,
+    packed,
+    to_list,
+    unpack_singleton,
+)
 from kerascope.engine.base_layer import layers_within
 from kerascope.engine.calling import call_in_its_phases, enter_operations, mask_of, may_ask
 from kerascope.engine.compiling import Compilation, compile_events
@@ -48,7 +55,6 @@ from kerascope.engine.feeds import (
 from kerascope.engine.input_layer import Input
 from kerascope.engine.network import Network
 from kerascope.engine.pickling import pickle_model, unpickle_model
-from kerascope.engine.structures import listed_with_structure, packed
 from kerascope.engine.training_data import (
     KnownBatches,
     check_lengths,

@@ -33,10 +33,13 @@ from kerascope.backend.graph import Tensor, Variable, as_tensor, graph_mode, is_
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import batch_get_value, batch_set_value, learning_phase, placeholder
 from kerascope.callers import warn
-from kerascope.engine import saving
 from kerascope.engine.arguments import (
+    by_names,
     distinct_names,
     listed_shapes,
+    listed_tensors,
+    names_in,
+    packed,
     restored_places,
     to_list,
     unpack_singleton,
@@ -49,7 +52,6 @@ from kerascope.engine.layer_type import serialized
 from kerascope.engine.node import KerasHistory, Node, remembering_graph
 from kerascope.engine.node_ids import calls_in
 from kerascope.engine.stand_ins import called, made
-from kerascope.engine.structures import by_names, listed_tensors, names_in, packed
 from kerascope.engine.summary import print_summary
 from kerascope.errors import (
     ArgumentError,
@@ -60,9 +62,13 @@ from kerascope.errors import (
     NotYetError,
     ShapeError,
 )
-from kerascope.registry import custom_object_scope, did_you_mean
+from kerascope.registry import Registry, custom_object_scope, did_you_mean
 from kerascope.spellings import habits, translate
 from kerascope.stage import Stage
+
+# Reading a model means making layers, which this row does not know; so what writes and reads files
+# stands one row higher, in `kerascope.saving`, which enters it here. It is found when it is used.
+file_functions = Registry("function of keras.engine.saving", home="kerascope.saving")
 
 
 class Runs(dict[Any, list[Any]]):
@@ -599,7 +605,7 @@ class Network(Layer):
 
         `**kwargs` go to `json.dumps`: `indent=2`, ...
         """
-        version, config = saving.file_functions.lookup("written_config")(self)
+        version, config = file_functions.lookup("written_config")(self)
         return json.dumps({**config, "keras_version": version}, **kwargs)
 
     def to_yaml(self, **kwargs: Any) -> str:
@@ -612,11 +618,11 @@ class Network(Layer):
 
     def save(self, filepath: Any, overwrite: bool = True, include_optimizer: bool = True) -> None:
         """Write the whole model to a .keras or .h5 file; see `kerascope.saving.save_model`."""
-        saving.file_functions.lookup("save_model")(self, filepath, overwrite, include_optimizer)
+        file_functions.lookup("save_model")(self, filepath, overwrite, include_optimizer)
 
     def save_weights(self, filepath: Any, overwrite: bool = True) -> None:
         """Write the weights to a .weights.h5 or .h5 file; see `kerascope.saving.save_weights`."""
-        saving.file_functions.lookup("save_weights")(self, filepath, overwrite)
+        file_functions.lookup("save_weights")(self, filepath, overwrite)
 
     def load_weights(
         self,
@@ -626,12 +632,12 @@ class Network(Layer):
         reshape: bool = False,
     ) -> None:
         """Read weights from a file of either kind; see `kerascope.saving.load_weights`."""
-        load = saving.file_functions.lookup("load_weights")
+        load = file_functions.lookup("load_weights")
         load(self, filepath, by_name, skip_mismatch, reshape)
 
     def save_weights_to_hdf5_group(self, f: Any) -> None:
         """Write the weights into an open group: Keras 1's method."""
-        saving.file_functions.lookup("save_weights")(self, f)
+        file_functions.lookup("save_weights")(self, f)
 
     def load_weights_from_hdf5_group(self, f: Any) -> None:
         """Read weights from an open group, in order: Keras 1's method."""

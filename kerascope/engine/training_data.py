@@ -28,10 +28,9 @@ from kerascope.backend.ops.sparse import is_sparse_matrix
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.backend.state import PHASE, learning_phase
 from kerascope.callers import warn
-from kerascope.engine.arguments import to_list
+from kerascope.engine.arguments import by_names, to_list
 from kerascope.engine.base_layer import Layer, layers_within
 from kerascope.engine.feeds import USUAL_BATCH_SIZE
-from kerascope.engine.structures import by_names
 from kerascope.errors import ArgumentError, DataError, DtypeError
 from kerascope.losses.classes import takes_class_numbers, wants_targets_like_predictions
 from kerascope.registry import did_you_mean

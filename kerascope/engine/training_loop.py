@@ -29,8 +29,7 @@ from kerascope.callbacks import CallbackList, History, Progbar
 from kerascope.callbacks.recording import RunningMeans, in_order
 from kerascope.callers import warn
 from kerascope.configured import plain
-from kerascope.engine.arguments import to_list
-from kerascope.engine.structures import packed
+from kerascope.engine.arguments import packed, to_list
 from kerascope.errors import ArgumentError, NumericsWarning
 from kerascope.spellings import habits
 from kerascope.stage import is_watched

@@ -11,6 +11,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor, is_eager
 from kerascope.backend.shapes import Shape
@@ -28,6 +30,7 @@ from kerascope.layers.keras_ops_image import (
     one_of,
     resize,
 )
+from kerascope.settings import config
 
 __all__ = [
     "CenterCrop",
@@ -480,3 +483,50 @@ class RandomTranslation(_MovedByTwo):
         down = self.drawn(images, self._rows) * height
         right = self.drawn(images, self._columns) * width
         return [1.0, 0.0, -right, 0.0, 1.0, -down]
+
+
+# --- a function: it stands in `preprocessing.image`, where Keras 3 has it -------------------------
+
+
+def smart_resize(
+    x: Any,
+    size: Sequence[int],
+    interpolation: str = "bilinear",
+    data_format: str = "channels_last",
+    **kwargs: Any,
+) -> np.ndarray:
+    """Return pictures of another size, of which the edges are cut off rather than distorted.
+
+    Parameters
+    ----------
+    x : array_like, shape (height, width, channels) or (samples, height, width, channels)
+    size : (height, width)
+    interpolation : {"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"}
+    data_format : {"channels_last", "channels_first"}
+        Where the channels are.
+    **kwargs
+        `backend_module` of Keras, which says nothing here.
+
+    Returns
+    -------
+    array, in `K.floatx()`; with "nearest" in the type of `x`
+
+    Raises
+    ------
+    ArgumentError
+        `size` is no pair, or there is something else that is not known.
+    ShapeError
+        These are no pictures.
+
+    Examples
+    --------
+    >>> smart_resize(np.arange(6.0).reshape(1, 6, 1), (2, 2)).shape
+    (2, 2, 1)
+    """
+    kwargs.pop("backend_module", None)
+    if kwargs or len(size) != 2:
+        raise ArgumentError(f"smart_resize: got {kwargs or f'{size=}'}; expected size (h, w).")
+    pictures = np.asarray(x, None if interpolation == "nearest" else config.floatx)
+    options: Any = {"crop_to_aspect_ratio": True, "data_format": data_format}
+    resized: np.ndarray = resize(pictures, tuple(size), interpolation, **options)
+    return resized

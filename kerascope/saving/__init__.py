@@ -15,8 +15,8 @@ written whole or not at all. Nothing of it is loaded before the first model is s
 | what keeps a hostile file harmless | `untrusted`, `hdf5_files`, the archives of `keras3_files` |
 """
 
+from kerascope.engine.network import file_functions
 from kerascope.engine.pickling import pickle_model, unpickle_model
-from kerascope.engine.saving import file_functions
 from kerascope.not_yet import answer_missing_names
 from kerascope.saving.configs import model_from_config, model_from_json, model_from_yaml
 from kerascope.saving.hdf5_files import (

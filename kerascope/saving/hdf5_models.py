@@ -22,7 +22,6 @@ from kerascope.backend.state import batch_set_value
 from kerascope.callers import warn
 from kerascope.configured import plain
 from kerascope.engine.base_layer import Layer
-from kerascope.engine.saving import KERAS_VERSION
 from kerascope.errors import ConfigError, DataError, KerascopeError
 from kerascope.layers.opaque import FileConfig, Opaque, opaque_layers
 from kerascope.limits import Budget, Limits, building
@@ -83,6 +82,7 @@ __all__ = [
 
 Pairs = list[tuple[Variable, np.ndarray]]
 
+KERAS_VERSION = "2.2.4"  # whose form this is
 # Our kernels are laid out as TensorFlow's: Keras 2 on Theano turns those of such files round.
 BACKEND = b"tensorflow"
 

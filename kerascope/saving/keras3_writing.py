@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 from kerascope import constraints, initializers, regularizers
 from kerascope.backend.shapes import UNKNOWN
 from kerascope.callers import warn
-from kerascope.engine.arguments import INPUTS
+from kerascope.engine.arguments import INPUTS, packed
 from kerascope.engine.base_layer import layers_within
 from kerascope.engine.layer_type import layer_registry
 from kerascope.engine.network import Network, counted_from_zero
 from kerascope.engine.pickling import byte_code_in
-from kerascope.engine.structures import packed
 from kerascope.errors import ConfigError
 from kerascope.layers.keras_ops import every_operation
 from kerascope.layers.opaque import FileConfig

@@ -79,6 +79,10 @@ def run(case, tensors, dtype="float64"):
 # --- no function without a case -------------------------------------------------------------------
 
 
+# Functions that neither take nor give tensors: see test_types_keras3.py.
+OF_TYPES = {"is_float_dtype", "is_int_dtype", "result_type", "standardize_dtype"}
+
+
 def public_functions():
     """Return the names in Keras's list and whatever else of our own K exports, without classes."""
     own = {
@@ -87,7 +91,7 @@ def public_functions():
         if inspect.isroutine(value)
         and not name.startswith("_")
         and value.__module__.startswith("kerascope.backend")
-        and value.__module__ != "kerascope.backend.keras3"  # of types: test_types_keras3.py
+        and name not in OF_TYPES
         and value.__name__ == name  # else it is Keras 1's name of another
     }
     return sorted(own | set(names_of_keras()))

@@ -9,10 +9,9 @@ from zoo import ZOO
 
 from kerascope import Input, Model, Sequential, layers
 from kerascope import backend as K
-from kerascope.engine.cloning import clone_layer
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, ConfigError
-from kerascope.models import clone_model
+from kerascope.models import clone_layer, clone_model
 
 
 def connections(model):
