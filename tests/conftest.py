@@ -1,4 +1,4 @@
-"""What all tests share: markers and counts, warm Pythons, the real Keras and its stored answers."""
+"""What all tests share: markers and counts, reports, warm Pythons, Keras's stored answers."""
 
 import gc
 import os
@@ -18,6 +18,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import counted
 import keras_reference
 import pytest
+import reported
 import warm_python
 from _pytest.doctest import DoctestModule
 from counted import (  # noqa: F401 (hooks)
@@ -39,8 +40,9 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let the processes that tests start be copies of a warm Python."""
+    """Let the processes that tests start be copies of a warm Python, and workers be brief."""
     counted.refuse_a_part(config)
+    reported.install(config)
     warm_python.install()
 
 
