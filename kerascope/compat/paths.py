@@ -95,6 +95,7 @@ MOVED_INSIDE: dict[str, str] = {
     "initializers.scaling": "initializers.classes",
     "layers.merging": "layers.merge",
     "lessons.facts": "lessons.checking",
+    "lessons.notebook_cells": "lessons.notebook",
     "lessons.places": "lessons",
     "metrics.named": "metrics.classes",
     "optimizers.accumulating": "optimizers.update_rules",

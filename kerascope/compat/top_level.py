@@ -18,15 +18,15 @@ _NAMES = {
     "Initializer": ("initializers", "Initializer"),
     "DTypePolicy": ("compat.keras_dtype_policies", "DTypePolicy"),
     "FloatDTypePolicy": ("compat.keras_dtype_policies", "DTypePolicy"),
-    "Function": ("compat.keras_operation", "Function"),
+    "Function": ("compat.keras_classes", "Function"),
     "InputSpec": ("engine.input_spec", "InputSpec"),
     "KerasTensor": ("backend", "Tensor"),
     "Loss": ("losses", "Loss"),
     "Metric": ("metrics", "Metric"),
-    "Operation": ("compat.keras_operation", "Operation"),
+    "Operation": ("compat.keras_classes", "Operation"),
     "Optimizer": ("optimizers", "Optimizer"),
     "Regularizer": ("regularizers", "Regularizer"),
-    "Variable": ("compat.keras_variable", "Variable"),
+    "Variable": ("compat.keras_classes", "Variable"),
     "name_scope": ("backend", "name_scope"),
 }
 

@@ -10,23 +10,6 @@ from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_layer import Input, InputLayer
 from kerascope.engine.input_spec import InputSpec
 from kerascope.engine.layer_type import layer_registry
-from kerascope.layers import (
-    advanced_activations,
-    attention,
-    convolutional,
-    convolutional_recurrent,
-    core,
-    embeddings,
-    local,
-    merge,
-    noise,
-    normalization,
-    operations,
-    pooling,
-    recurrent,
-    spatial,
-    wrappers,
-)
 from kerascope.layers.advanced_activations import *
 from kerascope.layers.attention import *
 from kerascope.layers.convolutional import *
@@ -47,38 +30,25 @@ from kerascope.not_yet import answer_missing_names
 serialize = layer_registry.serialize
 deserialize = layer_registry.deserialize
 
-_MODULES = (
-    advanced_activations,
-    attention,
-    convolutional,
-    convolutional_recurrent,
-    core,
-    embeddings,
-    local,
-    merge,
-    noise,
-    normalization,
-    operations,
-    pooling,
-    recurrent,
-    spatial,
-    wrappers,
-)
+_MODULES = """advanced_activations attention convolutional convolutional_recurrent core embeddings
+    local merge noise normalization operations pooling recurrent spatial wrappers"""
 _OWN = ["Input", "InputLayer", "InputSpec", "Layer", "deserialize", "merge", "serialize"]
 
-__all__ = sorted({*_OWN, *(name for module in _MODULES for name in module.__all__)})
+__all__ = sorted(
+    {*_OWN, *(name for module in _MODULES.split() for name in globals()[module].__all__)}
+)
 
 # Module -> the names in it, which are loaded when one of them is asked for.
 _LATER = {
-    "categories": "CategoryEncoding Discretization",
+    "categories": """CategoryEncoding Discretization IntegerLookup StringLookup
+        TextVectorization""",
     "images": """CenterCrop RandomBrightness RandomContrast RandomFlip RandomRotation
         RandomTranslation RandomZoom Resizing""",
-    "keras1": "Highway MaxoutDense ParametricSoftplus SReLU TimeDistributedDense",
-    "keras1_recurrent": "ConvRecurrent2D Recurrent time_distributed_dense",
+    "keras1": """ConvRecurrent2D Highway MaxoutDense ParametricSoftplus Recurrent SReLU
+        TimeDistributedDense time_distributed_dense""",
     "keras3": """AdaptiveAveragePooling1D AdaptiveAveragePooling2D AdaptiveAveragePooling3D
         AdaptiveMaxPooling1D AdaptiveMaxPooling2D AdaptiveMaxPooling3D ConvLSTM1D ConvLSTM3D
         EinsumDense GroupQueryAttention Identity""",
-    "vocabularies": "IntegerLookup StringLookup TextVectorization",
 }
 
 answer_missing_names(

@@ -1,13 +1,21 @@
-"""Layers that turn numbers into categories, and categories into rows of zeros and ones.
+"""Layers that turn numbers, words and texts into categories, and categories into rows of 0 and 1.
 
 `Discretization` says in which interval a number lies, `CategoryEncoding` marks the categories of a
-sample; what it does, `encoded`, the lookups in `vocabularies.py` do too. Both work on arrays and
-inside a model. Keras 3 has them under `keras.layers`, in its folder `preprocessing`.
+sample; both work on arrays and inside a model. `IntegerLookup`, `StringLookup` and
+`TextVectorization`, which takes texts apart first, look up in a vocabulary. They prepare data:
+lists and arrays go in, arrays come out. No tensor holds text, so they stand in front of a model,
+not in it: `model.fit(vectorize(texts), labels)`.
+
+Keras 3 has them all under `keras.layers`, in its folder `preprocessing`; lookups need TensorFlow
+there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,11 +25,20 @@ from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.indexing import OneHot
 from kerascope.backend.shapes import Shape
 from kerascope.engine.base_layer import Layer
-from kerascope.errors import ArgumentError, RefusedError, ShapeError
+from kerascope.errors import ArgumentError, DtypeError, NotYetError, RefusedError, ShapeError
 from kerascope.layers.arguments import positive_int
 from kerascope.layers.keras_ops_numpy import digitize
+from kerascope.layers.on_anything import on_anything
+from kerascope.printable import printable
 
-__all__ = ["CategoryEncoding", "Discretization"]
+__all__ = [
+    "CategoryEncoding",
+    "Discretization",
+    "IntegerLookup",
+    "StringLookup",
+    "TextVectorization",
+]
+
 
 MODES = ("one_hot", "multi_hot", "count")
 
@@ -204,3 +221,544 @@ class Discretization(Layer):
             return places
         depth = len(self.bin_boundaries) + 1
         return encoded(places, self.output_mode, depth, self.dtype, self.label)
+
+
+# --- vocabularies ---------------------------------------------------------------------------------
+
+
+_encoded_array = on_anything(encoded)
+_LOOKUP_MODES = ("int", *MODES, "tf_idf")
+
+
+class _OnArrays(Layer):
+    """Base: a layer that is called on arrays alone; `_looked_up` says what comes out."""
+
+    def _looked_up(self, inputs: np.ndarray) -> np.ndarray:
+        raise NotImplementedError(f"{type(self).__name__} does not define _looked_up")
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return what the layer makes of a list or an array.
+
+        Raises
+        ------
+        NotYetError
+            A symbolic tensor came.
+        """
+        if isinstance(inputs, Tensor):
+            raise NotYetError(
+                f"{self.label}: looks up what stands in lists and arrays; got the symbolic tensor "
+                f"{inputs.name!r}. Call it on the data: model.fit(layer(data), ...).",
+                subject=self,
+            )
+        return self._looked_up(np.asarray(inputs))
+
+
+class _Lookup(_OnArrays):
+    """Base of the two lookups; a subclass says of what type its tokens are.
+
+    A vocabulary begins with the mask token, if there is one and whole numbers are to come out, and
+    the tokens that stand for all others; then come the known ones.
+    """
+
+    def __init__(
+        self,
+        max_tokens: int | None = None,
+        num_oov_indices: int = 1,
+        mask_token: Any = None,
+        oov_token: Any = None,
+        vocabulary: Any = None,
+        idf_weights: Any = None,
+        invert: bool = False,
+        output_mode: str = "int",
+        pad_to_max_tokens: bool = False,
+        sparse: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        self._keywords_of_keras(kwargs)
+        super().__init__(**kwargs)
+        self.output_mode = check_mode(
+            self, "multi_hot" if output_mode == "binary" else output_mode, sparse, _LOOKUP_MODES
+        )
+        if invert and output_mode != "int":
+            raise ArgumentError(f"{self.label}: invert=True needs output_mode='int'.")
+        self.max_tokens, self.num_oov_indices = max_tokens, num_oov_indices
+        self.mask_token, self.oov_token = mask_token, oov_token
+        self.invert, self.pad_to_max_tokens = bool(invert), bool(pad_to_max_tokens)
+        self.built, self._is_given = True, vocabulary is not None
+        self.vocabulary: list[Any] | None = None
+        self.idf_weights: list[float] | None = None
+        if vocabulary is not None:
+            self.set_vocabulary(vocabulary, idf_weights)
+
+    def _keywords_of_keras(self, kwargs: dict[str, Any]) -> None:
+        """Take out the keywords of Keras 3 that change nothing here."""
+        kwargs.pop("vocabulary_size", None)
+        if kwargs.pop("salt", None) is not None:
+            raise RefusedError(f"{type(self).__name__}: salt: hashes with salt are not here.")
+
+    def _tokens_of(self, array: np.ndarray) -> np.ndarray:
+        """Return the tokens in an array, or raise DtypeError if they are of another type."""
+        raise NotImplementedError(f"{type(self).__name__} does not define _tokens_of")
+
+    def _place_of_unknown(self, token: Any) -> int:
+        return 0
+
+    # --- the vocabulary ---------------------------------------------------------------------------
+
+    @property
+    def _special(self) -> list[Any]:
+        has_mask = self.mask_token is not None and self.output_mode == "int"
+        return [self.mask_token] * has_mask + [self.oov_token] * self.num_oov_indices
+
+    def get_vocabulary(self, include_special_tokens: bool = True) -> list[Any]:
+        """Return the tokens in the order of their numbers."""
+        return [*(self._special if include_special_tokens else []), *(self.vocabulary or [])]
+
+    def vocabulary_size(self) -> int:
+        """Return the number of tokens, the special ones among them."""
+        return len(self.get_vocabulary())
+
+    def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
+        """Take a list of tokens, or the path of a file with one on each line.
+
+        Parameters
+        ----------
+        vocabulary : list, array, str or Path
+            With the special tokens before the others, or without them.
+        idf_weights : list of float, optional
+            Of each token: what "tf_idf" multiplies its count with.
+
+        Raises
+        ------
+        ArgumentError
+            A token comes twice, a special one stands among the others, there are more than
+            `max_tokens`, or weights are missing or not wanted.
+        """
+        if isinstance(vocabulary, (str, Path)):
+            vocabulary = Path(vocabulary).read_text("utf-8").splitlines()
+        tokens = self._tokens_of(np.asarray(vocabulary)).tolist()
+        special = self._special
+        if special and tokens[: len(special)] == special:
+            tokens = tokens[len(special) :]
+        if (idf_weights is None) == (self.output_mode == "tf_idf") or len(tokens) != len(
+            tokens if idf_weights is None else idf_weights
+        ):
+            raise ArgumentError(
+                f"{self.label}: expected as many idf_weights as tokens with output_mode='tf_idf', "
+                f"and none else."
+            )
+        twice = [token for token, count in Counter([*tokens, *set(special)]).items() if count > 1]
+        if twice:
+            raise ArgumentError(
+                f"{self.label}: the vocabulary has {printable(str(twice[0]))!r} twice, or "
+                f"a special token {special} behind others. Leave it out."
+            )
+        if self.max_tokens is not None and len(tokens) + len(special) > self.max_tokens:
+            raise ArgumentError(
+                f"{self.label}: {len(tokens)} tokens and {len(special)} special ones; expected at "
+                f"most max_tokens={self.max_tokens}."
+            )
+        self._hold(tokens, None if idf_weights is None else [float(x) for x in idf_weights])
+        self._is_given = True
+
+    def _hold(self, tokens: list[Any], idf_weights: list[float] | None) -> None:
+        self.vocabulary, self.idf_weights = tokens, idf_weights
+        self._places = {token: n for n, token in enumerate(self.get_vocabulary())}
+        has_mask = self.mask_token is not None
+        self._first_unknown = int(has_mask and self.output_mode == "int")
+        if has_mask:
+            self._places[self.mask_token] = self._first_unknown - 1  # marked nowhere, or 0
+        self._places.pop(self.oov_token, None)
+
+    def adapt(self, data: Any, batch_size: int | None = None, steps: int | None = None) -> None:
+        """Make the vocabulary of the tokens in data, the most frequent ones first.
+
+        Parameters
+        ----------
+        data : list or array
+            Each entry of the first axis is a document, for "tf_idf".
+        batch_size, steps : int, optional
+            Keras 3's, which change nothing.
+        """
+        tokens = self._tokens_of(np.asarray(data))
+        self.adapt_documents(tokens.reshape(len(tokens), -1).tolist())
+
+    def adapt_documents(self, documents: Iterable[Sequence[Any]]) -> None:
+        """Make the vocabulary of lists of tokens; see `adapt`.
+
+        Raises
+        ------
+        ArgumentError
+            A vocabulary was given.
+        """
+        if self._is_given:
+            raise ArgumentError(f"{self.label}: adapt, but a vocabulary was given.")
+        documents = list(documents)
+        counts = Counter(token for document in documents for token in document)
+        for token in (self.mask_token, self.oov_token):
+            counts.pop(token, None)
+        ranked = sorted(counts, key=lambda token: (counts[token], token), reverse=True)
+        room = None if self.max_tokens is None else max(self.max_tokens - len(self._special), 0)
+        tokens, weights = ranked[:room], None
+        if self.output_mode == "tf_idf":
+            has = Counter(token for document in documents for token in set(document))
+            weights = [float(np.log1p(len(documents) / (1 + has[token]))) for token in tokens]
+        self._hold(tokens, weights)
+
+    # --- looking up -------------------------------------------------------------------------------
+
+    def _looked_up(self, inputs: np.ndarray) -> np.ndarray:
+        if self.vocabulary is None:
+            raise ArgumentError(f"{self.label}: has no vocabulary yet. Call adapt(data) first.")
+        if self.invert:
+            tokens = np.array([*self.get_vocabulary(), self.oov_token])
+            return tokens[np.where((inputs < 0) | (inputs >= len(tokens)), -1, inputs)]
+        return self.encoded(self.places(self._tokens_of(inputs)))
+
+    def places(self, tokens: np.ndarray) -> np.ndarray:
+        """Return the number of each token.
+
+        Raises
+        ------
+        ArgumentError
+            One is not in the vocabulary, and there is no number for such ones.
+        """
+        distinct, which = np.unique(tokens, return_inverse=True)
+        known, found = self._places, []
+        for token in distinct.tolist():
+            if token not in known and not self.num_oov_indices:
+                raise ArgumentError(
+                    f"{self.label}: {printable(str(token))!r} is not in the vocabulary, and "
+                    f"num_oov_indices is 0."
+                )
+            unknown = self._first_unknown + self._place_of_unknown(token)
+            found.append(known.get(token, unknown))
+        return np.array(found, "int64")[which].reshape(tokens.shape)
+
+    def encoded(self, places: np.ndarray) -> np.ndarray:
+        """Return numbers of tokens as `output_mode` wants them."""
+        if self.output_mode == "int":
+            return places
+        has_weights = self.output_mode == "tf_idf"
+        depth = self.vocabulary_size()
+        if self.pad_to_max_tokens and self.max_tokens is not None:
+            depth = self.max_tokens
+        mode, dtype = ("count", self.dtype) if has_weights else (self.output_mode, "int64")
+        rows = _encoded_array(places, mode, depth, dtype, self.label)
+        if not has_weights:
+            return rows
+        weights = np.zeros(depth, dtype)
+        idf = self.idf_weights or []
+        weights[: self.num_oov_indices] = np.mean(idf) if idf else 0.0
+        weights[self.num_oov_indices : self.num_oov_indices + len(idf)] = idf
+        return rows * weights
+
+
+class StringLookup(_Lookup):
+    """Numbers for words, by a vocabulary that is given or taken from data.
+
+    Parameters
+    ----------
+    max_tokens : int, optional
+        Size of the vocabulary at most, with the special tokens.
+    num_oov_indices : {0, 1}
+        Whether there is a number for words that the vocabulary has not.
+    mask_token : str, optional
+        The word that stands for nothing: 0.
+    oov_token : str
+        What stands for unknown words when `invert` is on.
+    vocabulary : list of str or path, optional
+        Instead of `adapt`.
+    idf_weights : list of float, optional
+        See `set_vocabulary`.
+    invert : bool
+        Whether words are returned for numbers.
+    output_mode : {"int", "one_hot", "multi_hot", "count", "tf_idf"}
+        Numbers, or rows of the size of the vocabulary: see `CategoryEncoding`; "tf_idf" is a count
+        times log(1 + documents / (1 + documents with the word)).
+    pad_to_max_tokens : bool
+        Whether these rows have the size `max_tokens` anyway.
+    sparse, encoding : object
+        Keras 3's; only False and "utf-8" are possible here.
+    **kwargs
+        As for `Layer`.
+
+    Examples
+    --------
+    >>> StringLookup(vocabulary=["cat", "dog"])(["dog", "bird", "cat"]).tolist()
+    [2, 0, 1]
+    """
+
+    def __init__(
+        self,
+        max_tokens: int | None = None,
+        num_oov_indices: int = 1,
+        mask_token: str | None = None,
+        oov_token: str = "[UNK]",
+        vocabulary: Any = None,
+        idf_weights: Any = None,
+        invert: bool = False,
+        output_mode: str = "int",
+        pad_to_max_tokens: bool = False,
+        sparse: bool = False,
+        encoding: str = "utf-8",
+        **kwargs: Any,
+    ) -> None:
+        if num_oov_indices > 1 or encoding != "utf-8":
+            raise RefusedError(
+                f"StringLookup: num_oov_indices={num_oov_indices}, encoding={encoding!r}; expected "
+                f"0 or 1, and 'utf-8': words are not hashed here."
+            )
+        kwargs.pop("oov_method", None)
+        super().__init__(
+            max_tokens, num_oov_indices, mask_token, oov_token, vocabulary, idf_weights, invert,
+            output_mode, pad_to_max_tokens, sparse, **kwargs,
+        )  # fmt: skip
+
+    def _tokens_of(self, array: np.ndarray) -> np.ndarray:
+        return as_text(array, self.label)
+
+
+class IntegerLookup(_Lookup):
+    """Numbers from 0 on for whole numbers of any size, as `StringLookup` has them for words.
+
+    Parameters
+    ----------
+    max_tokens, mask_token, vocabulary, idf_weights, invert, output_mode, pad_to_max_tokens, sparse
+        As for `StringLookup`.
+    num_oov_indices : int
+        How many numbers there are for unknown ones: x has the one of x modulo this.
+    oov_token : int
+        What stands for unknown ones when `invert` is on.
+    vocabulary_dtype, oov_method : str
+        Keras 3's; only "int64" and "floormod" are possible here.
+    **kwargs
+        As for `Layer`.
+
+    Examples
+    --------
+    >>> IntegerLookup(vocabulary=[1000, 7])([7, 8, 1000]).tolist()
+    [2, 0, 1]
+    """
+
+    def __init__(
+        self,
+        max_tokens: int | None = None,
+        num_oov_indices: int = 1,
+        mask_token: int | None = None,
+        oov_token: int = -1,
+        vocabulary: Any = None,
+        vocabulary_dtype: str = "int64",
+        idf_weights: Any = None,
+        invert: bool = False,
+        output_mode: str = "int",
+        sparse: bool = False,
+        pad_to_max_tokens: bool = False,
+        oov_method: str = "floormod",
+        **kwargs: Any,
+    ) -> None:
+        if vocabulary_dtype != "int64" or oov_method != "floormod":
+            raise RefusedError(
+                f"IntegerLookup: vocabulary_dtype={vocabulary_dtype!r}, oov_method={oov_method!r}; "
+                f"expected 'int64' and 'floormod'."
+            )
+        super().__init__(
+            max_tokens, num_oov_indices, mask_token, oov_token, vocabulary, idf_weights, invert,
+            output_mode, pad_to_max_tokens, sparse, **kwargs,
+        )  # fmt: skip
+
+    def _tokens_of(self, array: np.ndarray) -> np.ndarray:
+        try:
+            return array.astype("int64")
+        except (TypeError, ValueError):
+            raise DtypeError(f"{self.label}: expected whole numbers, got {array.dtype}.") from None
+
+    def _place_of_unknown(self, token: Any) -> int:
+        return int(token) % self.num_oov_indices
+
+
+def as_text(array: np.ndarray, label: str) -> np.ndarray:
+    """Return an array of texts, which may be bytes in UTF-8.
+
+    Raises
+    ------
+    DtypeError
+        It holds something else.
+    """
+    if array.dtype.kind == "S":
+        return np.char.decode(array, "utf-8")
+    is_text = array.dtype.kind == "U" or all(isinstance(x, str) for x in array.flat)
+    if not is_text:
+        raise DtypeError(f"{label}: expected texts, got an array of {array.dtype}.")
+    return array.astype(str)
+
+
+# --- texts ----------------------------------------------------------------------------------------
+
+_PUNCTUATION = re.compile("[" + re.escape("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~") + "]")
+_TO_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}  # as Keras: ASCII alone
+
+_STANDARDIZE: dict[str | None, Callable[[str], str]] = {
+    None: str,
+    "lower": lambda text: text.translate(_TO_LOWER),
+    "strip_punctuation": lambda text: _PUNCTUATION.sub("", text),
+    "lower_and_strip_punctuation": lambda text: _PUNCTUATION.sub("", text.translate(_TO_LOWER)),
+}
+_SPLIT: dict[str, Callable[[str], list[str]]] = {
+    "whitespace": lambda text: re.findall(r"[^ \t\n\v\f\r]+", text),
+    "character": list,
+}
+
+
+class TextVectorization(_OnArrays):
+    """Turns texts into numbers of words: cleans them, splits them, looks the words up.
+
+    Parameters
+    ----------
+    max_tokens : int, optional
+        Size of the vocabulary at most, with its special tokens: "" for nothing (0, where numbers
+        come out) and "[UNK]" for unknown words.
+    standardize : str or callable, optional
+        "lower_and_strip_punctuation", "lower", "strip_punctuation", None, or a function from an
+        array of texts to another.
+    split : {"whitespace", "character", None} or callable
+        None leaves each text whole; a function returns a list of words for each text.
+    ngrams : int or tuple of int, optional
+        Whether groups of neighbouring words are taken too: up to so many, or of these sizes.
+    output_mode : {"int", "multi_hot", "count", "tf_idf"}
+        As for `StringLookup`.
+    output_sequence_length : int, optional
+        With "int": rows are cut, or filled up with 0, to this length; else to the longest.
+    pad_to_max_tokens, vocabulary, idf_weights, sparse, encoding : object
+        As for `StringLookup`.
+    ragged : bool
+        Keras 3's; only False is possible here.
+    **kwargs
+        As for `Layer`.
+
+    Examples
+    --------
+    >>> layer = TextVectorization()
+    >>> layer.adapt(["The cat.", "the dog"])
+    >>> layer.get_vocabulary()
+    ['', '[UNK]', 'the', 'dog', 'cat']
+    >>> layer(["a cat", "THE dog barks"]).tolist()
+    [[1, 4, 0], [2, 3, 1]]
+    """
+
+    def __init__(
+        self,
+        max_tokens: int | None = None,
+        standardize: Any = "lower_and_strip_punctuation",
+        split: Any = "whitespace",
+        ngrams: Any = None,
+        output_mode: str = "int",
+        output_sequence_length: int | None = None,
+        pad_to_max_tokens: bool = False,
+        vocabulary: Any = None,
+        idf_weights: Any = None,
+        sparse: bool = False,
+        ragged: bool = False,
+        encoding: str = "utf-8",
+        **kwargs: Any,
+    ) -> None:
+        kwargs.pop("vocabulary_size", None)
+        super().__init__(**kwargs)
+        if ragged or (ngrams is not None and split is None):
+            what = "ragged=True: every array has rows of one length here" if ragged else "ngrams"
+            raise RefusedError(f"{self.label}: {what}. Leave it out, or give split.")
+        for argument, value, known in (
+            ("standardize", standardize, _STANDARDIZE),
+            ("split", split, (None, *_SPLIT)),
+        ):
+            if not callable(value) and value not in [*known]:
+                raise ArgumentError(
+                    f"{self.label}: {argument} {value!r}; expected a function or one of "
+                    f"{', '.join(map(repr, known))}."
+                )
+        if output_sequence_length is not None and output_mode != "int":
+            raise ArgumentError(f"{self.label}: output_sequence_length needs output_mode='int'.")
+        self.standardize, self.split = standardize, split
+        self.ngrams = list(ngrams) if isinstance(ngrams, (tuple, list)) else ngrams
+        self.output_sequence_length = output_sequence_length
+        self.built = True
+        self._lookup_layer = StringLookup(
+            max_tokens, 1, "", vocabulary=vocabulary, idf_weights=idf_weights, sparse=sparse,
+            output_mode=output_mode, pad_to_max_tokens=pad_to_max_tokens, encoding=encoding,
+            name=f"{self.name}_lookup", dtype=self.dtype,
+        )  # fmt: skip
+
+    @property
+    def vocabulary(self) -> list[str] | None:
+        """The words without the special ones; None before there is a vocabulary."""
+        return self._lookup_layer.vocabulary
+
+    @property
+    def idf_weights(self) -> list[float] | None:
+        """The factors of "tf_idf"."""
+        return self._lookup_layer.idf_weights
+
+    def get_vocabulary(self, include_special_tokens: bool = True) -> list[str]:
+        """Return the words in the order of their numbers."""
+        return self._lookup_layer.get_vocabulary(include_special_tokens)
+
+    def vocabulary_size(self) -> int:
+        """Return the number of words, the special ones among them."""
+        return self._lookup_layer.vocabulary_size()
+
+    def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
+        """Take a list of words or the path of a file; see `StringLookup`."""
+        self._lookup_layer.set_vocabulary(vocabulary, idf_weights)
+
+    def adapt(self, data: Any, batch_size: int | None = None, steps: int | None = None) -> None:
+        """Make the vocabulary of the words in texts, the most frequent ones first."""
+        documents = self._words(np.asarray(data))
+        if isinstance(documents, np.ndarray):
+            self._lookup_layer.adapt(documents)
+        else:
+            self._lookup_layer.adapt_documents(documents)
+
+    def _words(self, texts: np.ndarray) -> Any:
+        """Return the lists of words of texts, or the texts themselves if they are not split."""
+        texts = as_text(texts, self.label)
+        if callable(self.standardize):
+            texts = as_text(np.asarray(self.standardize(texts)), self.label)
+        else:
+            cleaned = [_STANDARDIZE[self.standardize](text) for text in texts.ravel().tolist()]
+            texts = np.array(cleaned, str).reshape(texts.shape)
+        if self.split is None:
+            return texts
+        if texts.ndim > 2 or (texts.ndim == 2 and texts.shape[1] != 1):
+            raise ArgumentError(
+                f"{self.label}: texts have shape {texts.shape}; expected (texts,) or (texts, 1).",
+                subject=self,
+            )
+        texts = texts.ravel()
+        if callable(self.split):
+            lists = [[str(word) for word in words] for words in self.split(texts)]
+        else:
+            lists = [_SPLIT[self.split](text) for text in texts.tolist()]
+        if self.ngrams is None:
+            return lists
+        sizes = range(1, self.ngrams + 1) if isinstance(self.ngrams, int) else self.ngrams
+        return [
+            [" ".join(words[i : i + n]) for n in sizes for i in range(len(words) - n + 1)]
+            for words in lists
+        ]
+
+    def _looked_up(self, inputs: np.ndarray) -> np.ndarray:
+        words = self._words(inputs)
+        lookup = self._lookup_layer
+        if isinstance(words, np.ndarray):
+            return lookup(words)
+        is_int = lookup.output_mode == "int"
+        width = max(map(len, words), default=0)
+        width = self.output_sequence_length or (width if is_int else max(width, 1))
+        rows = np.full((len(words), width), 0 if is_int else -1, "int64")
+        lookup(np.array([""]))  # says so if there is no vocabulary yet
+        places = lookup.places(np.array([word for line in words for word in line], str))
+        starts = np.cumsum([0, *map(len, words)])
+        for row, start, end in zip(rows, starts[:-1], starts[1:], strict=True):
+            found = places[start:end][:width]
+            row[: len(found)] = found
+        return lookup.encoded(rows if inputs.ndim else rows[0])

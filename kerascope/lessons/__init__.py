@@ -3,7 +3,7 @@
 A chapter is a folder of `tutorials/` with one Markdown file for each language. `parser.py` reads
 it, `runner.py` runs its blocks in a process of their own (`child.py`), `comparison.py` says whether
 a stored output still holds, `checking.py` gathers all that is wrong with a chapter and writes
-anew what has changed. `render_html.py` and `render_notebook.py` make pages and notebooks of
+anew what has changed. `render_html.py` and `notebook.py` make pages and notebooks of
 it, `reading.py` a text for the terminal.
 
     from kerascope.lessons.reading import chapter_text

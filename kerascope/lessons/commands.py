@@ -14,9 +14,9 @@ from kerascope.files import write_whole
 from kerascope.lessons import tutorials_folder
 from kerascope.lessons.checking import accept, complaints_of, read_glossary, stale_pictures
 from kerascope.lessons.lesson import LANGUAGES, Chapter
+from kerascope.lessons.notebook import notebook_text
 from kerascope.lessons.parser import chapter_folders, find_chapter, read_chapter
 from kerascope.lessons.render_html import chapter_page, index_page, page_name
-from kerascope.lessons.render_notebook import notebook_text
 from kerascope.lessons.runner import ChapterRun, run_chapters
 
 DONE, DIFFERS = 0, 1

@@ -22,7 +22,7 @@ from kerascope.viz.exports.graphviz import DEFAULT_DPI, TIME_LIMIT, check_positi
 from kerascope.viz.extract.forward import require_compiled
 from kerascope.viz.extract.subjects import graph_of, model_with_graph
 from kerascope.viz.graph import Graph, GraphNode
-from kerascope.viz.overlays.comparing import compared
+from kerascope.viz.overlays.diff import compared
 from kerascope.viz.overlays.gradient_norms import gradient_norms_of, with_gradient_norms
 from kerascope.viz.overlays.marking import highlighted
 from kerascope.viz.overlays.values import at_step, values_of, with_values

@@ -14,11 +14,10 @@ from kerascope.cli import main
 from kerascope.errors import ArgumentError, UnknownNameError
 from kerascope.lessons import examples_folder, tutorials_folder
 from kerascope.lessons.comparison import compare
-from kerascope.lessons.notebook_cells import kscope, pdb, prepare
+from kerascope.lessons.notebook import kscope, notebook_text, pdb, prepare
 from kerascope.lessons.parser import chapter_folders, find_chapter, read_chapter
 from kerascope.lessons.reading import chapter_text, lesson_text
 from kerascope.lessons.render_html import chapter_page
-from kerascope.lessons.render_notebook import notebook_text
 from kerascope.lessons.runner import clean
 from kerascope.lessons.sessions import PACKAGE_PARENT
 from kerascope.lessons.stops import numbered

@@ -21,6 +21,7 @@ from kerascope.errors import ArgumentError
 from kerascope.layers import Concatenate, Dense, Input
 from kerascope.lessons.checking import accept, complaints_of
 from kerascope.lessons.lesson import LessonError
+from kerascope.lessons.notebook import notebook_text
 from kerascope.lessons.parser import read_chapter
 from kerascope.lessons.player import Player
 from kerascope.lessons.player.page_html import script, style
@@ -30,7 +31,6 @@ from kerascope.lessons.player.steps import shown_value
 from kerascope.lessons.player.words import KINDS, WORDS
 from kerascope.lessons.reading import lesson_text
 from kerascope.lessons.render_html import chapter_page
-from kerascope.lessons.render_notebook import notebook_text
 from kerascope.lessons.runner import run_chapter
 from kerascope.models import Model
 from kerascope.trace.events import GRAIN_OF

@@ -12,9 +12,9 @@ from kerascope.cli import main
 from kerascope.lessons import stops
 from kerascope.lessons.comparison import compare
 from kerascope.lessons.lesson import LANGUAGES
+from kerascope.lessons.notebook import notebook_text
 from kerascope.lessons.reading import lesson_text
 from kerascope.lessons.render_html import chapter_page
-from kerascope.lessons.render_notebook import notebook_text
 from kerascope.lessons.stops import PRINTED, Source, named, numbered, source_of
 
 PACKAGE = Path(kerascope.__file__).parent

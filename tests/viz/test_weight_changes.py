@@ -7,7 +7,7 @@ from kerascope.layers import BatchNormalization, Dense, Input
 from kerascope.models import Model, clone_model
 from kerascope.viz.draw import draw
 from kerascope.viz.extract.subjects import graph_of
-from kerascope.viz.overlays.comparing import weight_changes, with_weight_changes
+from kerascope.viz.overlays.diff import weight_changes, with_weight_changes
 
 
 def test_training_moves_the_weights_of_the_picture():

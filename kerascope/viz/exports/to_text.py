@@ -9,6 +9,9 @@ way, and a list can be read at any width, where half a row would show half the t
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from rich.cells import cell_len
@@ -20,17 +23,21 @@ from kerascope.viz.exports.text_canvas import (
     DOWN,
     ROOMY,
     UP,
+    BesideArrow,
+    Block,
     Canvas,
     Density,
     Words,
+    draw_beside,
+    draw_box,
     fitted,
     plain,
     words_of,
 )
-from kerascope.viz.exports.text_level import Block, draw_level
 from kerascope.viz.graph import Graph, GraphGroup
-from kerascope.viz.layout.levels import BOX, Level, levels_of
+from kerascope.viz.layout.levels import BOX, ENTRY, EXIT, FRAME, TITLE, Level, Route, levels_of
 from kerascope.viz.layout.order import order_rows
+from kerascope.viz.layout.places import Shape, place_level
 from kerascope.viz.nesting import BACKWARD_ROLES
 
 MOST_ROWS = 12  # of boxes on several lines; more would not fit a screen
@@ -247,3 +254,483 @@ def list_lines(graph: Graph, options: PictureOptions, width: int, ascii_only: bo
                 rows[-1] += " " + part
         lines += [[(row, style if place == 0 else "dim")] for place, row in enumerate(rows)]
     return lines
+
+
+# --- one level on a canvas: its boxes, its opened frames, and the lines between the rows ----------
+#
+# Everything that a line touches lies in an even column, so two lines never stand side by side. The
+# order of the items and what each line passes come from `layout`, as for the SVG.
+
+
+POINTS = {True: 6.5, False: 9.0}  # that one character stands for; boxes need more air than lines
+
+
+def draw_level(
+    graph: Graph,
+    level: Level,
+    words: Mapping[str, Words],
+    blocks: Mapping[str, Block],
+    boxed: bool,
+    ascii_only: bool,
+) -> Block:
+    """Return a level on a canvas of its own.
+
+    Parameters
+    ----------
+    graph : Graph
+    level : Level
+        Its rows in order.
+    words : dict of str to Words
+    blocks : dict of str to Block
+        The frames in this level, drawn.
+    boxed, ascii_only : bool
+    """
+    drawing = _Level(graph, level, words, blocks, boxed, ascii_only)
+    drawing.place()
+    drawing.pin()
+    drawing.collect_nets()
+    return drawing.drawn()
+
+
+@dataclass
+class _Level:
+    """Steps of drawing a level."""
+
+    graph: Graph
+    level: Level
+    words: Mapping[str, Words]
+    blocks: Mapping[str, Block]
+    boxed: bool
+    ascii_only: bool
+
+    def __post_init__(self) -> None:
+        level, self.canvas = self.level, Canvas()
+        self.leaving = Counter(route.stops[0] for route in level.routes)
+        self.arriving = Counter(route.stops[-1] for route in level.routes)
+        self.leaves: dict[tuple[int, object], int] = {}  # (item, port) -> column
+        self.arrives: dict[int, int] = {}  # number of a route -> column
+        # gap 0 lies above the first row
+        self.gaps: list[dict[object, Net]] = [{} for _ in range(len(level.rows) + 1)]
+        self.heads: list[tuple[int, int, bool, int]] = []  # item, column, upward, edge
+        self.passing: list[list[tuple[int, bool]]] = [[] for _ in level.rows]
+
+    # --- across ---
+
+    def place(self) -> None:
+        """Find the middle column of each item."""
+        level, points = self.level, POINTS[self.boxed]
+        self.widths = [self._width(item) for item in range(len(level.kinds))]
+        self.heights = [self._height(item) for item in range(len(level.kinds))]
+        if not level.kinds:
+            self.middle: list[int] = []
+            return
+        shapes = [self._shape(item, points) for item in range(len(level.kinds))]
+        middle = place_level(level, shapes).middle
+        self.middle = [2 * round(place / points / 2) for place in middle]
+        for row in level.rows:
+            edge = None
+            for item in row:
+                if level.kinds[item] == TITLE:
+                    continue
+                half = self.widths[item] // 2
+                if edge is not None and self.middle[item] - half < edge:
+                    self.middle[item] = (edge + half + 1) // 2 * 2
+                line_like = level.kinds[item] not in (BOX, FRAME)
+                edge = self.middle[item] + half + (2 if line_like else 3)
+        left = min(m - w // 2 for m, w in zip(self.middle, self.widths, strict=True))
+        shift = (-left + 1) // 2 * 2
+        self.middle = [place + shift for place in self.middle]
+        ends = zip(self.middle, self.widths, strict=True)
+        self.right = max(m + w // 2 + 1 for m, w in ends)
+
+    def _width(self, item: int) -> int:
+        kind, name = self.level.kinds[item], self.level.names[item]
+        if kind == FRAME:
+            return self.blocks[name].width + (1 - self.blocks[name].width) % 4
+        if kind != BOX:
+            return 1
+        ports = max(self.arriving[item], self.leaving[item])
+        least = self.words[name].width + (4 if self.boxed else 0)
+        return max(least, 2 * ports + 3) | 1
+
+    def _height(self, item: int) -> int:
+        kind, name = self.level.kinds[item], self.level.names[item]
+        if kind == FRAME:
+            return self.blocks[name].height
+        if kind != BOX:
+            return 0
+        return len(self.words[name].lines) + (2 if self.boxed else 0)
+
+    def _shape(self, item: int, points: float) -> Shape:
+        kind, name = self.level.kinds[item], self.level.names[item]
+        doors = {}
+        if kind == FRAME:
+            half = self.widths[item] // 2
+            doors = {key: (x - half) * points for key, x in self.blocks[name].doors.items()}
+        across = 0.0 if kind == TITLE else self.widths[item] * points
+        return Shape(across, 1.0, doors)
+
+    # --- where lines touch items ---
+
+    def pin(self) -> None:
+        """Give every line its column above and below each item."""
+        above: dict[int, list[tuple[float, int, int]]] = {}
+        below: dict[int, dict[object, tuple[float, int]]] = {}
+        for number, route in enumerate(self.level.routes):
+            if route.beside:
+                continue
+            first, last = route.stops[0], route.stops[-1]
+            near = self.middle[route.stops[-2]] if route.lane < 0 else self.right
+            above.setdefault(last, []).append((route.head, near, number))
+            near = self.middle[route.stops[1]] if route.lane < 0 else self.right
+            below.setdefault(first, {}).setdefault(self.port(number), (route.tail, near))
+        for item, arrivals in above.items():
+            numbers = [number for *_, number in sorted(arrivals)]
+            edges = [self.level.routes[number].edge for number in numbers]
+            columns = self._columns(item, ENTRY, edges)
+            self.arrives.update(zip(numbers, columns, strict=True))
+        for item, ports in below.items():
+            keys = sorted(ports, key=lambda key: (ports[key], str(key)))
+            edges = [key if isinstance(key, int) else -1 for key in keys]
+            for column, key in zip(self._columns(item, EXIT, edges), keys, strict=True):
+                self.leaves[item, key] = column
+
+    def port(self, number: int) -> object:
+        """Return what lines that leave an item together have in common."""
+        route = self.level.routes[number]
+        if self.level.kinds[route.stops[0]] == FRAME:
+            return route.edge
+        if route.turned:
+            return route.edge
+        return f"port {route.tail} {self.is_broken(route)}"
+
+    def is_broken(self, route: Route) -> bool:
+        """Tell whether an arrow is one of the way back."""
+        return self.graph.edges[route.edge].attrs.get("role") in BACKWARD_ROLES
+
+    def _columns(self, item: int, door: str, edges: list[int]) -> list[int]:
+        """Return even columns along an item, spread about its middle; a frame has doors."""
+        if self.level.kinds[item] == FRAME:
+            block, left = self.blocks[self.level.names[item]], self.left(item)
+            return [left + block.doors[door, edge] for edge in edges]
+        count = len(edges)
+        step = max(2, (self.widths[item] - 3) // max(count, 1) // 2 * 2)
+        reach = (count - 1) * step
+        first = self.middle[item] - reach // 2 // 2 * 2
+        return [first + step * number for number in range(count)]
+
+    def left(self, item: int) -> int:
+        """Return the leftmost column of an item; it is even for frames, by their widths."""
+        return self.middle[item] - self.widths[item] // 2
+
+    # --- between the rows ---
+
+    def collect_nets(self) -> None:
+        """Find out what each line connects in each gap."""
+        level = self.level
+        for number, route in enumerate(level.routes):
+            if route.beside:
+                continue
+            first, last = route.stops[0], route.stops[-1]
+            port, broken = self.port(number), self.is_broken(route)
+            start, end = self.leaves[first, port], self.arrives[number]
+            row, last_row = level.row_of[first], level.row_of[last]
+            if route.turned and level.kinds[first] == BOX:
+                self.heads.append((first, start, True, route.edge))
+            if not route.turned and level.kinds[last] == BOX:
+                self.heads.append((last, end, False, route.edge))
+            source = (first, port)
+            if route.lane >= 0:
+                self._along_lane(number, source, (start, end), (row, last_row), broken)
+                continue
+            for step in range(row + 1, last_row + 1):
+                upper, lower = route.stops[step - row - 1], route.stops[step - row]
+                top = start if upper == first else self.middle[upper]
+                bottom = end if lower == last else self.middle[lower]
+                key = source if upper == first else ("bend", upper)
+                self._connect(step, key, top, bottom, broken)
+                if lower != last:
+                    self.passing[step].append((self.middle[lower], broken))
+
+    def _connect(self, gap: int, key: object, top: int, bottom: int, broken: bool) -> None:
+        net = self.gaps[gap].setdefault(key, Net((gap, key), broken=broken))
+        if top not in net.tops:
+            net.tops.append(top)
+        if bottom not in net.bottoms:
+            net.bottoms.append(bottom)
+
+    def _along_lane(
+        self,
+        number: int,
+        source: object,
+        ends: tuple[int, int],
+        rows: tuple[int, int],
+        broken: bool,
+    ) -> None:
+        """Let a line run beside the rows, down or up."""
+        column = (self.right + 3) // 2 * 2 + 2 * self.level.routes[number].lane
+        (start, end), (row, last_row) = ends, rows
+        key = ("lane", number)
+        if last_row > row + 1:
+            self._connect(row + 1, source, start, column, broken)
+            self._connect(last_row, key, column, end, broken)
+            between = range(row + 1, last_row)
+            gaps = range(row + 2, last_row)
+        else:
+            net = self.gaps[row + 1].setdefault(source, Net((row + 1, source), broken=broken))
+            net.tops += [x for x in (start, column) if x not in net.tops]
+            self.gaps[last_row][key] = Net((last_row, key), [], [column, end], broken)
+            between = range(last_row, row + 1)
+            gaps = range(last_row + 1, row + 1)
+        for passed in between:
+            self.passing[passed].append((column, broken))
+        for gap in gaps:
+            self._connect(gap, key, column, column, broken)
+
+    # --- on the canvas ---
+
+    def drawn(self) -> Block:
+        """Draw all gaps and rows from above to below."""
+        level, y = self.level, 0
+        block = Block(self.canvas, 0, 0)
+        tops = []
+        for gap in range(len(level.rows) + 1):
+            y = self._draw_gap(gap, y)
+            if gap == len(level.rows):
+                break
+            height = max((self.heights[item] for item in level.rows[gap]), default=0)
+            tops.append(y)
+            depth = level.depths[gap]
+            if depth is not None:
+                block.depths.append((depth, y + (1 if self.boxed and height > 2 else 0)))
+            self._draw_row(gap, y, height, block)
+            y += height
+        for item, kind in enumerate(level.kinds):
+            if kind in (ENTRY, EXIT):
+                block.doors[kind, level.edges[item]] = self.middle[item]
+        self._draw_heads(block)
+        reach = [left + width - 1 for left, _, width, _ in block.spots.values()]
+        block.width = 1 + max([*reach, *(x for x, _ in self.canvas.cells)], default=0)
+        block.height = y
+        return block
+
+    def _draw_gap(self, gap: int, y: int) -> int:
+        """Draw the lines of a gap and return where it ends."""
+        rows = self.level.rows
+        nets, tracks = assign_tracks(list(self.gaps[gap].values()))
+        upward = gap > 0 and any(up and item in rows[gap - 1] for item, _, up, _ in self.heads)
+        downward = gap < len(rows) and any(
+            not up and item in rows[gap] for item, _, up, _ in self.heads
+        )
+        height = upward + tracks + downward
+        if not self.boxed and 0 < gap < len(rows) and not height and self._has_items(gap):
+            height = 1
+        first, end = y + upward, y + height
+        for net in nets:
+            track = first + net.track
+            if net.track < 0:
+                self._straight(net.line, net.span[0], y, end, net.broken)
+                continue
+            begin = y if net.after is None else first + net.after.track
+            for column in net.tops:
+                self.canvas.vertical(net.line, column, begin, track, net.broken)
+                if net.after is None:
+                    self.canvas.join(net.line, column, begin, UP, net.broken)
+            follower = any(other.after is net for other in nets)
+            for column in net.bottoms:
+                if not follower:
+                    self.canvas.vertical(net.line, column, track, end - 1, net.broken)
+                    self.canvas.join(net.line, column, end - 1, DOWN, net.broken)
+            self.canvas.horizontal(net.line, track, *net.span, net.broken)
+        return end
+
+    def _has_items(self, gap: int) -> bool:
+        """Tell whether boxes stand on both sides of a gap."""
+        kinds = self.level.kinds
+        return all(
+            any(kinds[item] in (BOX, FRAME) for item in self.level.rows[row])
+            for row in (gap - 1, gap)
+        )
+
+    def _draw_row(self, row: int, y: int, height: int, block: Block) -> None:
+        level = self.level
+        for column, broken in self.passing[row]:
+            for line in range(y, y + height):
+                self.canvas.join(("row", row, column), column, line, UP | DOWN, broken)
+        self._join_items(row, y, height)
+        for item in level.rows[row]:
+            kind, name = level.kinds[item], level.names[item]
+            if kind not in (BOX, FRAME):
+                continue
+            left, top = self.left(item), y + (height - self.heights[item]) // 2
+            if kind == FRAME:
+                inner = self.blocks[name]
+                self.canvas.paste(inner.canvas, left, top)
+                for box, (x, line, wide, deep) in inner.spots.items():
+                    block.spots[box] = (x + left, line + top, wide, deep)
+                continue
+            block.spots[name] = (left, top, self.widths[item], self.heights[item])
+            draw_box(self.canvas, self.words[name], block.spots[name], self.boxed, self.ascii_only)
+            if self.boxed:
+                self._mark_ports(item, top, top + self.heights[item] - 1)
+        for route in level.routes:
+            if route.beside and level.row_of[route.stops[0]] == row:
+                ends = [block.spots[level.names[item]] for item in route.stops]
+                arrow = BesideArrow(route.turned, self.is_broken(route), self.ascii_only)
+                draw_beside(self.canvas, ends[0], ends[-1], arrow)
+
+    def _join_items(self, row: int, y: int, height: int) -> None:
+        """Lead lines on to items that are lower than their row."""
+        for number, route in enumerate(self.level.routes):
+            if route.beside:
+                continue
+            first, last = route.stops[0], route.stops[-1]
+            broken = self.is_broken(route)
+            if self.level.row_of[last] == row:
+                top = y + (height - self.heights[last]) // 2
+                self._straight(("in", number), self.arrives[number], y, top, broken)
+            if self.level.row_of[first] == row:
+                bottom = y + (height - self.heights[first]) // 2 + self.heights[first]
+                column = self.leaves[first, self.port(number)]
+                self._straight(("out", first, column), column, bottom, y + height, broken)
+
+    def _straight(self, line: object, x: int, top: int, bottom: int, broken: bool) -> None:
+        for y in range(top, bottom):
+            self.canvas.join(line, x, y, UP | DOWN, broken)
+
+    def _mark_ports(self, item: int, top: int, bottom: int) -> None:
+        """Write the number of each input and output into the frame, and where lines leave."""
+        words = self.words[self.level.names[item]]
+        for number, route in enumerate(self.level.routes):
+            attrs = self.graph.edges[route.edge].attrs
+            if route.beside or self.is_broken(route):
+                continue
+            if route.stops[-1] == item and words.inputs > 1 and int(attrs.get("operand", 10)) < 10:
+                self.canvas.write(self.arrives[number], top, str(attrs["operand"]), "bold")
+            if route.stops[0] == item:
+                mark = "+" if self.ascii_only else "┬"
+                if words.outputs > 1 and int(attrs.get("output", 10)) < 10:
+                    mark = str(attrs["output"])
+                self.canvas.write(self.leaves[item, self.port(number)], bottom, mark, "dim")
+
+    def _draw_heads(self, block: Block) -> None:
+        """Put the heads of the arrows beside their boxes, and what is written at them."""
+        down, up = ("v", "^") if self.ascii_only else ("▼", "▲")
+        for item, column, is_upward, edge in self.heads:
+            _, top, _, height = block.spots[self.level.names[item]]
+            y = top + height if is_upward else top - 1
+            self.canvas.write(column, y, up if is_upward else down)
+            label = plain(self.graph.edges[edge].label, self.ascii_only)
+            room = cell_len(label) + 1
+            if label and label.isprintable() and self.canvas.is_free(column + 1, y, room):
+                self.canvas.write(column + 1, y, label, "dim")
+
+
+# --- lines between two rows: which of them runs across in which line of characters ----------------
+#
+# A net is what one line connects: columns above the gap and columns below it. Each net that does
+# not run straight down gets a track, a line of characters in which it runs across. Two nets may
+# share a track if they do not overlap there, and where one comes from above in the same column in
+# which another goes on below, the first must turn off higher up. If that makes a circle, one net
+# changes its column on the way and takes two tracks.
+
+
+@dataclass(slots=True, eq=False)
+class Net:
+    """What one line connects in one gap.
+
+    Attributes
+    ----------
+    line : hashable
+        Whose line it is; two nets of one line never count as crossing.
+    tops, bottoms : list of int
+        Columns. All columns of a gap are even, so no two lines touch.
+    broken : bool
+        Whether it is drawn as dashes.
+    track : int
+        -1: straight down.
+    after : Net, optional
+        A net that must turn off above this one.
+    """
+
+    line: Hashable
+    tops: list[int] = field(default_factory=list)
+    bottoms: list[int] = field(default_factory=list)
+    broken: bool = False
+    track: int = -1
+    after: Net | None = None
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Its leftmost and rightmost column."""
+        columns = self.tops + self.bottoms
+        return min(columns), max(columns)
+
+
+def assign_tracks(nets: list[Net]) -> tuple[list[Net], int]:
+    """Give every net its track.
+
+    Returns
+    -------
+    list of Net
+        With those in it that were made of one net with two tracks.
+    int
+        The number of tracks.
+
+    Examples
+    --------
+    >>> crossing = [Net("a", [0], [4]), Net("b", [4], [0]), Net("c", [8], [8])]
+    >>> nets, count = assign_tracks(crossing)
+    >>> [net.line for net in nets], count
+    (['c', 'a', 'b', 'a'], 3)
+    """
+    done = [net for net in nets if net.span[0] == net.span[1]]
+    waiting = [net for net in nets if net.span[0] != net.span[1]]
+    track = 0
+    while waiting:
+        above: dict[int, list[Net]] = {}
+        for net in waiting:
+            for column in net.tops:
+                above.setdefault(column, []).append(net)
+        ready = [net for net in waiting if _is_ready(net, above, waiting)]
+        if not ready:
+            waiting = _cut(waiting, done)
+            continue
+        end = None
+        for net in sorted(ready, key=lambda net: net.span):
+            if end is None or net.span[0] > end:
+                net.track, end = track, net.span[1]
+                done.append(net)
+        waiting = [net for net in waiting if net.track < 0]
+        track += 1
+    return done, track
+
+
+def _is_ready(net: Net, above: dict[int, list[Net]], waiting: list[Net]) -> bool:
+    """Tell whether all that must turn off above a net have their tracks."""
+    if net.after is not None and net.after in waiting:
+        return False
+    return not any(
+        other is not net and other is not net.after and other.after is not net
+        for column in net.bottoms
+        for other in above.get(column, ())
+    )
+
+
+def _cut(waiting: list[Net], done: list[Net]) -> list[Net]:
+    """Let the first net that waits change its column: a column that nobody else uses."""
+    net = next(one for one in waiting if one.after is None)
+    used = {column for one in [*done, *waiting] for column in one.tops + one.bottoms}
+    left, right = net.span
+    free = next(
+        column
+        for distance in range(0, 2 * len(used) + right - left + 4, 2)
+        for column in (left + distance, left - distance)
+        if column >= 0 and column not in used
+    )
+    first = Net(net.line, net.tops, [free], net.broken)
+    second = Net(net.line, [free], net.bottoms, net.broken, after=first)
+    for one in waiting:
+        if one.after is net:  # it was itself made by a cut
+            one.after = second
+    return [first, second, *(one for one in waiting if one is not net)]

@@ -1,18 +1,37 @@
-"""A Jupyter notebook of a lesson: the prose, and a cell for each block, with its output.
+r"""A Jupyter notebook of a lesson: prose, a cell for each block with its output, what cells call.
 
 It is JSON in the form of nbformat 4.5 and runs from top to bottom: its first cell makes a folder
-as the lesson wants it, debugger sessions run in cells of their own (`notebook_cells.py`), and a
-cell that should fail is marked so that the run goes on.
+as the lesson wants it, and a cell that should fail is marked so that the run goes on. A debugger
+asks at a prompt; in a notebook nobody answers it. So its commands stand in the cell, one on each
+line, and the cell prints the whole session::
+
+    prepare()
+    kscope("example.py", commands="b dense_2\nc\n")
 """
 
 from __future__ import annotations
 
 import doctest
 import json
+import os
+import random
+import tempfile
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from kerascope.errors import ArgumentError
 from kerascope.lessons.comparison import FREE
 from kerascope.lessons.lesson import SESSIONS, Block, Chapter, Picture, Prose, lines_with_ends
+from kerascope.lessons.runner import clean, prepare_folder
+from kerascope.lessons.sessions import (
+    PACKAGE_PARENT,
+    calm_environment,
+    run_session,
+    start_session,
+)
 from kerascope.lessons.stops import numbered
 
 Cell = dict[str, Any]
@@ -20,7 +39,7 @@ FIRST = {
     "en": "Run this cell first: it makes an empty folder with the examples in it.",
     "zh": "请先运行这一格：它新建一个文件夹，放入本章要用的例子。",
 }
-PREPARE = "from kerascope.lessons.notebook_cells import kscope, pdb, prepare\n\nprepare()"
+PREPARE = "from kerascope.lessons.notebook import kscope, pdb, prepare\n\nprepare()"
 PLAY = (
     "from kerascope.lessons.player.player import ShownPlayer\n\n"
     "ShownPlayer({path!r}, {title!r}, {language!r})"
@@ -135,3 +154,63 @@ def _code(name: str, source: str, output: str) -> Cell:
         "outputs": [stream] if output else [],
         "source": lines_with_ends(source.rstrip("\n")),
     }
+
+
+# --- what the cells call --------------------------------------------------------------------------
+
+
+def prepare() -> None:
+    """Go to a new folder that holds the examples; seed the random numbers as the lesson does.
+
+    Nothing of yours is touched: the folder is a temporary one.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="kerascope-notebook-")) / "work"
+    prepare_folder(folder)
+    os.chdir(folder)
+    random.seed(0)
+    np.random.seed(0)  # noqa: NPY002 (what scripts draw from)
+
+
+def pdb(*words: str, commands: str) -> None:
+    """Print a session of Python's debugger: `python3 -m pdb WORDS` and what is typed into it.
+
+    Parameters
+    ----------
+    *words : str
+        The script and its arguments.
+    commands : str
+        One on each line.
+
+    Raises
+    ------
+    ArgumentError
+        A command was never read: the program was over before.
+    """
+    _session("pdb", words, commands)
+
+
+def kscope(*words: str, commands: str) -> None:
+    """Print a session of the model debugger: `kerascope debug WORDS` and what is typed into it.
+
+    Parameters
+    ----------
+    *words : str
+        Options, the script and its arguments.
+    commands : str
+        One on each line.
+
+    Raises
+    ------
+    ArgumentError
+        A command was never read: the program was over before.
+    """
+    _session("kscope", words, commands)
+
+
+def _session(kind: str, words: tuple[str, ...], commands: str) -> None:
+    with tempfile.TemporaryDirectory() as home:
+        start = partial(start_session, environment=calm_environment(Path(home)))
+        transcript = run_session(kind, words, commands, start)
+    print(clean(transcript.text, (str(Path.cwd()), str(PACKAGE_PARENT))), end="")
+    if transcript.problem:
+        raise ArgumentError(f"{kind} {' '.join(words)}: {transcript.problem}.")
