@@ -67,7 +67,7 @@ from kerascope.errors import (
 from kerascope.limits import PARTS_OF_A_LAYER, Budget, building, current_budget
 from kerascope.printable import printable
 from kerascope.registry import did_you_mean
-from kerascope.spellings import ATTRIBUTES, changed_habits, habits, weight_name
+from kerascope.spellings import ATTRIBUTES, VALUES, changed_habits, habits, weight_name
 
 __all__ = ["InputSpec", "Layer", "Node"]
 
@@ -975,4 +975,4 @@ def _layers_in(container: Any, around: tuple[Any, ...], deep: bool) -> Iterator[
 
 
 for _old, _new in ATTRIBUTES.items():  # `layer.W`, as Keras 1 says
-    setattr(Layer, _old, OldName(_new))
+    setattr(Layer, _old, OldName(_new, VALUES.get(_old, {})))

@@ -12,7 +12,7 @@ same way and needs to write none.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, partial, wraps
@@ -105,20 +105,19 @@ def _bound(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str
 class OldName:
     """An attribute under the name that Keras 1 gave it: `layer.W` is `layer.kernel`.
 
-    It has no `__set__`, so a layer of your own may still store a `self.W`.
+    It has no `__set__`, so a layer of your own may still store a `self.W`. Values that Keras 1
+    called otherwise come in its words, too.
     """
 
-    def __init__(self, new: str) -> None:
+    def __init__(self, new: str, values: Mapping[str, Any]) -> None:
         self.new = new
+        self.words = {new: old for old, new in values.items()}
 
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
             return self
-        if self.new not in vars(instance):
-            raise AttributeError(
-                f"{type(instance).__name__!r} object has no attribute {self.new!r}"
-            )
-        return vars(instance)[self.new]
+        value = getattr(instance, self.new)  # of a recurrent layer its cell has it
+        return self.words.get(value, value) if isinstance(value, str) else value
 
 
 # --- configurations, derived from the constructor -------------------------------------------------

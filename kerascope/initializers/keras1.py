@@ -8,12 +8,13 @@ the sizes of a kernel lie ("th", "tf").
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from kerascope.backend import Variable, variable
 from kerascope.errors import ArgumentError
-from kerascope.initializers import get
+from kerascope.initializers import get as initializer_of
 from kerascope.initializers.classes import (
     Identity,
     Ones,
@@ -41,6 +42,28 @@ __all__ = [
 ]
 
 Shape = tuple[int, ...]
+
+
+def get(identifier: Any) -> Any:
+    """Return the function of this name, which takes a shape, a `name` and a `dim_ordering`.
+
+    What is no name is returned as it is, and for a name that Keras 1 did not have, the initializer
+    of today. A layer of Keras 1 keeps it: `self.init = initializations.get(init)`, calls it:
+    `self.W = self.init((3, 4), name="W")`, and tells its name: `self.init.__name__`.
+
+    Raises
+    ------
+    ArgumentError
+        There is none of this name.
+
+    Examples
+    --------
+    >>> get("he_normal").__name__, get("zero")((2,), name="b").name
+    ('he_normal', 'b')
+    """
+    if not isinstance(identifier, str):
+        return identifier
+    return _FUNCTIONS.get(identifier) or initializer_of(identifier)
 
 
 def uniform(
@@ -126,3 +149,21 @@ def get_fans(shape: Shape, dim_ordering: str = "th") -> tuple[float, float]:
         if dim_ordering == "th":
             sizes = (*sizes[2:], sizes[1], sizes[0])
     return compute_fans(sizes)
+
+
+_FUNCTIONS = {
+    function.__name__: function
+    for function in (
+        uniform,
+        normal,
+        lecun_uniform,
+        glorot_normal,
+        glorot_uniform,
+        he_normal,
+        he_uniform,
+        orthogonal,
+        identity,
+        zero,
+        one,
+    )
+}

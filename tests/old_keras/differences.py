@@ -72,6 +72,11 @@ DIFFERENCES = {
         "and `unroll` only where they are True.",
         "keras.utils.generic_utils.slice_arrays": "rows of a single array are returned; Keras "
         "returns [None] for a range of them.",
+        "keras.preprocessing.image.Iterator keras.preprocessing.image.NumpyArrayIterator "
+        "keras.preprocessing.image.ImageDataGenerator.flow": "a `seed` repeats the order and the "
+        "changes of images, whoever makes the batches; they are others than Keras's.",
+        "keras.wrappers.scikit_learn.KerasClassifier.predict": "a label for each sample, of shape "
+        "(samples,), for a model of one output too; there (samples, 1).",
         "keras.utils.layer_utils.print_summary": _SUMMARY,
         "keras.engine.network.Network.summary": _SUMMARY,
     },
