@@ -22,14 +22,14 @@ from kerascope.debugger.session import Session
 from kerascope.errors import ArgumentError
 from kerascope.nested import found_in, replaced
 from kerascope.registry import did_you_mean
-from kerascope.trace.events import BEGIN, FORGOTTEN
+from kerascope.trace.events import BEGIN, FORGOTTEN, Event
 from kerascope.trace.expressions import (
     names_of_event,
     value_named,
     values_named,
     with_stand_ins,
 )
-from kerascope.trace.history import value_of_event
+from kerascope.trace.history import before, landmarks_of, last_before, value_of_event
 from kerascope.trace.snapshots import REFS, TensorRef
 from kerascope.trace.statistics import Statistics
 from kerascope.trace.stepper import Stop
@@ -106,8 +106,14 @@ def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> N
         names.update(frame.f_globals)
         names.update(frame.f_locals)
     t = -1 if stop is None else min(stop.t, len(session.tape) - 1)
+    recorder = session.recorder
 
     def find(name: str) -> Any:
+        namesakes = 0 if recorder is None else [v.name for v in recorder.memory.values].count(name)
+        if namesakes > 1:
+            raise ArgumentError(
+                f"{namesakes} variables have the name {name!r}: see `info weights`."
+            )
         found = unheard.get(name)
         return alive(session, value_named(session.tape, name, t) if found is None else found)
 
@@ -126,6 +132,58 @@ def written_unheard(session: Session) -> dict[str, np.ndarray]:
         return {}
     told = recorder.memory.values.items()
     return {v.name: now for v, was in told if (now := v.get_value(borrow=True)) is not was}
+
+
+def values_of_namesakes(session: Session, t: int) -> dict[str, dict[str, tuple[Any, Any]]]:
+    """Return the values of variables of one name, by it and by the models that have them.
+
+    Two optimizers have each a rate "lr". The tape tells their values by their names; in the span
+    of which model it tells of one says which it is. Of two in one model it cannot say it.
+
+    Returns
+    -------
+    dict of str to dict of str to (object, object)
+        The value when the last call of a function began, or None, and that at a time.
+    """
+    recorder = session.recorder
+    counts = Counter(v.name for v in recorder.memory.values) if recorder is not None else {}
+    found: dict[str, dict[str, tuple[Any, Any]]] = {}
+    if recorder is None or max(counts.values(), default=0) < 2:
+        return found
+    is_present = session.tape is recorder.tape and t >= len(recorder.tape) - 1
+    for v in [v for v in recorder.memory.values if counts[v.name] > 1]:
+        owners = [model.name for model in recorder.memory.models_of(v)]
+        old, new = _values_told(session, v.name, owners, t)
+        new = v.get_value(borrow=True) if is_present else new
+        owner = ", ".join(owners) or "no model"
+        if owner in found.get(v.name, {}):
+            counts[v.name] = 0  # two in one model
+        elif new is not None:
+            found.setdefault(v.name, {})[owner] = (old, new)
+    return {name: values for name, values in found.items() if counts[name]}
+
+
+def _values_told(session: Session, name: str, models: list[str], t: int) -> tuple[Any, Any]:
+    """Return what spans of some models told of a variable before the last call, and up to now."""
+    begun = last_before(landmarks_of(session.tape, t + 1).calls, t + 1)
+    new: Any = None
+    for event in before(session.tape, t + 1):
+        told = [d.value for d in event.deltas if d[:2] == ("weights", name)]
+        if event.kind == FORGOTTEN:
+            break
+        if told and _model_around(session, event) in models:
+            new = told[-1] if new is None else new
+            if begun is None or event.t <= begun:
+                return told[-1], new
+    return None, new
+
+
+def _model_around(session: Session, event: Event) -> str:
+    """Return the name of the model whose function or fit is going on at an event."""
+    spans = [*session.tape.spans_at(event.t), event]
+    models = (value_of_event(span, "model") for span in spans if span.ph == BEGIN)
+    innermost = next((model for model in reversed([*models]) if model is not None), None)
+    return str(getattr(innermost, "name", ""))
 
 
 def extra_names(session: Session, own: dict[str, Any]) -> MutableMapping[str, Any]:

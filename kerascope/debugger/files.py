@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.debugger.moving import ChangingCommands
-from kerascope.debugger.rendering import short_text
+from kerascope.debugger.rendering import entry_that_differs, short_text
 from kerascope.debugger.session import Restarting, Session
 from kerascope.debugger.shell import completing
 from kerascope.debugger.tables import lines_of_table, picture_of
@@ -298,8 +298,9 @@ def first_difference(recorded: Sequence[Event], told: Sequence[Event]) -> str:
 
 
 def _told(found: Difference) -> str:
-    before, now = found.values
-    words = [str(found), f"   recorded: {short_text(before)}", f"   now:      {short_text(now)}"]
+    entry, before, now = entry_that_differs(*found.values)
+    words = [str(found), f"   recorded: {entry}{short_text(before)}"]
+    words.append(f"   now:      {entry}{short_text(now)}")
     words += [
         f"   {name}: {short_text(a)} -> {short_text(b)}" for name, (a, b) in found.last.items()
     ]

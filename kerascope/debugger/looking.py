@@ -32,7 +32,7 @@ from kerascope.debugger.places import (
     walked,
     where_of,
 )
-from kerascope.debugger.rendering import label, text_of_value
+from kerascope.debugger.rendering import call_label, text_of_value
 from kerascope.debugger.shell import Shell, number_in
 from kerascope.errors import ArgumentError
 from kerascope.nested import replaced
@@ -424,10 +424,11 @@ class SourceCommands(Shell):
             self._say_place(caller)
         if not spans and here is None and not callers:
             self.here()
-        width = max((len(label(span)) for span in spans), default=0)
+        labels = [call_label(self.session, span) for span in spans]
+        width = max(map(len, labels), default=0)
         for place, span in enumerate(spans):
             is_chosen = here is None and place == len(spans) - 1 - self.level
-            self.say_line(_line_of_span(span, is_chosen, width))
+            self.say_line(_line_of_span(span, is_chosen, labels[place].ljust(width)))
         for caller in called:
             self._say_place(caller)
         if here is not None:
@@ -466,7 +467,7 @@ class SourceCommands(Shell):
         if self.level + 1 >= len(self.spans()):
             raise ArgumentError("up: this is the outermost span.")
         self.level = min(self.level + n, len(self.spans()) - 1)
-        self.say_line(_line_of_span(self.here(), True))
+        self._say_chosen()
 
     def do_down(self, words: str) -> None:
         """Look at the span inside again.
@@ -479,7 +480,16 @@ class SourceCommands(Shell):
         if self.level == 0:
             raise ArgumentError("down: this is the innermost span.")
         self.level = max(self.level - n, 0)
-        self.say_line(_line_of_span(self.here(), True))
+        self._say_chosen()
+
+    def _say_chosen(self) -> None:
+        """Print the chosen span and, as pdb does, the line of source below it."""
+        span = self.here()
+        self.say_line(_line_of_span(span, True, call_label(self.session, span)))
+        where = walked(span.where)
+        source = source_line(where.file, where.line)
+        if source:
+            self.say_line(f"-> {source}")
 
     def do_args(self, words: str) -> None:
         """Print the names with which the span around began.
@@ -586,9 +596,9 @@ class SourceCommands(Shell):
     do_ll = do_longlist
 
 
-def _line_of_span(span: Event, is_chosen: bool, width: int = 0) -> str:
+def _line_of_span(span: Event, is_chosen: bool, told: str) -> str:
     where = span.where
     engine = f"{shown_file(where.file)}({where.line}){where.function}()" if where.file else ""
     user = f"{shown_file(where.user_file)}:{where.user_line}" if where.user_line else ""
     made = f"  {user}  {source_line(where.user_file, where.user_line)}" if user else ""
-    return f"{'>' if is_chosen else ' '} {label(span):<{width}}  {engine}{made}".rstrip()
+    return f"{'>' if is_chosen else ' '} {told}  {engine}{made}".rstrip()

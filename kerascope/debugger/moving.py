@@ -15,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
+from kerascope.backend.graph import Variable
 from kerascope.debugger.evaluating import LIVES_IN, NamesAtStop, value_of
-from kerascope.debugger.rendering import sentence, short_text, span_labels
+from kerascope.debugger.rendering import entry_that_differs, sentence, short_text, span_labels
 from kerascope.debugger.session import Session
 from kerascope.debugger.shell import Shell, completing, number_in
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event, first_time
-from kerascope.trace.function_plan import fitted, name_of, slot_of
+from kerascope.trace.function_plan import fitted, name_of, slot_of, tensor_of
 from kerascope.trace.history import OF_THE_OUTPUT, value_of_event
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.records import listed
@@ -325,9 +326,11 @@ class ChangingCommands(Shell):
         Example: set out = np.zeros_like(out)
 
         NAME is `out`, what comes out here; a tensor (dense_2/out), a layer (its output), a weight,
-        or grads["dense_2/kernel"]. In the past this forks a timeline. `set again` forks one without
-        a change: it must be the same bit for bit. `set grain op` says how fine s and n are, and
-        `set history 1GB` how many bytes of events and arrays are kept.
+        or grads["dense_2/kernel"]; on the right side it is what it was. A variable that the call
+        does not write itself, as lr, stays so in later calls. In the past this forks a timeline,
+        and the program is not touched. `set again` forks one without a change: it must be the same
+        bit for bit. `set grain op` says how fine s and n are, and `set history 1GB` how many bytes
+        of events and arrays are kept.
         """
         setting, _, value = words.partition(" ")
         if setting in SETTINGS and not value.lstrip().startswith("="):
@@ -400,17 +403,21 @@ class ChangingCommands(Shell):
             slot = slot_of(call.plan, name, event)
             shown = name_of(call.plan, slot)
             change = change._replace(name=shown)
-        if is_live and change is not None and event.t > call.first_op:
+        if is_live and change is not None:
             made = self._change_live(recorder, call, change)
         else:
             made = self._fork(recorder, call, change)
         readers = _readers(tape, call, slot, event.t) if shown else []
+        variable = tensor_of(call.plan, slot) if shown else None
         before = "overridden " + shown + (" @" if self.ascii_only else " ◆") if shown else "again"
         parent = made.parent.number if made.parent else 1
         self.say(f"{before}  timeline {made.number} starts at t={event.t}, timeline {parent} kept")
         if readers:
             names = listed(readers, 3)
             self.say(f"   read before by {names}; only what comes later reads the new one")
+        is_written = any(variable is update.variable for update in call.function.updates)
+        if isinstance(variable, Variable) and made.tape is recorder.tape and not is_written:
+            self.say(f"   {variable.name} stays {short_text(variable.get_value())} in later calls")
         if self._is_running() and made.tape is not recorder.tape:
             live = next(x.number for x in self.session.timelines if x.tape is recorder.tape)
             self.say(f"   the program waits: `timeline {live}` goes back to it")
@@ -427,10 +434,16 @@ class ChangingCommands(Shell):
         spans = recorder.tape.spans_at(change.t)
         if any(span.kind == "function" for span in spans):
             return False
-        known = {v.name: v for v in recorder.memory.values}
-        if change.name not in known:
+        known = [v for v in recorder.memory.values if v.name == change.name]
+        if not known:
             return False
-        weight = known[change.name]
+        if len(known) > 1:
+            raise ArgumentError(
+                f"set: {len(known)} variables have the name {change.name!r}. Set it in a call that "
+                "reads the one that is meant, `b run:phase:forward` then c; or write "
+                f"`!K.set_value(model.optimizer.{change.name}, ...)` with the model's own name."
+            )
+        weight = known[0]
         weight.commit(fitted(change.value, weight, weight.get_value(borrow=True)))
         self.say(f"{weight.name} is {short_text(weight.get_value())} from the next call on")
         return True
@@ -439,13 +452,15 @@ class ChangingCommands(Shell):
         """Put the array into the paused call; what would have been is finished aside."""
         timelines, tape = self.session.timelines, recorder.tape
         until_now: list[Event] = list(tape)
+        # What was changed at this very event is in force already, and cannot be undone.
+        with_it = [other for other in timelines.current.overrides if other.t == change.t]
         try:
-            aside = rerun(recorder, tape, call, self._earlier(call, change.t))
+            aside = rerun(recorder, tape, call, [*self._earlier(call, change.t), *with_it])
         except ArgumentError:
             aside = Tape(until_now, tape.history)  # too little is left to know what would have been
         override(recorder, change.name, change.value)
         timelines.complete(aside)
-        return timelines.fork(change.t, [change], tape)
+        return timelines.fork(change.t, [*with_it, change], tape)
 
     def _fork(self, recorder: Recorder, call: Call, change: Override | None) -> Timeline:
         """Run the call again on a timeline of its own, and stand on it."""
@@ -534,8 +549,9 @@ class ChangingCommands(Shell):
         if not found and len(one.tape) != len(other.tape):
             self.say(f"   up to t={last}, where the shorter one ends")
         if found:
-            for timeline, value in zip((one, other), found.found.values, strict=True):
-                self.say(f"   {timeline.number}: {short_text(value)}")
+            entry, *values = entry_that_differs(*found.found.values)
+            for timeline, value in zip((one, other), values, strict=True):
+                self.say(f"   {timeline.number}: {entry}{short_text(value)}")
 
 
 def _readers(tape: Tape, call: Call, slot: int, t: int) -> list[str]:

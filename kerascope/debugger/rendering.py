@@ -17,8 +17,8 @@ from kerascope.debugger.session import Session
 from kerascope.printable import printable as escaped
 from kerascope.trace.breakpoints import Change
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
-from kerascope.trace.history import value_of_event
-from kerascope.trace.snapshots import ErrorRef
+from kerascope.trace.history import begin_of, landmarks_of, value_of_event
+from kerascope.trace.snapshots import ErrorRef, same
 from kerascope.trace.statistics import Statistics, figure, kind_of, relative_change, statistics_of
 from kerascope.trace.stepper import Reason, Stop
 from kerascope.trace.tape_memory import told_of
@@ -218,6 +218,47 @@ def short_text(value: Any) -> str:
     return text_of_value(value) if type(value) in (list, tuple, dict) else _SHORT.repr(value)
 
 
+def entry_that_differs(one: Any, other: Any, entry: str = "") -> tuple[str, Any, Any]:
+    """Return what differs first in two values of an event, and how it is called in there.
+
+    Examples
+    --------
+    >>> ops = [(("op", None, "dot"), ("inputs", None, (1.0, x))) for x in (2.0, 3.0)]
+    >>> entry_that_differs(*ops)
+    ('inputs[1] ', 2.0, 3.0)
+    >>> entry_that_differs({"d": (1.0, None)}, {"d": (2.0, None)})
+    ("['d'][0] ", 1.0, 2.0)
+    """
+    own = entry.rstrip()
+    if not own and _are_told(one) and _are_told(other):
+        mine, theirs = ({told[:2]: told[2] for told in tolds} for tolds in (one, other))
+        for name, key in {**mine, **theirs}:
+            a, b = mine.get((name, key)), theirs.get((name, key))
+            if not same(a, b):
+                called = name if key is None else f"{name}[{key!r}]"
+                return entry_that_differs(a, b, f"{called} ")
+    for key, (a, b) in _pairs_inside(one, other).items():
+        if not same(a, b):
+            return entry_that_differs(a, b, f"{own}[{key!r}] ")
+    return entry, one, other
+
+
+def _are_told(value: Any) -> bool:
+    """Return whether a value is what an event told: names, keys and values."""
+    return isinstance(value, tuple) and all(
+        isinstance(told, tuple) and len(told) == 3 and isinstance(told[0], str) for told in value
+    )
+
+
+def _pairs_inside(one: Any, other: Any) -> dict[Any, tuple[Any, Any]]:
+    """Return what lies in the same places of two containers; nothing if these are not alike."""
+    if type(one) is not type(other) or type(one) not in (list, tuple, dict):
+        return {}
+    if isinstance(one, dict):
+        return {k: (one[k], other[k]) for k in one} if one.keys() == other.keys() else {}
+    return dict(enumerate(zip(one, other, strict=True))) if len(one) == len(other) else {}
+
+
 def halves(left: str, right: str, page: Page) -> list[str]:
     """Return two halves on one line if both have room there, else on two."""
     if not right:
@@ -359,8 +400,29 @@ def span_labels(session: Session, event: Event) -> list[str]:
         span.kind != "function" or not place or around[place - 1].kind != "batch"
         for place, span in enumerate(around)
     ]
-    told = [label(span) for span, is_it in zip(around, is_told, strict=True) if is_it]
-    return [*told, label(event).removeprefix(f"{told[-1]}/") if told else label(event)]
+    told = [call_label(session, x) for x, is_it in zip(around, is_told, strict=True) if is_it]
+    own = call_label(session, event)
+    return [*told, own.removeprefix(f"{told[-1]}/") if told else own]
+
+
+def call_label(session: Session, event: Event) -> str:
+    """Return what a span is called; of a model's function that is called by itself, which call.
+
+    `train_on_batch` calls it so: then no span around says which model it is.
+    """
+    model = value_of_event(event, "model") if event.kind == "function" else None
+    if event.kind == "function" and event.ph == END:
+        begun = begin_of(event, session.tape)
+        model, event = value_of_event(begun, "model") if begun else None, begun or event
+    if model is None or event.depth or event.name.startswith("make_"):
+        return label(event)
+    count = value_of_event(event, "t")  # of steps, which training counts
+    if count is None:
+        calls = landmarks_of(session.tape, event.t + 1).calls
+        several = [session.tape[t] for t in calls if t <= event.t]
+        own = [x for x in several if x.name == event.name and value_of_event(x, "model") == model]
+        count = len(own)
+    return f"{event.name} of {model.name}, call {count}"
 
 
 def label(event: Event) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from rich.cells import cell_len
 
 from kerascope.debugger.calls import calls_at
-from kerascope.debugger.evaluating import written_unheard
+from kerascope.debugger.evaluating import values_of_namesakes, written_unheard
 from kerascope.debugger.rendering import DOTS, padded, text_of_value
 from kerascope.debugger.session import Session
 from kerascope.debugger.shell import completing
@@ -188,9 +188,12 @@ class TableCommands(StoppingCommands):
         found = {**(self._found("weights") or {}), **written_unheard(self.session)}
         before = self._weights_before()
         rows: Rows = []
+        own = values_of_namesakes(self.session, self._t())
         for name, value in found.items():
-            change = relative_change(before.get(name), value)
-            rows.append((str(name), text_of_value(value), "" if not change else figure(change, 3)))
+            for owner, (old, new) in own.get(name, {"": (before.get(name), value)}).items():
+                change = relative_change(old, new)
+                told = f"{name} of {owner}" if owner else str(name)
+                rows.append((told, text_of_value(new), "" if not change else figure(change, 3)))
         rows = [("weight", "value", "changed"), *rows] if rows else []
         self._say_table(rows[0] if rows else (), rows[1:], "no weight is known yet")
 

@@ -17,6 +17,7 @@ from kerascope.backend.function import Function, Update
 from kerascope.backend.graph import Variable
 from kerascope.backend.ops.sparse import fed_array
 from kerascope.backend.schedule import Schedule, Step, is_needed
+from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, ShapeError
 from kerascope.registry import did_you_mean
 from kerascope.stage import Stage
@@ -401,6 +402,8 @@ def names_at_start(
     facts = plan.facts
     if facts is None:
         return names
+    if isinstance(facts.model, Network):
+        names["model"] = memory.describer.ref(facts.model)
     names["tensor_map"] = {
         plan.keys[x]: (payload(copies[slot]), None)
         for slot, x in enumerate(plan.function.schedule.inputs)

@@ -24,6 +24,7 @@ from kerascope.backend.atomic import take_over
 from kerascope.backend.function import Function
 from kerascope.backend.graph import Variable
 from kerascope.errors import ArgumentError
+from kerascope.nested import found_in, replaced
 from kerascope.stage import observing
 from kerascope.trace.events import BEGIN, END, Delta, Event
 from kerascope.trace.function_plan import Plan, fitted, name_of, slot_of, tensor_of
@@ -270,7 +271,8 @@ def _inside(tape: Tape, begin: int) -> Iterator[Event]:
 def override(recorder: Recorder, name: str, value: Any) -> tuple[np.ndarray, np.ndarray]:
     """Put another array into the call that is paused at the last event; return old and new.
 
-    The event says so afterwards too.
+    The event says so afterwards too. A variable that the call does not write keeps the value when
+    the call is over, as does one that is set between two calls.
 
     Raises
     ------
@@ -283,56 +285,107 @@ def override(recorder: Recorder, name: str, value: Any) -> tuple[np.ndarray, np.
         raise ArgumentError("set: no function is paused here. Go into one: b phase:forward, c.")
     plan = observer.plan
     slot = slot_of(plan, name, event)
-    old = observer.current(slot)
-    if old is None:
-        raise ArgumentError(_not_there(name_of(plan, slot), plan, event))
-    new = fitted(value, tensor_of(plan, slot), old)
-    observer.override(slot, new)
-    further = _deltas_of(plan, slot, new, recorder.tape.names_at(event.t))
+    tensor = tensor_of(plan, slot)
+    variable = tensor if isinstance(tensor, Variable) else None
+    is_at_begin = not (observer._is_paused or observer._is_committed)
+    is_written = variable in observer.old and not (is_at_begin or observer._is_committed)
+    old = _at_begin(observer, slot) if is_at_begin else observer.current(slot)
+    is_in_force = is_at_begin or (
+        old is not None and (variable is None or _is_read_later(observer, slot, event))
+    )
+    if variable is not None and old is None and not is_written:
+        old = variable.get_value(borrow=True)
+    if old is None or (is_written and not is_in_force):
+        raise ArgumentError(_not_there(name_of(plan, slot), observer, slot, event))
+    new = fitted(value, tensor, old)
+    if variable is not None and not is_written:
+        variable.commit(new)
+        recorder.memory.values[variable] = new = variable.get_value(borrow=True)
+        if variable in observer.old and is_at_begin:
+            observer.old[variable] = new
+    if is_at_begin:
+        _begin_with(observer, slot, new)
+    elif is_in_force:
+        observer.override(slot, new)
+    further = _deltas_of(plan, slot, new, recorder.tape.names_at(event.t), old)
     recorder.tape.amend(amended(event, old, new, further))
     return old, new
 
 
-def _not_there(name: str, plan: Plan, event: Event) -> str:
-    return (
-        f"set: {name} has no array at t={event.t}: it is not computed yet, or nobody reads it any "
-        f"more. Stop where it comes out: tbreak tensor:{name}:ret."
-    )
+def _at_begin(call: FunctionRecorder, slot: int) -> Any:
+    """Return what a call that has computed nothing yet has in a slot: it is fed it, or reads it."""
+    return call._copies[slot] if slot in call._copies else call._values[slot]
+
+
+def _begin_with(call: FunctionRecorder, slot: int, array: np.ndarray) -> None:
+    """Let a call that has computed nothing yet begin with another array."""
+    call.override(slot, array)
+    if slot < len(call.function.inputs):
+        arrays = [call._copies[own] for own in range(len(call.function.inputs))]
+        # Nothing of the stage has run, so its work may be begun anew; the caller's list stays.
+        call.stage._events = call.function._events(arrays)
+
+
+def _is_read_later(call: FunctionRecorder, slot: int, event: Event) -> bool:
+    """Return whether an op behind an event reads a slot, or it comes out of the call."""
+    begin = call._index + (event.kind == "op" and event.ph == END)
+    is_result = slot in call.function.schedule.results
+    return is_result or any(slot in p.step.inputs for p in call.plan.steps[begin:])
+
+
+def _not_there(name: str, call: FunctionRecorder, slot: int, event: Event) -> str:
+    """Return why a slot of a paused call has no array that could be another."""
+    where = f"set: {name} has no array at t={event.t}:"
+    if any(slot in planned.step.outputs for planned in call.plan.steps[call._index :]):
+        return f"{where} it is not computed yet. Stop where it comes out: tbreak tensor:{name}:ret."
+    if isinstance(tensor_of(call.plan, slot), Variable):
+        return (
+            f"{where} this call has read it, and writes its new value at the commit. Set it behind "
+            "that (r), or before the next call: tbreak phase:forward."
+        )
+    return f"{where} nobody reads it any more. Stop where it comes out: tbreak tensor:{name}:ret."
 
 
 def amended(event: Event, old: Any, new: np.ndarray, further: tuple[Delta, ...] = ()) -> Event:
     """Return an event that speaks of a new array where it spoke of the old one.
 
-    Where it did not, further deltas tell of it.
+    Further deltas tell of it, except where the event itself has the same name already.
     """
 
     def changed(value: Any) -> Any:
-        if value is old:
-            return new
-        return tuple(changed(item) for item in value) if type(value) is tuple else value
+        return replaced(value, (np.ndarray, np.generic), lambda x: new if x is old else x)
 
     deltas = tuple(Delta(d.name, d.key, changed(d.value)) for d in event.deltas)
-    if not any(_has(delta.value, new) for delta in deltas):
-        deltas = (*event.deltas, *further)
-    return event._replace(deltas=deltas)
+    told = {delta[:2] for delta in deltas}
+    if any(_has(delta.value, new) for delta in deltas):
+        told.update(delta[:2] for delta in further if delta.name == "overridden")
+    further = tuple(delta for delta in further if delta[:2] not in told)
+    return event._replace(deltas=(*deltas, *further))
 
 
 def _has(value: Any, array: np.ndarray) -> bool:
-    return value is array or (type(value) is tuple and any(_has(item, array) for item in value))
+    return any(found is array for found in found_in(value, np.ndarray))
 
 
 def _deltas_of(
-    plan: Plan, slot: int, array: np.ndarray, names: Mapping[str, Any]
+    plan: Plan, slot: int, array: np.ndarray, names: Mapping[str, Any], old: Any
 ) -> tuple[Delta, ...]:
     """Return the deltas by which the names of a slot become another array."""
-    key = plan.keys.get(tensor_of(plan, slot))
+    tensor = tensor_of(plan, slot)
+    key = plan.keys.get(tensor)
     if key is not None:
         _, mask = names.get("tensor_map", {}).get(key, (None, None))
         return (Delta("tensor_map", key, (array, mask)),)
+    if isinstance(tensor, Variable):
+        optimizer = getattr(plan.facts.model, "optimizer", None) if plan.facts is not None else None
+        is_rate = "lr" in names and getattr(optimizer, "lr", None) is tensor
+        own = [name for name in ("p", "m", "v") if old is not None and names.get(name) is old]
+        told = [Delta(name, None, array) for name in (*own, *(["lr"] if is_rate else []))]
+        return (Delta("weights", tensor.name, array), *told)
     for planned in plan.steps:
-        for name, own, position in planned.brings:
+        for name, own_key, position in planned.brings:
             if planned.step.outputs[position] == slot and name != "mask":
-                return (Delta(name, own, array),)
+                return (Delta(name, own_key, array),)
     return (Delta("overridden", name_of(plan, slot), array),)
 
 
@@ -499,7 +552,10 @@ def _override_early(
     elif isinstance(tensor, Variable) and tensor in values:
         values[tensor] = fitted(o.value, tensor, values[tensor])
     else:
-        raise ArgumentError(_not_there(name_of(call.plan, slot), call.plan, tape[o.t]))
+        raise ArgumentError(
+            f"set: {name_of(call.plan, slot)} is not computed yet at t={o.t}. Stop where it comes "
+            f"out: tbreak tensor:{name_of(call.plan, slot)}:ret."
+        )
 
 
 @contextmanager

@@ -325,6 +325,15 @@ class Memory:
                 return model
         return None
 
+    def models_of(self, variable: Variable) -> list[Any]:
+        """Return the known models with a function that reads or writes a variable."""
+        found = []
+        for model in (reference() for reference in self._models):
+            functions = (getattr(model, name, None) for name in FUNCTIONS)
+            if any(variable in _variables_of(f) for f in functions if f is not None):
+                found.append(model)
+        return found
+
     # --- values -----------------------------------------------------------------------------------
 
     def payload(self, value: Any) -> Any:
@@ -344,6 +353,11 @@ class Memory:
         """Return what is kept of an array, or a list of numbers, that somebody may write into."""
         is_writable = isinstance(value, (list, tuple, np.ndarray))
         return self.payload(np.array(value) if is_writable else value)
+
+
+def _variables_of(function: Function) -> set[Variable]:
+    own = {variable for _, variable in function.schedule.variables}
+    return own | {update.variable for update in function.updates}
 
 
 def updates_by_scope(function: Function, model: Any) -> list[ParameterUpdate]:

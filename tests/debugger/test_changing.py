@@ -1,6 +1,8 @@
+import numpy as np
 import pytest
-from piped import answers, fit_toy, piped, session_of
+from piped import answers, fit_toy, piped, session_of, toy_model
 
+from kerascope import backend as K
 from kerascope.debugger.moving import bytes_of
 from kerascope.errors import ArgumentError
 from kerascope.trace.snapshots import same
@@ -173,3 +175,114 @@ def test_an_optimizer_s_own_names_can_be_changed():
     text = piped(fit_toy, *at_update, command, "b weight:last/kernel, e.ph == 'I'", "c", change)
     assert said(text, command)[0].startswith("overridden gradients/last/")
     assert said(text, change) == ["0.0"]
+
+
+# --- before the first op, and variables -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["unt forward", "tbreak event:function train_function"])
+@pytest.mark.parametrize("name", ["x", "d1/kernel", "last/bias"])
+def test_what_a_call_begins_with_is_changed_where_the_program_stands(where, name):
+    results, fed = [], np.random.RandomState(0).normal(size=(8, 3))
+
+    def program():
+        model = toy_model()
+        model.compile("sgd", "mse")
+        model.fit(fed, np.ones((8, 1)), batch_size=8, epochs=1, shuffle=False, verbose=0)
+        results.append(model)
+
+    before = fed.copy()
+    text = piped(
+        program, *(["unt compile", where, "c"] if "break" in where else [where]),
+        f"set {name} = {name} * 0 + 3", f"p bool(({name} == 3).all())", "timeline", "c",
+        "diff 1 2",
+    )  # fmt: skip
+    change = f"set {name} = {name} * 0 + 3"
+    assert said(text, change)[0].startswith(f"overridden {name} ◆  timeline 2 starts at t=")
+    assert not any("the program waits" in line for line in said(text, change))
+    assert said(text, f"p bool(({name} == 3).all())") == ["True"]
+    assert said(text, "timeline")[1].endswith("the program's")
+    assert "total_loss" in said(text, "diff 1 2")[0]
+    assert same(fed, before)
+    plain = toy_model()
+    for layer in plain.layers:
+        kernels = [v for v in layer.weights if v.name == name]
+        for v in kernels:
+            v.set_value(np.full(v.shape, 3.0, "float32"))
+    plain.compile("sgd", "mse")
+    x = np.full_like(fed, 3) if name == "x" else fed
+    plain.fit(x, np.ones((8, 1)), batch_size=8, epochs=1, shuffle=False, verbose=0)
+    for one, other in zip(results[0].get_weights(), plain.get_weights(), strict=True):
+        assert same(one, other)
+
+
+def test_two_changes_at_one_event_hold_both_and_the_first_timelines_are_what_would_have_been():
+    session, text = session_of(
+        fit_toy, "unt forward", "set x = 0", "set last/kernel = 0", "r", "p norm(out)",
+        "unt commit", "diff 1 2", "diff 2 3",
+    )  # fmt: skip
+    assert said(text, "p norm(out)") == ["0.0"]
+    names = [[o.name for o in timeline.overrides] for timeline in session.timelines]
+    assert names == [[], ["x"], ["x", "last/kernel"]]
+    assert said(text, "diff 2 3")[1:] == [
+        "   2: weights['last/kernel'] None",
+        "   3: weights['last/kernel'] f32[8,1] |x|=0",
+    ]
+
+
+def test_a_rate_that_is_set_in_a_call_is_told_everywhere_and_stays():
+    rates = []
+
+    def program():
+        rates.append(float(K.get_value(fit_toy().optimizer.lr)))
+
+    text = piped(
+        program, "unt update", "set lr = 0.5", "p lr", "p lr/2", "pv model.optimizer.lr",
+        "info weights", "unt update", "p lr", "c",
+    )  # fmt: skip
+    assert said(text, "set lr = 0.5")[1] == "   lr stays f32[] 0.5 in later calls"
+    assert said(text, "p lr") == said(text, "pv model.optimizer.lr") == ["f32[] 0.5"]
+    assert said(text, "p lr/2") == ["f32[] 0.25"]
+    assert [x.split()[:3] for x in said(text, "info weights") if x.startswith("lr ")] == [
+        ["lr", "f32[]", "0.5"]
+    ]
+    assert said(text, "p lr", 1) == ["f32[] 0.5"]
+    assert rates == [0.5]
+
+
+def test_a_rate_that_is_set_in_the_past_is_told_there_and_leaves_the_program_alone():
+    rates = []
+
+    def program():
+        rates.append(float(K.get_value(fit_toy().optimizer.lr)))
+
+    text = piped(
+        program, "unt commit", "ru update", "set lr = 0.5", "p lr", "timeline 1", "p lr", "c"
+    )
+    assert said(text, "p lr") == ["f32[] 0.5"]
+    assert said(text, "p lr", 1) == ["f32[] 0.001"]
+    assert np.allclose(rates, [0.001])
+
+
+def test_a_weight_whose_new_value_waits_for_the_commit_is_not_set_in_vain():
+    text = piped(
+        fit_toy, "unt commit", "set last/kernel = 1", "r", "set last/kernel = 1", "p last/kernel"
+    )
+    assert said(text, "set last/kernel = 1")[0].startswith("*** set: last/kernel has no array at")
+    assert "writes its new value at the commit" in said(text, "set last/kernel = 1")[0]
+    assert said(text, "set last/kernel = 1", 1)[0].startswith("overridden last/kernel")
+    assert said(text, "p last/kernel")[0].endswith("min=1 mean=1 max=1")
+
+
+def test_a_function_of_one_s_own_is_changed_before_its_first_op():
+    told, given = [], [np.ones((3, 2), "float32")]
+
+    def program():
+        x = K.placeholder((None, 2), name="feed")
+        w = K.variable(np.ones((2, 2)), name="own_w")
+        f = K.function([x], [K.sum(K.dot(x, w))], updates=[(w, w * 0.5)])
+        told.append((f(given)[0], K.get_value(w).sum(), given[0].sum()))
+
+    text = piped(program, "unt forward", "set feed = feed * 2", "set own_w = 3", "p feed", "c")
+    assert said(text, "p feed")[0].startswith("f32[3,2] |x|=4.899")
+    assert told == [(72.0, 6.0, 6.0)]

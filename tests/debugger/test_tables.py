@@ -1,7 +1,11 @@
+import numpy as np
 import pytest
 from piped import answers, fit_toy, piped
 
 from kerascope.debugger.tables import lines_of_table
+from kerascope.layers import Dense, Input
+from kerascope.models import Model, Sequential
+from kerascope.optimizers import SGD
 
 AT_D2 = ["unt forward", "tbreak d2:ret", "c"]
 TABLES = ("tensors", "nodes", "depths", "seen", "grads", "updates", "weights", "breaks", "counts")
@@ -139,3 +143,74 @@ def test_a_graph_is_drawn_while_it_is_built():
 
 def test_columns_stand_under_each_other():
     assert lines_of_table([("a", "b"), ("long", "c")]) == ["a     b", "long  c"]
+
+
+# --- two models with optimizers of their own ------------------------------------------------------
+
+
+def gan():
+    numbers = np.random.RandomState(0)
+    D = Sequential([Dense(1, activation="sigmoid", input_shape=(2,))], name="D")
+    D.compile(SGD(lr=0.01), "mse")
+    G = Sequential([Dense(2, input_shape=(3,))], name="G")
+    z = Input(shape=(3,))
+    whole = Model(z, D(G(z)), name="gan")
+    whole.compile(SGD(lr=0.02), "mse")
+    for _ in range(2):
+        D.train_on_batch(numbers.randn(4, 2), np.ones((4, 1)))
+        whole.train_on_batch(numbers.randn(4, 3), np.ones((4, 1)))
+        whole.predict_on_batch(numbers.randn(4, 3))
+
+
+def rates(text, time=0):
+    lines = answers(text, "info weights")[time]
+    return {line[:20].strip(): line.split()[4] for line in lines if line.startswith("lr ")}
+
+
+def test_variables_of_one_name_are_told_by_their_models_now_and_in_the_past():
+    text = piped(
+        gan, "b phase:update", "c", "info weights", "c", "info weights", "c", "info weights",
+        "p lr", "p iterations", "rc", "rc", "info weights",
+    )  # fmt: skip
+    assert answers(text, "info weights")[0][-1].split()[0] != "lr"
+    assert rates(text, 1) == rates(text, 2) == {"lr of D": "0.01", "lr of gan": "0.02"}
+    assert answers(text, "p lr") == [["f32[] 0.01"]]
+    assert answers(text, "p iterations") == [
+        ["*** 2 variables have the name 'iterations': see `info weights`."]
+    ]
+    last = answers(text, "info weights")[3]
+    assert not any(line.startswith("lr of gan") for line in last)
+
+
+def test_what_changed_of_variables_of_one_name_is_that_of_the_last_call():
+    text = piped(gan, "b phase:update", "c", "c", "unt commit", "r", "info weights")
+    lines = {line[:20].strip(): line.split()[4:] for line in answers(text, "info weights")[0]}
+    assert lines["iterations of gan"] == ["1"] or lines["iterations of gan"][0] == "1"
+    assert lines["iterations of D"] == ["1"]
+
+
+def test_a_rate_of_which_there_are_two_is_set_only_in_a_call():
+    text = piped(gan, "b phase:update", "c", "c", "unt commit", "r", "r", "set lr = 3")
+    assert answers(text, "set lr = 3")[0][0].startswith("*** set: 2 variables have the name 'lr'.")
+
+
+def test_spans_of_single_batches_name_the_model_and_count_the_calls():
+    text = piped(gan, "b run:phase:forward", *["c"] * 6, "w")
+    paths = [answers(text, "c")[time][2].split("   ")[1] for time in range(6)]
+    train, test = (
+        "train_function of {}, call {} > forward",
+        "predict_function of {}, call {} > forward",
+    )
+    assert paths == [
+        train.format("D", 1), train.format("gan", 1), test.format("gan", 1),
+        train.format("D", 2), train.format("gan", 2), test.format("gan", 2),
+    ]  # fmt: skip
+    assert any("predict_function of gan, call 2" in line for line in answers(text, "w")[0])
+
+
+def test_up_and_down_print_the_line_of_source_as_pdb_does():
+    text = piped(fit_toy, "unt update", "u", "d")
+    for command in ("u", "d"):
+        span, source = answers(text, command)[0]
+        assert span.startswith("> ")
+        assert source.startswith("-> ")
