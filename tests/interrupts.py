@@ -4,9 +4,13 @@ Python hears of Ctrl-C, of other signals and of exceptions from other threads at
 only: when a function begins, when a call is done, and when a loop goes back. `Moments` counts these
 in the code that computes and writes, and raises an error at one of them, or calls something; so a
 test can go through all, one after the other, and needs no luck.
+
+What is raised while an object dies (below a `__del__`) Python swallows: such moments are not
+counted. And nothing dies of a garbage collection meanwhile: where that begins is luck.
 """
 
 import dis
+import gc
 import os
 import sys
 from functools import cache
@@ -32,8 +36,10 @@ class Late(Exception):
 
 
 @cache
-def opnames(code: CodeType) -> dict[int, str]:
-    return {i.offset: i.opname for i in dis.get_instructions(code)}
+def heard_after(code: CodeType) -> frozenset[int]:
+    """Return after which instructions Python hears of an interrupt."""
+    all_of_it = dis.get_instructions(code)
+    return frozenset(i.offset for i in all_of_it if i.opname.startswith(HEARD_AFTER))
 
 
 @cache
@@ -45,6 +51,15 @@ def handlers(code: CodeType) -> list[tuple[int, int, int]]:
 
 def handler_at(code: CodeType, offset: int) -> int | None:
     return next((target for a, b, target in handlers(code) if a <= offset < b), None)
+
+
+def is_of_one_that_dies(frame: FrameType | None) -> bool:
+    """Tell whether a frame is that of a `__del__`, or lies below one."""
+    while frame is not None and not frame.f_trace_opcodes:  # of those it has been asked
+        if frame.f_code.co_name == "__del__":
+            return True
+        frame = frame.f_back
+    return False
 
 
 class Moments:
@@ -70,45 +85,48 @@ class Moments:
         self.where = (*map(str, ours), "<kerascope", *also)
         self.count = 0
         self.at = None
-        self._before = {}
 
     def __enter__(self):
-        self._outside = sys.gettrace()
+        self._outside, self._collects = sys.gettrace(), gc.isenabled()
+        gc.disable()
         sys.settrace(self._begin)
         return self
 
     def __exit__(self, kind, error, trace):
         sys.settrace(self._outside)
-        self._before.clear()
+        if self._collects:
+            gc.enable()
         has_arrived = self.at is not None and kind is self.error
         is_heard = kind is not None or self.at is None or self.does is not None
         assert is_heard, f"what was raised at {self.at} was swallowed"
         return has_arrived
 
     def _begin(self, frame: FrameType, event: str, arg: object):
-        if not frame.f_code.co_filename.startswith(self.where):
+        code = frame.f_code
+        if not code.co_filename.startswith(self.where) or is_of_one_that_dies(frame):
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        return self._hear
+        is_heard_after, last = heard_after(code), 0
 
-    def _hear(self, frame: FrameType, event: str, arg: object):
-        if event == "return":
-            self._before.pop(frame, None)
-        if event == "opcode":
-            code, offset = frame.f_code, frame.f_lasti
-            before = self._before.get(frame, 0)
-            self._before[frame] = offset
-            # An interrupt belongs to the call after which it is heard. Here it is raised in the
-            # next instruction: that is the same as long as the same handler waits for both.
-            is_the_same = handler_at(code, before) == handler_at(code, offset)
-            if is_the_same and opnames(code).get(before, "").startswith(HEARD_AFTER):
-                self.count += 1
-                if self.count == self.wanted:
-                    self.at = f"{frame.f_code.co_filename}:{frame.f_lineno}"
-                    if self.does is None:
-                        raise self.error
-                    self.does()  # Python traces nothing of it
-        return self._hear
+        def hear(frame: FrameType, event: str, arg: object):
+            nonlocal last
+            if event == "opcode":
+                before, last = last, frame.f_lasti
+                # An interrupt belongs to the call after which it is heard. Here it is raised in
+                # the next instruction: the same, as long as the same handler waits for both.
+                if before in is_heard_after and handler_at(code, before) == handler_at(code, last):
+                    self._arrive(frame)
+            return hear
+
+        return hear
+
+    def _arrive(self, frame: FrameType) -> None:
+        self.count += 1
+        if self.count == self.wanted:
+            self.at = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            if self.does is None:
+                raise self.error
+            self.does()  # Python traces nothing of it
 
 
 def moments_of(action, **options):
