@@ -8,6 +8,7 @@ from pathlib import Path
 import keras_names
 import numpy as np
 import pytest
+from thinned import thinned
 
 from kerascope import backend as K
 from kerascope.backend import state
@@ -32,9 +33,14 @@ def numbered(names):
         yield f"{name}-{seen[name]}"
 
 
-each_case = pytest.mark.parametrize("case", CASES, ids=list(numbered(c.name for c in CASES)))
-SMOOTH = [c for c in CASES if c.smooth]
-smooth_case = pytest.mark.parametrize("case", SMOOTH, ids=list(numbered(c.name for c in SMOOTH)))
+def each_of(cases):
+    names = [case.name for case in cases]
+    rows = thinned(cases, lambda case: case.name)
+    return pytest.mark.parametrize("case", rows, ids=list(numbered(names)))
+
+
+each_case = each_of(CASES)
+smooth_case = each_of([c for c in CASES if c.smooth])
 each_behaviour = pytest.mark.parametrize(
     "behaviour", BEHAVIOURS, ids=[b.check.__name__ for b in BEHAVIOURS]
 )
@@ -182,11 +188,7 @@ def test_eager_mode_gives_the_same(case):
         assert np.asarray(left).dtype == np.asarray(right).dtype
 
 
-@pytest.mark.parametrize(
-    "case",
-    [c for c in CASES if c.arrays_too],
-    ids=list(numbered(c.name for c in CASES if c.arrays_too)),
-)
+@each_of([c for c in CASES if c.arrays_too])
 def test_plain_numbers_may_come_in_the_place_of_tensors(case):
     arrays = arrays_of(case)
     for numbers in (arrays, [x.tolist() for x in arrays]):

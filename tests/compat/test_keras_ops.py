@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from keras_reference import answer
 from keras_reference import keras as real_keras
+from thinned import thinned
 
 from kerascope import Input, K, Model, layers
 from kerascope.backend.graph import Tensor
@@ -261,7 +262,7 @@ def test_on_arrays_it_computes_what_keras_3_computes(keras: Any, case: Any) -> N
     compare(ours, getattr(keras.ops, name)(*args, **kwargs), name)
 
 
-@pytest.mark.parametrize("case", CASES, ids=told)
+@pytest.mark.parametrize("case", thinned(CASES, lambda case: case[0]), ids=told)
 def test_on_tensors_it_makes_a_graph_with_the_same_result(case: Any) -> None:
     name, args, kwargs = case
     first = K.constant(args[0], dtype=str(args[0].dtype))

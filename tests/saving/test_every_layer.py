@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from keras_reference import keras
 from layer_contract import LayerCase, inputs_for, shake_weights, unpacked
+from thinned import thinned
 
 from kerascope import config
 from kerascope.errors import ConfigError
@@ -43,6 +44,9 @@ def all_cases() -> list[LayerCase]:
 
 
 CASES = [case for case in all_cases() if case.name not in NEVER_ALONE]
+each_case = pytest.mark.parametrize(
+    "case", thinned(CASES, lambda case: case.name), ids=[case.name for case in CASES]
+)
 
 
 def model_of(case: LayerCase) -> tuple[Model, list[np.ndarray]]:
@@ -54,7 +58,7 @@ def model_of(case: LayerCase) -> tuple[Model, list[np.ndarray]]:
     return model, arrays
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+@each_case
 def test_layer_goes_to_keras_3_and_back(case: LayerCase, tmp_path: Path) -> None:
     model, arrays = model_of(case)
     path = tmp_path / "model.keras"
@@ -78,7 +82,7 @@ def test_layer_goes_to_keras_3_and_back(case: LayerCase, tmp_path: Path) -> None
         np.testing.assert_allclose(a, np.asarray(b), rtol=2e-4, atol=2e-5)
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+@each_case
 def test_in_dialect_3_an_h5_file_goes_to_keras_3_and_back(case: LayerCase, tmp_path: Path) -> None:
     model, arrays = model_of(case)
     path = tmp_path / "model.h5"
