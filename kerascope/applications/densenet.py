@@ -10,39 +10,27 @@ from __future__ import annotations
 
 from functools import partial
 
+from kerascope import layers
+from kerascope.applications import parts
 from kerascope.applications.imagenet_utils import decode_predictions, preprocessor
-from kerascope.applications.parts import (
-    ImageShape,
-    Weights,
-    channel_axis,
-    channels_of,
-    check_weights,
-    convolved,
-    ending,
-    finished,
-    images,
-    normalized,
-    relu,
-)
 from kerascope.backend.graph import Tensor
 from kerascope.configured import by_name
 from kerascope.engine.model import Model
-from kerascope.layers import AveragePooling2D, Concatenate, MaxPooling2D, ZeroPadding2D
 
 __all__ = ["DenseNet121", "DenseNet169", "DenseNet201", "decode_predictions", "preprocess_input"]
 
 preprocess_input = preprocessor("torch")
 
 GROWTH = 32  # channels that each layer of a block adds
-_normalized = partial(normalized, epsilon=1.001e-5)
-_convolved = partial(convolved, use_bias=False)
+_normalized = partial(parts.normalized, epsilon=1.001e-5)
+_convolved = partial(parts.convolved, use_bias=False)
 
 
 def DenseNet121(
     include_top: bool = True,
-    weights: Weights = "imagenet",
+    weights: parts.Weights = "imagenet",
     input_tensor: Tensor | None = None,
-    input_shape: ImageShape = None,
+    input_shape: parts.ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -52,9 +40,9 @@ def DenseNet121(
 
 def DenseNet169(
     include_top: bool = True,
-    weights: Weights = "imagenet",
+    weights: parts.Weights = "imagenet",
     input_tensor: Tensor | None = None,
-    input_shape: ImageShape = None,
+    input_shape: parts.ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -64,9 +52,9 @@ def DenseNet169(
 
 def DenseNet201(
     include_top: bool = True,
-    weights: Weights = "imagenet",
+    weights: parts.Weights = "imagenet",
     input_tensor: Tensor | None = None,
-    input_shape: ImageShape = None,
+    input_shape: parts.ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -78,39 +66,41 @@ def _densenet(
     name: str,
     blocks: tuple[int, ...],
     include_top: bool,
-    weights: Weights,
+    weights: parts.Weights,
     input_tensor: Tensor | None,
-    input_shape: ImageShape,
+    input_shape: parts.ImageShape,
     pooling: str | None,
     classes: int,
 ) -> Model:
-    check_weights(name, weights)
-    inputs = images(name, input_shape, input_tensor, size=224, smallest=32, include_top=include_top)
-    x = _convolved(ZeroPadding2D(3)(inputs), 64, 7, strides=2, name="conv1_conv")
-    x = relu(_normalized(x, "conv1_bn"), "conv1_relu")
-    x = MaxPooling2D(3, strides=2, name="pool1")(ZeroPadding2D(1)(x))
+    parts.check_weights(name, weights)
+    inputs = parts.images(
+        name, input_shape, input_tensor, size=224, smallest=32, include_top=include_top
+    )
+    x = _convolved(layers.ZeroPadding2D(3)(inputs), 64, 7, strides=2, name="conv1_conv")
+    x = parts.relu(_normalized(x, "conv1_bn"), "conv1_relu")
+    x = layers.MaxPooling2D(3, strides=2, name="pool1")(layers.ZeroPadding2D(1)(x))
     for stack, count in enumerate(blocks, start=2):
         for index in range(1, count + 1):
             x = _joined(x, f"conv{stack}_block{index}")
         if stack < len(blocks) + 1:
             x = _halved(x, f"pool{stack}")
-    x = relu(_normalized(x, "bn"), "relu")
-    return finished(inputs, ending(x, include_top, classes, pooling), name, weights)
+    x = parts.relu(_normalized(x, "bn"), "relu")
+    return parts.finished(inputs, parts.ending(x, include_top, classes, pooling), name, weights)
 
 
 def _joined(x: Tensor, name: str) -> Tensor:
     """Return x with `GROWTH` new channels behind its own."""
-    y = relu(_normalized(x, f"{name}_0_bn"), f"{name}_0_relu")
+    y = parts.relu(_normalized(x, f"{name}_0_bn"), f"{name}_0_relu")
     y = _convolved(y, 4 * GROWTH, 1, name=f"{name}_1_conv")
-    y = relu(_normalized(y, f"{name}_1_bn"), f"{name}_1_relu")
+    y = parts.relu(_normalized(y, f"{name}_1_bn"), f"{name}_1_relu")
     y = _convolved(y, GROWTH, 3, padding="same", name=f"{name}_2_conv")
-    both: Tensor = Concatenate(axis=channel_axis(), name=f"{name}_concat")([x, y])
+    both: Tensor = layers.Concatenate(axis=parts.channel_axis(), name=f"{name}_concat")([x, y])
     return both
 
 
 def _halved(x: Tensor, name: str) -> Tensor:
     """Return x with half the channels, height and width."""
-    x = relu(_normalized(x, f"{name}_bn"), f"{name}_relu")
-    x = _convolved(x, channels_of(x) // 2, 1, name=f"{name}_conv")
-    smaller: Tensor = AveragePooling2D(2, strides=2, name=f"{name}_pool")(x)
+    x = parts.relu(_normalized(x, f"{name}_bn"), f"{name}_relu")
+    x = _convolved(x, parts.channels_of(x) // 2, 1, name=f"{name}_conv")
+    smaller: Tensor = layers.AveragePooling2D(2, strides=2, name=f"{name}_pool")(x)
     return smaller

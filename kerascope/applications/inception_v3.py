@@ -12,22 +12,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from kerascope import layers
+from kerascope.applications import parts
 from kerascope.applications.imagenet_utils import decode_predictions, preprocessor
-from kerascope.applications.parts import (
-    ImageShape,
-    Weights,
-    channel_axis,
-    check_weights,
-    convolved,
-    ending,
-    finished,
-    images,
-    normalized,
-    relu,
-)
 from kerascope.backend.graph import Tensor
 from kerascope.engine.model import Model
-from kerascope.layers import AveragePooling2D, Concatenate, MaxPooling2D
 
 __all__ = ["InceptionV3", "decode_predictions", "preprocess_input"]
 
@@ -36,9 +25,9 @@ preprocess_input = preprocessor("tf")
 
 def InceptionV3(
     include_top: bool = True,
-    weights: Weights = "imagenet",
+    weights: parts.Weights = "imagenet",
     input_tensor: Tensor | None = None,
-    input_shape: ImageShape = None,
+    input_shape: parts.ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -46,15 +35,15 @@ def InceptionV3(
 
     Images are 299 by 299 by default, and at least 75.
     """
-    check_weights("inception_v3", weights)
-    inputs = images(
+    parts.check_weights("inception_v3", weights)
+    inputs = parts.images(
         "inception_v3", input_shape, input_tensor, size=299, smallest=75, include_top=include_top
     )
     x = _seen(inputs, 32, 3, strides=2, padding="valid")
     x = _seen(x, 32, 3, padding="valid")
-    x = MaxPooling2D(3, strides=2)(_seen(x, 64, 3))
+    x = layers.MaxPooling2D(3, strides=2)(_seen(x, 64, 3))
     x = _seen(x, 80, 1, padding="valid")
-    x = MaxPooling2D(3, strides=2)(_seen(x, 192, 3, padding="valid"))
+    x = layers.MaxPooling2D(3, strides=2)(_seen(x, 192, 3, padding="valid"))
     for index, pool_filters in enumerate((32, 64, 64)):
         x = _windows_of_5(x, pool_filters, f"mixed{index}")
     x = _halved_after_5(x, "mixed3")
@@ -63,14 +52,14 @@ def InceptionV3(
     x = _halved_after_7(x, "mixed8")
     for index in (0, 1):
         x = _spread_windows(x, index, f"mixed{9 + index}")
-    outputs = ending(x, include_top, classes, pooling)
-    return finished(inputs, outputs, "inception_v3", weights)
+    outputs = parts.ending(x, include_top, classes, pooling)
+    return parts.finished(inputs, outputs, "inception_v3", weights)
 
 
 def _seen(x: Tensor, filters: int, window: Any, strides: int = 1, padding: str = "same") -> Tensor:
     """Return a convolution without bias, normalized, positive."""
-    y = convolved(x, filters, window, strides=strides, padding=padding, use_bias=False)
-    return relu(normalized(y, scale=False))
+    y = parts.convolved(x, filters, window, strides=strides, padding=padding, use_bias=False)
+    return parts.relu(parts.normalized(y, scale=False))
 
 
 def _seen_through(x: Tensor, filters: int, *windows: Any) -> Tensor:
@@ -80,11 +69,11 @@ def _seen_through(x: Tensor, filters: int, *windows: Any) -> Tensor:
 
 
 def _mean_of_3(x: Tensor) -> Any:
-    return AveragePooling2D(3, strides=1, padding="same")(x)
+    return layers.AveragePooling2D(3, strides=1, padding="same")(x)
 
 
 def _side_by_side(branches: list[Tensor], name: str | None = None) -> Tensor:
-    joined: Tensor = Concatenate(axis=channel_axis(), name=name)(branches)
+    joined: Tensor = layers.Concatenate(axis=parts.channel_axis(), name=name)(branches)
     return joined
 
 
@@ -100,7 +89,7 @@ def _halved_after_5(x: Tensor, name: str) -> Tensor:
     three = _seen(x, 384, 3, strides=2, padding="valid")
     double = _seen(_seen(x, 64, 1), 96, 3)
     double = _seen(double, 96, 3, strides=2, padding="valid")
-    return _side_by_side([three, double, MaxPooling2D(3, strides=2)(x)], name)
+    return _side_by_side([three, double, layers.MaxPooling2D(3, strides=2)(x)], name)
 
 
 def _windows_of_7(x: Tensor, filters: int, name: str) -> Tensor:
@@ -116,7 +105,7 @@ def _halved_after_7(x: Tensor, name: str) -> Tensor:
     three = _seen(_seen(x, 192, 1), 320, 3, strides=2, padding="valid")
     seven = _seen_through(x, 192, 1, (1, 7), (7, 1))
     seven = _seen(seven, 192, 3, strides=2, padding="valid")
-    return _side_by_side([three, seven, MaxPooling2D(3, strides=2)(x)], name)
+    return _side_by_side([three, seven, layers.MaxPooling2D(3, strides=2)(x)], name)
 
 
 def _spread_windows(x: Tensor, index: int, name: str) -> Tensor:

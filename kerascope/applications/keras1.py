@@ -11,29 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.applications.parts import (
-    Weights,
-    channel_axis,
-    convolved,
-    finished,
-    normalized,
-    relu,
-)
+from kerascope import layers
+from kerascope.applications import parts
 from kerascope.backend.graph import Tensor
 from kerascope.engine.input_layer import Input
 from kerascope.engine.model import Model
 from kerascope.errors import ArgumentError, UnavailableError
-from kerascope.layers import (
-    ELU,
-    GRU,
-    Add,
-    BatchNormalization,
-    Dense,
-    MaxPooling2D,
-    Permute,
-    Reshape,
-    ZeroPadding2D,
-)
 from kerascope.not_yet import answer_missing_names
 
 __all__ = [
@@ -63,7 +46,7 @@ def identity_block(
         For the names: `res2b_branch2a` is the first convolution of stage 2, block "b".
     """
     x = _three_convolutions(input_tensor, kernel_size, filters, f"{stage}{block}", 1)
-    return relu(Add()([x, input_tensor]))
+    return parts.relu(layers.Add()([x, input_tensor]))
 
 
 def conv_block(
@@ -77,19 +60,27 @@ def conv_block(
     """Return relu(g(x) + f(x)): as `identity_block`, where g is a convolution with `strides`."""
     name = f"{stage}{block}"
     x = _three_convolutions(input_tensor, kernel_size, filters, name, strides)
-    shortcut = convolved(input_tensor, filters[2], 1, strides=strides, name=f"res{name}_branch1")
-    return relu(Add()([x, normalized(shortcut, f"bn{name}_branch1")]))
+    shortcut = parts.convolved(
+        input_tensor, filters[2], 1, strides=strides, name=f"res{name}_branch1"
+    )
+    return parts.relu(layers.Add()([x, parts.normalized(shortcut, f"bn{name}_branch1")]))
 
 
 def _three_convolutions(
     x: Tensor, kernel_size: Any, filters: Sequence[int], name: str, strides: Any
 ) -> Tensor:
     first = {"strides": strides, "name": f"res{name}_branch2a"}
-    x = relu(normalized(convolved(x, filters[0], 1, **first), f"bn{name}_branch2a"))
+    x = parts.relu(
+        parts.normalized(parts.convolved(x, filters[0], 1, **first), f"bn{name}_branch2a")
+    )
     middle = {"padding": "same", "name": f"res{name}_branch2b"}
-    x = relu(normalized(convolved(x, filters[1], kernel_size, **middle), f"bn{name}_branch2b"))
-    last = convolved(x, filters[2], 1, name=f"res{name}_branch2c")
-    return normalized(last, f"bn{name}_branch2c")
+    x = parts.relu(
+        parts.normalized(
+            parts.convolved(x, filters[1], kernel_size, **middle), f"bn{name}_branch2b"
+        )
+    )
+    last = parts.convolved(x, filters[2], 1, name=f"res{name}_branch2c")
+    return parts.normalized(last, f"bn{name}_branch2c")
 
 
 def conv2d_bn(
@@ -104,8 +95,8 @@ def conv2d_bn(
     """Return a positive convolution, normalized: the layers `{name}_conv` and `{name}_bn`."""
     names = (None, None) if name is None else (f"{name}_conv", f"{name}_bn")
     options: dict[str, Any] = {"strides": subsample, "padding": border_mode, "name": names[0]}
-    return normalized(
-        convolved(x, nb_filter, (nb_row, nb_col), activation="relu", **options), names[1]
+    return parts.normalized(
+        parts.convolved(x, nb_filter, (nb_row, nb_col), activation="relu", **options), names[1]
     )
 
 
@@ -123,7 +114,7 @@ TAGS = (
 
 
 def MusicTaggerCRNN(
-    weights: Weights = "msd",
+    weights: parts.Weights = "msd",
     input_tensor: Tensor | None = None,
     include_top: bool = True,
     classes: int = 50,
@@ -157,21 +148,21 @@ def MusicTaggerCRNN(
             "and are not fetched. Pass weights=None for fresh ones, or the path of a file of "
             "weights that you have."
         )
-    is_first = channel_axis() == 1
+    is_first = parts.channel_axis() == 1
     shape = (1, 96, 1366) if is_first else (96, 1366, 1)
     inputs = Input(shape) if input_tensor is None else input_tensor
-    x = ZeroPadding2D((0, 37))(inputs)
-    x = BatchNormalization(axis=3 if is_first else 2, name="bn_0_freq")(x)  # of the times
+    x = layers.ZeroPadding2D((0, 37))(inputs)
+    x = layers.BatchNormalization(axis=3 if is_first else 2, name="bn_0_freq")(x)  # of the times
     stages = ((64, (2, 2)), (128, (3, 3)), (128, (4, 4)), (128, (4, 4)))
     for number, (filters, window) in enumerate(stages, 1):
-        x = convolved(x, filters, 3, padding="same", name=f"conv{number}")
-        x = ELU()(normalized(x, f"bn{number}"))
-        x = MaxPooling2D(window, window, name=f"pool{number}")(x)
-    x = Permute((3, 1, 2))(x) if is_first else x
-    x = GRU(32, return_sequences=True, name="gru1")(Reshape((15, 128))(x))
-    x = GRU(32, name="gru2")(x)
-    outputs = Dense(classes, activation="sigmoid", name="output")(x) if include_top else x
-    return finished(inputs, outputs, "music_tagger_crnn", weights)
+        x = parts.convolved(x, filters, 3, padding="same", name=f"conv{number}")
+        x = layers.ELU()(parts.normalized(x, f"bn{number}"))
+        x = layers.MaxPooling2D(window, window, name=f"pool{number}")(x)
+    x = layers.Permute((3, 1, 2))(x) if is_first else x
+    x = layers.GRU(32, return_sequences=True, name="gru1")(layers.Reshape((15, 128))(x))
+    x = layers.GRU(32, name="gru2")(x)
+    outputs = layers.Dense(classes, activation="sigmoid", name="output")(x) if include_top else x
+    return parts.finished(inputs, outputs, "music_tagger_crnn", weights)
 
 
 def decode_predictions(preds: Any, top_n: int = 5) -> list[list[tuple[str, float]]]:

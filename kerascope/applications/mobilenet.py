@@ -12,39 +12,18 @@ from __future__ import annotations
 
 from functools import partial
 
+from kerascope import layers
+from kerascope.applications import parts
 from kerascope.applications.imagenet_utils import decode_predictions, preprocessor
-from kerascope.applications.parts import (
-    ImageShape,
-    Weights,
-    channel_axis,
-    channels_of,
-    check_weights,
-    convolved,
-    ending,
-    finished,
-    images,
-    normalized,
-    pooled_features,
-)
 from kerascope.backend.graph import Tensor
 from kerascope.engine.model import Model
-from kerascope.layers import (
-    Activation,
-    Add,
-    DepthwiseConv2D,
-    Dropout,
-    GlobalAveragePooling2D,
-    ReLU,
-    Reshape,
-    ZeroPadding2D,
-)
 
 __all__ = ["MobileNet", "MobileNetV2", "decode_predictions", "preprocess_input"]
 
 preprocess_input = preprocessor("tf")
 
-_convolved = partial(convolved, padding="same", use_bias=False)
-_normalized_v2 = partial(normalized, epsilon=1e-3, momentum=0.999)
+_convolved = partial(parts.convolved, padding="same", use_bias=False)
+_normalized_v2 = partial(parts.normalized, epsilon=1e-3, momentum=0.999)
 _V1_BLOCKS = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5,
               (1024, 2), (1024, 1))  # fmt: skip
 _V2_BLOCKS = (
@@ -55,12 +34,12 @@ _V2_BLOCKS = (
 
 
 def MobileNet(
-    input_shape: ImageShape = None,
+    input_shape: parts.ImageShape = None,
     alpha: float = 1.0,
     depth_multiplier: int = 1,
     dropout: float = 1e-3,
     include_top: bool = True,
-    weights: Weights = "imagenet",
+    weights: parts.Weights = "imagenet",
     input_tensor: Tensor | None = None,
     pooling: str | None = None,
     classes: int = 1000,
@@ -76,32 +55,34 @@ def MobileNet(
     dropout : float
         Share that is dropped before the classifier.
     """  # noqa: D400
-    check_weights("mobilenet", weights)
-    inputs = images(
+    parts.check_weights("mobilenet", weights)
+    inputs = parts.images(
         "mobilenet", input_shape, input_tensor, size=224, smallest=32, include_top=include_top
     )
     x = _convolved(inputs, int(32 * alpha), 3, strides=2, name="conv1")
-    x = _up_to_6(normalized(x, "conv1_bn"), "conv1_relu")
+    x = _up_to_6(parts.normalized(x, "conv1_bn"), "conv1_relu")
     for number, (filters, strides) in enumerate(_V1_BLOCKS, start=1):
         x = _depthwise(x, strides, depth_multiplier, number)
         x = _convolved(x, int(filters * alpha), 1, name=f"conv_pw_{number}")
-        x = _up_to_6(normalized(x, f"conv_pw_{number}_bn"), f"conv_pw_{number}_relu")
+        x = _up_to_6(parts.normalized(x, f"conv_pw_{number}_bn"), f"conv_pw_{number}_relu")
     if include_top:
-        x = GlobalAveragePooling2D()(x)
-        x = Reshape((1, 1, int(1024 * alpha)), name="reshape_1")(x)
-        x = Dropout(dropout, name="dropout")(x)
-        x = convolved(x, classes, 1, padding="same", data_format="channels_last", name="conv_preds")
-        x = Reshape((classes,), name="reshape_2")(x)
-        x = Activation("softmax", name="predictions")(x)
+        x = layers.GlobalAveragePooling2D()(x)
+        x = layers.Reshape((1, 1, int(1024 * alpha)), name="reshape_1")(x)
+        x = layers.Dropout(dropout, name="dropout")(x)
+        x = parts.convolved(
+            x, classes, 1, padding="same", data_format="channels_last", name="conv_preds"
+        )
+        x = layers.Reshape((classes,), name="reshape_2")(x)
+        x = layers.Activation("softmax", name="predictions")(x)
     else:
-        x = pooled_features(x, pooling)
-    return finished(inputs, x, "mobilenet", weights)
+        x = parts.pooled_features(x, pooling)
+    return parts.finished(inputs, x, "mobilenet", weights)
 
 
 def _depthwise(x: Tensor, strides: int, depth_multiplier: int, number: int) -> Tensor:
     if strides > 1:
-        x = ZeroPadding2D(((0, 1), (0, 1)), name=f"conv_pad_{number}")(x)
-    layer = DepthwiseConv2D(
+        x = layers.ZeroPadding2D(((0, 1), (0, 1)), name=f"conv_pad_{number}")(x)
+    layer = layers.DepthwiseConv2D(
         3,
         padding="same" if strides == 1 else "valid",
         depth_multiplier=depth_multiplier,
@@ -109,26 +90,26 @@ def _depthwise(x: Tensor, strides: int, depth_multiplier: int, number: int) -> T
         use_bias=False,
         name=f"conv_dw_{number}",
     )
-    return _up_to_6(normalized(layer(x), f"conv_dw_{number}_bn"), f"conv_dw_{number}_relu")
+    return _up_to_6(parts.normalized(layer(x), f"conv_dw_{number}_bn"), f"conv_dw_{number}_relu")
 
 
 def _up_to_6(x: Tensor, name: str) -> Tensor:
-    bounded: Tensor = ReLU(6.0, name=name)(x)
+    bounded: Tensor = layers.ReLU(6.0, name=name)(x)
     return bounded
 
 
 def MobileNetV2(
-    input_shape: ImageShape = None,
+    input_shape: parts.ImageShape = None,
     alpha: float = 1.0,
     include_top: bool = True,
-    weights: Weights = "imagenet",
+    weights: parts.Weights = "imagenet",
     input_tensor: Tensor | None = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
     """Return MobileNetV2; arguments as for `MobileNet`."""
-    check_weights("mobilenetv2", weights)
-    inputs = images(
+    parts.check_weights("mobilenetv2", weights)
+    inputs = parts.images(
         "mobilenetv2", input_shape, input_tensor, size=224, smallest=32, include_top=include_top
     )
     x = _convolved(inputs, _divisible(32 * alpha), 3, strides=2, name="Conv1")
@@ -138,19 +119,21 @@ def MobileNetV2(
     last = _divisible(1280 * alpha) if alpha > 1 else 1280
     x = _convolved(x, last, 1, name="Conv_1")
     x = _up_to_6(_normalized_v2(x, "Conv_1_bn"), "out_relu")
-    return finished(inputs, ending(x, include_top, classes, pooling), "mobilenetv2", weights)
+    return parts.finished(
+        inputs, parts.ending(x, include_top, classes, pooling), "mobilenetv2", weights
+    )
 
 
 def _inverted_block(x: Tensor, filters: int, strides: int, number: int) -> Tensor:
     """Widen, look through a depthwise window, narrow; add the input where it has that shape."""
-    shortcut, channels = x, channels_of(x)
+    shortcut, channels = x, parts.channels_of(x)
     name = f"block_{number}" if number else "expanded_conv"
     if number:
         x = _convolved(x, 6 * channels, 1, name=f"{name}_expand")
         x = _up_to_6(_normalized_v2(x, f"{name}_expand_BN"), f"{name}_expand_relu")
     if strides == 2:
-        x = ZeroPadding2D(_padding_to_halve(x), name=f"{name}_pad")(x)
-    layer = DepthwiseConv2D(
+        x = layers.ZeroPadding2D(_padding_to_halve(x), name=f"{name}_pad")(x)
+    layer = layers.DepthwiseConv2D(
         3,
         strides=strides,
         padding="same" if strides == 1 else "valid",
@@ -160,13 +143,13 @@ def _inverted_block(x: Tensor, filters: int, strides: int, number: int) -> Tenso
     x = _up_to_6(_normalized_v2(layer(x), f"{name}_depthwise_BN"), f"{name}_depthwise_relu")
     x = _normalized_v2(_convolved(x, filters, 1, name=f"{name}_project"), f"{name}_project_BN")
     if strides == 1 and channels == filters:
-        x = Add(name=f"{name}_add")([shortcut, x])
+        x = layers.Add(name=f"{name}_add")([shortcut, x])
     return x
 
 
 def _padding_to_halve(x: Tensor) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return the padding with which a window of 3 and strides of 2 halve an image."""
-    rows, columns = x.shape[2:4] if channel_axis() == 1 else x.shape[1:3]
+    rows, columns = x.shape[2:4] if parts.channel_axis() == 1 else x.shape[1:3]
     return ((rows or 0) % 2, 1), ((columns or 0) % 2, 1)
 
 

@@ -9,35 +9,25 @@ from __future__ import annotations
 
 from functools import partial
 
+from kerascope import layers
+from kerascope.applications import parts
 from kerascope.applications.imagenet_utils import decode_predictions, preprocessor
-from kerascope.applications.parts import (
-    ImageShape,
-    Weights,
-    check_weights,
-    convolved,
-    ending,
-    finished,
-    images,
-    normalized,
-    relu,
-)
 from kerascope.backend.graph import Tensor
 from kerascope.configured import by_name
 from kerascope.engine.model import Model
-from kerascope.layers import Add, MaxPooling2D, ZeroPadding2D
 
 __all__ = ["ResNet50", "ResNet101", "ResNet152", "decode_predictions", "preprocess_input"]
 
 preprocess_input = preprocessor("caffe")
 
-_normalized = partial(normalized, epsilon=1.001e-5)
+_normalized = partial(parts.normalized, epsilon=1.001e-5)
 
 
 def ResNet50(
     include_top: bool = True,
-    weights: Weights = "imagenet",
+    weights: parts.Weights = "imagenet",
     input_tensor: Tensor | None = None,
-    input_shape: ImageShape = None,
+    input_shape: parts.ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -47,9 +37,9 @@ def ResNet50(
 
 def ResNet101(
     include_top: bool = True,
-    weights: Weights = "imagenet",
+    weights: parts.Weights = "imagenet",
     input_tensor: Tensor | None = None,
-    input_shape: ImageShape = None,
+    input_shape: parts.ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -59,9 +49,9 @@ def ResNet101(
 
 def ResNet152(
     include_top: bool = True,
-    weights: Weights = "imagenet",
+    weights: parts.Weights = "imagenet",
     input_tensor: Tensor | None = None,
-    input_shape: ImageShape = None,
+    input_shape: parts.ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -73,19 +63,21 @@ def _resnet(
     name: str,
     blocks: tuple[int, ...],
     include_top: bool,
-    weights: Weights,
+    weights: parts.Weights,
     input_tensor: Tensor | None,
-    input_shape: ImageShape,
+    input_shape: parts.ImageShape,
     pooling: str | None,
     classes: int,
 ) -> Model:
-    check_weights(name, weights)
-    inputs = images(name, input_shape, input_tensor, size=224, smallest=32, include_top=include_top)
-    x = ZeroPadding2D(3, name="conv1_pad")(inputs)
-    x = convolved(x, 64, 7, strides=2, name="conv1_conv")
-    x = relu(_normalized(x, "conv1_bn"), "conv1_relu")
-    x = ZeroPadding2D(1, name="pool1_pad")(x)
-    x = MaxPooling2D(3, strides=2, name="pool1_pool")(x)
+    parts.check_weights(name, weights)
+    inputs = parts.images(
+        name, input_shape, input_tensor, size=224, smallest=32, include_top=include_top
+    )
+    x = layers.ZeroPadding2D(3, name="conv1_pad")(inputs)
+    x = parts.convolved(x, 64, 7, strides=2, name="conv1_conv")
+    x = parts.relu(_normalized(x, "conv1_bn"), "conv1_relu")
+    x = layers.ZeroPadding2D(1, name="pool1_pad")(x)
+    x = layers.MaxPooling2D(3, strides=2, name="pool1_pool")(x)
     for stack, (count, filters) in enumerate(
         zip(blocks, (64, 128, 256, 512), strict=True), start=2
     ):
@@ -93,18 +85,18 @@ def _resnet(
             strides = 2 if index == 1 and stack > 2 else 1
             prefix = f"conv{stack}_block{index}"
             x = _block(x, filters, strides, prefix, widens=index == 1)
-    return finished(inputs, ending(x, include_top, classes, pooling), name, weights)
+    return parts.finished(inputs, parts.ending(x, include_top, classes, pooling), name, weights)
 
 
 def _block(x: Tensor, filters: int, strides: int, name: str, *, widens: bool) -> Tensor:
     """Return relu(x + f(x)); where f has other channels or strides, x is convolved to match."""
     shortcut = x
     if widens:
-        shortcut = convolved(x, 4 * filters, 1, strides=strides, name=f"{name}_0_conv")
+        shortcut = parts.convolved(x, 4 * filters, 1, strides=strides, name=f"{name}_0_conv")
         shortcut = _normalized(shortcut, f"{name}_0_bn")
-    x = convolved(x, filters, 1, strides=strides, name=f"{name}_1_conv")
-    x = relu(_normalized(x, f"{name}_1_bn"), f"{name}_1_relu")
-    x = convolved(x, filters, 3, padding="same", name=f"{name}_2_conv")
-    x = relu(_normalized(x, f"{name}_2_bn"), f"{name}_2_relu")
-    x = _normalized(convolved(x, 4 * filters, 1, name=f"{name}_3_conv"), f"{name}_3_bn")
-    return relu(Add(name=f"{name}_add")([shortcut, x]), f"{name}_out")
+    x = parts.convolved(x, filters, 1, strides=strides, name=f"{name}_1_conv")
+    x = parts.relu(_normalized(x, f"{name}_1_bn"), f"{name}_1_relu")
+    x = parts.convolved(x, filters, 3, padding="same", name=f"{name}_2_conv")
+    x = parts.relu(_normalized(x, f"{name}_2_bn"), f"{name}_2_relu")
+    x = _normalized(parts.convolved(x, 4 * filters, 1, name=f"{name}_3_conv"), f"{name}_3_bn")
+    return parts.relu(layers.Add(name=f"{name}_add")([shortcut, x]), f"{name}_out")

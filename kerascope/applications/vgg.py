@@ -8,20 +8,12 @@ References
 
 from __future__ import annotations
 
+from kerascope import layers
+from kerascope.applications import parts
 from kerascope.applications.imagenet_utils import decode_predictions, preprocessor
-from kerascope.applications.parts import (
-    ImageShape,
-    Weights,
-    check_weights,
-    convolved,
-    finished,
-    images,
-    pooled_features,
-)
 from kerascope.backend.graph import Tensor
 from kerascope.configured import by_name
 from kerascope.engine.model import Model
-from kerascope.layers import Dense, Flatten, MaxPooling2D
 
 __all__ = ["VGG16", "VGG19", "decode_predictions", "preprocess_input"]
 
@@ -30,9 +22,9 @@ preprocess_input = preprocessor("caffe")
 
 def VGG16(
     include_top: bool = True,
-    weights: Weights = "imagenet",
+    weights: parts.Weights = "imagenet",
     input_tensor: Tensor | None = None,
-    input_shape: ImageShape = None,
+    input_shape: parts.ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -69,9 +61,9 @@ def VGG16(
 
 def VGG19(
     include_top: bool = True,
-    weights: Weights = "imagenet",
+    weights: parts.Weights = "imagenet",
     input_tensor: Tensor | None = None,
-    input_shape: ImageShape = None,
+    input_shape: parts.ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -83,14 +75,14 @@ def _vgg(
     name: str,
     convolutions: tuple[int, ...],
     include_top: bool,
-    weights: Weights,
+    weights: parts.Weights,
     input_tensor: Tensor | None,
-    input_shape: ImageShape,
+    input_shape: parts.ImageShape,
     pooling: str | None,
     classes: int,
 ) -> Model:
-    check_weights(name, weights)
-    inputs = x = images(
+    parts.check_weights(name, weights)
+    inputs = x = parts.images(
         name, input_shape, input_tensor, size=224, smallest=32, include_top=include_top,
         flexible=False,
     )  # fmt: skip
@@ -98,15 +90,15 @@ def _vgg(
         zip(convolutions, (64, 128, 256, 512, 512), strict=True), start=1
     ):
         for index in range(1, count + 1):
-            x = convolved(
+            x = parts.convolved(
                 x, filters, 3, activation="relu", padding="same", name=f"block{block}_conv{index}"
             )
-        x = MaxPooling2D(2, strides=2, name=f"block{block}_pool")(x)
+        x = layers.MaxPooling2D(2, strides=2, name=f"block{block}_pool")(x)
     if include_top:
-        x = Flatten(name="flatten")(x)
-        x = Dense(4096, activation="relu", name="fc1")(x)
-        x = Dense(4096, activation="relu", name="fc2")(x)
-        x = Dense(classes, activation="softmax", name="predictions")(x)
+        x = layers.Flatten(name="flatten")(x)
+        x = layers.Dense(4096, activation="relu", name="fc1")(x)
+        x = layers.Dense(4096, activation="relu", name="fc2")(x)
+        x = layers.Dense(classes, activation="softmax", name="predictions")(x)
     else:
-        x = pooled_features(x, pooling)
-    return finished(inputs, x, name, weights)
+        x = parts.pooled_features(x, pooling)
+    return parts.finished(inputs, x, name, weights)

@@ -7,21 +7,11 @@ References
 
 from __future__ import annotations
 
+from kerascope import layers
+from kerascope.applications import parts
 from kerascope.applications.imagenet_utils import decode_predictions, preprocessor
-from kerascope.applications.parts import (
-    ImageShape,
-    Weights,
-    check_weights,
-    convolved,
-    ending,
-    finished,
-    images,
-    normalized,
-    relu,
-)
 from kerascope.backend.graph import Tensor
 from kerascope.engine.model import Model
-from kerascope.layers import Add, MaxPooling2D, SeparableConv2D
 
 __all__ = ["Xception", "decode_predictions", "preprocess_input"]
 
@@ -30,9 +20,9 @@ preprocess_input = preprocessor("tf")
 
 def Xception(
     include_top: bool = True,
-    weights: Weights = "imagenet",
+    weights: parts.Weights = "imagenet",
     input_tensor: Tensor | None = None,
-    input_shape: ImageShape = None,
+    input_shape: parts.ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Model:
@@ -40,14 +30,14 @@ def Xception(
 
     Images are 299 by 299 by default, and at least 71.
     """
-    check_weights("xception", weights)
-    inputs = images(
+    parts.check_weights("xception", weights)
+    inputs = parts.images(
         "xception", input_shape, input_tensor, size=299, smallest=71, include_top=include_top
     )
-    x = convolved(inputs, 32, 3, strides=2, use_bias=False, name="block1_conv1")
-    x = relu(normalized(x, "block1_conv1_bn"), "block1_conv1_act")
-    x = convolved(x, 64, 3, use_bias=False, name="block1_conv2")
-    x = relu(normalized(x, "block1_conv2_bn"), "block1_conv2_act")
+    x = parts.convolved(inputs, 32, 3, strides=2, use_bias=False, name="block1_conv1")
+    x = parts.relu(parts.normalized(x, "block1_conv1_bn"), "block1_conv1_act")
+    x = parts.convolved(x, 64, 3, use_bias=False, name="block1_conv2")
+    x = parts.relu(parts.normalized(x, "block1_conv2_bn"), "block1_conv2_act")
     for block, filters in ((2, 128), (3, 256), (4, 728)):
         x = _halving_block(x, (filters, filters), block, begins_with_relu=block > 2)
     for block in range(5, 13):
@@ -55,35 +45,35 @@ def Xception(
     x = _halving_block(x, (728, 1024), 13, begins_with_relu=True)
     for index, filters in ((1, 1536), (2, 2048)):
         x = _separated(x, filters, f"block14_sepconv{index}")
-        x = relu(x, f"block14_sepconv{index}_act")
-    outputs = ending(x, include_top, classes, pooling)
-    return finished(inputs, outputs, "xception", weights)
+        x = parts.relu(x, f"block14_sepconv{index}_act")
+    outputs = parts.ending(x, include_top, classes, pooling)
+    return parts.finished(inputs, outputs, "xception", weights)
 
 
 def _separated(x: Tensor, filters: int, name: str) -> Tensor:
-    layer = SeparableConv2D(filters, 3, padding="same", use_bias=False, name=name)
-    return normalized(layer(x), f"{name}_bn")
+    layer = layers.SeparableConv2D(filters, 3, padding="same", use_bias=False, name=name)
+    return parts.normalized(layer(x), f"{name}_bn")
 
 
 def _halving_block(
     x: Tensor, filters: tuple[int, int], block: int, *, begins_with_relu: bool
 ) -> Tensor:
-    shortcut = convolved(x, filters[1], 1, strides=2, padding="same", use_bias=False)
-    shortcut = normalized(shortcut)
+    shortcut = parts.convolved(x, filters[1], 1, strides=2, padding="same", use_bias=False)
+    shortcut = parts.normalized(shortcut)
     if begins_with_relu:
-        x = relu(x, f"block{block}_sepconv1_act")
+        x = parts.relu(x, f"block{block}_sepconv1_act")
     x = _separated(x, filters[0], f"block{block}_sepconv1")
-    x = relu(x, f"block{block}_sepconv2_act")
+    x = parts.relu(x, f"block{block}_sepconv2_act")
     x = _separated(x, filters[1], f"block{block}_sepconv2")
-    x = MaxPooling2D(3, strides=2, padding="same", name=f"block{block}_pool")(x)
-    added: Tensor = Add()([x, shortcut])
+    x = layers.MaxPooling2D(3, strides=2, padding="same", name=f"block{block}_pool")(x)
+    added: Tensor = layers.Add()([x, shortcut])
     return added
 
 
 def _even_block(x: Tensor, block: int) -> Tensor:
     shortcut = x
     for index in (1, 2, 3):
-        x = relu(x, f"block{block}_sepconv{index}_act")
+        x = parts.relu(x, f"block{block}_sepconv{index}_act")
         x = _separated(x, 728, f"block{block}_sepconv{index}")
-    added: Tensor = Add()([x, shortcut])
+    added: Tensor = layers.Add()([x, shortcut])
     return added

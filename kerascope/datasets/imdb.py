@@ -10,15 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.datasets.local_files import (
-    WordChoice,
-    choose_words,
-    find_file,
-    read_npz,
-    read_word_index,
-    shuffled,
-    with_old_spelling,
-)
+from kerascope.datasets import local_files
 
 ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/imdb.npz"
 SHA256 = "69664113be75683a8fe16e3ed0ab59fda8886cb3cd7ada244f7d9544e4676b9f"
@@ -70,15 +62,17 @@ def load_data(
     with `maxlen` the test set keeps to the test texts.
     """
     where = "imdb.load_data"
-    num_words = with_old_spelling(where, num_words, old_spellings)
-    choice = WordChoice(num_words, skip_top, maxlen, start_char, oov_char, index_from)
-    file = find_file(where, path, ORIGIN, SHA256)
+    num_words = local_files.with_old_spelling(where, num_words, old_spellings)
+    choice = local_files.WordChoice(num_words, skip_top, maxlen, start_char, oov_char, index_from)
+    file = local_files.find_file(where, path, ORIGIN, SHA256)
     names = ("x_train", "y_train", "x_test", "y_test")
-    x_train, y_train, x_test, y_test = read_npz(where, file, names)
+    x_train, y_train, x_test, y_test = local_files.read_npz(where, file, names)
     random_state = np.random.RandomState(seed)
-    train = shuffled(random_state, x_train, y_train)
-    test = shuffled(random_state, x_test, y_test)
-    return choose_words(where, *train, choice), choose_words(where, *test, choice)
+    train = local_files.shuffled(random_state, x_train, y_train)
+    test = local_files.shuffled(random_state, x_test, y_test)
+    return local_files.choose_words(where, *train, choice), local_files.choose_words(
+        where, *test, choice
+    )
 
 
 def get_word_index(path: str = "imdb_word_index.json") -> dict[str, int]:
@@ -102,4 +96,6 @@ def get_word_index(path: str = "imdb_word_index.json") -> dict[str, int]:
         If the file cannot be read.
     """
     where = "imdb.get_word_index"
-    return read_word_index(where, find_file(where, path, INDEX_ORIGIN, INDEX_MD5))
+    return local_files.read_word_index(
+        where, local_files.find_file(where, path, INDEX_ORIGIN, INDEX_MD5)
+    )

@@ -10,16 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.datasets.local_files import (
-    WordChoice,
-    checked_test_split,
-    choose_words,
-    find_file,
-    read_npz,
-    read_word_index,
-    shuffled,
-    with_old_spelling,
-)
+from kerascope.datasets import local_files
 from kerascope.not_yet import answer_missing_names
 
 ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/reuters.npz"
@@ -76,12 +67,14 @@ def load_data(
     Without `num_words` this loader keeps the rarest word too, which Keras 2 replaces by `oov_char`.
     """
     where = "reuters.load_data"
-    num_words = with_old_spelling(where, num_words, old_spellings)
-    checked_test_split(where, test_split)
-    choice = WordChoice(num_words, skip_top, maxlen, start_char, oov_char, index_from)
-    file = find_file(where, path, ORIGIN, SHA256)
-    texts, labels = shuffled(np.random.RandomState(seed), *read_npz(where, file, ("x", "y")))
-    x, y = choose_words(where, texts, labels, choice)
+    num_words = local_files.with_old_spelling(where, num_words, old_spellings)
+    local_files.checked_test_split(where, test_split)
+    choice = local_files.WordChoice(num_words, skip_top, maxlen, start_char, oov_char, index_from)
+    file = local_files.find_file(where, path, ORIGIN, SHA256)
+    texts, labels = local_files.shuffled(
+        np.random.RandomState(seed), *local_files.read_npz(where, file, ("x", "y"))
+    )
+    x, y = local_files.choose_words(where, texts, labels, choice)
     train_count = int(len(x) * (1 - test_split))
     return (x[:train_count], y[:train_count]), (x[train_count:], y[train_count:])
 
@@ -107,7 +100,9 @@ def get_word_index(path: str = "reuters_word_index.json") -> dict[str, int]:
         If the file cannot be read.
     """
     where = "reuters.get_word_index"
-    return read_word_index(where, find_file(where, path, INDEX_ORIGIN, INDEX_MD5))
+    return local_files.read_word_index(
+        where, local_files.find_file(where, path, INDEX_ORIGIN, INDEX_MD5)
+    )
 
 
 answer_missing_names(__name__)

@@ -9,14 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from kerascope.callbacks import History, checked_callbacks
+from kerascope.engine import training_loop
 from kerascope.engine.arguments import unpack_singleton
 from kerascope.engine.feeds import feed_of
-from kerascope.engine.training_loop import (
-    callbacks_of_fit,
-    evaluate_events,
-    fit_events,
-    predict_events,
-)
 from kerascope.errors import ArgumentError
 from kerascope.stage import Stage
 
@@ -77,14 +72,14 @@ def fit_loop(
         raise ArgumentError(f"fit_loop: out_labels are {out_labels}; expected {labels}.")
     feed = feed_of(ins, batch_size, steps_per_epoch, shuffle)
     val_feed = feed_of(val_ins, batch_size, validation_steps, False) if val_f and val_ins else None
-    told = callbacks_of_fit(
+    told = training_loop.callbacks_of_fit(
         model, checked_callbacks(callbacks), feed, val_feed,
         batch_size, epochs, verbose, callback_metrics,
     )  # fmt: skip
     settings: dict[str, Any] = {"epochs": epochs, "initial_epoch": initial_epoch}
     if val_feed is not None:
         settings |= {"val_f": val_f, "val_feed": val_feed}
-    Stage("fit", fit_events(model, f, feed, told, **settings), model).run()
+    Stage("fit", training_loop.fit_events(model, f, feed, told, **settings), model).run()
     history: History = model.history
     return history
 
@@ -99,7 +94,9 @@ def predict_loop(
 ) -> Any:
     """Call a predict function on batches of arrays; return the joined outputs."""
     feed = feed_of(ins, batch_size, steps, False)
-    return unpack_singleton(Stage("predict", predict_events(f, feed, verbose), model).run())
+    return unpack_singleton(
+        Stage("predict", training_loop.predict_events(f, feed, verbose), model).run()
+    )
 
 
 def evaluate_loop(
@@ -112,7 +109,7 @@ def evaluate_loop(
 ) -> Any:
     """Call a test function on batches of arrays; return the means of what it returns."""
     feed = feed_of(ins, batch_size, steps, False)
-    events = evaluate_events(f, feed, model, verbose)
+    events = training_loop.evaluate_events(f, feed, model, verbose)
     return unpack_singleton(Stage("evaluate", events, model).run())
 
 

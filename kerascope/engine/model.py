@@ -32,6 +32,7 @@ from kerascope.backend.state import PHASE, floatx, learning_phase, learning_phas
 from kerascope.callbacks import History, checked_callbacks
 from kerascope.callbacks.recording import as_number, in_order
 from kerascope.callers import warn
+from kerascope.engine import training_data
 from kerascope.engine.arguments import (
     accepts,
     listed_with_structure,
@@ -55,19 +56,6 @@ from kerascope.engine.feeds import (
 from kerascope.engine.input_layer import Input
 from kerascope.engine.network import Network
 from kerascope.engine.pickling import pickle_model, unpickle_model
-from kerascope.engine.training_data import (
-    KnownBatches,
-    check_lengths,
-    data_as_arrays,
-    fed_targets,
-    inputs_as_arrays,
-    note_arrays,
-    of_trained_outputs,
-    ranks_of,
-    ready_arrays,
-    split_off_validation,
-    with_own_weights,
-)
 from kerascope.engine.training_loop import (
     TRAINED,
     evaluate_events,
@@ -208,7 +196,7 @@ class Model(Network):
     stop_predicting: bool = False
     _collected_trainable_weights: list[Variable]
     _waiting_to_compile: dict[str, Any] | None = None
-    _known_batches: Mapping[str, KnownBatches] = MappingProxyType({})
+    _known_batches: Mapping[str, training_data.KnownBatches] = MappingProxyType({})
 
     def compile(
         self,
@@ -427,7 +415,7 @@ class Model(Network):
         ins = self._ins_for("train_function", x, y, weights, "fit", makes=False)
         ins, val_ins = self._with_validation(ins, options.validation_data, options.validation_split)
         if callbacks:
-            val_ins = with_own_weights(val_ins, self._first_weight)
+            val_ins = training_data.with_own_weights(val_ins, self._first_weight)
         batch_size, steps = options.batch_size, options.validation_steps
         feed = self._labelled_feed(ins, batch_size, options.steps_per_epoch, options.shuffle)
         feed.goes_on = True
@@ -483,14 +471,14 @@ class Model(Network):
         """
         if makes_batches(x):
             return self.predict_generator(x, steps=steps, verbose=verbose, callbacks=callbacks)
-        ins = ready_arrays(self, "predict_function", x, None, 0.0)
+        ins = training_data.ready_arrays(self, "predict_function", x, None, 0.0)
         if ins is None:
             self._make_ready_for("predict_function", x)
-            arrays = inputs_as_arrays(self, x)
-            check_lengths(arrays, [], [], "predict")
+            arrays = training_data.inputs_as_arrays(self, x)
+            training_data.check_lengths(arrays, [], [], "predict")
             ins = arrays + self._flags(0.0)
             self._make_predict_function()
-            note_arrays(self, "predict_function", x, None, ins)
+            training_data.note_arrays(self, "predict_function", x, None, ins)
         f = self._make_predict_function()
         known = self._known_batches["predict_function"]
         is_one = steps is None and known.is_one_batch(ins, batch_size)
@@ -572,7 +560,7 @@ class Model(Network):
             if isinstance(data, (tuple, list)):
                 val_ins = self._validation_ins(data)
                 if callbacks:
-                    val_ins = with_own_weights(val_ins, self._first_weight)
+                    val_ins = training_data.with_own_weights(val_ins, self._first_weight)
                 steps = steps if habits().steps_are_batches else None
                 val_feed = self._labelled_feed(val_ins, options.validation_batch_size, steps)
             elif data is not None:
@@ -624,7 +612,7 @@ class Model(Network):
 
         def standardize(item: Any) -> list[Any]:
             x, _, _ = split_item(item, with_targets=False)
-            return inputs_as_arrays(self, x) + self._flags(0.0)
+            return training_data.inputs_as_arrays(self, x) + self._flags(0.0)
 
         with generator_feed(generator, steps, standardize, False, workers) as feed:
             events = predict_events(f, feed, unheard=True, model=self, **given)
@@ -651,7 +639,7 @@ class Model(Network):
         x, y, _ = split_item(first, with_targets=with_targets)
         self._make_ready_for(name, x)
         if with_targets and self.heeding_ranks:
-            self._heed_ranks(of_trained_outputs(self, y), "generator")
+            self._heed_ranks(training_data.of_trained_outputs(self, y), "generator")
         return generator
 
     # --- one batch --------------------------------------------------------------------------------
@@ -679,15 +667,15 @@ class Model(Network):
 
     def predict_on_batch(self, x: Any) -> Any:
         """Return the outputs for one batch."""
-        ins = ready_arrays(self, "predict_function", x, None, 0.0)
+        ins = training_data.ready_arrays(self, "predict_function", x, None, 0.0)
         if ins is None:
             self._make_ready_for("predict_function", x)
-            arrays = inputs_as_arrays(self, x)
+            arrays = training_data.inputs_as_arrays(self, x)
             ins = arrays + self._flags(0.0)
             self._make_predict_function()
             lengths = {array.shape[0] for array in arrays}
             if len(lengths) == 1 and 0 not in lengths:  # `predict` would take them too
-                note_arrays(self, "predict_function", x, None, ins)
+                training_data.note_arrays(self, "predict_function", x, None, ins)
         return packed(self._output_structure, self._make_predict_function()(ins))
 
     def _of_one_batch(self, function: Function, ins: list[Any]) -> list[Any]:
@@ -717,7 +705,7 @@ class Model(Network):
         where: str = "fit",
     ) -> tuple[list[Any], list[Any], list[Any]]:
         """Return arrays for inputs, targets and sample weights, checked against each other."""
-        x, y, weights = data_as_arrays(self, x, y, sample_weight, class_weight, where)
+        x, y, weights = training_data.data_as_arrays(self, x, y, sample_weight, class_weight, where)
         return x, y, [array if array.flags.writeable else array.copy() for array in weights]
 
     def _heed_ranks(self, y: Any, where: str) -> None:
@@ -725,8 +713,8 @@ class Model(Network):
 
         Once the model is trained it is too late: then they get them as the first ones were.
         """
-        names, fed = fed_targets(self)
-        ranks = dict(zip(fed, ranks_of(y, [names[k] for k in fed]), strict=True))
+        names, fed = training_data.fed_targets(self)
+        ranks = dict(zip(fed, training_data.ranks_of(y, [names[k] for k in fed]), strict=True))
         flat = frozenset(k for k in self.heeding_ranks if ranks[k] == self.targets[k].ndim - 1)
         if flat == self.flat_targets:
             return
@@ -749,7 +737,7 @@ class Model(Network):
     def _ins(
         self, x: Any, y: Any, sample_weight: Any, class_weight: Any, phase: float, where: str
     ) -> list[Any]:
-        x, y, weights = data_as_arrays(self, x, y, sample_weight, class_weight, where)
+        x, y, weights = training_data.data_as_arrays(self, x, y, sample_weight, class_weight, where)
         self._has_trained_on_labels |= bool(phase)
         return x + y + weights + self._flags(phase)
 
@@ -770,14 +758,14 @@ class Model(Network):
         phase = 1.0 if name == "train_function" else 0.0
         sample_weight, class_weight = weights
         is_plain = sample_weight is None and class_weight is None
-        ins = ready_arrays(self, name, x, y, phase) if is_plain else None
+        ins = training_data.ready_arrays(self, name, x, y, phase) if is_plain else None
         if ins is None:
             self._make_ready_for(name, x)
             ins = self._ins(x, y, *weights, phase, where)
             if makes:
                 getattr(self, f"_make_{name}")()
             if is_plain and getattr(self, name) is not None:
-                note_arrays(self, name, x, y, ins)
+                training_data.note_arrays(self, name, x, y, ins)
         return ins
 
     def _is_trainable_elsewhere(self) -> bool:
@@ -823,7 +811,9 @@ class Model(Network):
             return ins, self._validation_ins(validation_data)
         if validation_split:
             flags = self._flags(1.0)
-            arrays, held_out = split_off_validation(ins[: len(ins) - len(flags)], validation_split)
+            arrays, held_out = training_data.split_off_validation(
+                ins[: len(ins) - len(flags)], validation_split
+            )
             return arrays + flags, held_out + self._flags(0.0)
         return ins, []
 

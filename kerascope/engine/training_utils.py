@@ -13,17 +13,10 @@ import numpy as np
 
 from kerascope.backend.ops.random import fresh_seed
 from kerascope.backend.shapes import Shape
-from kerascope.engine import feeds
+from kerascope.engine import feeds, training_data
 from kerascope.engine.arguments import to_list
 from kerascope.engine.compiling import per_output, weighted_masked_objective
 from kerascope.engine.feeds import make_batches
-from kerascope.engine.training_data import (
-    as_arrays,
-    check_lengths,
-    check_targets,
-    per_output_data,
-    weights_of_samples,
-)
 from kerascope.errors import ArgumentError, DataError
 from kerascope.not_yet import answer_missing_names
 
@@ -87,7 +80,7 @@ def standardize_input_data(
         return [None] * len(names)
     where = exception_prefix or "data"
     given: list[Any] = [None] * len(names) if shapes is None else list(shapes)
-    arrays = as_arrays(data, names, given, where)
+    arrays = training_data.as_arrays(data, names, given, where)
     for array, shape, name in zip(arrays, given, names, strict=True):
         samples = shape[0] if shape and check_batch_axis else None
         if samples is not None and int(array.shape[0]) != samples:
@@ -101,17 +94,17 @@ def standardize_sample_or_class_weights(
     x_weight: Any, output_names: list[str], weight_type: str
 ) -> list[Any]:
     """Spread weights of samples or classes over the outputs."""
-    return per_output_data(x_weight, output_names, weight_type)
+    return training_data.per_output_data(x_weight, output_names, weight_type)
 
 
 def standardize_class_weights(class_weight: Any, output_names: list[str]) -> list[Any]:
     """Spread the weights of classes over the outputs."""
-    return per_output_data(class_weight, output_names, "class_weight")
+    return training_data.per_output_data(class_weight, output_names, "class_weight")
 
 
 def standardize_sample_weights(sample_weight: Any, output_names: list[str]) -> list[Any]:
     """Spread the weights of samples over the outputs."""
-    return per_output_data(sample_weight, output_names, "sample_weight")
+    return training_data.per_output_data(sample_weight, output_names, "sample_weight")
 
 
 def standardize_weights(
@@ -120,7 +113,7 @@ def standardize_weights(
     """Return the weight of each sample of one output; ones if none are given."""
     target = standardize_single_array(np.asarray(y))
     rank = 2 if sample_weight_mode == "temporal" else 1
-    weights = weights_of_samples(target, sample_weight, class_weight, rank, "y")
+    weights = training_data.weights_of_samples(target, sample_weight, class_weight, rank, "y")
     return weights if weights.flags.writeable else weights.copy()
 
 
@@ -134,7 +127,7 @@ def check_array_length_consistency(inputs: Any, targets: Any, weights: Any = Non
     """
     given = (to_list(arrays) for arrays in (inputs, targets, weights))
     x, y, w = ([array for array in arrays if array is not None] for arrays in given)
-    check_lengths(x, y, w, "arrays")
+    training_data.check_lengths(x, y, w, "arrays")
 
 
 class _Output(NamedTuple):
@@ -157,7 +150,9 @@ def check_loss_and_target_compatibility(
     outputs: list[Any] = [_Output(f"output {i}", shape) for i, shape in enumerate(output_shapes)]
     rows = zip(to_list(targets), to_list(loss_fns), outputs, strict=True)
     there = [row for row in rows if row[0] is not None and row[1] is not None]
-    check_targets([y for y, _, _ in there], [f for _, f, _ in there], [o for _, _, o in there])
+    training_data.check_targets(
+        [y for y, _, _ in there], [f for _, f, _ in there], [o for _, _, o in there]
+    )
 
 
 def collect_metrics(metrics: Any, output_names: list[str]) -> list[list[Any]]:

@@ -22,12 +22,7 @@ from typing import Any, ClassVar
 from kerascope import activations, constraints, initializers, regularizers
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
-from kerascope.backend.ops.windows import (
-    checked_padding,
-    conv_output_length,
-    deconv_length,
-    sizes_along_axes,
-)
+from kerascope.backend.ops import windows
 from kerascope.backend.shapes import Shape, Size
 from kerascope.configured import by_name
 from kerascope.engine.base_layer import Layer
@@ -101,11 +96,13 @@ class _Sliding(Layer, metaclass=KernelType):
     ) -> None:
         super().__init__(**kwargs)
         axes, where = self.kernel_axes, self.label
-        self.kernel_size = sizes_along_axes(kernel_size, axes, f"{where}: kernel_size")
-        self.strides = sizes_along_axes(strides, axes, f"{where}: strides")
-        self.padding = checked_padding(padding, where, self.paddings)
+        self.kernel_size = windows.sizes_along_axes(kernel_size, axes, f"{where}: kernel_size")
+        self.strides = windows.sizes_along_axes(strides, axes, f"{where}: strides")
+        self.padding = windows.checked_padding(padding, where, self.paddings)
         self.data_format = K.normalize_data_format(data_format)
-        self.dilation_rate = sizes_along_axes(dilation_rate, axes, f"{where}: dilation_rate")
+        self.dilation_rate = windows.sizes_along_axes(
+            dilation_rate, axes, f"{where}: dilation_rate"
+        )
         self.activation = activations.get(activation)
         self.use_bias = bool(use_bias)
         self.bias_initializer = initializers.get(bias_initializer)
@@ -128,7 +125,7 @@ class _Sliding(Layer, metaclass=KernelType):
 
     def output_length(self, size: Size, axis: int) -> Size:
         """Return the length of the output along an axis of the kernel, counted from 0."""
-        return conv_output_length(
+        return windows.conv_output_length(
             size,
             self.kernel_size[axis],
             self.padding,
@@ -500,7 +497,7 @@ class _Transposed(_Convolution):
         if value is None:
             return None
         where = f"{self.label}: output_padding"
-        numbers = sizes_along_axes(value, self.kernel_axes, where, least=0)
+        numbers = windows.sizes_along_axes(value, self.kernel_axes, where, least=0)
         if any(number >= step for number, step in zip(numbers, self.strides, strict=True)):
             raise ArgumentError(
                 f"{where} {value!r}; expected numbers below the strides {self.strides}.",
@@ -522,8 +519,8 @@ class _Transposed(_Convolution):
     def _leads_back(self, axis: int, number: int) -> bool:
         kernel, step = self.kernel_size[axis], self.strides[axis]
         apart, size = self.dilation_rate[axis], 1000
-        long = deconv_length(size, step, kernel, self.padding, number, apart)
-        return conv_output_length(long, kernel, self.padding, step, apart) == size
+        long = windows.deconv_length(size, step, kernel, self.padding, number, apart)
+        return windows.conv_output_length(long, kernel, self.padding, step, apart) == size
 
     def kernel_shape(self, channels: int) -> tuple[int, ...]:
         """Return (sizes, filters, channels): the kernel of the convolution that leads back."""
@@ -531,7 +528,7 @@ class _Transposed(_Convolution):
 
     def output_length(self, size: Any, axis: int) -> Any:
         """Return the length of the output along an axis, for a known size, None or a tensor."""
-        return deconv_length(
+        return windows.deconv_length(
             size,
             self.strides[axis],
             self.kernel_size[axis],

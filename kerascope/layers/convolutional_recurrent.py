@@ -11,11 +11,7 @@ from typing import Any, ClassVar
 
 from kerascope import backend as K
 from kerascope.backend.graph import Tensor
-from kerascope.backend.ops.windows import (
-    checked_padding,
-    conv_output_length,
-    sizes_along_axes,
-)
+from kerascope.backend.ops import windows
 from kerascope.backend.shapes import Shape, Shapes, Size
 from kerascope.configured import by_name
 from kerascope.errors import ShapeError
@@ -99,11 +95,13 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
         self.filters = positive_int(filters, f"{type(self).__name__}: filters")
         super().__init__(units=filters, **by_name(locals(), "filters", *_OF_THE_KERNEL))
         axes, where = self.kernel_axes, self.label
-        self.kernel_size = sizes_along_axes(kernel_size, axes, f"{where}: kernel_size")
-        self.strides = sizes_along_axes(strides, axes, f"{where}: strides")
-        self.padding = checked_padding(padding, self.label, ("valid", "same"))
+        self.kernel_size = windows.sizes_along_axes(kernel_size, axes, f"{where}: kernel_size")
+        self.strides = windows.sizes_along_axes(strides, axes, f"{where}: strides")
+        self.padding = windows.checked_padding(padding, self.label, ("valid", "same"))
         self.data_format = K.normalize_data_format(data_format)
-        self.dilation_rate = sizes_along_axes(dilation_rate, axes, f"{where}: dilation_rate")
+        self.dilation_rate = windows.sizes_along_axes(
+            dilation_rate, axes, f"{where}: dilation_rate"
+        )
         self.channel_axis = -1 - axes if self.data_format == "channels_first" else -1
 
     def build(self, input_shape: Shapes) -> None:
@@ -134,7 +132,7 @@ class ConvLSTM2DCell(LSTMCell, metaclass=KernelType):
         is_first = self.channel_axis != -1
         places = input_shape[2:] if is_first else input_shape[1:-1]
         sizes = [
-            conv_output_length(
+            windows.conv_output_length(
                 size, self.kernel_size[i], self.padding, self.strides[i], self.dilation_rate[i]
             )
             for i, size in enumerate(places)

@@ -27,25 +27,8 @@ from kerascope.layers.opaque import FileConfig, Opaque, opaque_layers
 from kerascope.limits import Budget, Limits, building
 from kerascope.nested import dicts_in
 from kerascope.registry import did_you_mean
+from kerascope.saving import hdf5_files, keras3_compile, opaque_files
 from kerascope.saving.configs import is_from_keras_3, model_of
-from kerascope.saving.hdf5_files import (
-    array_of,
-    as_bfloat16,
-    filling_hdf5,
-    has_attribute,
-    load_attributes_from_hdf5_group,
-    name_of,
-    numbers_in,
-    reading_hdf5,
-    save_attributes_to_hdf5_group,
-)
-from kerascope.saving.keras3_compile import (
-    compile_from_keras_3,
-    compile_to_keras_3,
-    each_of,
-    state_from_keras_3,
-    state_to_keras_3,
-)
 from kerascope.saving.keras3_files import ATTEMPTS, KERAS_3_VERSION, keras_3_config
 from kerascope.saving.keras3_table import ACTIVATIONS
 from kerascope.saving.keras3_weights import Orders, listed_weights, orders_in
@@ -54,14 +37,6 @@ from kerascope.saving.older_keras import (
     for_keras_2,
     is_from_keras_1,
     preprocess_weights_for_loading,
-)
-from kerascope.saving.opaque_files import (
-    KeptFile,
-    Rest,
-    kept_file,
-    part_of,
-    rest_of,
-    shared_out,
 )
 from kerascope.saving.opaque_reading import LenientBuilder
 from kerascope.saving.untrusted import read_json
@@ -140,14 +115,16 @@ def write_layers(
     group: Any,
     weights: dict[str, list[Variable]],
     version: str,
-    kept: KeptFile | None = None,
+    kept: opaque_files.KeptFile | None = None,
 ) -> None:
     """Write the weights of layers by their names, as a version of Keras orders them.
 
     Weights that were read from a file whose layers need not be known keep their names there.
     """
     is_keras_3 = version == KERAS_3_VERSION
-    save_attributes_to_hdf5_group(group, "layer_names", _written_names(weights, is_keras_3))
+    hdf5_files.save_attributes_to_hdf5_group(
+        group, "layer_names", _written_names(weights, is_keras_3)
+    )
     group.attrs["backend"] = BACKEND
     group.attrs["keras_version"] = version.encode()
     for name, own in weights.items():
@@ -162,7 +139,7 @@ def _written_names(names: Iterable[str], as_texts: bool) -> list[Any]:
 def write_weights(
     group: Any,
     weights: Iterable[Variable | np.ndarray],
-    kept: KeptFile | None = None,
+    kept: opaque_files.KeptFile | None = None,
     as_texts: bool = False,
 ) -> None:
     """Write variables as arrays of a group, under their own names where these are distinct.
@@ -175,12 +152,12 @@ def write_weights(
         data = w.room if isinstance(w, Variable) else w
         if kept is not None and isinstance(w, Variable):
             name = kept.names.get(w, name)
-            data = as_bfloat16(data) if w in kept.in_bfloat16 else data
+            data = hdf5_files.as_bfloat16(data) if w in kept.in_bfloat16 else data
         while name in names:
             name = f"{name}_again"
         names.append(name)
         group.create_dataset(name, data=data)
-    save_attributes_to_hdf5_group(group, "weight_names", _written_names(names, as_texts))
+    hdf5_files.save_attributes_to_hdf5_group(group, "weight_names", _written_names(names, as_texts))
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -275,9 +252,9 @@ def _called(group: Any) -> str:
 
 
 def _layer_names(group: Any, where: str) -> list[str]:
-    if not has_attribute(group, "layer_names"):
+    if not hdf5_files.has_attribute(group, "layer_names"):
         raise ConfigError(f"{where} holds no weights of layers; expected the attribute layer_names")
-    names = load_attributes_from_hdf5_group(group, "layer_names")
+    names = hdf5_files.load_attributes_from_hdf5_group(group, "layer_names")
     for name in names:
         if name not in group or not hasattr(group[name], "keys"):
             raise DataError(f"{where}: has no group for its layer '{name}'.")
@@ -288,12 +265,12 @@ def _layer_names(group: Any, where: str) -> list[str]:
 
 
 def _weight_names(group: Any) -> list[str]:
-    return load_attributes_from_hdf5_group(group, "weight_names")
+    return hdf5_files.load_attributes_from_hdf5_group(group, "weight_names")
 
 
 def arrays_of(group: Any, where: str) -> list[np.ndarray]:
     """Return the arrays of a group in the order of its `weight_names`."""
-    return [array_of(group, name, None, where) for name in _weight_names(group)]
+    return [hdf5_files.array_of(group, name, None, where) for name in _weight_names(group)]
 
 
 def _arrays_for(layer: Layer, group: Any, where: str) -> list[np.ndarray]:
@@ -384,10 +361,12 @@ class _Content(NamedTuple):
 def save_hdf5_model(model: Any, filepath: Any, overwrite: bool, include_optimizer: bool) -> None:
     """Write a whole model, in dialect "3" so that Keras 3 can read it."""
     content = _content(model, include_optimizer and model.total_loss is not None)
-    kept = kept_file(model, "hdf5") or KeptFile({}, None, Rest())
+    kept = opaque_files.kept_file(model, "hdf5") or opaque_files.KeptFile(
+        {}, None, opaque_files.Rest()
+    )
     config = json.dumps(kept.restored(content.config))
     training = kept.training or None if content.training is None else json.dumps(content.training)
-    with filling_hdf5(filepath, overwrite) as file:
+    with hdf5_files.filling_hdf5(filepath, overwrite) as file:
         file.attrs["keras_version"] = content.version.encode()
         file.attrs["backend"] = BACKEND
         file.attrs["model_config"] = config.encode()
@@ -411,7 +390,7 @@ def save_hdf5_weights(model: Any, filepath: Any, overwrite: bool) -> None:
     is_of_keras_3 = habits().hdf5_of_keras_3
     layers = _listed(model) if is_of_keras_3 else _weights(model)
     version = KERAS_3_VERSION if is_of_keras_3 else KERAS_VERSION
-    with filling_hdf5(filepath, overwrite) as file:
+    with hdf5_files.filling_hdf5(filepath, overwrite) as file:
         write_layers(file, layers, version)
 
 
@@ -455,9 +434,9 @@ def _content(model: Any, is_trained: bool) -> _Content:
 def _content_of_keras_3(model: Any, config: Config, is_trained: bool) -> _Content:
     training, state = None, []
     if is_trained:
-        training = compile_to_keras_3(model)
+        training = keras3_compile.compile_to_keras_3(model)
         training["optimizer_config"] = training.pop("optimizer")
-        state = state_to_keras_3(model)
+        state = keras3_compile.state_to_keras_3(model)
     return _Content(KERAS_3_VERSION, config, training, _listed(model), state)
 
 
@@ -490,9 +469,11 @@ def training_config(model: Any) -> dict[str, Any]:
     """
     return {
         "optimizer_config": optimizers.serialize(model.optimizer),
-        "loss": each_of(model.loss, partial(_named, losses)),
-        "metrics": each_of(model.metrics, partial(_named, metrics)),
-        "weighted_metrics": each_of(model.weighted_metrics, partial(_named, metrics)),
+        "loss": keras3_compile.each_of(model.loss, partial(_named, losses)),
+        "metrics": keras3_compile.each_of(model.metrics, partial(_named, metrics)),
+        "weighted_metrics": keras3_compile.each_of(
+            model.weighted_metrics, partial(_named, metrics)
+        ),
         "sample_weight_mode": model.sample_weight_mode,
         "loss_weights": plain(model.loss_weights),
     }
@@ -509,8 +490,8 @@ def load_hdf5_model(
     filepath: Any, compile: bool, safe_mode: bool, limits: Limits | None, opaque: bool = False
 ) -> Any:
     """Read a whole model; `saving_api.load_model` says what can go wrong."""
-    where = name_of(filepath)
-    with reading_hdf5(filepath, where) as file:
+    where = hdf5_files.name_of(filepath)
+    with hdf5_files.reading_hdf5(filepath, where) as file:
         if "model_config" not in file.attrs:
             raise ConfigError(
                 f"{where} holds no configuration of a model: it is a file of weights alone. Build "
@@ -520,7 +501,7 @@ def load_hdf5_model(
         if "model_weights" not in file:
             raise ConfigError(f"{where} holds no weights; expected the group 'model_weights'.")
         group = file["model_weights"]
-        with building(Budget(limits, where, in_file=numbers_in(group))):
+        with building(Budget(limits, where, in_file=hdf5_files.numbers_in(group))):
             if opaque:
                 return _opened(file, config, where, safe_mode, compile, limits)
             model = model_of(config, where, safe_mode=safe_mode)
@@ -555,10 +536,10 @@ def _opened(
             warn(f"{where}: is not compiled: {error}")
     written = None if is_from_keras_1(config) else written_config(model)[1]
     training = file.attrs.get("training_config", "")
-    model._kept_file = KeptFile(
+    model._kept_file = opaque_files.KeptFile(
         config,
         written,
-        rest_of(file, "optimizer_weights"),
+        opaque_files.rest_of(file, "optimizer_weights"),
         training=training.decode() if isinstance(training, bytes) else str(training),
         names=names,
         in_bfloat16={
@@ -581,7 +562,11 @@ def _filled(
     known = _layer_names(group, where)
     if isinstance(model, Opaque) and not model.held:
         model.hold_more(
-            {name: part_of(model, name) for name in known if _weight_names(group[name])}
+            {
+                name: opaque_files.part_of(model, name)
+                for name in known
+                if _weight_names(group[name])
+            }
         )
     for layer in layers_of(model):
         if layer.name not in known:
@@ -593,7 +578,7 @@ def _filled(
                 arrays = dict(zip(found, arrays_of(group[layer.name], where), strict=True))
                 inside = group[layer.name]
                 halves = {name for name in found if inside[name].dtype.kind == "V"}
-                known_names = shared_out(layer, hidden, arrays, halves)
+                known_names = opaque_files.shared_out(layer, hidden, arrays, halves)
                 pairs += [(w, arrays[name]) for w, name in known_names.items()]
                 names.update(known_names)
                 names.update(
@@ -620,7 +605,7 @@ def _training_of(
 def _compile_again(model: Any, file: Any, where: str, training: Any, orders: Orders | None) -> None:
     """Compile a model as the file says, and give the optimizer its state."""
     if orders is not None:
-        compile_from_keras_3(model, training, where)
+        keras3_compile.compile_from_keras_3(model, training, where)
     else:
         _compile_from_keras_2(model, training)
     if "optimizer_weights" not in file or not model.outputs:
@@ -628,7 +613,7 @@ def _compile_again(model: Any, file: Any, where: str, training: Any, orders: Ord
     model._make_train_function()
     arrays = arrays_of(file["optimizer_weights"], where)
     if orders is not None:
-        state_from_keras_3(model, arrays, where, orders)
+        keras3_compile.state_from_keras_3(model, arrays, where, orders)
         return
     try:
         model.optimizer.set_weights(arrays)
@@ -653,7 +638,7 @@ def load_hdf5_weights(
     model: Any, filepath: Any, by_name: bool, skip_mismatch: bool, reshape: bool
 ) -> None:
     """Read weights from a file of weights, or of a whole model, in Keras 2's layout."""
-    with reading_hdf5(filepath, name_of(filepath)) as file:
+    with hdf5_files.reading_hdf5(filepath, hdf5_files.name_of(filepath)) as file:
         group = file.get("model_weights", file)
         if by_name:
             load_weights_from_hdf5_group_by_name(group, layers_of(model), skip_mismatch, reshape)

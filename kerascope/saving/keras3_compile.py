@@ -17,14 +17,7 @@ from kerascope.backend.state import batch_set_value
 from kerascope.callers import warn
 from kerascope.configured import configured_names, plain
 from kerascope.errors import ConfigError, KerascopeError
-from kerascope.saving.keras3_table import (
-    ANYTHING,
-    LOSSES,
-    METRIC_WORDS,
-    ONLY_THEIR_OPTIMIZERS,
-    OPTIMIZER_ARGUMENTS,
-    SLOTS,
-)
+from kerascope.saving import keras3_table as table
 from kerascope.saving.keras3_weights import Orders, folder_name, trained_in_order
 from kerascope.spellings import HABITS, changed_habits
 
@@ -73,7 +66,9 @@ def optimizer_to_keras_3(optimizer: Any) -> Config:
         )
     if is_of_keras_2 and "clipnorm" in ours:
         ours["global_clipnorm"] = ours.pop("clipnorm")
-    config: Config = {OPTIMIZER_ARGUMENTS.get(name, name): value for name, value in ours.items()}
+    config: Config = {
+        table.OPTIMIZER_ARGUMENTS.get(name, name): value for name, value in ours.items()
+    }
     if class_name == "Adagrad":
         config.setdefault("initial_accumulator_value", 0.0)
     rate_now = config["learning_rate"]
@@ -117,7 +112,7 @@ def _from_entry(entry: Config) -> Any:
     class_name = entry["class_name"]
     cls = type(optimizers.deserialize({"class_name": class_name, "config": {}}))
     known = {*configured_names(cls), *_CLIPS, "weight_decay"}
-    names = {new: old for old, new in OPTIMIZER_ARGUMENTS.items()}
+    names = {new: old for old, new in table.OPTIMIZER_ARGUMENTS.items()}
     config: Config = {}
     for key, value in dict(entry.get("config") or {}).items():
         name = names.get(key, key)
@@ -135,8 +130,8 @@ def _from_entry(entry: Config) -> Any:
 
 
 def _check_off(class_name: str, key: str, value: Any) -> None:
-    neutral = ONLY_THEIR_OPTIMIZERS.get(key, ())
-    if value is None or value is False or ANYTHING in neutral or value in neutral:
+    neutral = table.ONLY_THEIR_OPTIMIZERS.get(key, ())
+    if value is None or value is False or table.ANYTHING in neutral or value in neutral:
         return
     raise ConfigError(
         f"optimizer {class_name}: {key}={value!r} has no counterpart here; expected it to be off. "
@@ -204,7 +199,7 @@ def _has_schedule(optimizer: Any) -> bool:
 def _places(model: Any, orders: Orders | None) -> list[Variable] | None:
     """Return the slots in Keras 3's order, or None if they do not correspond."""
     optimizer = model.optimizer
-    groups = SLOTS.get(type(optimizer).__name__)
+    groups = table.SLOTS.get(type(optimizer).__name__)
     if groups is None:
         return None
     if isinstance(optimizer, optimizers.SGD) and not float(optimizer.momentum.get_value()):
@@ -284,7 +279,7 @@ def _loss_to_keras_3(value: Any) -> Any:
     saved = losses.serialize(found)
     if isinstance(saved, dict):
         return {"module": "keras.losses", **saved, "registered_name": None}
-    return LOSSES.get(saved, saved) if _is_ours(found) else _own_function(found, saved)
+    return table.LOSSES.get(saved, saved) if _is_ours(found) else _own_function(found, saved)
 
 
 def _metric_to_keras_3(value: Any) -> Any:
@@ -296,7 +291,9 @@ def _metric_to_keras_3(value: Any) -> Any:
         return {"module": "keras.metrics", **saved, "registered_name": None}
     if not _is_ours(found):
         return _own_function(found, saved)
-    return saved if saved in _words_of_metrics() else _mean_of(saved, LOSSES.get(saved, saved))
+    return (
+        saved if saved in _words_of_metrics() else _mean_of(saved, table.LOSSES.get(saved, saved))
+    )
 
 
 def _mean_of(ours: str, theirs: str) -> Config:
@@ -318,7 +315,7 @@ def _mean_of(ours: str, theirs: str) -> Config:
 def _words_of_metrics() -> set[str]:
     """Return the words for metrics that Keras 3 and we understand alike."""
     classes = (name for name, item in metrics._registry.items() if inspect.isclass(item))
-    return {*METRIC_WORDS, *map(folder_name, classes)}
+    return {*table.METRIC_WORDS, *map(folder_name, classes)}
 
 
 def _is_ours(found: Any) -> bool:
@@ -390,7 +387,9 @@ def _from_keras_3(value: Any, home: Any) -> Any:
 def _function_of_mean(arguments: Config) -> Any:
     """Return the function whose mean a metric of Keras 3 is, or its name."""
     name = _plain(arguments.get("fn"))
-    ours = {new: old for old, new in LOSSES.items() if new not in METRIC_WORDS}.get(name, name)
+    ours = {new: old for old, new in table.LOSSES.items() if new not in table.METRIC_WORDS}.get(
+        name, name
+    )
     metrics.get(ours)  # is it known?
     return ours
 

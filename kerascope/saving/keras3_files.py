@@ -19,32 +19,15 @@ from kerascope.errors import ConfigError, DataError, KerascopeError
 from kerascope.files import replacing
 from kerascope.layers.opaque import opaque_layers
 from kerascope.limits import Budget, Limits, building
+from kerascope.saving import hdf5_files, keras3_weights, opaque_files
 from kerascope.saving.configs import model_of
-from kerascope.saving.hdf5_files import (
-    array_of,
-    check_system,
-    name_of,
-    numbers_in,
-    reading_hdf5,
-    writing_hdf5,
-)
 from kerascope.saving.keras3_compile import (
     compile_from_keras_3,
     compile_to_keras_3,
     state_from_keras_3,
     state_to_keras_3,
 )
-from kerascope.saving.keras3_weights import folders, orders_in, read_weights_of, write_weights_of
 from kerascope.saving.keras3_writing import facts_of, to_keras_3
-from kerascope.saving.opaque_files import (
-    KeptFile,
-    fill,
-    further_members,
-    hold_layers_of,
-    kept_file,
-    name_folders,
-    write_rest,
-)
 from kerascope.saving.opaque_reading import LenientBuilder
 from kerascope.saving.untrusted import (
     FREE_SIZE,
@@ -112,7 +95,7 @@ def reading_archive(path: Any, where: str) -> Iterator[Archive]:
     except KerascopeError:
         raise
     except damaged as error:
-        check_system(error, where)
+        hdf5_files.check_system(error, where)
         raise ConfigError(f"{where} is no whole .keras file ({error}).") from None
 
 
@@ -201,7 +184,7 @@ def save_keras_model(model: Any, filepath: Any, overwrite: bool, include_optimiz
     is_trained = include_optimizer and model.total_loss is not None
     config = keras_3_config(model)
     config["compile_config"] = compile_to_keras_3(model) if is_trained else {}
-    kept = kept_file(model, "archive")
+    kept = opaque_files.kept_file(model, "archive")
     config = config if kept is None else kept.restored(config)
     date = datetime.now().strftime("%Y-%m-%d@%H:%M:%S")
     metadata = {"keras_version": KERAS_3_VERSION, "date_saved": date}
@@ -226,25 +209,28 @@ def keras_3_config(model: Any) -> dict[str, Any]:
 
 def _weights_file(model: Any, with_state: bool) -> bytes:
     content = io.BytesIO()
-    with writing_hdf5(content) as file:
+    with hdf5_files.writing_hdf5(content) as file:
         _write(file, model, with_state)
     return content.getvalue()
 
 
 def _write(file: Any, model: Any, with_state: bool) -> None:
-    write_weights_of(file, model)
+    keras3_weights.write_weights_of(file, model)
     state = state_to_keras_3(model) if with_state else []
     if state:
         group = file.create_group("optimizer/vars")
         group.attrs["name"] = type(model.optimizer).__name__.lower()
         for number, array in enumerate(state):
             group.create_dataset(str(number), data=array)
-    write_rest(file, model, bool(state))
+    opaque_files.write_rest(file, model, bool(state))
 
 
 def save_keras_weights(model: Any, filepath: Any, overwrite: bool) -> None:
     """Write weights, and the optimizer's state if there is one, as a .weights.h5 file."""
-    with replacing(filepath, overwrite=overwrite) as unfinished, writing_hdf5(unfinished) as file:
+    with (
+        replacing(filepath, overwrite=overwrite) as unfinished,
+        hdf5_files.writing_hdf5(unfinished) as file,
+    ):
         _write(file, model, with_state=model.total_loss is not None)
 
 
@@ -255,22 +241,26 @@ def load_keras_model(
     filepath: Any, compile: bool, safe_mode: bool, limits: Limits | None, opaque: bool = False
 ) -> Any:
     """Read a whole model from a .keras archive; `saving_api.load_model` says what can go wrong."""
-    where = name_of(filepath)
+    where = hdf5_files.name_of(filepath)
     with reading_archive(filepath, where) as archive:
         _check_version(archive, where)
         config = read_json(archive.text(CONFIG), where, limits)
         weights = archive.file(WEIGHTS)
-        members = further_members(archive, (METADATA, CONFIG, WEIGHTS), where) if opaque else {}
+        members = (
+            opaque_files.further_members(archive, (METADATA, CONFIG, WEIGHTS), where)
+            if opaque
+            else {}
+        )
     with (
-        reading_hdf5(weights, where) as file,
-        building(Budget(limits, where, in_file=numbers_in(file, without="optimizer"))),
+        hdf5_files.reading_hdf5(weights, where) as file,
+        building(Budget(limits, where, in_file=hdf5_files.numbers_in(file, without="optimizer"))),
     ):
-        orders = orders_in(config)
+        orders = keras3_weights.orders_in(config)
         if opaque:
             return _opened(file, config, members, where, safe_mode, compile)
         model = model_of(config, where, safe_mode=safe_mode)
         _check_has_weights(file, model, where)
-        batch_set_value(read_weights_of(file, model, where, orders))
+        batch_set_value(keras3_weights.read_weights_of(file, model, where, orders))
         _compile_again(model, config, file, where, orders, compile)
     return model
 
@@ -288,14 +278,14 @@ def _opened(
     file: Any, config: Any, members: dict[str, bytes], where: str, safe_mode: bool, compile: bool
 ) -> Any:
     """Return the model of a file in which not everything need be known."""
-    orders = orders_in(config)
+    orders = keras3_weights.orders_in(config)
     forced: dict[str, str] = {}
     for _ in range(ATTEMPTS):
         builder = LenientBuilder(forced)
         model = model_of(config, where, safe_mode=safe_mode, builder=builder)
-        hold_layers_of(file, model)
-        name_folders(file, model)
-        filling = fill(file, model, where, orders)
+        opaque_files.hold_layers_of(file, model)
+        opaque_files.name_folders(file, model)
+        filling = opaque_files.fill(file, model, where, orders)
         if not filling.misfits.keys() - forced.keys():
             break
         forced.update(filling.misfits)
@@ -309,7 +299,7 @@ def _opened(
         written = keras_3_config(model)
     except KerascopeError:
         written = None
-    model._kept_file = KeptFile(config, written, filling.rest, members)
+    model._kept_file = opaque_files.KeptFile(config, written, filling.rest, members)
     return model
 
 
@@ -329,7 +319,7 @@ def _check_version(archive: Any, where: str) -> None:
 
 def _check_has_weights(file: Any, model: Any, where: str) -> None:
     """Raise DataError if the file has weights and the model none yet: it was never called."""
-    if not model.built and not model.weights and numbers_in(file, without="optimizer"):
+    if not model.built and not model.weights and hdf5_files.numbers_in(file, without="optimizer"):
         raise DataError(
             f"{where} has weights, but {model.label} has none before its first call. Make it "
             f"in code, call it once, and load them: model.load_weights({where})."
@@ -341,7 +331,7 @@ def _restore_state(model: Any, file: Any, where: str, orders: dict[str, list[str
     if group is None or model.total_loss is None:
         return
     model._make_train_function()
-    arrays = [array_of(group, str(number), None, where) for number in range(len(group))]
+    arrays = [hdf5_files.array_of(group, str(number), None, where) for number in range(len(group))]
     state_from_keras_3(model, arrays, where, orders)
 
 
@@ -362,7 +352,7 @@ def load_keras_weights(
     DataError
         They do not fit the model. No weight was changed.
     """
-    where = name_of(filepath)
+    where = hdf5_files.name_of(filepath)
     if by_name:
         raise ConfigError(
             f"{where}: Keras 3's files of weights know the layers by their classes and their "
@@ -371,19 +361,23 @@ def load_keras_weights(
     source, orders = filepath, {}
     if is_archive:
         with reading_archive(filepath, where) as archive:
-            orders = orders_in(read_json(archive.text(CONFIG), where))
+            orders = keras3_weights.orders_in(read_json(archive.text(CONFIG), where))
             source = archive.file(WEIGHTS)
-    with reading_hdf5(source, where) as file:
+    with hdf5_files.reading_hdf5(source, where) as file:
         _check_has_weights(file, model, where)
         if not skip_mismatch:
             _check_count(file, model, where)
-        batch_set_value(read_weights_of(file, model, where, orders, skip_mismatch))
+        batch_set_value(keras3_weights.read_weights_of(file, model, where, orders, skip_mismatch))
 
 
 def _check_count(file: Any, model: Any, where: str) -> None:
     if "layers" not in file or not model.outputs:
         return
-    own = {path.split("/")[1] for path, _, _ in folders(model) if path.startswith("layers/")}
+    own = {
+        path.split("/")[1]
+        for path, _, _ in keras3_weights.folders(model)
+        if path.startswith("layers/")
+    }
     saved = len(file["layers"])
     if saved != len(own):
         raise DataError(f"{where} has {saved} layers; expected the {len(own)} of {model.label}.")

@@ -18,17 +18,7 @@ from kerascope.engine.stand_ins import current_builder
 from kerascope.errors import ConfigError, KerascopeError, NotHereError
 from kerascope.layers.keras_ops import every_operation
 from kerascope.registry import get_custom_objects
-from kerascope.saving.keras3_table import (
-    ACTIVATIONS,
-    ANYTHING,
-    ARGUMENTS,
-    CALLS,
-    CLASSES,
-    CLASSES_BACK,
-    IGNORED_MASKS,
-    ONLY_THEIRS,
-    TAKEN_TOO,
-)
+from kerascope.saving import keras3_table as table
 
 # --- entries: layers, operations, references to tensors -------------------------------------------
 
@@ -96,8 +86,8 @@ def names_of_arguments(entry: Config) -> list[str]:
     """Return the names of the arguments of a layer's `call` in Keras 3, the inputs first."""
     if "layers" in (entry.get("config") or {}):
         return ["inputs"]
-    if entry["class_name"] in CALLS:
-        return list(CALLS[entry["class_name"]])
+    if entry["class_name"] in table.CALLS:
+        return list(table.CALLS[entry["class_name"]])
     cls = known_layer(entry["class_name"])
     return list(inspect.signature(cls.call).parameters)[1:] if cls is not None else ["inputs"]
 
@@ -348,7 +338,7 @@ def _without_masks_of(entry: Config, call: Config, masks: MasksOfGraph) -> Confi
 
     def is_ours(name: str) -> bool:
         """Tell whether our engine gives the layer this argument by itself."""
-        if name in IGNORED_MASKS.get(entry["class_name"], ()):
+        if name in table.IGNORED_MASKS.get(entry["class_name"], ()):
             return True
         whose = first if name in ("mask", f"{first}_mask") else name.removesuffix("_mask")
         return bool(tensors_in(kwargs[name])) and masks.is_handed_on(given.get(whose), kwargs[name])
@@ -538,8 +528,8 @@ def _our_class(entry: Config) -> str:
     for name in (registered, theirs):
         if isinstance(name, str) and name in get_custom_objects():
             return name
-    back = {new: old for old, new in CLASSES.items()}
-    return CLASSES_BACK.get(theirs, back.get(theirs, theirs))
+    back = {new: old for old, new in table.CLASSES.items()}
+    return table.CLASSES_BACK.get(theirs, back.get(theirs, theirs))
 
 
 def _graph(config: Config) -> Config:
@@ -577,16 +567,16 @@ def _arguments(ours: str, theirs: str, config: Config) -> Config:
     """Return the arguments of a layer by our names, without those that are off."""
     cls = layer_registry._lookup_saved(ours)
     always = {"name", "trainable", "dtype", "batch_input_shape"}
-    known = {*constructor_keywords(cls), *always, *TAKEN_TOO.get(ours, ())}
-    names = {new: old for old, new in ARGUMENTS.get(ours, {}).items()}
-    neutral = {**ONLY_THEIRS[""], **ONLY_THEIRS.get(theirs, {})}
+    known = {*constructor_keywords(cls), *always, *table.TAKEN_TOO.get(ours, ())}
+    names = {new: old for old, new in table.ARGUMENTS.get(ours, {}).items()}
+    neutral = {**table.ONLY_THEIRS[""], **table.ONLY_THEIRS.get(theirs, {})}
     takes_all = not cls.__module__.startswith("kerascope.")
     translated: Config = {}
     for key, value in config.items():
         name = names.get(key, key)
         if takes_all or name in known:
             translated[name] = _value(name, value)
-        elif value is None or value is False or ANYTHING in neutral.get(key, ()):
+        elif value is None or value is False or table.ANYTHING in neutral.get(key, ()):
             continue
         elif value not in neutral.get(key, ()):
             raise NotHereError(
@@ -646,7 +636,7 @@ def _activation(value: Any) -> Any:
     """Return the name of an activation that computes the same here, or a layer that is one."""
     if isinstance(value, dict) and value.get("class_name") == "function":
         value = value.get("config")
-    for ours, theirs in ACTIVATIONS.items():
+    for ours, theirs in table.ACTIVATIONS.items():
         if value == theirs or (isinstance(theirs, dict) and _is_same_object(value, theirs)):
             return ours
     is_layer = isinstance(value, dict) and known_layer(value.get("class_name"))

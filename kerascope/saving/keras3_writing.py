@@ -19,16 +19,7 @@ from kerascope.engine.pickling import byte_code_in
 from kerascope.errors import ConfigError
 from kerascope.layers.keras_ops import every_operation
 from kerascope.layers.opaque import FileConfig
-from kerascope.saving.keras3_table import (
-    ACTIVATIONS,
-    ANYTHING,
-    ARGUMENTS,
-    CLASSES,
-    NOT_IN_KERAS_3,
-    ONLY_OURS,
-    RECURRENT,
-    UNKNOWN_THERE,
-)
+from kerascope.saving import keras3_table as table
 
 Config = dict[str, Any]
 
@@ -102,7 +93,7 @@ def to_keras_3(entry: Config, facts: dict[str, NetworkFacts]) -> Config:
         return _as_in_file(config.entry)
     if ours == "Operation":
         return _operation(entry)
-    if ours in NOT_IN_KERAS_3:
+    if ours in table.NOT_IN_KERAS_3:
         raise NoCounterpartError(
             f"{ours} {config.get('name', '')!r}: Keras 3 has no such layer, so a .keras file "
             f"cannot hold it. Save the model as .h5."
@@ -115,7 +106,7 @@ def to_keras_3(entry: Config, facts: dict[str, NetworkFacts]) -> Config:
         config = _line(config, facts)
     else:
         config = _arguments(ours, config, facts)
-    class_name: str = ours if is_own else CLASSES.get(ours, ours)
+    class_name: str = ours if is_own else table.CLASSES.get(ours, ours)
     return {
         "module": None if is_own else _module_of(class_name),
         "class_name": class_name,
@@ -140,9 +131,9 @@ def _module_of(class_name: str) -> str:
 
 
 def _arguments(ours: str, config: Config, facts: dict[str, NetworkFacts]) -> Config:
-    names = ARGUMENTS.get(ours, {})
-    only_ours = {**ONLY_OURS[""], **ONLY_OURS.get(ours, {})}
-    unknown = UNKNOWN_THERE.get(ours, UNKNOWN_THERE[""])
+    names = table.ARGUMENTS.get(ours, {})
+    only_ours = {**table.ONLY_OURS[""], **table.ONLY_OURS.get(ours, {})}
+    unknown = table.UNKNOWN_THERE.get(ours, table.UNKNOWN_THERE[""])
     translated: Config = {}
     for key, value in config.items():
         if key in unknown and value in unknown[key]:
@@ -152,7 +143,7 @@ def _arguments(ours: str, config: Config, facts: dict[str, NetworkFacts]) -> Con
             )
         if key in names or key not in only_ours:
             translated[names.get(key, key)] = _value(key, value, facts)
-        elif only_ours[key] is not ANYTHING and value != only_ours[key]:
+        elif only_ours[key] is not table.ANYTHING and value != only_ours[key]:
             raise NoCounterpartError(
                 f"{ours} {config.get('name', '')!r}: Keras 3 has no argument {key!r}; expected "
                 f"{only_ours[key]!r}, got {value!r}. Save the model as .h5."
@@ -174,7 +165,7 @@ def _value(key: str, value: Any, facts: dict[str, NetworkFacts]) -> Any:
     if isinstance(value, list):
         return [_value(key, item, facts) for item in value]
     if key.endswith("activation") and isinstance(value, str):
-        return ACTIVATIONS.get(value, value)
+        return table.ACTIVATIONS.get(value, value)
     if not isinstance(value, dict):
         return value
     if "class_name" not in value:
@@ -261,7 +252,7 @@ def _call(entry: Config, call: list[Any], known: dict[Any, Any]) -> Config:
     if INPUTS in kwargs:
         return {"args": [kwargs.pop(INPUTS)], "kwargs": kwargs}
     inputs = [tensor for index, tensor in enumerate(tensors) if index not in taken]
-    if entry["class_name"] in RECURRENT and len(inputs) > 1:
+    if entry["class_name"] in table.RECURRENT and len(inputs) > 1:
         number_of_constants = entry["config"].get("num_constants") or 0
         end = len(inputs) - number_of_constants
         further = {"initial_state": inputs[1:end], "constants": inputs[end:]}

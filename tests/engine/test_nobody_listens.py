@@ -10,6 +10,7 @@ from kerascope import edge
 from kerascope.callbacks import BaseLogger, Callback, CallbackList, History, ProgbarLogger
 from kerascope.callbacks.recording import RunningMeans
 from kerascope.engine import model as engine_model
+from kerascope.engine import training_data
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.training_data import KnownBatches
 from kerascope.errors import ArgumentError, DataError, KerascopeWarning
@@ -105,7 +106,7 @@ def test_a_second_fit_still_warns_of_a_changed_trainable():
 
 def test_batches_of_a_generator_are_checked_once_and_bad_ones_are_still_refused(monkeypatch):
     model = small_model()
-    checks = count_calls(monkeypatch, engine_model, "data_as_arrays")
+    checks = count_calls(monkeypatch, training_data, "data_as_arrays")
     good = itertools.repeat((ROWS[:10], LABELS[:10]))
     model.fit_generator(good, steps_per_epoch=2, epochs=3, verbose=0)
     model.fit_generator(good, steps_per_epoch=2, epochs=3, verbose=0)
@@ -275,7 +276,7 @@ def test_a_known_batch_is_predicted_without_a_feed(monkeypatch):
 
 def test_predict_on_batch_checks_rows_of_one_shape_once(monkeypatch):
     model = small_model()
-    checks = count_calls(monkeypatch, engine_model, "inputs_as_arrays")
+    checks = count_calls(monkeypatch, training_data, "inputs_as_arrays")
     first = model.predict_on_batch(ROWS)
     np.testing.assert_array_equal(model.predict_on_batch(ROWS), first)
     assert len(checks) == 1

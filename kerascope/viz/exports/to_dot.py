@@ -19,17 +19,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from math import hypot
 
 from kerascope.engine.node_ids import free_id
-from kerascope.viz import theme
-from kerascope.viz.boxes import (
-    BoxText,
-    PictureOptions,
-    box_text,
-    caption_lines,
-    group_text,
-    has_ports,
-    one_line,
-    tooltip,
-)
+from kerascope.viz import boxes, theme
 from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.layout.arrange import Path, Placed, Point, Rect
 from kerascope.viz.nesting import by_frame, items_of
@@ -39,7 +29,7 @@ from kerascope.viz.theme import state_of, style_of
 MANY_BOXES = 150
 
 
-def to_dot(graph: Graph, options: PictureOptions | None = None) -> str:
+def to_dot(graph: Graph, options: boxes.PictureOptions | None = None) -> str:
     """Return a graph as DOT text.
 
     Parameters
@@ -58,10 +48,10 @@ def to_dot(graph: Graph, options: PictureOptions | None = None) -> str:
     >>> [line.strip() for line in to_dot(graph).splitlines() if "->" in line]
     ['"a" -> "b" [id="edge-0"]']
     """
-    return _DotWriter(graph, options or PictureOptions()).text()
+    return _DotWriter(graph, options or boxes.PictureOptions()).text()
 
 
-def defaults(graph: Graph, options: PictureOptions) -> Iterator[str]:
+def defaults(graph: Graph, options: boxes.PictureOptions) -> Iterator[str]:
     """Yield what holds for the whole picture, for every box and for every arrow."""
     palette = options.palette
     picture: dict[str, str] = {
@@ -101,7 +91,7 @@ class _Writer:
         Those that are written beside the rows.
     """
 
-    def __init__(self, graph: Graph, options: PictureOptions, depths: Iterable[int]) -> None:
+    def __init__(self, graph: Graph, options: boxes.PictureOptions, depths: Iterable[int]) -> None:
         self.graph, self.options = graph, options
         self.frames = dot_names(group.id for group in graph.groups)
         self.names = dot_names((node.id for node in graph.nodes), set(map(axis_name, depths)))
@@ -132,7 +122,7 @@ class _Writer:
 class _DotWriter(_Writer):
     """Dot finds the places. The boxes are sorted by group and row once."""
 
-    def __init__(self, graph: Graph, options: PictureOptions) -> None:
+    def __init__(self, graph: Graph, options: boxes.PictureOptions) -> None:
         depths = [part.depth for part in items_of(graph)] if options.depth_ranks else []
         super().__init__(graph, options, depths)
         self.boxes = {node.id: node for node in graph.nodes}
@@ -222,9 +212,9 @@ class _DotWriter(_Writer):
             attributes["constraint"] = "false"
             return f"  {tail} -> {head} {attribute_list(attributes)}"
         leaves, enters = ("s", "n") if self.options.rankdir == "TB" else ("e", "w")
-        if "output" in edge.attrs and has_ports(source, "outputs"):
+        if "output" in edge.attrs and boxes.has_ports(source, "outputs"):
             tail += f":o{edge.attrs['output']}:{leaves}"
-        if "operand" in edge.attrs and has_ports(target, "inputs"):
+        if "operand" in edge.attrs and boxes.has_ports(target, "inputs"):
             head += f":i{edge.attrs['operand']}:{enters}"
         return f"  {tail} -> {head} {attribute_list(attributes)}"
 
@@ -254,7 +244,7 @@ BORDER = 1.0
 FRAME_GAP = 4.0  # Graphviz draws further frames outside the first
 
 
-def to_dot_with_positions(graph: Graph, options: PictureOptions, placed: Placed) -> str:
+def to_dot_with_positions(graph: Graph, options: boxes.PictureOptions, placed: Placed) -> str:
     """Return a graph as DOT text with the places of our own layout.
 
     Parameters
@@ -277,7 +267,7 @@ def to_dot_with_positions(graph: Graph, options: PictureOptions, placed: Placed)
 
 
 class _PlacedDotWriter(_Writer):
-    def __init__(self, graph: Graph, options: PictureOptions, placed: Placed) -> None:
+    def __init__(self, graph: Graph, options: boxes.PictureOptions, placed: Placed) -> None:
         super().__init__(graph, options, placed.depths)
         self.placed = placed
         self.members = by_frame(graph.nodes)
@@ -396,9 +386,9 @@ Size = tuple[float, float]
 _CAPTION_SIZE, _NAME_SIZE, _GROUP_SIZE, _TEXT_SIZE, _SMALL_SIZE = 15, 13, 12, 10, 9
 
 
-def box_label(node: GraphNode, options: PictureOptions, size: Size | None = None) -> str:
+def box_label(node: GraphNode, options: boxes.PictureOptions, size: Size | None = None) -> str:
     """Return the text of a box as an HTML-like label, of this size in points if one is given."""
-    text = box_text(node, options)
+    text = boxes.box_text(node, options)
     middle = f'<TD CELLPADDING="5">{_nested(_text_rows(node, text, options))}</TD>'
     inputs = _ports(node, "i", text.inputs, options)
     outputs = _ports(node, "o", text.outputs, options)
@@ -407,9 +397,9 @@ def box_label(node: GraphNode, options: PictureOptions, size: Size | None = None
     return _label([f"<TR>{cells}</TR>" for cells in (inputs, middle, outputs) if cells], size)
 
 
-def group_label(group: GraphGroup, options: PictureOptions, size: Size | None = None) -> str:
+def group_label(group: GraphGroup, options: boxes.PictureOptions, size: Size | None = None) -> str:
     """Return the text of a frame: whose call it is, and which."""
-    name, detail = group_text(group)
+    name, detail = boxes.group_text(group)
     palette = options.palette
     rows = [_row(f"<B>{escaped(name)}</B>", _GROUP_SIZE, palette.text, "LEFT")]
     if detail:
@@ -417,9 +407,9 @@ def group_label(group: GraphGroup, options: PictureOptions, size: Size | None = 
     return _label(rows, size)
 
 
-def caption_label(graph: Graph, options: PictureOptions, size: Size | None = None) -> str:
+def caption_label(graph: Graph, options: boxes.PictureOptions, size: Size | None = None) -> str:
     """Return the picture's title: the model's name and what is in it."""
-    title, *captions = caption_lines(graph)
+    title, *captions = boxes.caption_lines(graph)
     palette, align = options.palette, "CENTER" if size is None else "LEFT"
     rows = [_row(f"<B>{escaped(title)}</B>", _CAPTION_SIZE, palette.text, align)]
     rows += [_row(escaped(part), _TEXT_SIZE, palette.quiet_text, align) for part in captions]
@@ -428,7 +418,7 @@ def caption_label(graph: Graph, options: PictureOptions, size: Size | None = Non
     return _label(rows, size)
 
 
-def arrow_label(text: str, options: PictureOptions) -> str:
+def arrow_label(text: str, options: boxes.PictureOptions) -> str:
     """Return the text at an arrow on a ground of its own, under which the lines end."""
     ground = f'BORDER="0" CELLSPACING="0" CELLPADDING="0" BGCOLOR="{options.palette.background}"'
     return f"<<TABLE {ground}><TR><TD>{escaped(text.strip())}</TD></TR></TABLE>>"
@@ -442,13 +432,13 @@ def escaped(text: str) -> str:
     >>> escaped('a<b & "c"'), escaped("")
     ('a&lt;b &amp; &quot;c&quot;', '&#160;')
     """
-    return html.escape(one_line(text), quote=True) or "&#160;"
+    return html.escape(boxes.one_line(text), quote=True) or "&#160;"
 
 
 # --- rows of a box --------------------------------------------------------------------------------
 
 
-def _text_rows(node: GraphNode, text: BoxText, options: PictureOptions) -> list[str]:
+def _text_rows(node: GraphNode, text: boxes.BoxText, options: boxes.PictureOptions) -> list[str]:
     palette, state = options.palette, state_of(node.attrs.get("state", ""))
     color = palette.sign(style_of(node.kind).hue)
     sign = f'<FONT COLOR="{color}">{escaped(text.sign)}</FONT>'
@@ -459,7 +449,9 @@ def _text_rows(node: GraphNode, text: BoxText, options: PictureOptions) -> list[
     return rows
 
 
-def _ports(node: GraphNode, letter: str, texts: tuple[str, ...], options: PictureOptions) -> str:
+def _ports(
+    node: GraphNode, letter: str, texts: tuple[str, ...], options: boxes.PictureOptions
+) -> str:
     """Return the cells of one side within one cell; from left to right they form a column."""
     if not texts:
         return ""
@@ -536,7 +528,7 @@ def dot_names(ids: Iterable[str], reserved: Container[str] = ()) -> dict[str, st
     names: dict[str, str] = {}
     taken: dict[str, None] = {}
     for one in ids:
-        name = one_line(one)
+        name = boxes.one_line(one)
         name = f"_{name}" if name.startswith("%") else name or "(no name)"
         while name in taken or name in reserved:
             name = free_id(name, taken) if name in taken else f"{name}~2"
@@ -548,7 +540,7 @@ def dot_names(ids: Iterable[str], reserved: Container[str] = ()) -> dict[str, st
 # --- boxes and frames -----------------------------------------------------------------------------
 
 
-def box_attributes(node: GraphNode, name: str, options: PictureOptions) -> dict[str, str]:
+def box_attributes(node: GraphNode, name: str, options: boxes.PictureOptions) -> dict[str, str]:
     """Return the attributes of a box that is called `name` in DOT."""
     style, state = style_of(node.kind), state_of(node.attrs.get("state", ""))
     palette = options.palette
@@ -573,7 +565,7 @@ def box_attributes(node: GraphNode, name: str, options: PictureOptions) -> dict[
     return attributes
 
 
-def frame_attributes(group: GraphGroup, name: str, options: PictureOptions) -> dict[str, str]:
+def frame_attributes(group: GraphGroup, name: str, options: boxes.PictureOptions) -> dict[str, str]:
     """Return the attributes of a frame that is called `name` in DOT."""
     state = state_of(group.attrs.get("state", ""))
     palette, kind = options.palette, str(group.attrs.get("kind", "call"))
@@ -599,21 +591,21 @@ def _outline(style: theme.Style, state: theme.State | None) -> str:
     return ",".join(filter(None, words))
 
 
-def _tooltip(node: GraphNode, options: PictureOptions) -> str:
+def _tooltip(node: GraphNode, options: boxes.PictureOptions) -> str:
     if not options.show_shapes:
         attrs = {k: v for k, v in node.attrs.items() if k not in ("input_shapes", "output_shapes")}
         node = dataclasses.replace(node, attrs=attrs)
-    return tooltip(node)
+    return boxes.tooltip(node)
 
 
 # --- arrows ---------------------------------------------------------------------------------------
 
 
-def arrow_attributes(edge: GraphEdge, number: int, options: PictureOptions) -> dict[str, str]:
+def arrow_attributes(edge: GraphEdge, number: int, options: boxes.PictureOptions) -> dict[str, str]:
     """Return the attributes of an arrow."""
     palette = options.palette
     attributes = {"id": f"edge-{number}"}
-    label, role = one_line(edge.label), str(edge.attrs.get("role", ""))
+    label, role = boxes.one_line(edge.label), str(edge.attrs.get("role", ""))
     if role in ROLES:
         kind, line = ROLES[role]
         attributes |= {"style": line, "color": palette.line(style_of(kind).hue)}
@@ -624,7 +616,7 @@ def arrow_attributes(edge: GraphEdge, number: int, options: PictureOptions) -> d
         attributes["penwidth"] = HEAVY if state.heavy else PLAIN
         attributes |= {"style": "dashed"} if state.dashed else {}
         label = " ".join(
-            filter(None, [label, state.glyph, one_line(str(edge.attrs.get("note", "")))])
+            filter(None, [label, state.glyph, boxes.one_line(str(edge.attrs.get("note", "")))])
         )
     if label:
         attributes["label"] = f" {label} "
@@ -642,7 +634,7 @@ def quoted(text: str) -> str:
     >>> print(quoted('say "a\\b"'))
     "say \"a\\b\""
     """
-    escaped = one_line(text).replace("\\", "\\\\").replace('"', '\\"')
+    escaped = boxes.one_line(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 

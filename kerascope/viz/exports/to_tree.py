@@ -21,14 +21,8 @@ from kerascope.engine.arguments import to_list
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, DtypeError
 from kerascope.viz.boxes import one_line
+from kerascope.viz.extract import op_facts
 from kerascope.viz.extract.layers import shapes_text
-from kerascope.viz.extract.op_facts import (
-    kind_of_leaf,
-    leaf_label,
-    leaf_of_name,
-    op_detail,
-    own_name,
-)
 
 # Levels after which a tree goes on at the left margin.
 DEEPEST = 16
@@ -204,7 +198,7 @@ class _Tree:
             self.lines.append((f"{start} … see below", right))
             return []
         self._printed.add(apply)
-        detail = op_detail(apply)
+        detail = op_facts.op_detail(apply)
         self.lines.append((f"{start} ({detail})" if detail else start, right))
         if isinstance(apply.op, Scan):
             self._loops.append(apply)
@@ -253,14 +247,18 @@ class _Tree:
         if not self._names:
             return f"{apply.op.name}{output}"
         name = one_line(apply.name) + output
-        return name if leaf_of_name(apply) == apply.op.name else f"{name} = {apply.op.name}"
+        return (
+            name if op_facts.leaf_of_name(apply) == apply.op.name else f"{name} = {apply.op.name}"
+        )
 
     def _leaf_text(self, x: Tensor) -> str:
         if x in self._stand_ins:
             return self._stand_ins[x]
-        name = one_line(own_name(x))
-        label = one_line(leaf_label(x))
-        return f"{kind_of_leaf(x)} {f'{name} = {label}' if name and name != label else label}"
+        name = one_line(op_facts.own_name(x))
+        label = one_line(op_facts.leaf_label(x))
+        return (
+            f"{op_facts.kind_of_leaf(x)} {f'{name} = {label}' if name and name != label else label}"
+        )
 
 
 def _names_of_inputs(inner: InnerGraph) -> list[str]:

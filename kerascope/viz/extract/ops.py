@@ -33,17 +33,8 @@ from kerascope.engine.network import Network
 from kerascope.engine.node_ids import clean
 from kerascope.errors import ArgumentError, DtypeError, NotBuiltError
 from kerascope.trace.records import counted
+from kerascope.viz.extract import op_facts
 from kerascope.viz.extract.layers import End, GraphBuilder
-from kerascope.viz.extract.op_facts import (
-    frame_attributes,
-    kind_of_leaf,
-    leaf_attributes,
-    leaf_label,
-    leaf_of_name,
-    loop_attributes,
-    op_attributes,
-    own_name,
-)
 from kerascope.viz.extract.op_frames import Frame, Keys, frames_of, keys_of, without_common_keys
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.nesting import Chain, below, chains_of, longest_paths, shared_length
@@ -272,7 +263,7 @@ class OpView(GraphBuilder):
             parent = ids[frame.parent]
             ids[frame] = self.free_id(below(parent, frame.name))
             self.groups[ids[frame]] = GraphGroup(
-                ids[frame], clean(frame.key.name), parent, 0, frame_attributes(frame)
+                ids[frame], clean(frame.key.name), parent, 0, op_facts.frame_attributes(frame)
             )
         return {apply: ids[frame_of.get(apply)] for apply in piece.applies}
 
@@ -283,12 +274,12 @@ class OpView(GraphBuilder):
         inside = []
         for apply in piece.applies:
             group = group_of[apply]
-            box_id = self.free_id(below(group, leaf_of_name(apply)))
+            box_id = self.free_id(below(group, op_facts.leaf_of_name(apply)))
             if isinstance(apply.op, Scan):
                 inside.append(self._add_loop(piece, apply, box_id, group))
                 continue
             self.boxes[box_id] = GraphNode(
-                box_id, clean(apply.op.name), "op", group, 0, op_attributes(apply)
+                box_id, clean(apply.op.name), "op", group, 0, op_facts.op_attributes(apply)
             )
             piece.ends.update((y, End(box_id, i)) for i, y in enumerate(apply.outputs))
         return inside
@@ -298,7 +289,7 @@ class OpView(GraphBuilder):
     ) -> tuple[_Piece, dict[Apply, str]]:
         inner = apply.op.inner.fitted(apply.inputs)  # type: ignore[attr-defined]
         label = clean(apply.op.name)
-        self.groups[box_id] = GraphGroup(box_id, label, group, 0, loop_attributes(apply))
+        self.groups[box_id] = GraphGroup(box_id, label, group, 0, op_facts.loop_attributes(apply))
         step = _Piece(inner.applies, box_id)
         piece.loops[apply] = inner, step
         group_of = self._add_frames(step, without_common_keys(keys_of(inner.applies)))
@@ -316,7 +307,7 @@ class OpView(GraphBuilder):
         """Add the box of what stands inside a loop for something outside."""
         name = x.name.rpartition("/")[2]
         box_id = self.free_id(below(step.group, name))
-        attrs = {**leaf_attributes(x), "input_count": 1, "detail": role}
+        attrs = {**op_facts.leaf_attributes(x), "input_count": 1, "detail": role}
         self.boxes[box_id] = GraphNode(box_id, clean(name), "placeholder", step.group, 0, attrs)
         step.ends[x] = End(box_id, 0)
 
@@ -326,9 +317,11 @@ class OpView(GraphBuilder):
         A constant without a name is called after the box that uses it first.
         """
         if x not in self._whole.ends:
-            kind = kind_of_leaf(x)
-            box_id = self.free_id(own_name(x) or below(user, "constant"))
-            self.boxes[box_id] = GraphNode(box_id, leaf_label(x), kind, "", 0, leaf_attributes(x))
+            kind = op_facts.kind_of_leaf(x)
+            box_id = self.free_id(op_facts.own_name(x) or below(user, "constant"))
+            self.boxes[box_id] = GraphNode(
+                box_id, op_facts.leaf_label(x), kind, "", 0, op_facts.leaf_attributes(x)
+            )
             self._whole.ends[x] = End(box_id, 0)
             if kind != "placeholder":
                 self._free.append(box_id)
@@ -369,7 +362,7 @@ class OpView(GraphBuilder):
         """Add the box of an update, with the edges into it and on to the variable."""
         target = self._leaf(variable)
         box_id = self.free_id(f"{variable.name}/update")
-        attrs = {**leaf_attributes(variable), "class_name": "Update", "parameters": 0}
+        attrs = {**op_facts.leaf_attributes(variable), "class_name": "Update", "parameters": 0}
         attrs["input_count"] = 1
         label = clean(variable.name)
         self.boxes[box_id] = GraphNode(box_id, label, "update", "", 0, attrs)

@@ -29,13 +29,7 @@ from kerascope.viz.boxes import caption_with
 from kerascope.viz.extract.networks import layers_by_path
 from kerascope.viz.graph import Attribute, Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.nesting import Chain, chains_of, items_of, nesting_of, shared_length
-from kerascope.viz.overlays.marking import (
-    edge_with,
-    mark,
-    paths_of_boxes,
-    with_attributes,
-    with_details,
-)
+from kerascope.viz.overlays import marking
 from kerascope.viz.theme import STATES
 
 LONGEST_NOTE = 48
@@ -159,7 +153,10 @@ class _Union:
         nodes = [_compared(before.get(node.id), node) for node in self.after.nodes]
         for node in self.before.nodes:
             if node.id not in self.boxes:
-                group, attrs = self.new_groups[node.group], {**_plain(node), **mark("removed")}
+                group, attrs = (
+                    self.new_groups[node.group],
+                    {**_plain(node), **marking.mark("removed")},
+                )
                 box_id = self.new_ids[node.id]
                 nodes.append(GraphNode(box_id, node.label, node.kind, group, 0, attrs))
         return nodes
@@ -172,7 +169,7 @@ class _Union:
         for group in self.before.groups:
             if group.id not in self.groups:
                 ids = self.new_groups[group.id], self.new_groups[group.parent]
-                attrs = {**group.attrs, **mark("removed")}
+                attrs = {**group.attrs, **marking.mark("removed")}
                 groups.append(replace(group, id=ids[0], parent=ids[1], depth=0, attrs=attrs))
         return groups
 
@@ -186,8 +183,10 @@ class _Union:
         edges = []
         for edge in self.after.edges:
             same = old.get(_place(edge))
-            edges.append(_compared_edge(same.pop(0), edge) if same else edge_with(edge, "added"))
-        left = [edge_with(edge, "removed") for waiting in old.values() for edge in waiting]
+            edges.append(
+                _compared_edge(same.pop(0), edge) if same else marking.edge_with(edge, "added")
+            )
+        left = [marking.edge_with(edge, "removed") for waiting in old.values() for edge in waiting]
         return edges + left
 
 
@@ -202,13 +201,13 @@ def _plain(item: GraphNode | GraphGroup | GraphEdge) -> dict[str, Attribute]:
 def _compared(before: GraphNode | None, after: GraphNode) -> GraphNode:
     attrs = _plain(after)
     if before is None:
-        attrs |= mark("added")
+        attrs |= marking.mark("added")
         return GraphNode(after.id, after.label, after.kind, after.group, after.depth, attrs)
     if before.id != after.id:
         attrs["id_before"] = before.id
     changes = _changes(before, after)
     if changes:
-        attrs |= {**mark("changed", _note(changes)), "changes": _joined(changes)}
+        attrs |= {**marking.mark("changed", _note(changes)), "changes": _joined(changes)}
         if len(_joined(changes)) > LONGEST_NOTE:
             detail = [str(attrs["detail"])] if attrs.get("detail") else []
             attrs["detail"] = "\n".join([*detail, *changes])
@@ -220,13 +219,13 @@ def _compared_group(before: GraphGroup | None, after: GraphGroup) -> GraphGroup:
     attrs = _plain(after)
     changes = []
     if before is None:
-        attrs |= mark("added")
+        attrs |= marking.mark("added")
     elif before.label != after.label and not (has_counted_name(before) and has_counted_name(after)):
         changes.append(f"name {before.label} → {after.label}")
     if before is not None and before.attrs.get("class_name") != after.attrs.get("class_name"):
         changes.append(f"class {before.attrs['class_name']} → {after.attrs['class_name']}")
     if changes:
-        attrs |= {**mark("changed", _note(changes)), "changes": _joined(changes)}
+        attrs |= {**marking.mark("changed", _note(changes)), "changes": _joined(changes)}
     return replace(after, attrs=attrs)
 
 
@@ -234,7 +233,7 @@ def _compared_edge(before: GraphEdge, after: GraphEdge) -> GraphEdge:
     for key in ("shape", "dtype", "connections"):
         pair = before.attrs.get(key), after.attrs.get(key)
         if pair[0] != pair[1]:
-            return edge_with(after, "changed", f"{pair[0]} → {pair[1]}")
+            return marking.edge_with(after, "changed", f"{pair[0]} → {pair[1]}")
     return GraphEdge(after.source, after.target, after.label, _plain(after))
 
 
@@ -792,7 +791,9 @@ def with_weight_changes(graph: Graph, changes: Mapping[str, float]) -> Graph:
     ArgumentError
         The graph shows none of these layers.
     """
-    boxes = {box: changes[path] for box, path in paths_of_boxes(graph).items() if path in changes}
+    boxes = {
+        box: changes[path] for box, path in marking.paths_of_boxes(graph).items() if path in changes
+    }
     if changes and not boxes:
         raise ArgumentError(
             f"with_weight_changes: Graph {graph.name!r} shows none of the layers "
@@ -802,10 +803,10 @@ def with_weight_changes(graph: Graph, changes: Mapping[str, float]) -> Graph:
     details = {box: "weights unchanged" for box, change in boxes.items() if change == 0}
     for box, change in boxes.items():
         if np.isnan(change):
-            marks[box] = mark("nan", "weights not finite")
+            marks[box] = marking.mark("nan", "weights not finite")
         elif np.isinf(change):
-            marks[box] = mark("changed", "weights changed from 0")
+            marks[box] = marking.mark("changed", "weights changed from 0")
         elif change:
             note = f"weights changed by {100 * change:.2g} %"
-            marks[box] = {**mark("changed", note), "weight_change": float(f"{change:.3e}")}
-    return with_attributes(with_details(graph, details), marks)
+            marks[box] = {**marking.mark("changed", note), "weight_change": float(f"{change:.3e}")}
+    return marking.with_attributes(marking.with_details(graph, details), marks)

@@ -22,14 +22,7 @@ from kerascope.trace.statistics import norm_of
 from kerascope.viz.extract.gradients import nothing_kept
 from kerascope.viz.extract.networks import layers_by_path
 from kerascope.viz.graph import Attribute, Graph
-from kerascope.viz.overlays.marking import (
-    known_ids,
-    mark,
-    paths_of_boxes,
-    shown_id,
-    with_attributes,
-    with_details,
-)
+from kerascope.viz.overlays import marking
 
 Name = TypeVar("Name", str, tuple[str, str])
 VANISHING = 1e-7  # of the greatest norm
@@ -70,11 +63,12 @@ def with_gradient_norms(
     >>> with_gradient_norms(graph, {"a": 0.00123}).node("a").attrs["detail"]
     '‖grad‖ 1.2e-03'
     """
-    known = known_ids(graph)
+    known = marking.known_ids(graph)
     shown = {
-        shown_id(graph, call_id, "gradient norms", known): norm for call_id, norm in norms.items()
+        marking.shown_id(graph, call_id, "gradient norms", known): norm
+        for call_id, norm in norms.items()
     }
-    paths = paths_of_boxes(graph)
+    paths = marking.paths_of_boxes(graph)
     of_weights = {box: weights[path] for box, path in paths.items() if path in (weights or {})}  # type: ignore[index]
     details: dict[str, list[str]] = {}
     marks: dict[str, dict[str, Attribute]] = {}
@@ -90,7 +84,7 @@ def with_gradient_norms(
                 " · ".join(filter(None, [f"{words} {number}", verdict]))
             )
             marks.setdefault(box_id, {}).update(_attributes(key, norm, verdict))
-    return with_attributes(with_details(graph, details), marks)
+    return marking.with_attributes(marking.with_details(graph, details), marks)
 
 
 def _verdict(norm: float, greatest: float) -> str:
@@ -101,11 +95,11 @@ def _verdict(norm: float, greatest: float) -> str:
 
 def _attributes(key: str, norm: float, verdict: str) -> dict[str, Attribute]:
     if not np.isfinite(norm):
-        return mark("nan", "gradient not finite")
+        return marking.mark("nan", "gradient not finite")
     rounded: dict[str, Attribute] = {key: float(f"{norm:.3e}")}
     if key != "gradient_norm":
         return rounded
-    return rounded | mark("gradient", f"gradient {verdict}" if verdict else "")
+    return rounded | marking.mark("gradient", f"gradient {verdict}" if verdict else "")
 
 
 # --- from a model ---------------------------------------------------------------------------------

@@ -26,14 +26,7 @@ from kerascope.trace.walking import walk
 from kerascope.viz.boxes import LONGEST_LINE
 from kerascope.viz.extract.networks import nothing_changes
 from kerascope.viz.graph import Attribute, Graph
-from kerascope.viz.overlays.marking import (
-    known_ids,
-    mark,
-    shown_id,
-    with_attributes,
-    with_details,
-    with_progress,
-)
+from kerascope.viz.overlays import marking
 from kerascope.viz.theme import STATES
 
 MOST_NUMBERS = 12
@@ -207,10 +200,10 @@ def with_values(graph: Graph, values: Values) -> Graph:
     DtypeError
         A value is no array of numbers.
     """
-    known, frames = known_ids(graph), dict.fromkeys(group.id for group in graph.groups)
+    known, frames = marking.known_ids(graph), dict.fromkeys(group.id for group in graph.groups)
     shown: dict[str, list[np.ndarray]] = {}
     for call_id, given in values.items():
-        box_id = shown_id(graph, call_id, "with_values", known)
+        box_id = marking.shown_id(graph, call_id, "with_values", known)
         if box_id == call_id or "/" not in call_id[len(box_id) :]:
             arrays = [_numbers(x) for x in given] if isinstance(given, list) else [_numbers(given)]
             if arrays:
@@ -227,7 +220,7 @@ def with_values(graph: Graph, values: Values) -> Graph:
         else:
             details[box_id] = [f"{i}: {text}" if several else text for i, text in enumerate(texts)]
         marks[box_id] = _value_attributes(whole)
-    return with_attributes(with_details(graph, details), marks)
+    return marking.with_attributes(marking.with_details(graph, details), marks)
 
 
 def _value_attributes(statistics: Statistics) -> dict[str, Attribute]:
@@ -236,7 +229,7 @@ def _value_attributes(statistics: Statistics) -> dict[str, Attribute]:
     for name, value in zip(("value_min", "value_mean", "value_max"), found, strict=True):
         if value is not None and np.isfinite(value):
             attrs[name] = float(figure(value))
-    return attrs if statistics.is_sound else {**attrs, **mark("nan")}
+    return attrs if statistics.is_sound else {**attrs, **marking.mark("nan")}
 
 
 # --- from a run -----------------------------------------------------------------------------------
@@ -370,4 +363,4 @@ def at_step(graph: Graph, values: Values, step: int) -> Graph:
     index = int(step) + len(steps) * (step < 0)
     so_far = {name: values[name] for name in steps[: index + 1]}
     current = steps[index] if index < len(steps) else None
-    return with_progress(with_values(graph, so_far), steps[:index], current)
+    return marking.with_progress(with_values(graph, so_far), steps[:index], current)
