@@ -117,11 +117,14 @@ class Stage:
         What the generator returned; None before the end.
     done : bool
         True when the generator has returned.
+    is_drained : bool
+        True when it is run to its end at once: nobody but observers hears of its events.
     """
 
     # A stage is made for every batch, so what it begins with stands here.
     result: Any = None
     done: bool = False
+    is_drained: bool = False
     _started: bool = False
     _inner: Stage | None = None
     _error: BaseException | None = None
@@ -197,7 +200,7 @@ class Stage:
             for event in self:
                 self._tell(event)
             return
-        self._started = True
+        self._started = self.is_drained = True
         resume: Callable[[Any], Any] = self._events.send
         answer: Any = None
         while True:
@@ -282,6 +285,13 @@ class Stage:
 def is_watched() -> bool:
     """Tell whether any observer listens: a compiled road may be taken only if none does."""
     return bool(_watches.get()) and _is_any_open()
+
+
+def only_observer() -> Observer | None:
+    """Return the observer that listens, if it is the only one."""
+    watches = [watch for watch in (ref() for ref in _watches.get()) if watch is not None]
+    observers = [one for watch in watches if not watch.closed for one in watch.observers]
+    return observers[0] if len(observers) == 1 else None
 
 
 def _is_any_open() -> bool:

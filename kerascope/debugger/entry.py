@@ -89,7 +89,7 @@ def leave(session: Session) -> None:
 def begin(frame: FrameType) -> Session:
     """Debug from a line of a program on, to its end; return the session."""
     session = _begun({**frame.f_globals, **frame.f_locals})
-    session.watching.enter_context(observing(session.observe))
+    session.watching.enter_context(observing(session))
     session.ask_at(frame)
     return session
 
@@ -176,7 +176,7 @@ class Debugger(Callback):
         session.model = self.model
         if session.recorder is not None:
             session.recorder.know(self.model)
-        session.watching.enter_context(observing(session.observe))
+        session.watching.enter_context(observing(session))
         session.ask_first()
 
     def on_train_end(self, logs: Any = None) -> None:

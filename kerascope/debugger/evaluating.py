@@ -462,7 +462,7 @@ def _computed(
 
 def _fed(session: Session, t: int) -> dict[Tensor, Any]:
     """Return what was fed at the last call of a function up to a time: arrays, or figures."""
-    for event in reversed(session.tape[: t + 1]):
+    for event in session.tape.back(t):
         if event.kind == "function" and event.ph == BEGIN and event.name in session.functions:
             arrays = value_of_event(event, "inputs") or ()
             tensors = session.functions[event.name].inputs

@@ -22,7 +22,7 @@ from kerascope.debugger.session import Session
 from kerascope.debugger.shell import Shell, completing, number_in
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event, first_time
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
 from kerascope.trace.function_plan import fitted, name_of, slot_of, tensor_of
 from kerascope.trace.history import OF_THE_OUTPUT, value_of_event
 from kerascope.trace.recorder import Recorder
@@ -80,7 +80,7 @@ def _last_given(tape: Tape, name: str, t: int) -> Event | None:
 
     Where that is forgotten, the tape itself has to answer.
     """
-    for event in _backward(tape, t):
+    for event in tape.back(t):
         if event.kind == FORGOTTEN:
             return None
         if _gives(event, name):
@@ -96,7 +96,7 @@ def _origin_of_output(tape: Tape, event: Event, name: str) -> Event:
             f"origin: {name!r} is None here: nothing has come out yet; `r` goes on."
         )
     found = event
-    for earlier in _backward(tape, event.t):
+    for earlier in tape.back(event.t):
         if earlier.ph == BEGIN and earlier.depth <= event.depth:
             break
         if earlier.ph == END and _alone(value_of_event(earlier, *OF_THE_OUTPUT)) is _alone(value):
@@ -106,13 +106,6 @@ def _origin_of_output(tape: Tape, event: Event, name: str) -> Event:
 
 def _alone(value: Any) -> Any:
     return value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
-
-
-def _backward(tape: Tape, t: int) -> Any:
-    """Yield the events from a time back to the first."""
-    while t >= 0:
-        yield tape[t]
-        t = first_time(tape[t]) - 1
 
 
 # --- moving in time -------------------------------------------------------------------------------

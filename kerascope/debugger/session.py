@@ -170,15 +170,33 @@ class Session:
 
     # --- running ----------------------------------------------------------------------------------
 
-    def observe(self, stage: Stage, event: Any) -> None:
+    def __call__(self, stage: Stage, event: Any) -> None:
         """Hear an event of a stage; what `observing` calls."""
         if self._is_paused or self.recorder is None or self.is_detached:
             return
+        if self.recorder.is_behind:
+            self._settle()
         if isinstance(stage.subject, Network):
             self.model = stage.subject
         elif isinstance(stage.subject, Function):
             self.functions[stage.subject.name] = stage.subject
         self.recorder(stage, event)
+
+    def unheard_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
+        """Return what takes the next batches if nothing stops in them, else None."""
+        recorder, stepper = self.recorder, self.stepper
+        if self._is_paused or recorder is None or self.is_detached:
+            return None
+        if stepper.tape is not recorder.tape:
+            return None
+        until = stepper.may_pass(len(recorder.spans))
+        return recorder.journal_of(function, feed, callbacks, until)
+
+    def _settle(self) -> None:
+        """Put the batches on the tape of which nobody heard, and go past them."""
+        if self.recorder is not None and self.recorder.is_behind:
+            self.recorder.settle()
+            self.stepper.pass_unlooked()
 
     def run(self, program: Callable[[], Any], stop_first: bool = True) -> None:
         """Run a program under observation, and ask once more when it has ended.
@@ -199,7 +217,7 @@ class Session:
         Session.current = self
         try:
             with self._interruptible(), self.watching:
-                self.watching.enter_context(observing(self.observe))
+                self.watching.enter_context(observing(self))
                 if stop_first:
                     self.ask_first()
                 program()
@@ -220,6 +238,7 @@ class Session:
         """Ask the prompt at a line of the program, between two events; what `set_trace` does."""
         if self.driver is None or self._is_paused:
             return
+        self._settle()
         stop = Stop(self.stepper.now, Reason.SET_TRACE, None)
         self._standing = stop, frame
         try:
@@ -235,6 +254,7 @@ class Session:
     def end(self) -> None:
         """Tell that the program has ended: the prompt is asked once more."""
         if self.recorder is not None and self.driver is not None and not self.is_over:
+            self._settle()
             self.recorder.close()
             self.driver.finish()
 
@@ -257,6 +277,7 @@ class Session:
         return Failure(self.time_of_failure(), text)
 
     def _ask(self, stop: Stop) -> Any:
+        self._settle()
         try:
             with self.paused():
                 order = self.prompt(stop)
@@ -308,6 +329,8 @@ class Session:
             raise KeyboardInterrupt
         self._was_interrupted_at = len(self.tape)
         self.stepper.interrupt()
+        for journal in self.recorder.journals.values() if self.recorder is not None else ():
+            journal.goes_on = False
 
 
 def _traceback(error: BaseException) -> str:

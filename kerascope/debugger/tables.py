@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -214,8 +213,7 @@ class TableCommands(StoppingCommands):
 
     def _info_counts(self) -> None:
         tape, t = self.session.tape, self._t()
-        now = Counter((e.grain, e.kind) for e in tape[: t + 1] if e.ph != BEGIN)
-        whole = Counter((e.grain, e.kind) for e in tape if e.ph != BEGIN)
+        now, whole = tape.counts(t + 1), tape.counts()
         order = sorted(whole, key=lambda pair: GRAINS.index(pair[0]))
         rows: Rows = [(g, k, str(now[g, k]), str(whole[g, k])) for g, k in order]
         self._say_table(("grain", "kind", "until here", "in all"), rows, "nothing has happened yet")

@@ -284,7 +284,7 @@ class Unattended:
         return page_of_session(self._session, self._events())
 
     def _events(self) -> list[Event]:
-        events: list[Event] = self._session.tape[: self._ended_at]
+        events: list[Event] = self._session.tape.whole()[: self._ended_at]
         return events if self.wanted.grain is None else list(at_grain(events, self.wanted.grain))
 
     def _svg(self) -> str:

@@ -11,6 +11,7 @@ A feed's place is what it must know to go on, in another process, in the middle 
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
 import operator
@@ -18,6 +19,7 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,6 +119,13 @@ class Feed:
     def epoch(self, kept: bool = True, done: int = 0) -> Iterator[Batch]:
         """Yield (size, arrays) for each batch of an epoch of which `done` were there already."""
         raise NotImplementedError(f"{type(self).__name__} does not define epoch")
+
+    def batches_again(self) -> Callable[[int], list[Any]] | None:
+        """Return what gives the arrays of this epoch's batches by their numbers, at any time.
+
+        None if the feed cannot: then who needs them has to copy them.
+        """
+        return None
 
     def facts(self) -> dict[str, Any]:
         """Return what must not differ between two runs on the same data, as plain data."""
@@ -238,6 +247,24 @@ class ArrayFeed(Feed):
         if self.goes_on:
             self._begins = (self._begins + len(batches)) % len(self._batches)
 
+    def batches_again(self) -> Callable[[int], list[Any]] | None:
+        """Return what gives the arrays of this epoch's batches by their numbers, at any time."""
+        if any(type(array) is not np.ndarray for array in self.arrays):
+            return None
+        order = copy(self)  # of this epoch: only its seed is kept
+        order._fetchers = {}
+        return order._batch
+
+    def _batch(self, number: int) -> list[Any]:
+        """Return the arrays of a batch of this epoch; they belong to the caller."""
+        start, end = self._batches[self._begins + number]
+        order = _order_again(self.shuffle, self._rows, self.batch_size, self._order_seed)
+        ids = slice(start, end) if order is None else order[start:end]
+        rows = [array[ids] for array in self.arrays]
+        for place in self._ones_among_weights(order is not None):
+            rows[place] = ones_of(rows[place].shape)
+        return rows + self.flags
+
     def _ones_among_weights(self, is_shuffled: bool) -> list[int]:
         """Return the numbers of the arrays whose rows are ones, but not known ones by themselves.
 
@@ -270,12 +297,20 @@ class ArrayFeed(Feed):
         return [fetch(batch_ids) for fetch in fetchers]
 
     def _index_array(self) -> np.ndarray | None:
-        if not self.shuffle:
-            return None
-        rng = np.random.default_rng(self._order_seed)
-        if self.shuffle == "batch":
-            return batch_shuffle(np.arange(self._rows), self.batch_size, rng)
-        return rng.permutation(self._rows)
+        return _order(self.shuffle, self._rows, self.batch_size, self._order_seed)
+
+
+def _order(shuffle: bool | str, rows: int, batch_size: int, seed: Any) -> np.ndarray | None:
+    """Return in which order the rows of an epoch come; None for that in which they lie."""
+    if not shuffle:
+        return None
+    rng = np.random.default_rng(seed)
+    if shuffle == "batch":
+        return batch_shuffle(np.arange(rows), batch_size, rng)
+    return rng.permutation(rows)
+
+
+_order_again = functools.lru_cache(maxsize=1)(_order)  # of an epoch that is looked at again
 
 
 def _are_ones(array: Any) -> bool:
@@ -313,6 +348,10 @@ class StepFeed(Feed):
         size = int(self.ins[0].shape[0]) if self.ins and not isinstance(self.ins[0], float) else 1
         for _ in range(done, self.steps):
             yield size, self.ins
+
+    def batches_again(self) -> Callable[[int], list[Any]] | None:
+        """Return what gives the arrays of a batch: they are always the same."""
+        return lambda number: self.ins
 
 
 def feed_of(ins: list[Any], batch_size: int | None, steps: int | None, shuffle: bool | str) -> Any:

@@ -32,7 +32,7 @@ from kerascope.configured import plain
 from kerascope.engine.arguments import packed, to_list
 from kerascope.errors import ArgumentError, NumericsWarning
 from kerascope.spellings import habits
-from kerascope.stage import is_watched
+from kerascope.stage import is_watched, only_observer
 
 
 class EpochBegun(NamedTuple):
@@ -163,7 +163,7 @@ def fit_events(
     left out, as long as no observer and no callback wants to hear of batches.
     """
     out_labels = model.metrics_names
-    warned = False
+    losses = LossWatch()
     model.stop_training = False
     callbacks.on_train_begin()
     epoch_logs: dict[str, Any] = {}
@@ -177,19 +177,16 @@ def fit_events(
             resumption.restore()
         yield EpochBegun(epoch)
         epoch_logs = {}
-        is_unheard = unheard and callbacks.only_count_batches and not is_watched()
-        batches = feed.epoch(kept=not is_unheard, done=done)
+        others = UnheardBatches(model, f, feed, callbacks, epoch, losses, unheard)
+        batches = feed.epoch(kept=not others.may_come, done=done)
         if done and model.stop_training:
             batches.close()
-        if is_unheard:
-            warned = _train_unheard(model, f, batches, callbacks, epoch, warned, done)
-        for batch_index, (size, ins_batch) in enumerate(batches, done):
+        for batch_index, (size, ins_batch) in others.left_out_of(batches, done):
             batch_logs = {"batch": batch_index, "size": size}
             callbacks.on_batch_begin(batch_index, batch_logs)
             yield BatchBegun(epoch, batch_index, size, ins_batch)
             outs = yield f.stage(ins_batch)
-            if not warned and not _is_finite(outs[0]):
-                warned = _warn_of_loss(outs[0], epoch, batch_index)
+            losses.look(outs[0], epoch, batch_index)
             batch_logs.update(zip(out_labels, outs, strict=True))
             callbacks.on_batch_end(batch_index, batch_logs)
             yield BatchEnded(epoch, batch_index, outs)
@@ -240,35 +237,91 @@ def _is_count(number: Any) -> bool:
     return is_whole and bool(number >= 1)
 
 
-def _train_unheard(
-    model: Any,
-    f: Function,
-    batches: Generator[Any, None, None],
-    callbacks: CallbackList,
-    epoch: int,
-    warned: bool,
-    done: int = 0,
-) -> bool:
-    """Do what `fit_events` does with the batches of an epoch, if nobody wants to hear of each.
+Numbered = Iterator[tuple[int, tuple[int, list[Any]]]]
+
+
+class HeardInstead(Exception):
+    """A batch of which nobody was to hear has to be done once more, and be heard; `args` has it."""
+
+
+class UnheardBatches:
+    """Does what `fit_events` does with batches of an epoch, if nobody wants to hear of each.
 
     There is no event, no stage and nobody's own callback; so it is faster, and no more than that.
-    Returns whether a warning was given.
+    That is so if nobody watches, and looks at the events; or if the only observer has a method
+    `unheard_batches`. It is asked before each batch that may have to be heard, and gives what
+    computes the next ones and takes note of them as wholes (`trace/journal.py`), or None.
+
+    Parameters
+    ----------
+    model, f, feed, callbacks, epoch, losses, unheard
+        As in `fit_events`.
+
+    Attributes
+    ----------
+    may_come : bool
+        Whether there may be such batches. Then those that are heard must not be kept.
     """
-    out_labels = model.metrics_names
-    averages = callbacks.averages_of(out_labels)
-    for batch_index, (size, ins_batch) in enumerate(batches, done):
-        outs = f(ins_batch)
-        if not warned and not _is_finite(outs[0]):
-            warned = _warn_of_loss(outs[0], epoch, batch_index)
-        if averages is not None:
-            averages.add_all(out_labels, outs, size)
-        else:
-            batch_logs = {"batch": batch_index, "size": size}
-            batch_logs.update(zip(out_labels, outs, strict=True))
-            callbacks.on_batch_end(batch_index, batch_logs)
-        if model.stop_training:
-            batches.close()  # the caller finds no batch left
-    return warned
+
+    def __init__(
+        self,
+        model: Any,
+        f: Function,
+        feed: Any,
+        callbacks: CallbackList,
+        epoch: int,
+        losses: LossWatch,
+        unheard: bool,
+    ) -> None:
+        self.model = model
+        self.callbacks = callbacks
+        self.epoch = epoch
+        self.losses = losses
+        self._f = f
+        self._feed = feed
+        self._is_alone = unheard and not is_watched()
+        self._ask = None if self._is_alone else getattr(only_observer(), "unheard_batches", None)
+        heard_of = callbacks.only_count_batches
+        self.may_come = heard_of and (self._is_alone or self._ask is not None)
+
+    def left_out_of(self, batches: Generator[Any, None, None], done: int) -> Numbered:
+        """Yield the batches that have to be heard; before each, train on those that need not be."""
+        numbered: Numbered = enumerate(batches, done)
+        while True:
+            batch: Any = None
+            if self.may_come:
+                try:
+                    self._train_on(numbered, batches)
+                except HeardInstead as failed:
+                    (batch,) = failed.args
+            batch = batch or next(numbered, None)
+            if batch is None:
+                return
+            yield batch
+
+    def _train_on(self, numbered: Numbered, batches: Generator[Any, None, None]) -> None:
+        """Train on as many batches as need not be heard."""
+        model, callbacks, losses = self.model, self.callbacks, self.losses
+        call: Callable[[list[Any]], Any] = self._f
+        if not self._is_alone:
+            journal = self._ask(self._f, self._feed, callbacks) if self._ask else None
+            if journal is None:
+                return
+            call, numbered = journal.call, journal.quietly(numbered)
+        out_labels = model.metrics_names
+        averages = callbacks.averages_of(out_labels)
+        for batch_index, (size, ins_batch) in numbered:
+            outs = call(ins_batch)
+            if not losses.warned and not _is_finite(outs[0]):
+                losses.look(outs[0], self.epoch, batch_index)
+            if averages is not None:
+                averages.add_all(out_labels, outs, size)
+            else:
+                batch_logs = {"batch": batch_index, "size": size}
+                batch_logs.update(zip(out_labels, outs, strict=True))
+                callbacks.on_batch_end(batch_index, batch_logs)
+            if model.stop_training:
+                batches.close()  # the caller finds no batch left
 
 
 def _is_finite(loss: Any) -> bool:
@@ -278,15 +331,24 @@ def _is_finite(loss: Any) -> bool:
     return bool(np.isfinite(loss))
 
 
-def _warn_of_loss(loss: Any, epoch: int, batch_index: int) -> bool:
-    warn(
-        f"fit: the loss became {loss} in epoch {epoch + 1}, batch {batch_index} (counted from 0). "
-        "The weights are likely "
-        f"spoilt from here on; try a smaller learning rate, clipnorm=1.0, or look for NaN in the "
-        "data.",
-        NumericsWarning,
-    )
-    return True
+class LossWatch:
+    """Warns of the first loss of a run that is no finite number."""
+
+    def __init__(self) -> None:
+        self.warned = False
+
+    def look(self, loss: Any, epoch: int, batch_index: int) -> None:
+        """Look at the loss of a batch."""
+        if self.warned or _is_finite(loss):
+            return
+        self.warned = True
+        warn(
+            f"fit: the loss became {loss} in epoch {epoch + 1}, batch {batch_index} (counted from "
+            "0). The weights are likely "
+            "spoilt from here on; try a smaller learning rate, clipnorm=1.0, or look for NaN in "
+            "the data.",
+            NumericsWarning,
+        )
 
 
 def evaluate_events(

@@ -77,6 +77,7 @@ class EventWriter(ProgramObserver):
         self.describer = self.memory.describer
         self.tape.live = self.describer.live
         self.spans: list[Span] = []
+        self.journals: dict[Function, Any] = {}  # of batches of which nobody heard, by function
         self.script_line: tuple[str, int] | None = None  # that began what is now run again
         self._act = self._phase = ""
         self._depth = 0
@@ -101,6 +102,12 @@ class EventWriter(ProgramObserver):
             self.spans.append((span.kind, span.name, span.where, span.grain, True, *around))
             self._enter(span.kind, span.grain)
         self._depth = len(self.spans)
+
+    def go_on_at(self, t: int, spans: list[Span], act: str, phase: str) -> None:
+        """Tell what comes from a time on, inside of spans that are open then."""
+        self.spans, self._depth = list(spans), len(spans)
+        self._act, self._phase = act, phase
+        self._told.lost = self._told._solid_from = t
 
     # --- telling: what the observers call ---------------------------------------------------------
 

@@ -46,6 +46,7 @@ from typing import Any, NamedTuple
 GRAINS = ("act", "phase", "node", "op", "detail")
 BEGIN, END, INSTANT = "B", "E", "I"
 FORGOTTEN = "forgotten"  # the kind of the event in the place of those that a tape forgot
+UNLOOKED = "unlooked"  # the same of batches that are executed again if somebody asks for them
 
 _KINDS = {
     "act": "build compile function fit epoch batch evaluate predict",
@@ -141,8 +142,8 @@ class Event(NamedTuple):
 
 
 def first_time(event: Event) -> int:
-    """Return the first time for which an event stands: its own, or that of a forgotten stretch."""
-    return int(event.deltas[0].value) if event.kind == FORGOTTEN else event.t
+    """Return the first time for which an event stands: its own, or that of a stretch."""
+    return int(event.deltas[0].value) if event.kind in (FORGOTTEN, UNLOOKED) else event.t
 
 
 # Made of one tuple, in half the time that the constructor by names takes: for the recorder, which

@@ -118,6 +118,10 @@ class Plan:
         Of `tensor_map`.
     masks : dict of str to int
         The slot of the mask that belongs to a key of `tensor_map`.
+    optimizer : Optimizer or None
+        Of the model.
+    params : list of str
+        The names of the weights that it trained when the function was called first.
     inner : list of Path
         For each op the calls inside its node to which it belongs.
     """
@@ -125,6 +129,10 @@ class Plan:
     def __init__(self, function: Function, memory: Memory) -> None:
         self.function = function
         self.facts = memory.facts(function)
+        # The model may be compiled anew; the function keeps what it was made with.
+        model: Any = None if self.facts is None else self.facts.model
+        self.optimizer: Any = getattr(model, "optimizer", None)
+        self.params = [p.name for p in getattr(model, "_collected_trainable_weights", None) or []]
         self.keys: dict[Tensor, str] = {}
         self.masks: dict[str, int] = {}
         self.slots = function.schedule.slots

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from sys import maxsize
 from typing import Any, Protocol
 
-from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event, first_time
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, UNLOOKED, Event, first_time
 
 OF_THE_OUTPUT = ("out", "result")
 
@@ -35,7 +36,7 @@ class History(Protocol):
 
 def begin_of(event: Event, events: History) -> Event | None:
     """Return the begin of the span that an event ends."""
-    for earlier in before(events, event.t):
+    for earlier in before(events, event.t, inside=event.depth):
         if earlier.kind == FORGOTTEN:  # the spans that were open there are known still
             spans: list[Event] = next(d.value for d in earlier.deltas if d.name == "spans")
             if event.depth < len(spans):
@@ -54,12 +55,27 @@ def value_of_span(event: Event, events: History, name: str) -> Any:
     return told
 
 
-def before(events: History, t: int) -> Iterator[Event]:
-    """Yield the events before a time, the last first; of a forgotten stretch its mark, once."""
+def before(events: History, t: int, inside: int = maxsize) -> Iterator[Event]:
+    """Yield the events before a time, the last first; of a forgotten stretch its mark, once.
+
+    Batches that nobody has looked at, and that lie inside of a span of the depth `inside`, are
+    passed over.
+    """
     while t > 0:
-        event = events[t - 1]
+        event = told_at(events, t - 1)
         t = first_time(event)
-        yield event
+        if event.kind != UNLOOKED:
+            yield event
+        elif event.depth <= inside:
+            t = event.t
+            event = events[t]
+            yield event
+
+
+def told_at(events: History, t: int) -> Event:
+    """Return the event of a time as it lies there: of batches that nobody looked at the mark."""
+    told = getattr(events, "told", None)
+    return events[t] if told is None else told(t)
 
 
 # --- landmarks ------------------------------------------------------------------------------------
@@ -86,8 +102,11 @@ class Landmarks:
     def read(self, events: History, t: int) -> None:
         """Take note of the events before a time."""
         while self._next < t:
-            event = events[self._next]
-            self._note(event)
+            event = told_at(events, self._next)
+            if event.kind == UNLOOKED and events[event.t]:  # of such batches the last one counts
+                event = told_at(events, self._next)
+            if event.kind != UNLOOKED:
+                self._note(event)
             self._next = event.t + 1  # behind a forgotten stretch, if it is the mark of one
 
     def _note(self, event: Event) -> None:

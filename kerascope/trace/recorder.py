@@ -54,6 +54,7 @@ from kerascope.trace.event_writer import (
     place_of_failure,
 )
 from kerascope.trace.events import Delta
+from kerascope.trace.journal import EVENTS_AROUND, Journal, Stretch, looked_into, may_be_unheard
 from kerascope.trace.recorder_build import (
     CheckRecorder,
     DepthRecorder,
@@ -100,6 +101,71 @@ class Recorder(EventWriter):
     ArgumentError
         There is no such level.
     """
+
+    def __call__(self, stage: Stage, event: Any) -> None:
+        """Hear an event of a stage; what `observing` calls."""
+        if self._stretch is not None:
+            self.settle()
+        super().__call__(stage, event)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._stretch: Stretch | None = None  # of batches that are under way
+        self.tape.look_into = looked_into
+
+    def close(self) -> None:
+        """End all spans that are open still; call it when the watching is over."""
+        self.settle()
+        super().close()
+
+    # --- batches of which it need not hear --------------------------------------------------------
+
+    def journal_of(
+        self, function: Function, feed: Any, callbacks: Any, until: float
+    ) -> Journal | None:
+        """Return what takes the next batches of a `fit` without hearing of them, up to a time.
+
+        None if it has to hear of the next one: where the events of a call cannot be counted
+        beforehand, or something is told at each batch that is known only when it is heard.
+        """
+        fit = self.observers[-1] if self.observers else None
+        plan, events = self.memory.lengths.get(function, (None, 0))
+        is_known = plan is not None and plan is self.memory.plans.get(function)
+        if not isinstance(fit, FitRecorder) or fit.batch is not None or not is_known:
+            return None
+        if plan.facts is None and self.memory.facts(function) is not None:
+            return None
+        if self.level != "detail" or self.memory.statistics_only or self._waiting:
+            return None
+        if not fit.stage.is_drained:
+            return None
+        if function is not fit.stage.subject.train_function or not may_be_unheard(function):
+            return None
+        self.settle()
+        journal = self.journals.get(function)
+        if journal is None or journal.events_of_a_call != events:
+            journal = self.journals[function] = Journal(self, function, events)
+        first, t = len(journal.rows), len(self.tape)
+        names = names_of_callbacks(callbacks, "on_batch_end")
+        if t + events + EVENTS_AROUND + len(names) > until:
+            return None
+        act, phase, spans = self._act, self._phase, list(self.spans)
+        self._stretch = Stretch(journal, first, spans, act, phase, names, starts=[t])
+        journal.begin(self._stretch, feed, until)
+        return journal
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether batches are under way that are not on the tape yet."""
+        return self._stretch is not None
+
+    def settle(self) -> None:
+        """Put what stands for the batches on the tape; the next event comes behind them."""
+        stretch, self._stretch = self._stretch, None
+        if stretch is not None:
+            stretch.journal.goes_on = False
+            if len(stretch):
+                self.tape.append(stretch.mark(0, len(stretch)))
 
     # --- following stages -------------------------------------------------------------------------
 
@@ -161,7 +227,7 @@ class Recorder(EventWriter):
         names = self.tape.names_at(t)
         if name in names:
             return self.describer.live(names[name])
-        for event in reversed(self.tape[: t + 1]):
+        for event in self.tape.back(t):
             for delta in event.deltas:
                 if getattr(delta.value, "name", None) == name:
                     return self.describer.live(delta.value)
@@ -226,12 +292,18 @@ class FitRecorder(StageRecorder):
 
     def _begin_callbacks(self, *hooks: str) -> None:
         self.begin("callbacks", hooks[-1])
-        callbacks = getattr(self.stage.names.get("callbacks"), "callbacks", ())
-        for hook in hooks:
-            for callback in callbacks:
-                empty = getattr(Callback, hook)
-                if getattr(getattr(callback, hook), "__func__", None) is not empty:
-                    self.tell("callback", f"{type(callback).__name__}.{hook}")
+        for name in names_of_callbacks(self.stage.names.get("callbacks"), *hooks):
+            self.tell("callback", name)
+
+
+def names_of_callbacks(callbacks: Any, *hooks: str) -> list[str]:
+    """Return which callbacks of a list hear of some moments."""
+    return [
+        f"{type(callback).__name__}.{hook}"
+        for hook in hooks
+        for callback in getattr(callbacks, "callbacks", ())
+        if getattr(getattr(callback, hook), "__func__", None) is not getattr(Callback, hook)
+    ]
 
 
 class CallRecorder(StageRecorder):

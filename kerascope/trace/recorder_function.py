@@ -77,6 +77,9 @@ class FunctionRecorder(StageRecorder):
     def started(self) -> None:
         """Begin with what is fed, and tell which variables have been set since the last call."""
         function, memory = self.function, self.memory
+        for journal in self.recorder.journals.values():
+            journal.hand_over()
+        self._began_at = len(self.recorder.tape)
         memory.figures.may_wait = True
         self.old = {u.variable: u.variable.get_value(borrow=True) for u in function.updates}
         self._copies, self._fed = fed_copies(self.stage, function.schedule)
@@ -93,6 +96,7 @@ class FunctionRecorder(StageRecorder):
         begun = self.recorder.began_at() or ("", 0)
         where = Where(FILE, line_of("schedule.start("), "_events", *begun)
         self.recorder.begin("function", function.name, where, (*names, *weights))
+        self._sets = sum(before is not None for *_, before in is_set)
         for (v, _, before), delta in zip(is_set, weights, strict=True):
             if before is not None:
                 (old,) = named(old=memory.payload(before))
@@ -352,6 +356,8 @@ class FunctionRecorder(StageRecorder):
         outs = result if isinstance(result, list) else [result]
         kept = [memory.copied(y) for y in outs]
         self.end_all(outputs=kept, result=kept)
+        events = len(self.recorder.tape) - self._began_at - self._sets
+        memory.lengths[self.function] = (self.plan, events)
         memory.figures.settle(memory.values.values())
         for around in self.observers[-2:-1]:
             around.function_returned(self.function)
@@ -409,12 +415,11 @@ def names_at_start(
         for slot, x in enumerate(plan.function.schedule.inputs)
         if x in plan.keys and slot in copies
     }
-    optimizer: Any = getattr(facts.model, "optimizer", None)
+    optimizer = plan.optimizer
     if facts.losses.get("total_loss") in plan.slots:
         names.update(total_loss=None, loss_list={}, metrics={})
     if getattr(optimizer, "iterations", None) in written:
-        params = [p.name for p in facts.model._collected_trainable_weights]
-        names.update(params=params, grads={}, updates={})
+        names.update(params=list(plan.params), grads={}, updates={})
         if isinstance(getattr(optimizer, "lr", None), Variable):
             names["lr"] = payload(optimizer.lr.get_value(borrow=True))
         names["t"] = int(optimizer.iterations.get_value(borrow=True)) + 1

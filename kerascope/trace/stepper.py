@@ -32,6 +32,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from itertools import count
+from math import inf
 from sys import maxsize
 from typing import Any, Protocol
 
@@ -44,7 +45,7 @@ from kerascope.trace.breakpoints import (
     Watches,
 )
 from kerascope.trace.conditions import Catches, Finding
-from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS, Event, first_time
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS, UNLOOKED, Event, first_time
 from kerascope.trace.expressions import (
     Expression,
     names_of_event,
@@ -52,7 +53,7 @@ from kerascope.trace.expressions import (
     values_named,
     weights_written,
 )
-from kerascope.trace.history import History, before, value_of_span
+from kerascope.trace.history import History, before, told_at, value_of_span
 from kerascope.trace.selectors import ACTS, PHASES, network_depth_of
 from kerascope.trace.tape_memory import told_of
 
@@ -136,9 +137,18 @@ class Plan:
         """Return whether the movement ends at an event."""
         return False
 
+    def passes(self, depth: int) -> float:
+        """Return up to which time it cannot be met inside of spans at a depth."""
+        return -inf if self.backward else inf
+
     def after(self, event: Event) -> Plan:
         """Return the plan that is left when one of several stops was met."""
         return replace(self, count=self.count - 1)
+
+
+def _unless(is_met: bool, plan: Plan) -> float:
+    """Return how far a plan goes on that is met at once, or never, inside of spans."""
+    return -inf if is_met != plan.backward else inf
 
 
 @dataclass(frozen=True)
@@ -146,6 +156,10 @@ class Step(Plan):
     """Any event that is not finer than the grain of rank `rank`."""
 
     rank: int = len(GRAINS)
+
+    def passes(self, depth: int) -> float:
+        """Return up to which time it cannot be met inside of spans at a depth."""
+        return _unless(True, self)
 
     def is_met_by(self, event: Event) -> bool:
         """Return whether the movement ends at an event."""
@@ -168,6 +182,10 @@ class Next(Step):
         if self.backward:
             return event.ph != END and event.depth <= self.depth
         return event.depth < self.depth or (event.depth == self.depth and event.ph != END)
+
+    def passes(self, depth: int) -> float:
+        """Return up to which time it cannot be met inside of spans at a depth."""
+        return _unless(depth <= self.depth, self)
 
     def after(self, event: Event) -> Plan:
         """Return the plan that is left when one of several stops was met."""
@@ -195,6 +213,10 @@ class Return(Plan):
         """Return whether the movement ends at an event."""
         return event.ph == (BEGIN if self.backward else END) and event.depth <= self.depth
 
+    def passes(self, depth: int) -> float:
+        """Return up to which time it cannot be met inside of spans at a depth."""
+        return _unless(depth <= self.depth, self)
+
 
 def return_from(event: Event | None, rank: int, backward: bool = False) -> Plan:
     """Return the plan of `return` from an event.
@@ -220,6 +242,10 @@ class UntilTime(Plan):
         """Return whether the movement ends at an event."""
         return event.t <= self.t if self.backward else event.t >= self.t
 
+    def passes(self, depth: int) -> float:
+        """Return up to which time it cannot be met inside of spans at a depth."""
+        return self.t + 1 if self.backward else self.t - 1
+
 
 @dataclass(frozen=True)
 class GoTo(UntilTime):
@@ -235,6 +261,10 @@ class UntilPhase(Plan):
     def is_met_by(self, event: Event) -> bool:
         """Return whether the movement ends at an event."""
         return event.kind == self.phase and event.ph != END and event.grain in GRAINS[:2]
+
+    def passes(self, depth: int) -> float:
+        """Return up to which time it cannot be met inside of spans at a depth."""
+        return _unless(True, self)
 
 
 @dataclass(frozen=True)
@@ -264,6 +294,10 @@ class UntilDepth(Plan):
         if self.wanted is not None:
             return depth == self.wanted
         return depth is not None and depth != self.left
+
+    def passes(self, depth: int) -> float:
+        """Return up to which time it cannot be met inside of spans at a depth."""
+        return _unless(True, self)
 
 
 # --- where events come from -----------------------------------------------------------------------
@@ -517,12 +551,36 @@ class Stepper:
         source = self.source
         tape = source.tape
         while self._place + 1 < len(tape):
-            event = tape[self._place + 1]
+            event = told_at(tape, self._place + 1)
+            if event.kind == UNLOOKED:
+                if self.may_pass(event.depth) >= event.t:
+                    self._place = event.t
+                    continue
+                event = tape[self._place + 1]
             self._place = event.t  # of a forgotten stretch the last time
             stop = self.should_stop(event)
             if stop is not None:
                 return stop
         return self._at_end() if source.ended else None
+
+    def may_pass(self, depth: int) -> float:
+        """Return up to which time spans at a depth need not be looked into: nothing stops there.
+
+        Backward it is the first such time.
+        """
+        things = (*self.breakpoints, *self.watches)
+        if self._interrupted or len(self.catches) or any(one.enabled for one in things):
+            return inf if self.plan.backward else -inf
+        return self.plan.passes(depth)
+
+    def pass_unlooked(self) -> None:
+        """Go past the batches of which nobody has heard, if it stands before them."""
+        tape = self.source.tape
+        while self._place + 1 < len(tape):
+            event = told_at(tape, self._place + 1)
+            if event.kind != UNLOOKED:
+                return
+            self._place = event.t
 
     def passes(self, event: Event) -> bool:
         """Go on to an event that has just come, if that is quickly seen to be no stop.
@@ -601,7 +659,12 @@ class Stepper:
             place = self._place if here is None else first_time(here)
             if place == 0:
                 break
-            event = self.tape[place - 1]
+            event = told_at(self.tape, place - 1)
+            if event.kind == UNLOOKED:
+                if self.may_pass(event.depth) <= first_time(event):
+                    self._place = first_time(event)
+                    continue
+                event = self.tape[place - 1]
             self._place = event.t
             stop = self.should_stop(event)
             if stop is not None:
@@ -660,7 +723,7 @@ class Stepper:
         if here.grain == "phase" and here.ph == (END if backward else BEGIN):
             return here.depth
         inside = here.depth
-        for event in before(self.tape, here.t):
+        for event in before(self.tape, here.t, inside - 1):
             if event.depth < inside:
                 inside = event.depth
                 if event.grain == "phase":

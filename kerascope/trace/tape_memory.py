@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from kerascope.nested import replaced
-from kerascope.trace.events import BEGIN, FORGOTTEN, INSTANT, Delta, Event, first_time
+from kerascope.trace.events import BEGIN, FORGOTTEN, INSTANT, UNLOOKED, Delta, Event, first_time
 from kerascope.trace.statistics import statistics_of
 from kerascope.trace.tape_names import Scopes
 
@@ -227,7 +227,8 @@ _MADE_IN_PHASES = ("gradients", "get_updates")
 
 def is_of_a_run(event: Event) -> bool:
     """Return whether an event tells of something that ran, not of what was built or compiled."""
-    return event.act not in _MADE_IN_ACTS and event.phase not in _MADE_IN_PHASES
+    is_made = event.act in _MADE_IN_ACTS or event.phase in _MADE_IN_PHASES
+    return not is_made and event.kind != UNLOOKED
 
 
 def what_to_forget(events: Sequence[Event], excess: int) -> tuple[int, Callable[[Event], bool]]:
@@ -246,7 +247,7 @@ def what_to_forget(events: Sequence[Event], excess: int) -> tuple[int, Callable[
 
 
 def _always(event: Event) -> bool:
-    return True
+    return event.kind != UNLOOKED  # such a mark takes next to nothing
 
 
 def forget(events: Iterable[Event], is_to_go: Callable[[Event], bool]) -> list[Event]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kerascope.trace.events import BEGIN, END, FORGOTTEN, Delta, Event
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, UNLOOKED, Delta, Event
 from kerascope.trace.snapshots import REMOVED
 
 GLOBAL_NAMES = ("weights",)
@@ -58,6 +58,8 @@ class Scopes:
         """Move on to the state at one more event."""
         if event.kind == FORGOTTEN:
             self._restore(event)
+            return
+        if event.kind == UNLOOKED:  # the tape has looked at the batch that tells what is new
             return
         self._close_ended()
         if event.ph == BEGIN:

@@ -25,7 +25,7 @@ import numpy as np
 
 from kerascope import edge
 from kerascope.errors import ArgumentError
-from kerascope.trace.events import BEGIN, FORGOTTEN, Event, first_time
+from kerascope.trace.events import BEGIN, FORGOTTEN, UNLOOKED, Event, first_time
 from kerascope.trace.history import Landmarks
 from kerascope.trace.snapshots import same
 from kerascope.trace.statistics import statistics_of
@@ -36,6 +36,7 @@ from kerascope.trace.tape_names import Scopes
 HISTORY = 256 * 2**20  # bytes that a tape holds by default
 CHECKPOINT = 256  # events, at least, between two remembered states of the names
 MOST_CHECKPOINTS = 64
+MOST_LOOKED_AT = 16  # batches that were executed again, and are kept
 COUNTED_TOGETHER = 64  # events; the budget may be exceeded by so many
 BY_KEY = ("tensor_map", "weights", "metrics")  # containers whose keys are names of values
 
@@ -76,8 +77,10 @@ class Tape:
         self._count_at = COUNTED_TOGETHER - 1  # with how many it counts when the next one comes
         self._checkpoints: dict[int, Scopes] = {}
         self._asked = -1
+        self._looked_at: dict[int, Any] = {}  # when batches begin that were executed again
         self.landmarks = Landmarks()
         self.live: Callable[[Any], Any] = _nothing
+        self.look_into: Callable[[Event, int], list[Event]] | None = None
         for event in events:
             self.append(event)
 
@@ -136,6 +139,8 @@ class Tape:
     def _forget(self) -> None:
         """Forget the oldest events, a quarter of what all may take at once."""
         budget, events = self._counted, self._events
+        if events.has_unlooked:
+            self._look_at_last(0, len(self) - 1)
         excess = budget.bytes_of_events - budget.most_for_events * 3 // 4
         number, is_to_go = what_to_forget(events.kept, excess)
         for event in events.kept[:number]:
@@ -165,7 +170,134 @@ class Tape:
         return len(self._events)
 
     def __getitem__(self, t: Any) -> Any:
-        return self._events[t]
+        found = self._events[t]
+        if self._events.has_unlooked:
+            if t.__class__ is slice:
+                self._look_at_ends(t)
+                return self._events[t]
+            if found.kind == UNLOOKED:
+                return self._look(found, found.t if t < 0 else t)
+        return found
+
+    # --- batches of which nobody heard ------------------------------------------------------------
+
+    def told(self, t: int) -> Event:
+        """Return the event of a time as it lies there: of an unlooked stretch the mark."""
+        event: Event = self._events[t]
+        return event
+
+    def whole(self) -> list[Event]:
+        """Return all events, with those of the batches of which nobody heard.
+
+        As many of these as the budget allows, the last ones: so many would have been kept if all
+        had been heard. In the place of the others lies the mark of a forgotten stretch.
+        """
+        looked_at: list[int] = []
+        while (mark := self._last_unlooked()) is not None and not self._budget.has_too_many_events:
+            looked_at.append(self._look_and_keep(mark))
+        last_of_each: list[tuple[int, int]] = []
+        for mark in [e for e in self._events.kept if e.kind == UNLOOKED]:
+            looked_at.append(self._look_and_keep(mark))
+            last_of_each.append((looked_at[-1], mark.t))
+        events = list(self)
+        if last_of_each:
+            times = {t for first, last in last_of_each for t in range(first, last + 1)}
+            events = forget(events, lambda e: e.kind == UNLOOKED or e.t in times)
+        for t in looked_at:
+            self._fold(t)
+        return events
+
+    def _last_unlooked(self) -> Event | None:
+        if not self._events.has_unlooked:
+            return None
+        return next((e for e in reversed(self._events.kept) if e.kind == UNLOOKED), None)
+
+    def _look_and_keep(self, mark: Event) -> int:
+        """Look at the last batch of a mark; return when it begins."""
+        self._look(mark, mark.t, folds=False)
+        return next(e.t for e in self.back(mark.t) if e.kind == "batch" and e.ph == BEGIN)
+
+    def counts(self, stop: int | None = None) -> Counter[tuple[str, str]]:
+        """Return how many events of each grain and kind come before a time; spans count once."""
+        found: Counter[tuple[str, str]] = Counter()
+        for event in self[:stop]:
+            if event.kind == UNLOOKED:
+                stretch, begin, end = event.deltas[1].value
+                found.update(stretch.counts(begin, end))
+            elif event.ph != BEGIN:
+                found[event.grain, event.kind] += 1
+        return found
+
+    def back(self, t: int) -> Iterator[Event]:
+        """Yield the events from a time back to the first; of unlooked batches the last of each.
+
+        What one of them told all of them did.
+        """
+        while t >= 0:
+            event = self._events[t]
+            if event.kind == UNLOOKED:
+                first, event = first_time(event), self._look(event, t)
+                batch = event.depth
+                while event.ph != BEGIN or event.depth > batch:
+                    yield event
+                    event = self._events[event.t - 1]
+                yield event
+                t = min(first, event.t) - 1
+            else:
+                yield event
+                t = first_time(event) - 1
+
+    def _look(self, mark: Event, t: int, folds: bool = True) -> Event:
+        """Put the events of the batch at a time in the place of their mark."""
+        if self.look_into is None:
+            return mark
+        found = self.look_into(mark, t)
+        events = self._events
+        place = events.replace(mark, found)
+        more = len(found) - 1
+        if place < self._next_to_count:
+            if self._counted.limit is not None:
+                self._counted.take(found)
+            self._next_to_count += more
+        self._count_at += more
+        began = next(event.t for event in found if event.kind != UNLOOKED)
+        self._looked_at[began] = mark.deltas[1].value[0]
+        if folds and len(self._looked_at) > MOST_LOOKED_AT:
+            self._fold(next(iter(self._looked_at)))
+        return events[t]
+
+    def _fold(self, t: int) -> None:
+        """Put a mark in the place of the events of a batch: they can be had again."""
+        events = self._events
+        own = self._looked_at.pop(t).mark_of(t)
+        first, last = events.place(t), events.place(own.t)
+        gone = events.kept[first : last + 1]
+        if [event.t for event in gone] != list(range(t, own.t + 1)):
+            return  # some of it is forgotten, or it is a mark again
+        counted = first < self._next_to_count
+        if counted and self._counted.limit is not None:
+            for event in gone:
+                self._counted.let_go(event)
+            self._counted.forget_times(lambda at: t <= at <= own.t)
+        events.put_in_place(first, last, [own])
+        if counted:
+            self._next_to_count -= len(gone) - 1
+        self._count_at -= len(gone) - 1
+
+    def _look_at_ends(self, times: slice) -> None:
+        """Look at the batches in the midst of which a span of time begins or ends."""
+        start, stop, _ = times.indices(len(self))
+        if start < stop:
+            for t, is_within in ((start, first_time), (stop - 1, _time_of)):
+                event = self._events[t]
+                if event.kind == UNLOOKED and is_within(event) != t:
+                    self._look(event, t)
+
+    def _look_at_last(self, begin: int, t: int) -> None:
+        """Look at the last batch, up to a time, of each function that has unlooked ones."""
+        events = self._events
+        for mark in _last_of_each(events.kept[events.place(begin) : events.place(t) + 1]):
+            self._look(mark, mark.t)
 
     def __iter__(self) -> Iterator[Event]:
         if self._next_to_count < len(self._events.kept):
@@ -175,7 +307,7 @@ class Tape:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tape):
             return NotImplemented
-        mine, theirs = self._events.kept, other._events.kept
+        mine, theirs = self.whole(), other.whole()
         return len(mine) == len(theirs) and all(map(_same_event, mine, theirs))
 
     __hash__ = None  # type: ignore[assignment]
@@ -232,11 +364,21 @@ class Tape:
         """Return the events that match all of these patterns: `kind="map.*", name="dense_?"`."""
         asked = {"kind": kind, "name": name, "act": act, "phase": phase, "grain": grain, "ph": ph}
         patterns = [(field, pattern) for field, pattern in asked.items() if pattern is not None]
-        return [
-            event
-            for event in self._events
-            if all(fnmatchcase(getattr(event, field), pattern) for field, pattern in patterns)
-        ]
+
+        def matches(event: Event, has_a_number: bool = False) -> bool:
+            return all(
+                fnmatchcase(getattr(event, field), pattern)
+                for field, pattern in patterns
+                if not (has_a_number and field == "name")
+            )
+
+        events: Iterable[Event] = self
+        for mark in _last_of_each(self):
+            one = self.look_into(mark, mark.t) if self.look_into is not None else ()
+            if any(matches(event, event.kind == "batch") for event in one):
+                events = self.whole()
+                break
+        return [event for event in events if event.kind != UNLOOKED and matches(event)]
 
     def names_at(self, t: int) -> dict[str, Any]:
         """Return the names at a time: containers as copies, arrays as they are kept.
@@ -255,18 +397,23 @@ class Tape:
     def _scopes_at(self, t: int) -> Scopes:
         if not 0 <= t < len(self):
             raise ArgumentError(f"tape: there is no t={t}; it goes from 0 to {len(self) - 1}.")
-        if self._events[t].t != t:
+        if self[t].t != t:
             raise ArgumentError(f"t={t}: {told_of(self._events[t])}.")
         times = sorted(self._checkpoints)
         place = bisect_right(times, t)
         begin = times[place - 1] + 1 if place else 0
         scopes = self._checkpoints[begin - 1].copy() if begin else Scopes()
-        apart = max(CHECKPOINT, len(self) // MOST_CHECKPOINTS)
+        if self._events.has_unlooked:
+            self._look_at_last(begin, t)
+        apart, is_exact = max(CHECKPOINT, len(self) // MOST_CHECKPOINTS), True
         events, first, last = self._events.kept, self._events.place(begin), self._events.place(t)
         marks = self._events.marks_between(first, last)
         for place in range(marks[-1] if marks else first, last + 1):
+            if events[place].kind == UNLOOKED:  # what it would tell, a later batch tells
+                is_exact = False
+                continue
             scopes.feed(events[place])
-            if place % apart == 0:
+            if is_exact and place % apart == 0:
                 self._remember(events[place].t, scopes)
         self._checkpoints.pop(self._asked, None)  # a walk goes on from where it was asked last
         self._asked = t if t not in self._checkpoints else -1
@@ -299,7 +446,7 @@ class Tape:
             What lies before is forgotten, and it was not produced later.
         """
         last = len(self) - 1 if t is None else min(t, len(self) - 1)
-        for event in reversed(self._events[: last + 1]):
+        for event in self.back(last):
             if _produces(event, name):
                 return event
             if event.kind == FORGOTTEN:
@@ -308,17 +455,17 @@ class Tape:
 
     def diff(self, other: Tape) -> Difference:
         """Return where another tape first differs from this one, and how much of it does."""
-        return difference(self._events.kept, other._events.kept)
+        return difference(*both_whole(self, other))
 
     def to_table(self, start: int = 0, stop: int | None = None) -> list[dict[str, Any]]:
         """Return a row for each event, with texts for values: what a notebook shows."""
-        return [_row(event) for event in self._events[start:stop]]
+        return [_row(event) for event in self.whole()[slice(start, stop)]]
 
     # --- files ------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the events as lines of JSON, and their arrays into a `.npz` file beside it."""
-        write_events(self._events.kept, path)
+        write_events(self.whole(), path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], history: int | None = HISTORY) -> Tape:
@@ -334,6 +481,28 @@ class Tape:
 
 def _nothing(what: Any) -> None:
     return None
+
+
+def _last_of_each(events: Iterable[Event]) -> list[Event]:
+    """Return the last mark of each function that has batches of which nobody heard."""
+    marks = [event for event in events if event.kind == UNLOOKED]
+    return list({mark.deltas[1].value[0].journal: mark for mark in marks}.values())
+
+
+def both_whole(one: Tape, other: Tape, last: int | None = None) -> tuple[list[Event], list[Event]]:
+    """Return the events of two tapes up to a time; batches that both have are left out."""
+    if _unlooked(one) == _unlooked(other):
+        mine, theirs = one[:last], other[:last]
+        return [e for e in mine if e.kind != UNLOOKED], [e for e in theirs if e.kind != UNLOOKED]
+    return one.whole()[:last], other.whole()[:last]
+
+
+def _unlooked(tape: Tape) -> list[Any]:
+    return [(event.t, *event.deltas[1].value) for event in tape if event.kind == UNLOOKED]
+
+
+def _time_of(event: Event) -> int:
+    return event.t
 
 
 def _produces(event: Event, name: str) -> bool:
@@ -413,6 +582,7 @@ class EventList:
     def __init__(self) -> None:
         self.kept: list[Event] = []
         self.lost = 0
+        self.has_unlooked = False
         self._solid_from = 0  # from this time on nothing is lost
 
     def append(self, event: Event) -> None:
@@ -420,12 +590,13 @@ class EventList:
         kept = self.kept
         if event.t != len(kept) + self.lost:
             self._check_mark(event)
+            self.has_unlooked = self.has_unlooked or event.kind == UNLOOKED
             self._solid_from, self.lost = event.t, event.t - len(kept)
         kept.append(event)
 
     def _check_mark(self, event: Event) -> None:
         expected = len(self)
-        if event.kind != FORGOTTEN or first_time(event) != expected:
+        if event.kind not in (FORGOTTEN, UNLOOKED) or first_time(event) != expected:
             raise ArgumentError(f"tape: event of t={event.t}; expected t={expected}.")
 
     def __len__(self) -> int:
@@ -461,6 +632,19 @@ class EventList:
     def put(self, event: Event) -> None:
         """Put an event in the place of that of the same time."""
         self.kept[self.place(event.t)] = event
+
+    def replace(self, mark: Event, events: list[Event]) -> int:
+        """Put events in the place of the mark that stands for them; return that place."""
+        place = self.place(mark.t)
+        self.put_in_place(place, place, events)
+        return place
+
+    def put_in_place(self, first: int, last: int, events: list[Event]) -> None:
+        """Put events in the places from one to another, both included."""
+        lost = self.lost + last + 1 - first - len(events)
+        solid_from = max(self._solid_from, events[-1].t)
+        self.has_unlooked = self.has_unlooked or any(e.kind == UNLOOKED for e in events)
+        self.lost, self._solid_from, self.kept[first : last + 1] = lost, solid_from, events
 
     def forget(self, number: int, is_to_go: Callable[[Event], bool]) -> list[Event]:
         """Put marks in the place of those of the first events that are to go; return the marks."""

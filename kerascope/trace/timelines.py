@@ -33,7 +33,7 @@ from kerascope.trace.recorder import Recorder
 from kerascope.trace.recorder_function import FunctionRecorder
 from kerascope.trace.snapshots import same
 from kerascope.trace.tape_memory import told_of, without_arrays
-from kerascope.trace.tape_store import Difference, Tape, difference
+from kerascope.trace.tape_store import Difference, Tape, both_whole, difference
 
 
 class Override(NamedTuple):
@@ -161,7 +161,7 @@ class Timelines:
         """
         tapes = self.get(one, "diff").tape, self.get(other, "diff").tape
         last = min(map(len, tapes))
-        return TimelineDifference(one, other, difference(tapes[0][:last], tapes[1][:last]))
+        return TimelineDifference(one, other, difference(*both_whole(*tapes, last)))
 
 
 class TimelineDifference(NamedTuple):

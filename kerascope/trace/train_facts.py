@@ -234,8 +234,12 @@ class Memory:
     swept_of : dict of Function to dict of Apply to Apply
         For the ops of a gradient the op whose derivative they are.
     loss_terms : dict of Model to list of LossTerm
+    lengths : dict of Function to (Plan, int)
+        How many events its last call had, without those that told of variables that were set.
     values : dict of Variable to array
         The last value of each variable that was told.
+    handed_over : dict of Variable to Journal
+        Of variables whose last value nobody has borrowed: who has seen it.
     seen_layers : set of Layer
     told_ops : set of Tensor
         Outputs of the ops that were told when they were made.
@@ -249,10 +253,14 @@ class Memory:
             weakref.WeakKeyDictionary()
         )
         self.plans: weakref.WeakKeyDictionary[Function, Any] = weakref.WeakKeyDictionary()
+        self.lengths: weakref.WeakKeyDictionary[Function, tuple[Any, int]] = (
+            weakref.WeakKeyDictionary()
+        )
         self.loss_terms: weakref.WeakKeyDictionary[Any, list[LossTerm]] = (
             weakref.WeakKeyDictionary()
         )
         self.values: weakref.WeakKeyDictionary[Variable, np.ndarray] = weakref.WeakKeyDictionary()
+        self.handed_over: weakref.WeakKeyDictionary[Variable, Any] = weakref.WeakKeyDictionary()
         self.seen_layers: weakref.WeakSet[Any] = weakref.WeakSet()
         self.told_ops: weakref.WeakSet[Tensor] = weakref.WeakSet()
         self._models: list[weakref.ref[Any]] = []

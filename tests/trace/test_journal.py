@@ -1,0 +1,312 @@
+"""Batches of which nobody heard are told, when somebody asks, as if all had been heard."""
+
+import contextlib
+import itertools
+
+import numpy as np
+import pytest
+
+from kerascope import backend as K
+from kerascope.callbacks import Callback, LambdaCallback, LearningRateScheduler
+from kerascope.debugger.session import Session
+from kerascope.layers import LSTM, BatchNormalization, Dense, Dropout, Input
+from kerascope.models import Model, Sequential
+from kerascope.trace import journal as journals
+from kerascope.trace.events import BEGIN, FORGOTTEN, UNLOOKED
+from kerascope.trace.snapshots import same
+from kerascope.trace.stepper import Reason
+from kerascope.utils import set_random_seed
+
+X = np.random.default_rng(0).normal(size=(40, 5)).astype("float32")
+Y = (X[:, :1] > 0).astype("float32")
+
+
+class Whole(Session):
+    """A session that hears of every batch."""
+
+    unheard_batches = None
+
+
+def debugged(program, kind=Session, stops=()):
+    """Return a session that let a program run to its end; `stops` answer the first prompts."""
+    orders = iter(stops)
+
+    def ask(stop):
+        order = next(orders, None)
+        if order is not None:
+            return order
+        return None if stop.reason is Reason.END else lambda stepper: stepper.continue_()
+
+    set_random_seed(7)
+    K.clear_session()
+    session = kind(ask)
+    session.run(program)
+    if session.error is not None and not isinstance(session.error, ArithmeticError):
+        raise session.error
+    return session
+
+
+def marks_of(session):
+    return [event for event in session.tape if event.kind == UNLOOKED]
+
+
+def plain():
+    model = Sequential([Dense(4, activation="relu", input_shape=(5,)), Dense(1)])
+    model.compile("sgd", "mse")
+    model.fit(X, Y, batch_size=8, epochs=3, verbose=0)
+    return model
+
+
+def with_random_ops_and_moments():
+    layers = [Dense(4, input_shape=(5,)), Dropout(0.5), BatchNormalization(), Dense(1)]
+    model = Sequential(layers)
+    model.compile("adam", "mse", metrics=["mae"])
+    model.fit(X, Y, batch_size=16, epochs=3, verbose=0)
+
+
+def in_order_with_weights():
+    model = Sequential([Dense(1, input_shape=(5,))])
+    model.compile("rmsprop", "mse")
+    weights = np.linspace(0, 1, 40).astype("float32")
+    model.fit(X, Y, batch_size=8, epochs=2, verbose=0, shuffle=False, sample_weight=weights)
+    model.fit(X, Y, batch_size=8, epochs=1, verbose=0, shuffle="batch")
+
+
+def stateful():
+    model = Sequential([LSTM(3, stateful=True, batch_input_shape=(8, 1, 5)), Dense(1)])
+    model.compile("sgd", "mse")
+    rows = X.reshape(40, 1, 5)
+    model.fit(rows, Y, batch_size=8, epochs=2, verbose=0, shuffle=False)
+    model.reset_states()
+    model.fit(rows, Y, batch_size=8, epochs=1, verbose=0, shuffle=False)
+
+
+def with_schedules_and_set_weights():
+    model = Sequential([Dense(3, input_shape=(5,)), Dense(1)])
+    model.compile("sgd", "mse")
+
+    def halve(epoch, logs=None):
+        model.layers[0].set_weights([w / 2 for w in model.layers[0].get_weights()])
+
+    told = [LearningRateScheduler(lambda epoch: 0.1 / (epoch + 1))]
+    told.append(LambdaCallback(on_epoch_end=halve))
+    model.fit(X, Y, batch_size=8, epochs=4, verbose=0, callbacks=told)
+    K.set_value(model.optimizer.lr, 0.01)
+    model.fit(X, Y, batch_size=8, epochs=2, verbose=0)
+
+
+def with_validation_and_predictions():
+    model = Sequential([Dense(3, input_shape=(5,)), BatchNormalization(), Dense(1)])
+    model.compile("sgd", "mse")
+    model.fit(X, Y, batch_size=8, epochs=3, verbose=0, validation_data=(X[:9], Y[:9]))
+    model.predict(X[:3])
+    model.evaluate(X, Y, verbose=0)
+    model.fit(X, Y, batch_size=8, epochs=1, verbose=0)
+
+
+def two_models_that_share_weights():
+    a = Input((5,))
+    shared = Dense(3)
+    one, two = Model(a, Dense(1)(shared(a))), Model(a, Dense(1, activation="tanh")(shared(a)))
+    one.compile("sgd", "mse")
+    two.compile("adam", "mse")
+    for _ in range(3):
+        one.fit(X, Y, batch_size=8, epochs=2, verbose=0)
+        two.fit(X, Y, batch_size=8, epochs=2, verbose=0)
+
+
+def recompiled():
+    model = plain()
+    model.layers[0].trainable = False
+    model.compile("adam", "mse")
+    model.fit(X, Y, batch_size=8, epochs=2, verbose=0)
+
+
+def from_a_generator_that_fills_its_buffers_anew():
+    model = Sequential([Dense(3, input_shape=(5,)), Dense(1)])
+    model.compile("sgd", "mse")
+    rows, labels = np.empty((8, 5), "float32"), np.empty((8, 1), "float32")
+
+    def batches():
+        for start in itertools.cycle(range(0, 40, 8)):
+            rows[:], labels[:] = X[start : start + 8], Y[start : start + 8]
+            yield rows, labels
+
+    model.fit_generator(batches(), steps_per_epoch=5, epochs=3, verbose=0)
+
+
+def that_hears_of_batches_itself():
+    model = Sequential([Dense(1, input_shape=(5,))])
+    model.compile("sgd", "mse")
+    shrink = LambdaCallback(on_batch_end=lambda batch, logs: None)
+    model.fit(X, Y, batch_size=8, epochs=2, verbose=0, callbacks=[shrink])
+    model.fit(X, Y, batch_size=8, epochs=2, verbose=0)
+
+
+PROGRAMS = [
+    plain,
+    with_random_ops_and_moments,
+    in_order_with_weights,
+    stateful,
+    with_schedules_and_set_weights,
+    with_validation_and_predictions,
+    two_models_that_share_weights,
+    recompiled,
+    from_a_generator_that_fills_its_buffers_anew,
+    that_hears_of_batches_itself,
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_the_tape_is_that_of_a_session_that_heard_all(program):
+    heard, session = debugged(program, Whole), debugged(program)
+    assert not marks_of(heard)
+    assert marks_of(session)
+    assert len(session.tape) == len(heard.tape)
+    assert session.tape.counts() == heard.tape.counts()
+    wrong = [
+        (one.t, one.kind, one.name)
+        for one, other in zip(heard.tape.whole(), session.tape.whole(), strict=True)
+        if not all(map(same, one, other))
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("program", PROGRAMS[1:7:2], ids=lambda p: p.__name__)
+def test_whatever_time_is_asked_for_in_whatever_order_the_names_are_those_of_then(program, seed):
+    heard, session = debugged(program, Whole), debugged(program)
+    for t in np.random.default_rng(seed).integers(0, len(heard.tape), 12).tolist():
+        assert all(map(same, session.tape[t], heard.tape[t]))
+        assert same(session.tape.names_at(t), heard.tape.names_at(t))
+        mine, theirs = session.tape.spans_at(t), heard.tape.spans_at(t)
+        assert [e.t for e in mine] == [e.t for e in theirs]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_to_look_back_changes_no_weight_and_writes_no_program(program):
+    session = debugged(program)
+    functions = list(session.recorder.journals)
+    variables = [v for f in functions for v in session.recorder.journals[f]._variables]
+    before = [v.get_value() for v in variables]
+    rooms = [v.room for v in variables]
+    programs = [p for f in functions for p in f.programs]
+    for mark in marks_of(session):
+        session.tape.names_at((mark.t + int(mark.deltas[0].value)) // 2)
+    assert all(
+        x.tobytes() == v.get_value().tobytes() for x, v in zip(before, variables, strict=True)
+    )
+    assert all(room is v.room for room, v in zip(rooms, variables, strict=True))
+    assert [p for f in functions for p in f.programs] == programs
+
+
+def test_few_checkpoints_and_folded_batches_tell_the_same(monkeypatch):
+    heard = debugged(with_schedules_and_set_weights, Whole)
+    monkeypatch.setattr(journals, "APART", 3)
+    monkeypatch.setattr(journals, "MOST_APART", 3)
+    monkeypatch.setattr(journals, "HELD", 400)
+    monkeypatch.setattr("kerascope.trace.tape_store.MOST_LOOKED_AT", 2)
+    session = debugged(with_schedules_and_set_weights)
+    begins = [e.t for e in heard.tape if e.kind == "batch" and e.ph == BEGIN]
+    for t in (*begins[::-2], *begins[::3]):
+        assert all(map(same, session.tape[t + 5], heard.tape[t + 5]))
+    assert len(session.tape._events.kept) < len(heard.tape) / 3
+
+
+def test_rows_beyond_the_budget_are_gone_and_that_is_said(monkeypatch):
+    monkeypatch.setattr(journals, "HELD", 100)
+    session = debugged(from_a_generator_that_fills_its_buffers_anew)
+    first = int(marks_of(session)[0].deltas[0].value)
+    with pytest.raises(ValueError, match="its rows are gone"):
+        session.tape.names_at(first)
+
+
+def test_data_that_were_changed_in_place_are_told_not_used():
+    rows = X.copy()
+
+    def program():
+        model = Sequential([Dense(1, input_shape=(5,))])
+        model.compile("sgd", "mse")
+        model.fit(rows, Y, batch_size=8, epochs=3, verbose=0)
+
+    session = debugged(program)
+    rows += 1
+    with pytest.raises(ValueError, match=r"executed again its loss is .* and it was"):
+        session.tape.names_at(marks_of(session)[-1].t)
+
+
+def test_a_batch_that_fails_is_heard():
+    class Trap(Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            self.model.layers[0].bias.room.flags.writeable = True
+
+    def program():
+        model = Sequential([Dense(1, input_shape=(5,))])
+        model.compile("sgd", "mse")
+        bad = np.array([*range(39), 999])
+
+        def batches():
+            for start in range(0, 40, 8):
+                rows = X[start : start + 8]
+                yield (rows if bad[start + 7] < 900 else rows[:, :4]), Y[start : start + 8]
+
+        with contextlib.suppress(ValueError):
+            model.fit_generator(batches(), steps_per_epoch=5, epochs=1, verbose=0)
+
+    heard, session = debugged(program, Whole), debugged(program)
+    mine, theirs = session.tape.whole(), heard.tape.whole()
+    assert [e[:8] for e in mine] == [e[:8] for e in theirs]
+
+
+@pytest.mark.parametrize("t", [900, 1500])
+def test_the_program_waits_at_a_time_in_the_midst_of_batches(t):
+    stops = [lambda stepper: stepper.continue_(), lambda stepper: stepper.goto(t)]
+    seen = []
+
+    def note(stepper):
+        seen.append((stepper.now, len(stepper.tape)))
+        return stepper.continue_()
+
+    debugged(plain, stops=[stops[1], note])
+    assert seen == [(t, t + 1)]
+
+
+def test_ctrl_c_stops_in_the_batch_that_comes_next():
+    seen = []
+
+    def program():
+        model = Sequential([Dense(1, input_shape=(5,))])
+        model.compile("sgd", "mse")
+
+        def batches():
+            for n in itertools.count():
+                if n == 23:
+                    session.interrupt()
+                yield X[:8], Y[:8]
+
+        model.fit_generator(batches(), steps_per_epoch=30, epochs=1, verbose=0, max_queue_size=1)
+
+    def ask(stop):
+        seen.append(stop)
+        return None if stop.reason is Reason.END else lambda stepper: stepper.continue_()
+
+    session = Session(ask)
+    session.run(program)
+    assert session.error is None
+    interrupted = [stop for stop in seen if stop.reason is Reason.INTERRUPT]
+    assert len(interrupted) == 1
+    assert interrupted[0].event.kind == "batch"
+
+
+def test_a_long_run_takes_little_and_any_batch_of_it_is_at_hand():
+    def program():
+        model = Sequential([Dense(4, input_shape=(5,)), Dense(1)])
+        model.compile("sgd", "mse")
+        model.fit(X, Y, batch_size=8, epochs=400, verbose=0)
+
+    session = debugged(program)
+    begins = [e for e in session.tape.filter(kind="epoch", name="epoch 177") if e.ph == BEGIN]
+    session.stepper.goto(begins[0].t + 60)
+    assert session.tape.spans_at(session.stepper.now)[1].name == "epoch 177"
+    assert not any(e.kind == FORGOTTEN for e in session.tape)
+    assert session.tape.held < 30 * 2**20
