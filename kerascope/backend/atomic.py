@@ -40,7 +40,7 @@ import numpy as np
 # --- threads: who may read and who may write variables, and when ----------------------------------
 
 
-MOST_WRITERS = 64  # that are remembered at the same time
+MOST_WRITERS = 512  # that are remembered at the same time
 
 # `(taken,) = map(lock.acquire, WITHOUT_WAITING)` in a `try` takes a lock if it is free, and notes
 # whether it did, with no call in between; so `finally` knows what to release, whatever interrupts.
@@ -83,20 +83,29 @@ class Locks:
                     self.undisturbed.pop(call, None)
         number = self.writes = self.writes + 1
         if len(self._last) > MOST_WRITERS:
-            self._last.clear()
-            self._forgotten = number
+            self._forget_half()
         self._last[ids] = number
+
+    def _forget_half(self) -> None:
+        """Forget the writers that have not written for longest."""
+        by_time = sorted(self._last.items(), key=lambda item: item[1])
+        older, newer = by_time[: len(by_time) // 2], by_time[len(by_time) // 2 :]
+        self._last, self._forgotten = dict(newer), older[-1][1]
 
     def has_changed(self, ids: set[int], since: int) -> bool:
         """Tell whether one of these variables was written since a count.
 
         By another thread, or by this one: by the handler of a signal, or by an op.
         """
+        return bool(self.changed(ids, since))
+
+    def changed(self, ids: Iterable[int], since: int) -> set[int]:
+        """Return which of these variables were written since a count; all if that is forgotten."""
         with self.writing:
-            return since < self._forgotten or any(
-                number > since and not ids.isdisjoint(written)
-                for written, number in self._last.items()
-            )
+            if since < self._forgotten:
+                return set(ids)
+            written = (own for own, number in self._last.items() if number > since)
+            return set().union(*written).intersection(ids)
 
     # --- a process that is forked -----------------------------------------------------------------
 

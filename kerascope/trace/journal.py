@@ -282,8 +282,8 @@ class Journal:
     def set_since(self) -> set[Variable]:
         """Return which variables somebody else has written since the last row."""
         if self._writes != LOCKS.writes and (self._is_in_step or self._has_handed):
-            changed = [v for v in self._variables if LOCKS.has_changed({id(v)}, self._writes)]
-            self._was_set.update(changed)
+            changed = LOCKS.changed(self._ids, self._writes)
+            self._was_set.update(v for v in self._variables if id(v) in changed)
             self._writes = LOCKS.writes
         return self._was_set
 

@@ -310,3 +310,24 @@ def test_a_long_run_takes_little_and_any_batch_of_it_is_at_hand():
     assert session.tape.spans_at(session.stepper.now)[1].name == "epoch 177"
     assert not any(e.kind == FORGOTTEN for e in session.tape)
     assert session.tape.held < 30 * 2**20
+
+
+def test_what_many_others_write_is_not_taken_for_what_is_set_here():
+    def program():
+        others = [K.variable(0.0) for _ in range(1200)]
+        model = Sequential([Dense(1, input_shape=(5,))])
+        model.compile("sgd", "mse")
+
+        def write(epoch, logs=None):
+            for v in others[200 * epoch :][:200]:
+                K.set_value(v, 1.0)
+
+        for v in others:
+            K.set_value(v, 2.0)
+        model.fit(
+            X, Y, batch_size=8, epochs=6, verbose=0, callbacks=[LambdaCallback(on_epoch_end=write)]
+        )
+
+    heard, session = debugged(program, Whole), debugged(program)
+    assert marks_of(session)
+    assert session.tape.counts() == heard.tape.counts()
