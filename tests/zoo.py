@@ -1,14 +1,15 @@
 """Models of every shape that a graph of layers can have.
 
-`ZOO` names a function for each small one, `LARGE_ZOO` for the two large ones, which are made once
-per process. Each names its layers itself, or makes them with `fresh_names`, so it is the same in
-every process.
+`ZOO` names a function for each small one; `THINNED_ZOO` are their names, two thirds of them marked
+`slow`; `LARGE_ZOO` is for the two large ones, which are made once per process. Each names its
+layers itself, or makes them with `fresh_names`, so it is the same in every process.
 """
 
 from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+from thinned import thinned
 
 from kerascope import backend as K
 from kerascope.applications import InceptionV3, ResNet50
@@ -281,6 +282,8 @@ ZOO: dict[str, Callable[[], Model]] = {
         subclassed_inside,
     )
 }
+# For a test of each model that takes longer than it takes to make the model.
+THINNED_ZOO = thinned(ZOO, kind=lambda name: "model")
 
 
 @cache

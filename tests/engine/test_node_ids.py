@@ -1,5 +1,5 @@
 import pytest
-from zoo import LARGE_ZOO, ZOO
+from zoo import LARGE_ZOO, THINNED_ZOO, ZOO
 
 from kerascope.engine.input_layer import Input
 from kerascope.engine.model import Model
@@ -9,7 +9,7 @@ from kerascope.layers import Dense
 from kerascope.viz.extract.nodes import node_graph
 
 
-@pytest.fixture(params=ZOO, name="model")
+@pytest.fixture(params=THINNED_ZOO, name="model")
 def model_of_the_zoo(request):
     return ZOO[request.param]()
 

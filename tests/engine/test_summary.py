@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from zoo import ZOO
+from zoo import THINNED_ZOO, ZOO
 
 from kerascope import Input, Model, edge
 from kerascope.engine.costs import Cost
@@ -25,7 +25,7 @@ from kerascope.layers import (
 )
 
 
-@pytest.fixture(params=ZOO, name="model")
+@pytest.fixture(params=THINNED_ZOO, name="model")
 def model_of_the_zoo(request):
     return ZOO[request.param]()
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from zoo import ZOO
+from zoo import THINNED_ZOO, ZOO
 
 from kerascope.backend.function import Function
 from kerascope.backend.graph import Tensor
@@ -176,7 +176,7 @@ def test_both_walks(name, flavour):
     assert (("build_map", "nodes_depths") in compared) == (flavour == "1")
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", THINNED_ZOO)
 def test_every_model(name):
     def work():
         model = ZOO[name]()

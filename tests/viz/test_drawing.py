@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pygraphviz
 import pytest
-from zoo import ZOO
+from zoo import THINNED_ZOO, ZOO
 
 import kerascope as ks
 from kerascope.errors import (
@@ -31,7 +31,7 @@ FIRST_BYTES = {
 }
 
 
-@pytest.fixture(params=ZOO, name="model")
+@pytest.fixture(params=THINNED_ZOO, name="model")
 def model_of_the_zoo(request):
     return ZOO[request.param]()
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from zoo import LARGE_ZOO, ZOO
+from zoo import LARGE_ZOO, THINNED_ZOO, ZOO
 
 from kerascope import backend as K
 from kerascope.engine.model import Model
@@ -8,7 +8,7 @@ from kerascope.layers import LSTM, RNN, Add, Bidirectional, Dense, Input, LSTMCe
 from kerascope.viz.extract.layers import layer_graph
 
 
-@pytest.fixture(params=ZOO, name="model")
+@pytest.fixture(params=THINNED_ZOO, name="model")
 def model_of_the_zoo(request):
     return ZOO[request.param]()
 

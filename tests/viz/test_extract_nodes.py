@@ -1,7 +1,7 @@
 import networkx
 import numpy as np
 import pytest
-from zoo import LARGE_ZOO, ZOO
+from zoo import LARGE_ZOO, THINNED_ZOO, ZOO
 
 from kerascope import backend as K
 from kerascope.engine.model import Model
@@ -12,7 +12,7 @@ from kerascope.viz.extract.networks import graph_model_of
 from kerascope.viz.extract.nodes import node_graph
 
 
-@pytest.fixture(params=ZOO, name="model")
+@pytest.fixture(params=THINNED_ZOO, name="model")
 def model_of_the_zoo(request):
     return ZOO[request.param]()
 

@@ -7,7 +7,7 @@ import pytest
 from document_models import compiled_example
 from holding import holds_for
 from strategies import build, recipes
-from zoo import LARGE_ZOO, ZOO, fresh_names
+from zoo import LARGE_ZOO, THINNED_ZOO, ZOO, fresh_names
 
 from kerascope import backend as K
 from kerascope import optimizers
@@ -201,7 +201,7 @@ def test_an_optimizer_in_keras_2s_way_is_drawn_too():
 # --- every model ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", THINNED_ZOO)
 def test_every_model_of_the_zoo_is_drawn_with_all_that_its_train_function_writes(name):
     model = ZOO[name]()
     model.compile("adam", "mse")

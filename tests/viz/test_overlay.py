@@ -1,6 +1,6 @@
 import pytest
 from effort import growth
-from zoo import ZOO
+from zoo import THINNED_ZOO, ZOO
 
 from kerascope.errors import ArgumentError
 from kerascope.viz.extract.subjects import graph_of
@@ -28,7 +28,7 @@ def structure_of(graph):
     )
 
 
-@pytest.fixture(params=ZOO, name="graph")
+@pytest.fixture(params=THINNED_ZOO, name="graph")
 def graph_of_the_zoo(request):
     return graph_of(ZOO[request.param](), expand_nested=True)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
-from zoo import ZOO
+from zoo import THINNED_ZOO, ZOO
 
 from kerascope import Input, Model, applications
 from kerascope import backend as K
@@ -20,7 +20,7 @@ ALL = {"show_trainable": True, "flops": True, "memory": True}
 MORE_HEADERS = ["Trainable", "Multiply-adds", "Weights", "Activations"]
 
 
-@pytest.fixture(params=ZOO, name="model")
+@pytest.fixture(params=THINNED_ZOO, name="model")
 def model_of_the_zoo(request):
     return ZOO[request.param]()
 

@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from zoo import ZOO
+from zoo import THINNED_ZOO, ZOO
 
 from kerascope.viz import theme
 from kerascope.viz.boxes import PictureOptions
@@ -23,7 +23,7 @@ def box(name, kind="dense", group="", **attrs):
 PAIR = (box("a"), box("b"))
 
 
-@pytest.fixture(params=ZOO, name="graph")
+@pytest.fixture(params=THINNED_ZOO, name="graph")
 def graph_of_the_zoo(request):
     return graph_of(ZOO[request.param](), expand_nested=True)
 

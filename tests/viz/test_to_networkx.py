@@ -7,7 +7,7 @@ import networkx
 import pytest
 from holding import holds_for
 from hypothesis import strategies as st
-from zoo import ZOO
+from zoo import THINNED_ZOO, ZOO
 
 from kerascope.errors import ConfigError, DtypeError
 from kerascope.viz.collapse.blocks import with_blocks
@@ -28,7 +28,7 @@ from kerascope.viz.graph import Graph, GraphEdge, GraphGroup, GraphNode
 from kerascope.viz.kinds import KINDS
 
 
-@pytest.fixture(params=ZOO, name="model")
+@pytest.fixture(params=THINNED_ZOO, name="model")
 def model_of_the_zoo(request):
     return ZOO[request.param]()
 
