@@ -62,8 +62,10 @@ looked up here in the dialect of that version (`import keras` under `kerascope r
 
 {kinds}
 
-Two differences are deliberate everywhere: code that lies in a file (a pickled function, a Lambda's
-bytes) is not run unless you say so, and a configuration that you pass in is never changed.
+Three differences are deliberate everywhere: code that lies in a file (a pickled function, a
+Lambda's bytes) is not run unless you say so; a configuration that you pass in is never changed; and
+an array of floats that is given to an operation takes the type `floatx`, a float16 one too, while
+whole numbers stay as wide as they are.
 
 {totals}
 """

@@ -42,6 +42,7 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
     Parameters
     ----------
     x : Tensor, at least 2 axes, float
+        In dialect "3" of one axis too.
     axis : int
         The axis of the classes.
 
@@ -67,7 +68,7 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
     >>> K.eval(softmax(K.constant([[0.0, 0.0], [1000.0, 0.0]]))).tolist()
     [[0.5, 0.5], [1.0, 0.0]]
     """
-    if K.ndim(x) < 2:
+    if K.ndim(x) < 1 + (not habits().wraps_operations):
         raise ShapeError(
             f"softmax: input has shape {K.int_shape(x)}; expected at least 2 axes. "
             f"Cannot apply softmax to a tensor that is {K.ndim(x)}D: add a batch axis.",
@@ -320,14 +321,17 @@ def tanh_shrink(x: Tensor) -> Tensor:
 @at_once_on_arrays
 def hard_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
     """Return x, or 0 where x lies between minus and plus `threshold`."""
-    return x * K.cast(K.greater(K.abs(x), threshold), K.dtype(x))
+    x = floating(x)
+    return K.switch(K.greater(K.abs(x), threshold), x, K.zeros_like(x))
 
 
 @_registry.register
 @at_once_on_arrays
 def soft_shrink(x: Tensor, threshold: float = 0.5) -> Tensor:
     """Return x brought nearer to 0 by `threshold`, at most to 0 itself."""
-    return K.relu(x - threshold) - K.relu(-x - threshold)
+    x = floating(x)
+    nearer = x - threshold * K.sign(x)
+    return K.switch(K.greater(K.abs(x), threshold), nearer, K.zeros_like(x))
 
 
 @_registry.register

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from keras_reference import keras
 
-from kerascope import activations, constraints, losses, metrics, regularizers
+from kerascope import activations, config, constraints, losses, metrics, ops, regularizers
 from kerascope import backend as K
 
 pytestmark = pytest.mark.usefixtures("answers")
@@ -88,6 +88,25 @@ def test_activation_that_came_with_keras_3_agrees(name, options):
         rtol=5e-5,
         atol=2e-6,
     )
+
+
+@pytest.mark.parametrize("name", ["hard_shrink", "soft_shrink"])
+@pytest.mark.parametrize("home", [keras.activations, keras.ops])
+def test_what_shrinks_agrees_on_what_is_no_number_too(home, name, monkeypatch):
+    monkeypatch.setattr(config, "dialect", "3")
+    x = np.array([np.nan, np.inf, -np.inf, 0.5, -0.5, 0.7, -3], "float32")
+    ours = getattr(activations if home is keras.activations else ops, name)
+    for given in (x, np.array([0, 1, -2], "int32")):
+        found, real = np.asarray(ours(given)), np.asarray(getattr(home, name)(given))
+        np.testing.assert_allclose(found, real, **CLOSE)
+        assert found.dtype == real.dtype
+
+
+def test_softmax_of_one_axis_agrees(monkeypatch):
+    monkeypatch.setattr(config, "dialect", "3")
+    x = np.array([0.1, 3, -1], "float32")
+    found = np.asarray(activations.softmax(x))
+    np.testing.assert_allclose(found, np.asarray(keras.activations.softmax(x)), **CLOSE)
 
 
 def test_sparsemax_agrees_where_keras_3_gives_shares():

@@ -223,6 +223,8 @@ def test_metrics_of_areas_rates_and_correlations_in_fit_log_what_keras_3_logs():
         (lambda: metrics.F1Score().result(), "no result yet.*Call update_state first"),
         (lambda: metrics.R2Score()(CLASSES, CLASSES), r"shape \(30,\); expected"),
         (lambda: metrics.PrecisionAtRecall(1.5), "recall is 1.5; expected 0 to 1"),
+        (lambda: metrics.FalseNegatives(2.0), "FalseNegatives: threshold 2.0; expected 0 to 1"),
+        (lambda: metrics.Precision([0.1, -1]), "Precision: threshold -1.0; expected 0 to 1"),
         (
             lambda: metrics.SpecificityAtSensitivity(0.5, 0),
             "num_thresholds is 0; expected at least 1",

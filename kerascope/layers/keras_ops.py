@@ -573,9 +573,18 @@ def tile(x: Any, repeats: Any) -> Any:
 
 
 @row(NUMPY)
-def repeat(x: Any, repeats: int, axis: int | None = None) -> Any:
-    """Return x with each entry repeated along an axis."""
-    return K.repeat_elements(K.reshape(x, (-1,)) if axis is None else x, repeats, axis or 0)
+def repeat(x: Any, repeats: Any, axis: int | None = None) -> Any:
+    """Return x with each entry along an axis so many times; of several numbers, one for each."""
+    x, axis = (K.reshape(x, (-1,)), 0) if axis is None else (as_tensor(x), axis)
+    size, times = x.shape[axis], np.asarray(repeats)
+    if times.size == 1 and times.ndim < 2:
+        return K.repeat_elements(x, int(times.reshape(())), axis)
+    if times.ndim != 1 or len(times) != size:
+        raise ArgumentError(
+            f"keras.ops.repeat: repeats has shape {times.shape}; expected a number, or one for "
+            f"each of the {size} entries along axis {axis}."
+        )
+    return take(x, np.repeat(np.arange(size), times), axis)
 
 
 @row(NUMPY)

@@ -180,6 +180,12 @@ def scan(
     """
     if xs is None and length is None:
         raise ArgumentError("keras.ops.scan: neither xs nor length says how many steps there are.")
+    sizes = [as_tensor(one).shape[0] for one in flattened(xs)[0]]
+    if len({length, *sizes} - {None}) > 1:
+        raise ArgumentError(
+            f"keras.ops.scan: xs has {sizes} entries, length is {length}; expected one number of "
+            "steps."
+        )
     if not flattened(xs)[0]:
         steps = as_tensor(ops.arange(length))
         return _scanned(lambda carry, _: f(carry, xs), init, steps, reverse)

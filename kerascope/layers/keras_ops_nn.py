@@ -43,18 +43,8 @@ def glu(x: Any, axis: int = -1) -> Any:
     return first * K.sigmoid(second)
 
 
-@row(NN)
-def hard_shrink(x: Any, threshold: float = 0.5) -> Any:
-    """Return x, and 0 where |x| is not above the threshold."""
-    x = floating(x)
-    return x * K.cast(K.greater(K.abs(x), threshold), x.dtype)
-
-
-@row(NN)
-def soft_shrink(x: Any, threshold: float = 0.5) -> Any:
-    """Return x moved towards 0 by the threshold, at most to 0."""
-    x = floating(x)
-    return K.sign(x) * K.maximum(K.abs(x) - threshold, 0)
+hard_shrink = row(NN)(activations.hard_shrink)
+soft_shrink = row(NN)(activations.soft_shrink)
 
 
 @row(NN)

@@ -70,6 +70,13 @@ class _Counting(Metric):
     def __init__(self, thresholds: Any, name: str | None = None, dtype: str | None = None) -> None:
         super().__init__(name, dtype)
         self.thresholds = thresholds
+        given = np.ravel([] if thresholds is None else thresholds)
+        wrong = [float(bound) for bound in given if not 0 <= bound <= 1]
+        if wrong:
+            raise ArgumentError(
+                f"{type(self).__name__}: threshold {wrong[0]}; expected 0 to 1, since predictions "
+                "are probabilities."
+            )
         self.class_id: int | None = None
 
     @property

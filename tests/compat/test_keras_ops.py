@@ -400,6 +400,12 @@ def test_a_choice_and_a_map_are_made_at_run_time() -> None:
         (lambda: ops.split(X, 3, axis=1), "4 entries are no 3 equal parts"),
         (lambda: ops.split(K.placeholder((None, 4)), 2), "size of axis 0 is not known"),
         (lambda: ops.conv(X, X), "input of 2 axes; expected 3 or 4 or 5"),
+        (
+            lambda: ops.repeat(X, [1, 2], axis=1),
+            r"shape \(2,\); expected a number, or one for each",
+        ),
+        (lambda: ops.scan(lambda c, x: (c, x), 0, X, length=9), r"\[3\] entries, length is 9"),
+        (lambda: ops.scan(lambda c, x: (c, c), 0, (X, X[0])), r"\[3, 4\] entries"),
     ],
 )
 def test_what_cannot_be_done_is_said(call: Any, words: str) -> None:

@@ -105,6 +105,10 @@ DIFFERENCES = {
             f"keras.metrics.{name}": _WHOLE_WEIGHTS
             for name in ("BinaryIoU", "IoU", "MeanIoU", "OneHotIoU", "OneHotMeanIoU")
         },
+        **{
+            f"keras.layers.{name}": "a list of one input is refused, as in Keras 2."
+            for name in ("Add", "Average", "Concatenate", "Maximum", "Minimum", "Multiply")
+        },
         "keras.optimizers.schedules.CosineDecayRestarts": "`t_mul` below 1 is refused; in Keras "
         "the rate becomes NaN.",
     },
