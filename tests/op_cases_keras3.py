@@ -59,7 +59,6 @@ MATHEMATICS = [
     *binary(m.LeastMultiple(), lambda x, y: x * y // np.gcd(x, y), counts, smooth=()),
     Case(m.BitwiseInvert(), lambda d: [d.below(9, 4)], lambda x: -x - 1),
     Case(m.ViewAs("int64"), lambda d: [d.below(9, 4)], lambda x: x),
-    share(m.Tan(), lambda x: np.sin(x) / np.cos(x)),
     share(m.Arcsin(), each(math.asin)),
     share(m.Arccos(), each(math.acos)),
     *unary(m.Arctan(), each(math.atan)),

@@ -19,11 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.callbacks.backup_folder import (
-    as_plain,
-    set_state_of_generator,
-    state_of_generator,
-)
+from kerascope.callbacks.backup_folder import as_plain, set_state_of_generator, state_of_generator
 from kerascope.callers import warn
 from kerascope.configured import configured_names
 from kerascope.errors import ConfigError, DataError, DtypeError, KerascopeError

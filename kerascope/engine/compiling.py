@@ -31,11 +31,7 @@ from kerascope.engine.arguments import by_names, distinct_names, to_list
 from kerascope.engine.calling import mask_of
 from kerascope.engine.network import Network
 from kerascope.errors import ArgumentError, DtypeError
-from kerascope.losses.classes import (
-    quotient,
-    takes_class_numbers,
-    wants_targets_like_predictions,
-)
+from kerascope.losses.classes import quotient, takes_class_numbers, wants_targets_like_predictions
 from kerascope.metrics.classes import weights_like
 from kerascope.metrics.functions import accuracy_by_shapes
 from kerascope.registry import did_you_mean

@@ -33,11 +33,7 @@ from functools import singledispatch
 from typing import Any, NamedTuple
 
 from kerascope.backend.graph import Apply, Op, Placeholder, Tensor, applies_in_order
-from kerascope.backend.ops.convolution import (
-    ConvolutionKernelGradient,
-    Convolve,
-    ConvolveBack,
-)
+from kerascope.backend.ops.convolution import ConvolutionKernelGradient, Convolve, ConvolveBack
 from kerascope.backend.ops.linalg import Contraction, Dot, Einsum, MatMul
 from kerascope.backend.ops.scan import Scan
 from kerascope.backend.shapes import Shape, product
@@ -106,12 +102,7 @@ def multiply_adds(op: Op, inputs: Sequence[Any], outputs: Sequence[Any]) -> int 
 
 
 @multiply_adds.register
-def _of_dot(op: Dot, inputs: Sequence[Any], outputs: Sequence[Any]) -> int | None:
-    return product([*outputs[0].shape, inputs[0].shape[-1]])
-
-
-@multiply_adds.register
-def _of_matmul(op: MatMul, inputs: Sequence[Any], outputs: Sequence[Any]) -> int | None:
+def _of_dot(op: Dot | MatMul, inputs: Sequence[Any], outputs: Sequence[Any]) -> int | None:
     return product([*outputs[0].shape, inputs[0].shape[-1]])
 
 

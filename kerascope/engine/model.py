@@ -56,19 +56,8 @@ from kerascope.engine.feeds import (
 from kerascope.engine.input_layer import Input
 from kerascope.engine.network import Network
 from kerascope.engine.pickling import pickle_model, unpickle_model
-from kerascope.engine.training_loop import (
-    TRAINED,
-    evaluate_events,
-    predict_events,
-    train_events,
-)
-from kerascope.errors import (
-    ArgumentError,
-    DataError,
-    NotBuiltError,
-    NotCompiledError,
-    RefusedError,
-)
+from kerascope.engine.training_loop import TRAINED, evaluate_events, predict_events, train_events
+from kerascope.errors import ArgumentError, DataError, NotBuiltError, NotCompiledError, RefusedError
 from kerascope.not_yet import UNCALLED_METHODS
 from kerascope.registry import custom_object_scope, did_you_mean, get_custom_objects
 from kerascope.spellings import changed_habits, habits, translate

@@ -85,12 +85,8 @@ def depths_of_calls(model: HasGraph) -> dict[Node, int]:
     return dict(sorted({**found, **unused}.items(), key=lambda item: -item[1]))
 
 
-def calls_of_layers(model: HasGraph) -> dict[str, list[Node]]:
-    """Return the calls in a model by their layer's name, in the order in which they were made."""
-    return _by_layer(depths_of_calls(model))
-
-
 def _by_layer(depths: Mapping[Node, int]) -> dict[str, list[Node]]:
+    """Return calls by their layer's name, in the order in which they were made."""
     calls: dict[str, list[Node]] = {}
     for node in depths:
         calls.setdefault(node.outbound_layer.name, []).append(node)

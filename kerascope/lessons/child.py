@@ -28,13 +28,7 @@ import kerascope.layers
 import kerascope.models  # noqa: F401
 from kerascope import errors
 from kerascope.lessons.lesson import SESSIONS, lines_of, lines_with_ends
-from kerascope.lessons.sessions import (
-    Start,
-    calm_process,
-    run_session,
-    start_server,
-    start_session,
-)
+from kerascope.lessons.sessions import Start, calm_process, run_session, start_server, start_session
 
 OUT = "out"  # folder that pictures are written to
 

@@ -26,12 +26,7 @@ from kerascope.errors import ArgumentError
 from kerascope.lessons.comparison import FREE
 from kerascope.lessons.lesson import SESSIONS, Block, Chapter, Picture, Prose, lines_with_ends
 from kerascope.lessons.runner import clean, prepare_folder
-from kerascope.lessons.sessions import (
-    PACKAGE_PARENT,
-    calm_environment,
-    run_session,
-    start_session,
-)
+from kerascope.lessons.sessions import PACKAGE_PARENT, calm_environment, run_session, start_session
 from kerascope.lessons.stops import numbered
 
 Cell = dict[str, Any]

@@ -13,15 +13,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from kerascope.errors import UnknownNameError
-from kerascope.lessons.lesson import (
-    SESSIONS,
-    Block,
-    Lesson,
-    Part,
-    Picture,
-    Prose,
-    lines_of,
-)
+from kerascope.lessons.lesson import SESSIONS, Block, Lesson, Part, Picture, Prose, lines_of
 from kerascope.lessons.parser import find_chapter, read_chapter
 from kerascope.lessons.render_html import LESSON_LINK, PREDICT, WIDE, session_command, shown_text
 from kerascope.lessons.stops import numbered

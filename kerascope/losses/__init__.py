@@ -18,11 +18,7 @@ from typing import Any
 from kerascope.losses import classes, functions, structured
 from kerascope.losses.classes import *
 from kerascope.losses.functions import *
-from kerascope.losses.functions import (
-    ALIASES,
-    categorical_generalized_cross_entropy,
-    registry,
-)
+from kerascope.losses.functions import ALIASES, categorical_generalized_cross_entropy, registry
 from kerascope.losses.structured import *
 
 __all__ = [

@@ -17,20 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.errors import (
-    ArgumentError,
-    ConfigError,
-    DataError,
-    KerascopeError,
-    UnavailableError,
-)
+from kerascope.errors import ArgumentError, ConfigError, DataError, KerascopeError, UnavailableError
 from kerascope.files import comes_from_the_system, replacing
-from kerascope.saving.untrusted import (
-    DEEPEST_GROUP,
-    FREE_SIZE,
-    GREATEST_RATIO,
-    MOST_OBJECTS,
-)
+from kerascope.saving.untrusted import DEEPEST_GROUP, FREE_SIZE, GREATEST_RATIO, MOST_OBJECTS
 
 __all__ = ["load_attributes_from_hdf5_group", "save_attributes_to_hdf5_group"]
 

@@ -3,7 +3,7 @@ from zoo import LARGE_ZOO, THINNED_ZOO, ZOO
 
 from kerascope.engine.input_layer import Input
 from kerascope.engine.model import Model
-from kerascope.engine.node_ids import call_ids, calls_in, calls_of_layers, clean
+from kerascope.engine.node_ids import call_ids, calls_in, clean
 from kerascope.errors import ArgumentError, NotBuiltError
 from kerascope.layers import Dense
 from kerascope.viz.extract.nodes import node_graph
@@ -28,7 +28,9 @@ def test_one_walk_says_the_same_as_its_parts(model):
     calls = calls_in(model)
     assert {call.node: call.id for call in calls} == call_ids(model)
     for call in calls:
-        own = calls_of_layers(model)[call.node.outbound_layer.name]
+        layer = call.node.outbound_layer
+        own = [one.node for one in calls if one.node.outbound_layer is layer]
+        own.sort(key=layer.inbound_nodes.index)
         assert (own[call.call], len(own)) == (call.node, call.calls)
         assert call.depth == model.graph_map.nodes_depths[call.node]
 

@@ -152,15 +152,6 @@ class Smooth(Elementwise):
         return [output_grads[0] * self.slope(inputs[0], outputs[0])]
 
 
-class Tan(Smooth):
-    """The tangent of `x`."""
-
-    ufunc = np.tan
-
-    def slope(self, x, y):
-        return 1 + square(y)
-
-
 class Arcsin(Smooth):
     """The angle whose sine is `x`."""
 
