@@ -1,4 +1,7 @@
-"""`keras.datasets.cifar` of Keras 1: one file of CIFAR's batches."""
+"""CIFAR's files: one of their batches is a pickled dictionary of pixels and labels.
+
+`cifar10` and `cifar100` are made of them. Keras 1 has `load_batch` in `keras.datasets.cifar`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from kerascope.datasets import local_files
+from kerascope.datasets.local_files import read_pickled_dict, unreadable
+from kerascope.settings import config
+
+__all__ = ["load_batch"]
 
 
 def load_batch(fpath: str | Path, label_key: str = "labels") -> tuple[np.ndarray, list[int]]:
@@ -21,6 +27,7 @@ def load_batch(fpath: str | Path, label_key: str = "labels") -> tuple[np.ndarray
     Returns
     -------
     images : ndarray, shape (n, 3, 32, 32), uint8
+        Red, green and blue planes, as the file holds them.
     labels : list of int
 
     Raises
@@ -28,5 +35,24 @@ def load_batch(fpath: str | Path, label_key: str = "labels") -> tuple[np.ndarray
     DataError
         The file is missing or cannot be read.
     """
-    images, labels = local_files.load_batch("cifar.load_batch", Path(fpath), label_key)
+    images, labels = batch_in("cifar.load_batch", Path(fpath), label_key)
     return images, labels.ravel().tolist()
+
+
+def batch_in(where: str, path: Path, label_key: str = "labels") -> tuple[np.ndarray, np.ndarray]:
+    """Return the same for who asks, `where`; labels of shape (n, 1), uint8."""
+    batch = read_pickled_dict(where, path)
+    try:
+        images = np.asarray(batch[b"data"], np.uint8).reshape(-1, 3, 32, 32)
+        labels = np.asarray(batch[label_key.encode()], np.uint8).reshape(len(images), 1)
+    except (KeyError, ValueError, TypeError, OverflowError) as error:
+        expected = f"images of 3x32x32 bytes under 'data' and as many '{label_key}'"
+        raise unreadable(where, path, expected, f"{type(error).__name__}: {error}") from error
+    return images, labels
+
+
+def in_image_data_format(images: np.ndarray) -> np.ndarray:
+    """Move the colours to the last axis if `config.image_data_format` says so."""
+    if config.image_data_format == "channels_last":
+        return images.transpose(0, 2, 3, 1)
+    return images

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kerascope.datasets.local_files import in_image_data_format, load_batch
+from kerascope.datasets.cifar import batch_in, in_image_data_format
 from kerascope.utils.data_utils import get_file
 
 ORIGIN = "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz"
@@ -39,8 +39,8 @@ def load_data() -> tuple[Samples, Samples]:
     """
     where = "cifar10.load_data"
     folder = Path(get_file(FOLDER, ORIGIN, untar=True, file_hash=SHA256))
-    parts = [load_batch(where, folder / f"data_batch_{number}") for number in range(1, 6)]
+    parts = [batch_in(where, folder / f"data_batch_{number}") for number in range(1, 6)]
     x_train = np.concatenate([images for images, _ in parts])
     y_train = np.concatenate([labels for _, labels in parts])
-    x_test, y_test = load_batch(where, folder / "test_batch")
+    x_test, y_test = batch_in(where, folder / "test_batch")
     return (in_image_data_format(x_train), y_train), (in_image_data_format(x_test), y_test)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kerascope.datasets.local_files import in_image_data_format, load_batch
+from kerascope.datasets.cifar import batch_in, in_image_data_format
 from kerascope.errors import ArgumentError
 from kerascope.utils.data_utils import get_file
 
@@ -51,6 +51,6 @@ def load_data(label_mode: str = "fine") -> tuple[Samples, Samples]:
             f"{where}: unknown label_mode; expected 'fine' or 'coarse', got {label_mode!r}."
         )
     folder = Path(get_file(FOLDER, ORIGIN, untar=True, file_hash=SHA256))
-    x_train, y_train = load_batch(where, folder / "train", f"{label_mode}_labels")
-    x_test, y_test = load_batch(where, folder / "test", f"{label_mode}_labels")
+    x_train, y_train = batch_in(where, folder / "train", f"{label_mode}_labels")
+    x_test, y_test = batch_in(where, folder / "test", f"{label_mode}_labels")
     return (in_image_data_format(x_train), y_train), (in_image_data_format(x_test), y_test)
