@@ -239,6 +239,16 @@ class Layer(metaclass=LayerType):
         return f"{type(self).__name__} '{printable(self.name)}'"
 
     @property
+    def compute_dtype(self) -> str:
+        """The type in which the layer computes: `dtype`, as Keras 3 calls it."""
+        return self.dtype
+
+    @property
+    def variable_dtype(self) -> str:
+        """The type of the layer's weights: `dtype`, as what mixes two types is refused."""
+        return self.dtype
+
+    @property
     def trainable(self) -> bool:
         """Whether training changes the weights.
 

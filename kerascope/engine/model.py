@@ -337,7 +337,7 @@ class Model(Network):
         callbacks : list of Callback, optional
         validation_split : float
             Share of the data, taken from the end, that is only evaluated.
-        validation_data : tuple (x, y) or (x, y, sample_weight), optional
+        validation_data : tuple (x, y) or (x, y, sample_weight), generator or Sequence, optional
         shuffle : {True, False, "batch"}
             Anew for each epoch. Default True.
         class_weight : dict of int to float, optional
@@ -402,7 +402,8 @@ class Model(Network):
         callbacks = checked_callbacks(options.callbacks)
         weights = options.sample_weight, options.class_weight
         ins = self._ins_for("train_function", x, y, weights, "fit", makes=False)
-        ins, val_ins = self._with_validation(ins, options.validation_data, options.validation_split)
+        data = options.validation_data
+        ins, val_ins = self._with_validation(ins, data, options.validation_split)
         if callbacks:
             val_ins = training_data.with_own_weights(val_ins, self._first_weight)
         batch_size, steps = options.batch_size, options.validation_steps
@@ -416,7 +417,12 @@ class Model(Network):
             "callbacks": callbacks,
             "unheard": unheard,
         }
-        return (yield from train_events(self, feed, val_feed, **settings, **options.of_the_loop))
+        settings |= options.of_the_loop
+        with ExitStack() as feeds:
+            if makes_batches(data):
+                made = generator_feed(data, steps, self._standardizer(0.0), False, WorkerOptions())
+                val_feed = feeds.enter_context(made)
+            return (yield from train_events(self, feed, val_feed, **settings))
 
     def evaluate(
         self,
@@ -795,7 +801,9 @@ class Model(Network):
     def _with_validation(
         self, ins: list[Any], validation_data: Any, validation_split: float
     ) -> tuple[list[Any], list[Any]]:
-        """Return the arrays to train on and those to evaluate on."""
+        """Return the arrays to train on and those to evaluate on; none, if others make batches."""
+        if makes_batches(validation_data):
+            return ins, []
         if validation_data is not None:
             return ins, self._validation_ins(validation_data)
         if validation_split:

@@ -305,3 +305,11 @@ def test_losses_of_a_call_on_numbers_are_no_part_of_a_model():
     data = np.ones((2, 3))
     assert model.evaluate(data, data, verbose=0) == pytest.approx(0.5 * 6)
     assert pickle.loads(pickle.dumps(layer)).rate == 0.5
+
+
+def test_a_layer_tells_its_type_in_keras_3s_words_too():
+    for dtype in ("float32", "float64"):
+        own = SimpleDense()
+        layer = Dense(2, dtype=dtype)
+        assert (layer.compute_dtype, layer.variable_dtype) == (dtype, dtype)
+        assert own.compute_dtype == config.floatx

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from waiting import wait_until
 
+from kerascope.callbacks import Callback
 from kerascope.engine import keras_loops
 from kerascope.engine.workers import ThreadWorker
 from kerascope.errors import ArgumentError, DataError, DtypeError, KerascopeWarning, WorkerError
@@ -644,6 +645,21 @@ def test_a_sequence_hears_that_a_pass_begins(workers):
     assert source.num_batches == 3
     model().fit(source, epochs=2, verbose=0, shuffle=False, workers=workers, max_queue_size=1)
     assert source.events == ["begin", 0, 1, 2, "end"] * 2
+
+
+@pytest.mark.parametrize("callbacks", [None, [Callback()]])
+def test_arrays_may_be_validated_on_batches_that_somebody_makes(callbacks):
+    def history(data, **options):
+        one = model()
+        arguments = {"epochs": 2, "shuffle": False, "verbose": 0, "callbacks": callbacks}
+        seen = one.fit(X, Y, validation_data=data, **arguments, **options).history
+        return [seen["loss"], seen["val_loss"]]
+
+    expected = history((X, Y))
+    np.testing.assert_allclose(history(Batches()), expected, rtol=1e-5)
+    np.testing.assert_allclose(history(endless(), validation_steps=5), expected, rtol=1e-5)
+    with pytest.raises(DataError, match="the generator ended after 0 of 5 batches"):
+        history(iter([]), validation_steps=5)
 
 
 def test_a_bad_number_of_workers_is_refused_before_training():
