@@ -19,6 +19,7 @@ from kerascope.backend.graph import Constant, Tensor, Variable, leaves
 from kerascope.backend.schedule import Schedule, is_needed
 from kerascope.debugger.places import names_of_failure
 from kerascope.debugger.session import Session
+from kerascope.debugger.source_names import names_of_source
 from kerascope.errors import ArgumentError
 from kerascope.nested import found_in, replaced
 from kerascope.registry import did_you_mean
@@ -60,6 +61,7 @@ LIVES_IN = {
     "forward": "tensor_map depth",
     "compile": "total_loss loss_list",
     "opt.param and update.param": "p g m v new_p",
+    "event:update.pair and event:update.apply": "new_v nv",
     "get_updates": "lr params grads loss updates",
     "train_function": "inputs outputs",
 }
@@ -97,6 +99,9 @@ def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> N
     unheard = written_unheard(session)
     if unheard and "weights" in names:
         names["weights"] = {**names["weights"], **alive(session, unheard)}
+    if stop is not None and stop.event is not None:
+        told = {k: v for k, v in names.items() if v is not session.script_names.get(k)}
+        names = {**names, **names_of_source(session, stop.event, names), **told}
     if session.model is not None:
         names["model"] = session.model
     if stop is not None and session.has_failed and session.time_of_failure() in (None, stop.t):
@@ -365,6 +370,22 @@ def run_statement(
         for name, value in space.items()
         if name != "__builtins__" and (name not in before or before[name] is not value)
     }
+
+
+def deleted_by(text: str) -> list[str]:
+    """Return the names that a Python statement deletes.
+
+    Examples
+    --------
+    >>> deleted_by("del a, b; c = 1")
+    ['a', 'b']
+    """
+    try:
+        statements = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return []
+    targets = [x for one in statements if isinstance(one, ast.Delete) for x in one.targets]
+    return [x.id for x in targets if isinstance(x, ast.Name)]
 
 
 def _with_builtins(names: dict[str, Any]) -> dict[str, Any]:

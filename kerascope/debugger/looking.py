@@ -19,7 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.debugger.evaluating import EXITS, probe, run_statement, value_of, value_with_numbers
+from kerascope.debugger.evaluating import (
+    EXITS,
+    LIVES_IN,
+    deleted_by,
+    probe,
+    run_statement,
+    value_of,
+    value_with_numbers,
+)
 from kerascope.debugger.places import (
     frames_of_failure,
     frames_of_program,
@@ -142,13 +150,27 @@ class LookingCommands(Shell):
         """Run Python over the names at the stop; what it assigns is kept for you.
 
         Usage: !statement
-        The names of the model itself are not changed by it: that is what `set` is for.
+        The names of the model itself are not changed by it: that is what `set` is for. A name of
+        yours hides the model's; `!del NAME` shows that again.
         Example: !total = sum(w.size for w in model.get_weights())
         """
         if not words:
             raise ArgumentError("!: which statement? For example `!x = 3`.")
         made = run_statement(words, self.names(), self.say_value, self.stdout)
+        hidden = [name for name in made if self._is_of_the_model(name)]
         self.own_names.update(made)
+        for name in deleted_by(words):
+            self.own_names.pop(name, None)
+        for name in hidden:
+            self.say(f"{name} is yours from here on; `!del {name}` shows the model's again")
+
+    def _is_of_the_model(self, name: str) -> bool:
+        """Return whether a name that the user assigns hides one of the model's until then."""
+        if name in self.own_names:
+            return False
+        event = self.session.stepper.event
+        told = self.session.tape.names_at(event.t) if event is not None else {}
+        return name in told or any(name in names.split() for names in LIVES_IN.values())
 
     # --- display ----------------------------------------------------------------------------------
 

@@ -22,12 +22,12 @@ from kerascope.debugger.session import Session
 from kerascope.debugger.shell import Shell, completing, number_in
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
-from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS, Event
 from kerascope.trace.function_plan import fitted, name_of, slot_of, tensor_of
 from kerascope.trace.history import OF_THE_OUTPUT, value_of_event
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.records import listed
-from kerascope.trace.selectors import ACTS, PHASES
+from kerascope.trace.selectors import ACTS, FUNCTIONS, PHASES
 from kerascope.trace.stepper import Reason, Recording, Stop
 from kerascope.trace.tape_memory import LEAST_FOR_EVENTS
 from kerascope.trace.tape_store import Tape
@@ -167,13 +167,13 @@ class MovingCommands(Shell):
     def do_until(self, words: str) -> bool:
         """Go on to the next network depth, or to what is named.
 
-        Usage: unt[il] [depth | phase | t=T]
+        Usage: unt[il] [depth | phase | act | function | t=T]
         Example: unt backward
         """
         target, t = target_in(words, "until")
         return self.move(lambda stepper: stepper.until(target, t=t))
 
-    complete_until = complete_unt = complete_ru = completing(*PHASES, *ACTS)
+    complete_until = complete_unt = complete_ru = completing(*PHASES, *ACTS, *FUNCTIONS)
 
     def do_return(self, words: str) -> bool:
         """Go to the end of the enclosing span, and see its value.
@@ -252,6 +252,12 @@ class MovingCommands(Shell):
         is_to_come = int(text) >= len(self.session.tape)
         self._awaited = int(text) if is_to_come else None
         return self.move(lambda stepper: stepper.goto(int(text)))
+
+    def complete_goto(self, text: str, *places: Any) -> list[str]:
+        """Return the times at which acts and phases begin."""
+        tape = self.session.tape
+        begins = (e.t for e in tape if e.ph == BEGIN and e.grain in ("act", "phase"))
+        return [str(t) for t in begins if str(t).startswith(text)]
 
     def say_never_came(self, stop: Stop) -> None:
         """Tell of a time that was to be gone to and never came."""
@@ -341,6 +347,15 @@ class ChangingCommands(Shell):
             )
         new = value_of(found[2], self._names_for_set(found[1]), "set")
         self._change(Override(self._here().t, found[1], new, f"{found[1]} = {found[2]}"), found[1])
+
+    def complete_set(self, text: str, line: str, begin: int, end: int) -> list[str]:
+        """Return settings, grains, or names of what can be set."""
+        before_it = line[:begin].split()
+        if before_it[1:] == ["grain"]:
+            return [grain for grain in GRAINS if grain.startswith(text)]
+        settings = [word for word in (*SETTINGS, "again") if word.startswith(text)]
+        names = self.completedefault(text, line, begin, end)
+        return [*(settings if len(before_it) == 1 else []), *names]
 
     def _names_for_set(self, name: str) -> NamesAtStop:
         """Return the names for the right side of `set x = ...`, where `x` is what is replaced.

@@ -294,7 +294,13 @@ def lines_of_stop(session: Session, stop: Stop, page: Page) -> list[str]:
         lines.append(page.cut(f"   {shown_file(user.user_file)}:{user.user_line}  {made}"))
     lines += _glyph_lines(session, event, page)
     said = f"{stop.word if event.ph in (BEGIN, END) else '  '} {sentence(event)}"
-    lines.append(page.cut(said))
+    name, sign, value = said.partition(" -> " if event.ph == END else ": ")
+    arrow = sign.strip(" :")
+    figures = f"   {arrow} {value}" if arrow else f"      {value}"
+    if sign and cell_len(said) > page.width >= cell_len(figures):
+        lines += [page.cut(name), figures]  # they are what one came for
+    else:
+        lines.append(page.cut(said))
     return lines + [row for line in _reason_lines(stop) for row in page.wrapped(line)]
 
 

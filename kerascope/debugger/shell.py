@@ -245,6 +245,7 @@ NOBODY_TYPES = (
     "%%kdb -c 'b dense_1' -c c -c 'p out' -c detach"
 )
 DELIMITERS = " \t\n,:()[]{}='\"+*!<>"
+YES, NO = ("y", "yes"), ("n", "no")
 NAMED = ("layer.init", "op.create", "weight.create", "op")  # events whose names can be completed
 
 
@@ -502,6 +503,21 @@ class Shell(cmd.Cmd):
             return self.read()
         finally:
             self.prompt = before
+
+    def is_agreed(self, question: str) -> bool:
+        """Ask a question, and return whether the answer is yes.
+
+        Nobody answers in a pipe: there the next line is an answer if it is yes or no, else a
+        command, which waits, and what was asked is done.
+        """
+        is_typed = self.reads_by_input and not self.cmdqueue
+        if not (is_typed or self.cmdqueue) and (line := self._piped()):
+            self.cmdqueue.append(line.rstrip("\r\n"))
+        next_lines = [line.strip().lower() for line in self.cmdqueue[:1]]
+        if is_typed or any(line in ("", *YES, *NO) for line in next_lines):
+            return self.read_with(question).strip().lower() in YES
+        print(f"{question}y", file=self.stdout)
+        return True
 
     def _piped(self) -> str:
         """Return the next line of a pipe; "" at its end, or if it cannot be read."""

@@ -25,13 +25,19 @@ from kerascope.trace.breakpoints import (
     Watches,
 )
 from kerascope.trace.conditions import DEFAULTS
-from kerascope.trace.events import Event
+from kerascope.trace.events import GRAIN_OF, Event
 from kerascope.trace.expressions import OF_THE_EVENT, parse_expression
 from kerascope.trace.history import History, before
 from kerascope.trace.selectors import (
+    ACTS,
+    COUNTED,
     FORWARD_KINDS,
+    LOSS_NAMES,
     NOTHING_KNOWN,
     OP_KINDS,
+    PHASES,
+    SUFFIXES,
+    TIMES,
     WEIGHT_KINDS,
     KnownNames,
     Selector,
@@ -276,6 +282,33 @@ class StoppingCommands(Shell):
             )
         return words
 
+    def complete_break(self, text: str, line: str, begin: int, end: int) -> list[str]:
+        """Return what a selector could go on with: behind `phase:`, `event:`, `dense_2:`, ..."""
+        before_it = line[:begin].split(None, 1)[-1] if " " in line[:begin] else ""
+        known = names_so_far(self.session)
+        prefix = before_it.replace(" ", "").rpartition(",")[2].removesuffix(":")
+        prefix = prefix.rpartition(":")[2] if prefix.startswith(TIMES) else prefix
+        layers = [*known.layers, *dict.fromkeys(x.partition("@")[0] for x in known.layers)]
+        words: dict[str, Iterable[str]] = {
+            "phase": (*PHASES, *ACTS),
+            "event": GRAIN_OF,
+            "op": known.ops,
+            "tensor": (*known.tensors, *LOSS_NAMES),
+            "weight": known.weights,
+            "layer": layers,
+        }
+        if before_it.rstrip().endswith(":"):
+            own = SUFFIXES if prefix in layers else ("ret",)
+            is_time = prefix in ("", *TIMES)
+            found = [*layers, *words] if is_time else words.get(prefix, own)
+        elif "," in before_it:
+            return self.completedefault(text, line, begin, end)
+        else:
+            found = [*layers, *words, *COUNTED, *TIMES]
+        return sorted(word for word in dict.fromkeys(found) if word.startswith(text))
+
+    complete_b = complete_tbreak = complete_break
+
     def say_never_matched(self) -> None:
         """Tell once of each breakpoint and watch for which nothing ever came."""
         stepper, tape = self.session.stepper, self.session.tape
@@ -393,7 +426,7 @@ class StoppingCommands(Shell):
         Usage: cl[ear] [NUMBER ... | SEL | CONDITION]
         Example: clear 1 2
 
-        Without words all of them, after a question.
+        Without words all of them, after a question. In a pipe, a line that is no answer agrees.
         """
         stepper = self.session.stepper
         names = [name for name in words.replace(",", " ").split() if name]
@@ -402,7 +435,7 @@ class StoppingCommands(Shell):
             for condition in stepper.catches.remove(*names):
                 self.say(f"Deleted catch {condition}")
             return
-        if not names and self.read_with("Clear all breaks? ").strip().lower() not in ("y", "yes"):
+        if not names and not self.is_agreed("Clear all breaks? "):
             return
         breakpoints = stepper.breakpoints
         same = [(breakpoints, b.number) for b in breakpoints if b.selector.text == words.strip()]

@@ -54,7 +54,7 @@ from kerascope.trace.expressions import (
     weights_written,
 )
 from kerascope.trace.history import History, before, told_at, value_of_span
-from kerascope.trace.selectors import ACTS, PHASES, network_depth_of
+from kerascope.trace.selectors import ACTS, FUNCTIONS, PHASES, network_depth_of
 from kerascope.trace.tape_memory import told_of
 
 # --- stops ----------------------------------------------------------------------------------------
@@ -254,12 +254,14 @@ class GoTo(UntilTime):
 
 @dataclass(frozen=True)
 class UntilPhase(Plan):
-    """The begin of a phase or an act."""
+    """The begin of a phase, of an act or of a model's function."""
 
     phase: str = ""
 
     def is_met_by(self, event: Event) -> bool:
         """Return whether the movement ends at an event."""
+        if self.phase in FUNCTIONS:
+            return event.kind == "function" and event.ph != END and event.name == self.phase
         return event.kind == self.phase and event.ph != END and event.grain in GRAINS[:2]
 
     def passes(self, depth: int) -> float:
@@ -695,11 +697,13 @@ class Stepper:
                 raise ArgumentError(f"{way.format(t)} t={self.now}. Jump there: `goto {t}`.")
             return UntilTime(backward, t=t)
         if isinstance(target, str):
-            if target not in (*PHASES, *ACTS):
-                near = did_you_mean(target, (*PHASES, *ACTS))
+            target = target.removeprefix("_")  # as Keras calls _make_train_function
+            if target not in (*PHASES, *ACTS, *FUNCTIONS):
+                near = did_you_mean(target, (*PHASES, *ACTS, *FUNCTIONS))
                 raise ArgumentError(
                     f"until: unknown phase {target!r}. {near}Expected a network depth, nothing, "
-                    f"a phase ({', '.join(PHASES)}), or an act ({', '.join(ACTS)})."
+                    f"a phase ({', '.join(PHASES)}), an act ({', '.join(ACTS)}), or a function "
+                    f"({', '.join(FUNCTIONS)})."
                 )
             return UntilPhase(backward, phase=target)
         around = self._phase_around(backward)

@@ -278,7 +278,10 @@ def test_tab_completes():
         assert not hint.display
         prompt.fill("b a")
         await seat.press("tab")
-        assert "a/bias  a/dot  a/kernel" in str(hint.render())
+        assert "a  a_input" in str(hint.render())
+        prompt.fill("b tensor:a/")
+        await seat.press("tab")
+        assert "a/dot" in prompt.value + str(hint.render())
         prompt.fill("p no_such_na")
         await seat.press("tab")
         assert prompt.value == "p no_such_na"
@@ -415,7 +418,7 @@ def test_what_the_program_prints_is_in_the_transcript_and_what_it_asks_is_typed(
         answers.append(input("name? "))
 
     async def what(seat):
-        await seat.press("c")
+        await seat.press("c", "c")
         assert seat.transcript.endswith("(Kdb) c\ntwo\n\x1b[31mred\x1b[0m\n")
         assert str(seat.app.query_one("#asks").render()) == "name? "
         await seat.type("Ada")
@@ -488,7 +491,7 @@ def test_ctrl_c_stops_a_running_program_at_its_next_event():
         fit_two_layers()
 
     async def what(seat):
-        await seat.send("c")
+        await seat.send("c", "c")
         await seat.until(running.is_set)
         await seat.until(lambda: "running" in str(seat.app.query_one("#asks").render()))
         await seat.send("ctrl+c")
@@ -498,6 +501,28 @@ def test_ctrl_c_stops_a_running_program_at_its_next_event():
         assert str(seat.app.query_one("#time").render()).startswith("t=0 ")
 
     on_screen(what, program)
+
+
+def test_letters_of_a_word_do_not_run_the_program_to_its_end():
+    async def what(seat):
+        await seat.press("c")
+        assert "c again runs it to its end" in str(seat.app.query_one("#hint").render())
+        assert "(Kdb) c\n" not in seat.transcript
+        await seat.press("w", "c")
+        assert "(Kdb) c\n" not in seat.transcript
+        await seat.press("c")
+        assert "the program has ended" in seat.transcript
+
+    on_screen(what)
+
+
+def test_one_key_goes_on_where_something_may_stop():
+    async def what(seat):
+        await seat.type("tbreak b")
+        await seat.press("c")
+        assert "breakpoint 1 hit: b" in seat.transcript
+
+    on_screen(what)
 
 
 def test_ctrl_c_at_the_prompt_drops_what_was_typed():
@@ -516,7 +541,7 @@ def test_a_second_ctrl_c_ends_what_comes_to_no_event():
             threading.Event().wait(0.01)  # the screen's thread shall have its turns
 
     async def what(seat):
-        await seat.send("c")
+        await seat.send("c", "c")
         await seat.until(running.is_set)
         await seat.send("ctrl+c", "ctrl+c")
         await seat.settle()
@@ -581,13 +606,15 @@ def test_textual_is_not_imported_without_the_option(tmp_path):
 @pytest.mark.parametrize(
     ("text", "keys", "code"),
     [
-        pytest.param("1 / 0", [("transcript", "c"), ("mortem", "q")], 1, marks=pytest.mark.process),
+        pytest.param(
+            "1 / 0", [("transcript", "cc"), ("mortem", "q")], 1, marks=pytest.mark.process
+        ),
         pytest.param(
             *("import sys; print('after'); sys.exit(7)", [("transcript", ":detach\r")], 7),
             marks=pytest.mark.slow,
         ),
-        ("while True: pass", [("transcript", "c"), ("running", "\x11")], 0),
-        pytest.param("print(1)", [("transcript", "c"), ("ended", "q")], 0, marks=pytest.mark.slow),
+        ("while True: pass", [("transcript", "cc"), ("running", "\x11")], 0),
+        pytest.param("print(1)", [("transcript", "cc"), ("ended", "q")], 0, marks=pytest.mark.slow),
     ],
 )
 def test_in_a_terminal_which_is_as_before_afterwards(text, keys, code, tmp_path):

@@ -324,6 +324,7 @@ PANES = {
 }
 
 
+TO_THE_END = "nothing would stop the program: c again runs it to its end, b sets a breakpoint"
 BACK = "SNRCT"
 COMMANDS = {"S": "rs", "N": "rn", "R": "rr", "C": "rc", "t": "unt", "T": "ru"}
 FOR_THE_PROMPT = {"b": "b ", "p": "p ", "colon": ""}  # what they begin
@@ -498,8 +499,28 @@ class DebuggerApp(App[None]):
         self.bridge.send(Completion(line))
 
     def action_line(self, line: str) -> None:
-        """Do a command, as if it had been typed."""
+        """Do a command, as if it had been typed.
+
+        A key that would run the program to its end, since nothing is there to stop it, has to be
+        pressed twice: whoever types a word without : before it does not mean that.
+        """
+        if line == "c" and self._choices != TO_THE_END and self._runs_to_the_end():
+            self._choices = TO_THE_END
+            self._chosen_from = self.query_one(Prompt).value
+            hint = self.query_one("#hint", Static)
+            hint.update(TO_THE_END)
+            hint.display = True
+            return
+        self._choices = "" if self._choices == TO_THE_END else self._choices
         self.bridge.send(line)
+
+    def _runs_to_the_end(self) -> bool:
+        """Return whether a program runs that nothing would stop."""
+        session = self.debugger.session
+        stepper = session.stepper
+        asked = (stepper.breakpoints, stepper.watches, stepper.catches)
+        is_running = session.recorder is not None and not session.is_over
+        return is_running and self.bridge.asking == PROMPT and not any(len(x) for x in asked)
 
     def on_input_changed(self, message: Prompt.Changed) -> None:
         """Forget what there was to choose from when the line is another."""

@@ -1,0 +1,69 @@
+"""Names of Keras's source at a stop that the tape does not tell, because others there say the same.
+
+`self` is whose method is being walked through: the layer that is called, the optimizer that writes
+its updates down, else the model. `v` and `new_v`, also `nv`, are the two of an update pair, where
+one is told. `inputs` are what the train function is made of. They hide names of the script, as
+local variables do, and give way to all that the tape tells.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kerascope.debugger.session import Session
+from kerascope.engine.base_layer import Layer
+from kerascope.trace.events import Event
+from kerascope.trace.history import value_of_event
+
+OF_LAYERS = ("layer.init", "layer.call", "layer.build", "node")
+OF_OPTIMIZERS = (
+    "get_updates",
+    "opt.param",
+    "gradients",
+    "update.pair",
+    "slot.create",
+    "update.dup",
+)
+PAIRS = ("update.pair", "update.dup", "update.apply")
+MAKING = "make_train_function"
+
+
+def names_of_source(session: Session, event: Event, names: dict[str, Any]) -> dict[str, Any]:
+    """Return these names at an event.
+
+    Parameters
+    ----------
+    session : Session
+    event : Event
+    names : dict
+        What the tape tells here, with the living objects that it speaks of.
+    """
+    recorder = session.recorder
+    if recorder is None:
+        return {}
+    spans = [*session.tape.spans_at(event.t), event]
+    found = {"self": _walked(spans, names)}
+    if event.kind in PAIRS:
+        variables = [v for v in recorder.memory.values if v.name == event.name]
+        new = value_of_event(event, "new_v", "new")
+        pairs = [d.value for d in event.deltas if d.name == "updates"]
+        new = pairs[0][1] if new is None and pairs else new
+        new = new if recorder.describer.live(new) is None else recorder.describer.live(new)
+        found.update(v=variables[0] if len(variables) == 1 else None, new_v=new, nv=new)
+    if event.name == MAKING:
+        found["inputs"] = getattr(names.get("model"), "_inputs_with_targets", None)
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _walked(spans: list[Event], names: dict[str, Any]) -> Any:
+    """Return the object whose method is walked through; None if that is not known, or gone."""
+    for span in reversed(spans):
+        if span.kind in OF_LAYERS:
+            layer = names.get("layer")
+            return layer if isinstance(layer, Layer) else None
+        if span.kind in OF_OPTIMIZERS:
+            return getattr(names.get("model"), "optimizer", None)
+        if span.grain in ("act", "phase"):
+            model = names.get("model")
+            return model if isinstance(model, Layer) else None
+    return None
