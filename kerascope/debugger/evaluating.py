@@ -99,13 +99,14 @@ def names_at_stop(session: Session, stop: Stop | None, own: dict[str, Any]) -> N
     unheard = written_unheard(session)
     if unheard and "weights" in names:
         names["weights"] = {**names["weights"], **alive(session, unheard)}
+    told = {k: v for k, v in names.items() if v is not session.script_names.get(k)}
     if stop is not None and stop.event is not None:
-        told = {k: v for k, v in names.items() if v is not session.script_names.get(k)}
-        names = {**names, **names_of_source(session, stop.event, names), **told}
+        names.update(names_of_source(session, stop.event, names))
+    if stop is not None and session.has_failed and session.time_of_failure() in (None, stop.t):
+        names.update(names_of_failure(session))
+    names.update(told)
     if session.model is not None:
         names["model"] = session.model
-    if stop is not None and session.has_failed and session.time_of_failure() in (None, stop.t):
-        names = {**names_of_failure(session), **names}
     frame = session.frame_at(stop)
     if frame is not None:
         names.update(frame.f_globals)

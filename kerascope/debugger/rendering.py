@@ -297,7 +297,8 @@ def lines_of_stop(session: Session, stop: Stop, page: Page) -> list[str]:
     name, sign, value = said.partition(" -> " if event.ph == END else ": ")
     arrow = sign.strip(" :")
     figures = f"   {arrow} {value}" if arrow else f"      {value}"
-    if sign and cell_len(said) > page.width >= cell_len(figures):
+    is_failure = value_of_event(event, "error") is not None
+    if sign and not is_failure and cell_len(said) > page.width >= cell_len(figures):
         lines += [page.cut(name), figures]  # they are what one came for
     else:
         lines.append(page.cut(said))
