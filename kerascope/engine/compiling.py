@@ -26,6 +26,7 @@ from kerascope.backend.ops.reduction import mean
 from kerascope.backend.ops.shaping import squeeze
 from kerascope.backend.scopes import name_scope
 from kerascope.backend.state import floatx, placeholder
+from kerascope.callers import warn
 from kerascope.configured import plain
 from kerascope.engine.arguments import by_names, distinct_names, to_list
 from kerascope.engine.calling import mask_of
@@ -462,6 +463,12 @@ def _mean_metric(
     else:
         scores = scores_of(metric, y_true, y_pred)
     if scores.ndim == 0:
+        if weights is not None and not isinstance(metric, losses.Loss):  # it has heeded them
+            warn(
+                f"compile: weighted_metrics: {name!r} gives one number for a whole batch, which "
+                "weights of samples cannot change: it is not weighted. Let it give one for each "
+                "sample, by a mean over axis=-1."
+            )
         weights = None
     elif mask is not None:
         weights = _both(mask, weights)

@@ -17,6 +17,7 @@ from keras_reference import answer, keras
 
 import kerascope as ks
 from kerascope import config
+from kerascope.errors import KerascopeWarning
 
 pytestmark = [
     pytest.mark.usefixtures("answers"),
@@ -127,6 +128,7 @@ PLAIN = [
 ]  # fmt: skip  # Keras 3 does not weigh a single number
 
 
+@pytest.mark.filterwarnings("ignore:compile. weighted_metrics")  # tested below
 @pytest.mark.parametrize(("kind", "is_weighted", "given"), PLAIN)
 def test_metrics_of_batches_of_other_sizes_and_weights(kind, is_weighted, given):
     assert_same(kind, is_weighted, given)
@@ -158,3 +160,16 @@ def test_metrics_of_several_outputs(kind):
 
 def test_weights_of_each_step_without_a_mask():
     assert_same("word", True, "temporal")
+
+
+def test_a_number_for_a_whole_batch_that_is_to_be_weighted_is_told(monkeypatch):
+    """Keras 3 stops where the weights come; without weights it goes on, as here."""
+    monkeypatch.setattr(config, "dialect", "3")
+
+    def whole(y_true, y_pred):
+        return ks.ops.mean(ks.ops.abs(y_true - y_pred))
+
+    model = model_of(ks, False, False, 1)
+    with pytest.warns(KerascopeWarning, match="'whole' gives one number for a whole batch"):
+        model.compile("sgd", "mse", weighted_metrics=[whole])
+        model.evaluate(X[:, 0], Y[:, 0], verbose=0)
