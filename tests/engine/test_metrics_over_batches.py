@@ -172,4 +172,3 @@ def test_a_number_for_a_whole_batch_that_is_to_be_weighted_is_told(monkeypatch):
     model = model_of(ks, False, False, 1)
     with pytest.warns(KerascopeWarning, match="'whole' gives one number for a whole batch"):
         model.compile("sgd", "mse", weighted_metrics=[whole])
-        model.evaluate(X[:, 0], Y[:, 0], verbose=0)
