@@ -94,6 +94,10 @@ def observing(*observers: Observer) -> AbstractContextManager[None]:
     return _Watch(observers)
 
 
+class HeardInstead(Exception):
+    """A call of which nobody was to hear has to be done once more, and be heard; `args` has it."""
+
+
 class Stage:
     """Drives one generator of events.
 
@@ -183,8 +187,13 @@ class Stage:
         """
         if self.done:
             return self.result
-        if self._shortcut is not None and not self._started and not is_watched():
-            return self._take_shortcut()
+        if self._shortcut is not None and not self._started:
+            shortcut = self._unheard_call() if is_watched() else self._shortcut
+            if shortcut is not None:
+                try:
+                    return self._take(shortcut)
+                except HeardInstead:
+                    self._started, self._error = False, None
         self._tell(Mark.started)
         try:
             self._drain()
@@ -226,11 +235,21 @@ class Stage:
                     self._error = error
                     raise
 
-    def _take_shortcut(self) -> Any:
-        assert self._shortcut is not None
+    def _unheard_call(self) -> Callable[[], Any] | None:
+        """Return what the only observer has to compute a call as a whole, if it need not hear it.
+
+        That is a method `unheard_call`, which is given the function and what is fed to it.
+        """
+        ask = getattr(only_observer(), "unheard_call", None)
+        if ask is None or "inputs" not in (given := self.names):
+            return None
+        call: Callable[[], Any] | None = ask(self.subject, given["inputs"])
+        return call
+
+    def _take(self, shortcut: Callable[[], Any]) -> Any:
         self._started = True
         try:
-            self.result = self._shortcut()
+            self.result = shortcut()
         except BaseException as error:
             self._error = error
             raise

@@ -174,7 +174,7 @@ class Session:
         """Hear an event of a stage; what `observing` calls."""
         if self._is_paused or self.recorder is None or self.is_detached:
             return
-        if self.recorder.is_behind:
+        if self.recorder.stretch is not None and event.__class__ is not Stage:
             self._settle()
         if isinstance(stage.subject, Network):
             self.model = stage.subject
@@ -189,12 +189,20 @@ class Session:
             return None
         if stepper.tape is not recorder.tape:
             return None
-        until = stepper.may_pass(len(recorder.spans))
-        return recorder.journal_of(function, feed, callbacks, until)
+        return recorder.batches_of(function, feed, callbacks, stepper.may_pass(len(recorder.spans)))
+
+    def unheard_call(self, function: Function, fed: Any) -> Any:
+        """Return what computes a call if nothing stops in it, else None."""
+        recorder, stepper = self.recorder, self.stepper
+        if self._is_paused or recorder is None or self.is_detached:
+            return None
+        if stepper.tape is not recorder.tape:
+            return None
+        return recorder.call_of(function, fed, stepper.may_pass(len(recorder.spans)))
 
     def _settle(self) -> None:
         """Put the batches on the tape of which nobody heard, and go past them."""
-        if self.recorder is not None and self.recorder.is_behind:
+        if self.recorder is not None and self.recorder.stretch is not None:
             self.recorder.settle()
             self.stepper.pass_unlooked()
 
@@ -329,8 +337,8 @@ class Session:
             raise KeyboardInterrupt
         self._was_interrupted_at = len(self.tape)
         self.stepper.interrupt()
-        for journal in self.recorder.journals.values() if self.recorder is not None else ():
-            journal.goes_on = False
+        if self.recorder is not None:
+            self.recorder.journal.goes_on = False
 
 
 def _traceback(error: BaseException) -> str:

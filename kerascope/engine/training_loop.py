@@ -32,7 +32,7 @@ from kerascope.configured import plain
 from kerascope.engine.arguments import packed, to_list
 from kerascope.errors import ArgumentError, NumericsWarning
 from kerascope.spellings import habits
-from kerascope.stage import is_watched, only_observer
+from kerascope.stage import HeardInstead, is_watched, only_observer
 
 
 class EpochBegun(NamedTuple):
@@ -238,10 +238,6 @@ def _is_count(number: Any) -> bool:
 
 
 Numbered = Iterator[tuple[int, tuple[int, list[Any]]]]
-
-
-class HeardInstead(Exception):
-    """A batch of which nobody was to hear has to be done once more, and be heard; `args` has it."""
 
 
 class UnheardBatches:

@@ -77,7 +77,8 @@ class EventWriter(ProgramObserver):
         self.describer = self.memory.describer
         self.tape.live = self.describer.live
         self.spans: list[Span] = []
-        self.journals: dict[Function, Any] = {}  # of batches of which nobody heard, by function
+        self.journal: Any = None  # of calls of which nobody heard
+        self.stretch: Any = None  # of such calls, that is under way
         self.script_line: tuple[str, int] | None = None  # that began what is now run again
         self._act = self._phase = ""
         self._depth = 0

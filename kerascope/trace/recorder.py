@@ -35,6 +35,7 @@ Lesson: chapter 12.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,8 @@ from kerascope.trace.event_writer import (
     place_of_failure,
 )
 from kerascope.trace.events import Delta
-from kerascope.trace.journal import EVENTS_AROUND, Journal, Stretch, looked_into, may_be_unheard
+from kerascope.trace.function_plan import Plan
+from kerascope.trace.journal import Batches, Journal, Stretch, looked_into
 from kerascope.trace.recorder_build import (
     CheckRecorder,
     DepthRecorder,
@@ -92,6 +94,8 @@ class Recorder(EventWriter):
     tape : Tape
     listeners : list of callable
         Each is called with each event; it may block, and it may raise, which stops the program.
+    stretch : Stretch or None
+        Of calls that are under way, of which it does not hear.
     stage : Stage or None
         The stage that told the last event: its `names` are the live ones, and its `frame` the
         paused one.
@@ -102,66 +106,84 @@ class Recorder(EventWriter):
         There is no such level.
     """
 
-    def __call__(self, stage: Stage, event: Any) -> None:
-        """Hear an event of a stage; what `observing` calls."""
-        if self._stretch is not None:
-            self.settle()
-        super().__call__(stage, event)
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._stretch: Stretch | None = None  # of batches that are under way
+        self.journal = Journal(self)
+        self.stretch: Stretch | None = None
         self.tape.look_into = looked_into
+
+    def __call__(self, stage: Stage, event: Any) -> None:
+        """Hear an event of a stage; what `observing` calls."""
+        if self.stretch is not None and event.__class__ is not Stage:
+            self.settle()
+        super().__call__(stage, event)
 
     def close(self) -> None:
         """End all spans that are open still; call it when the watching is over."""
         self.settle()
         super().close()
 
-    # --- batches of which it need not hear --------------------------------------------------------
+    # --- calls of which it need not hear ----------------------------------------------------------
 
-    def journal_of(
-        self, function: Function, feed: Any, callbacks: Any, until: float
-    ) -> Journal | None:
+    def batches_of(self, function: Function, feed: Any, callbacks: Any, until: float) -> Any:
         """Return what takes the next batches of a `fit` without hearing of them, up to a time.
 
         None if it has to hear of the next one: where the events of a call cannot be counted
         beforehand, or something is told at each batch that is known only when it is heard.
         """
         fit = self.observers[-1] if self.observers else None
-        plan, events = self.memory.lengths.get(function, (None, 0))
-        is_known = plan is not None and plan is self.memory.plans.get(function)
-        if not isinstance(fit, FitRecorder) or fit.batch is not None or not is_known:
+        if not isinstance(fit, FitRecorder) or fit.batch is not None or not fit.stage.is_drained:
             return None
+        if function is not fit.stage.subject.train_function:
+            return None
+        names = names_of_callbacks(callbacks, "on_batch_end")
+        stretch = self._begin_stretch(function, names, until)
+        return None if stretch is None else Batches(stretch.journal, stretch, feed)
+
+    def call_of(self, function: Function, fed: Any, until: float) -> Any:
+        """Return what computes a call of a function without hearing of it, or None as above."""
+        fit = self.observers[-1] if self.observers else None
+        if isinstance(fit, FitRecorder) and fit.batch is not None:
+            return None
+        stretch = self.stretch
+        if stretch is not None and stretch.function is function and stretch.callbacks is None:
+            if not stretch.journal.goes_on or not _are_arrays(fed):
+                return None
+        else:
+            stretch = self._begin_stretch(function, None, until) if _are_arrays(fed) else None
+        return None if stretch is None else partial(stretch.journal.take, stretch, fed)
+
+    def _begin_stretch(
+        self, function: Function, callbacks: list[str] | None, until: float
+    ) -> Stretch | None:
+        last: tuple[Plan, int] | None = self.memory.lengths.get(function)
+        if last is None or last[0] is not self.memory.plans.get(function):
+            return None
+        plan, events = last
         if plan.facts is None and self.memory.facts(function) is not None:
             return None
         if self.level != "detail" or self.memory.statistics_only or self._waiting:
             return None
-        if not fit.stage.is_drained:
+        if len(self.spans) == 1 and self.spans[0][0] == "build":
             return None
-        if function is not fit.stage.subject.train_function or not may_be_unheard(function):
+        journal = self.journal
+        callee = journal.callee(function)
+        if not callee.is_even:
             return None
         self.settle()
-        journal = self.journals.get(function)
-        if journal is None or journal.events_of_a_call != events:
-            journal = self.journals[function] = Journal(self, function, events)
-        first, t = len(journal.rows), len(self.tape)
-        names = names_of_callbacks(callbacks, "on_batch_end")
-        if t + events + EVENTS_AROUND + len(names) > until:
+        callee.events = events
+        facts = (list(self.spans), self._act, self._phase, callbacks)
+        stretch = Stretch(journal, function, len(journal.rows), *facts, [len(self.tape)])
+        if stretch.starts[0] + events + stretch.events_around > until:
             return None
-        act, phase, spans = self._act, self._phase, list(self.spans)
-        self._stretch = Stretch(journal, first, spans, act, phase, names, starts=[t])
-        journal.begin(self._stretch, feed, until)
-        return journal
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether batches are under way that are not on the tape yet."""
-        return self._stretch is not None
+        journal.learn(function)
+        journal.begin(stretch, until)
+        self.stretch = stretch
+        return stretch
 
     def settle(self) -> None:
-        """Put what stands for the batches on the tape; the next event comes behind them."""
-        stretch, self._stretch = self._stretch, None
+        """Put what stands for the calls on the tape; the next event comes behind them."""
+        stretch, self.stretch = self.stretch, None
         if stretch is not None:
             stretch.journal.goes_on = False
             if len(stretch):
@@ -242,6 +264,12 @@ class Recorder(EventWriter):
         if not isinstance(observer, FunctionRecorder):
             raise ArgumentError(f"set {name}: no function is being called now.")
         override(observer, name, value)
+
+
+def _are_arrays(fed: Any) -> bool:
+    return isinstance(fed, (list, tuple)) and all(
+        isinstance(x, (np.ndarray, np.generic, float)) for x in fed
+    )
 
 
 # --- runs over epochs and batches -----------------------------------------------------------------

@@ -77,8 +77,7 @@ class FunctionRecorder(StageRecorder):
     def started(self) -> None:
         """Begin with what is fed, and tell which variables have been set since the last call."""
         function, memory = self.function, self.memory
-        for journal in self.recorder.journals.values():
-            journal.hand_over()
+        self.recorder.journal.hand_over()
         self._began_at = len(self.recorder.tape)
         memory.figures.may_wait = True
         self.old = {u.variable: u.variable.get_value(borrow=True) for u in function.updates}

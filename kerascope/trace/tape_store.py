@@ -17,6 +17,7 @@ import os
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -179,7 +180,7 @@ class Tape:
                 return self._look(found, found.t if t < 0 else t)
         return found
 
-    # --- batches of which nobody heard ------------------------------------------------------------
+    # --- calls of which nobody heard ------------------------------------------------------------
 
     def told(self, t: int) -> Event:
         """Return the event of a time as it lies there: of an unlooked stretch the mark."""
@@ -187,20 +188,22 @@ class Tape:
         return event
 
     def whole(self) -> list[Event]:
-        """Return all events, with those of the batches of which nobody heard.
+        """Return all events, with those of the calls of which nobody heard.
 
         As many of these as the budget allows, the last ones: so many would have been kept if all
         had been heard. In the place of the others lies the mark of a forgotten stretch.
         """
         looked_at: list[int] = []
-        while (mark := self._last_unlooked()) is not None and not self._budget.has_too_many_events:
-            looked_at.append(self._look_and_keep(mark))
+        with suppress(ArgumentError):  # of what is older than that not even the rows are kept
+            while (mark := self._last_unlooked()) and not self._budget.has_too_many_events:
+                looked_at.append(self._look_and_keep(mark))
         last_of_each: list[tuple[int, int]] = []
         for mark in [e for e in self._events.kept if e.kind == UNLOOKED]:
-            looked_at.append(self._look_and_keep(mark))
-            last_of_each.append((looked_at[-1], mark.t))
+            with suppress(ArgumentError):
+                looked_at.append(self._look_and_keep(mark))
+                last_of_each.append((looked_at[-1], mark.t))
         events = list(self)
-        if last_of_each:
+        if self._last_unlooked():
             times = {t for first, last in last_of_each for t in range(first, last + 1)}
             events = forget(events, lambda e: e.kind == UNLOOKED or e.t in times)
         for t in looked_at:
@@ -213,9 +216,11 @@ class Tape:
         return next((e for e in reversed(self._events.kept) if e.kind == UNLOOKED), None)
 
     def _look_and_keep(self, mark: Event) -> int:
-        """Look at the last batch of a mark; return when it begins."""
+        """Look at the last call of a mark; return when it begins."""
         self._look(mark, mark.t, folds=False)
-        return next(e.t for e in self.back(mark.t) if e.kind == "batch" and e.ph == BEGIN)
+        stretch, _, end = mark.deltas[1].value
+        began: int = stretch.starts[end - 1]
+        return began
 
     def counts(self, stop: int | None = None) -> Counter[tuple[str, str]]:
         """Return how many events of each grain and kind come before a time; spans count once."""
@@ -237,8 +242,8 @@ class Tape:
             event = self._events[t]
             if event.kind == UNLOOKED:
                 first, event = first_time(event), self._look(event, t)
-                batch = event.depth
-                while event.ph != BEGIN or event.depth > batch:
+                depth = event.depth
+                while event.ph != BEGIN or event.depth > depth:
                     yield event
                     event = self._events[event.t - 1]
                 yield event
@@ -262,7 +267,7 @@ class Tape:
         self._count_at += more
         began = next(event.t for event in found if event.kind != UNLOOKED)
         self._looked_at[began] = mark.deltas[1].value[0]
-        if folds and len(self._looked_at) > MOST_LOOKED_AT:
+        while folds and len(self._looked_at) > MOST_LOOKED_AT:
             self._fold(next(iter(self._looked_at)))
         return events[t]
 
@@ -294,10 +299,13 @@ class Tape:
                     self._look(event, t)
 
     def _look_at_last(self, begin: int, t: int) -> None:
-        """Look at the last batch, up to a time, of each function that has unlooked ones."""
+        """Look at the last call, up to a time, of each function that has unlooked ones.
+
+        None is folded meanwhile: it might be the last one of another function.
+        """
         events = self._events
         for mark in _last_of_each(events.kept[events.place(begin) : events.place(t) + 1]):
-            self._look(mark, mark.t)
+            self._look(mark, mark.t, folds=False)
 
     def __iter__(self) -> Iterator[Event]:
         if self._next_to_count < len(self._events.kept):
@@ -484,9 +492,9 @@ def _nothing(what: Any) -> None:
 
 
 def _last_of_each(events: Iterable[Event]) -> list[Event]:
-    """Return the last mark of each function that has batches of which nobody heard."""
+    """Return the last mark of each function that has calls of which nobody heard."""
     marks = [event for event in events if event.kind == UNLOOKED]
-    return list({mark.deltas[1].value[0].journal: mark for mark in marks}.values())
+    return list({mark.deltas[1].value[0].function: mark for mark in marks}.values())
 
 
 def both_whole(one: Tape, other: Tape, last: int | None = None) -> tuple[list[Event], list[Event]]:

@@ -238,8 +238,6 @@ class Memory:
         How many events its last call had, without those that told of variables that were set.
     values : dict of Variable to array
         The last value of each variable that was told.
-    handed_over : dict of Variable to Journal
-        Of variables whose last value nobody has borrowed: who has seen it.
     seen_layers : set of Layer
     told_ops : set of Tensor
         Outputs of the ops that were told when they were made.
@@ -260,7 +258,6 @@ class Memory:
             weakref.WeakKeyDictionary()
         )
         self.values: weakref.WeakKeyDictionary[Variable, np.ndarray] = weakref.WeakKeyDictionary()
-        self.handed_over: weakref.WeakKeyDictionary[Variable, Any] = weakref.WeakKeyDictionary()
         self.seen_layers: weakref.WeakSet[Any] = weakref.WeakSet()
         self.told_ops: weakref.WeakSet[Tensor] = weakref.WeakSet()
         self._models: list[weakref.ref[Any]] = []

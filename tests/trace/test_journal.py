@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -22,9 +23,9 @@ Y = (X[:, :1] > 0).astype("float32")
 
 
 class Whole(Session):
-    """A session that hears of every batch."""
+    """A session that hears of every call."""
 
-    unheard_batches = None
+    unheard_batches = unheard_call = None
 
 
 def debugged(program, kind=Session, stops=()):
@@ -143,7 +144,44 @@ def that_hears_of_batches_itself():
     model.fit(X, Y, batch_size=8, epochs=2, verbose=0)
 
 
+def of_calls_on_batches():
+    told = Input((5,))
+    judge = Model(told, Dense(1, activation="sigmoid")(Dense(4)(told)))
+    judge.compile("adam", "binary_crossentropy")
+    noise = Input((2,))
+    made = Dense(5)(noise)
+    maker = Model(noise, made)
+    judge.trainable = False  # of which its own train function, made later, warns
+    both = Model(noise, judge(made))
+    both.compile("sgd", "binary_crossentropy")
+    rng = np.random.default_rng(1)
+    for step in range(8):
+        z = rng.normal(size=(8, 2)).astype("float32")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            judge.train_on_batch(X[:8], Y[:8])
+            judge.train_on_batch(maker.predict(z), np.zeros((8, 1)))
+        both.train_on_batch(z, np.ones((8, 1)))
+        if step == 5:
+            judge.layers[-1].set_weights([w * 2 for w in judge.layers[-1].get_weights()])
+            K.set_value(both.optimizer.lr, 0.2)
+
+
+def of_evaluations_and_predictions():
+    model = Sequential([Dense(3, input_shape=(5,)), Dropout(0.2), BatchNormalization()])
+    model.compile("sgd", "mse", metrics=["mae"])
+    for _ in range(3):
+        model.fit(X, np.repeat(Y, 3, 1), batch_size=8, epochs=1, verbose=0)
+        model.evaluate(X, np.repeat(Y, 3, 1), batch_size=7, verbose=0)
+        model.predict(X, batch_size=9)
+    f = K.function([model.input], [model.layers[0].output])
+    for _ in range(5):
+        f([X[:4]])
+
+
 PROGRAMS = [
+    of_calls_on_batches,
+    of_evaluations_and_predictions,
     plain,
     with_random_ops_and_moments,
     in_order_with_weights,
@@ -186,8 +224,8 @@ def test_whatever_time_is_asked_for_in_whatever_order_the_names_are_those_of_the
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_to_look_back_changes_no_weight_and_writes_no_program(program):
     session = debugged(program)
-    functions = list(session.recorder.journals)
-    variables = [v for f in functions for v in session.recorder.journals[f]._variables]
+    functions = list(session.recorder.journal._callees)
+    variables = list(session.recorder.journal._variables.values())
     before = [v.get_value() for v in variables]
     rooms = [v.room for v in variables]
     programs = [p for f in functions for p in f.programs]
@@ -231,7 +269,7 @@ def test_data_that_were_changed_in_place_are_told_not_used():
 
     session = debugged(program)
     rows += 1
-    with pytest.raises(ValueError, match=r"executed again its loss is .* and it was"):
+    with pytest.raises(ValueError, match=r"executed again it gives .* and it gave"):
         session.tape.names_at(marks_of(session)[-1].t)
 
 
