@@ -16,6 +16,7 @@ from kerascope.trace import journal as journals
 from kerascope.trace.events import BEGIN, FORGOTTEN, UNLOOKED
 from kerascope.trace.snapshots import same
 from kerascope.trace.stepper import Reason
+from kerascope.trace.tape_store import Tape
 from kerascope.utils import set_random_seed
 
 X = np.random.default_rng(0).normal(size=(40, 5)).astype("float32")
@@ -369,3 +370,13 @@ def test_what_many_others_write_is_not_taken_for_what_is_set_here():
     heard, session = debugged(program, Whole), debugged(program)
     assert marks_of(session)
     assert session.tape.counts() == heard.tape.counts()
+
+
+def test_a_file_has_what_can_be_had_and_says_where_something_is_forgotten(monkeypatch, tmp_path):
+    monkeypatch.setattr(journals, "HELD", 700)
+    session = debugged(from_a_generator_that_fills_its_buffers_anew)
+    session.tape.save(tmp_path / "tape.jsonl")
+    read = Tape.load(tmp_path / "tape.jsonl")
+    assert len(read) == len(session.tape)
+    assert {e.kind for e in read} >= {"batch", FORGOTTEN}
+    assert UNLOOKED not in {e.kind for e in read}
