@@ -241,17 +241,50 @@ class MovingCommands(Shell):
     # --- anywhere ---------------------------------------------------------------------------------
 
     def do_goto(self, words: str) -> bool:
-        """Jump to a time, past or to come.
+        """Jump to a time, past or to come, or to where a batch or an epoch begins.
 
-        Usage: goto T
+        Usage: goto T | goto [epoch N] [batch N]
         Example: goto 61
+
+        Batches and epochs count from 0, as `info batches` shows them. `goto batch 17` is that of
+        this epoch; before the first and after the last one it is that of the epoch next to here.
         """
         text = words.removeprefix("t=").strip()
+        named = re.fullmatch(r"(?:epoch (\d+))? ?(?:batch (\d+))?", text) if text else None
+        if named is not None:
+            epoch, batch = (None if number is None else int(number) for number in named.groups())
+            t = self._time_of(epoch, batch)
+            return self.move(lambda stepper: stepper.goto(t))
         if not text.isdigit():
-            raise ArgumentError(f"goto: got {words!r}; expected a time, for example `goto 61`.")
+            raise ArgumentError(
+                f"goto: got {words!r}; expected a time, for example `goto 61`, or a batch: "
+                "`goto batch 17`, `goto epoch 2 batch 17`."
+            )
         is_to_come = int(text) >= len(self.session.tape)
         self._awaited = int(text) if is_to_come else None
         return self.move(lambda stepper: stepper.goto(int(text)))
+
+    def _time_of(self, epoch: int | None, batch: int | None) -> int:
+        """Return when a batch begins, or the first one of an epoch; of several the nearest."""
+        batches, here = list(self.session.tape.batches()), self.session.stepper.now
+        if not batches:
+            raise ArgumentError("goto: there has been no batch of `fit` up to here.")
+        if epoch is None:
+            before = [one for one in batches if one.t <= here]
+            epoch = (before[-1] if before else batches[0]).epoch
+        number = 0 if batch is None else batch
+        found = [one.t for one in batches if (one.epoch, one.number) == (epoch, number)]
+        if not found:
+            own = [one.number for one in batches if one.epoch == epoch]
+            epochs = max(one.epoch for one in batches)
+            there = (
+                f"epoch {epoch} has had batches 0 to {max(own)}"
+                if own
+                else (f"there have been epochs 0 to {epochs}")
+            )
+            asked = f"batch {number}" if own else f"epoch {epoch}"
+            raise ArgumentError(f"goto {asked}: {there}.")
+        return min(found, key=lambda t: abs(t - here))
 
     def complete_goto(self, text: str, *places: Any) -> list[str]:
         """Return the times at which acts and phases begin."""

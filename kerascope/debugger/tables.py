@@ -24,15 +24,29 @@ from kerascope.trace.history import value_of_event
 from kerascope.trace.snapshots import TensorRef
 from kerascope.trace.statistics import figure, relative_change
 from kerascope.trace.stepper import Stop
+from kerascope.trace.tape_store import BatchOnTape
 from kerascope.trace.train_facts import quietly
 from kerascope.viz.theme import STATES
 
 if TYPE_CHECKING:
     from kerascope.viz.drawing import Drawing
 
-TABLES = ("tensors", "nodes", "depths", "seen", "grads", "updates", "weights", "breaks", "counts")
+TABLES = (
+    "tensors",
+    "nodes",
+    "depths",
+    "seen",
+    "grads",
+    "updates",
+    "weights",
+    "breaks",
+    "counts",
+    "batches",
+)
 FORMATS = ("term", "svg", "png", "dot")
 PICTURES = "kerascope.debugger.pictures"
+MOST_BATCHES, FIRST_BATCHES, JUMPS = 24, 6, 8  # of a long run its ends, and where the loss jumped
+JUMP, LEVEL = 2, 10  # times as large as the largest loss of so many batches before
 LEAST_NAME, LEAST_VALUE = 4, 20  # columns that are kept in a table that is too wide
 FURTHEST = 20000  # how many events back a table that is out of scope is looked for
 
@@ -50,8 +64,12 @@ class TableCommands(StoppingCommands):
     def do_info(self, words: str) -> None:
         """Print a table of what there is here.
 
-        Usage: info tensors | nodes | depths | seen | grads | updates | weights | breaks | counts
+        Usage: info tensors | nodes | depths | seen | grads | updates | weights | breaks | counts |
+        batches
         Example: info tensors
+
+        `info batches` has the loss and the metrics of each batch of `fit`; of very many the first
+        and the last, and those in which the loss jumped most.
         """
         word = WHOLE_WORDS.get(words.strip(), words.strip())
         known = [name for name in TABLES if word and name.startswith(word)]
@@ -218,6 +236,27 @@ class TableCommands(StoppingCommands):
         rows: Rows = [(g, k, str(now[g, k]), str(whole[g, k])) for g, k in order]
         self._say_table(("grain", "kind", "until here", "in all"), rows, "nothing has happened yet")
 
+    def _info_batches(self) -> None:
+        batches = list(self.session.tape.batches())
+        shown = _worth_showing(batches)
+        here = self._t()
+        now = max((one.t for one in batches if one.t <= here), default=-1)
+        rows: Rows = []
+        for one, jump in shown:
+            outs = [figure(x) for x in one.outs or ()]
+            sign = ">" if one.t == now else ""
+            rows.append((sign, f"t={one.t}", str(one.epoch), str(one.number), jump, *outs))
+        most = max(map(len, rows), default=0)
+        model = self.session.model
+        names = getattr(model, "metrics_names", [])[: max(most - 5, 0)]
+        names += [""] * (most - 5 - len(names))
+        header = ("", "t", "epoch", "batch", "jump", *names)
+        rows = [(*row, *[""] * (most - len(row))) for row in rows]
+        self._say_table(header, rows, "there has been no batch of `fit` up to here")
+        if len(shown) < len(batches):
+            left = len(batches) - len(shown)
+            self.say(f"{left} more between them; `goto epoch 0 batch 17` goes to any")
+
     def _calls(self) -> list[Any]:
         model = self.session.model
         if model is None or not getattr(model, "outputs", None):
@@ -348,3 +387,24 @@ def _tensor_words(value: Any) -> str:
     kept = np.count_nonzero(mask) if isinstance(mask, np.ndarray) else "?"
     of_all = f" of {mask.size}" if isinstance(mask, np.ndarray) else ""
     return f"{text_of_value(array)}  mask keeps {kept}{of_all}"
+
+
+def _worth_showing(batches: list[BatchOnTape]) -> list[tuple[BatchOnTape, str]]:
+    """Return the first and last batches, and where the loss jumped most, each with its jump.
+
+    A jump is how many times as large a loss is as the largest of some batches before.
+    """
+    losses = [float(one.outs[0]) if one.outs else np.nan for one in batches]
+    jumps: dict[int, float] = {}
+    for place, now in enumerate(losses[1:], 1):
+        before = max(losses[max(place - LEVEL, 0) : place])
+        is_spoilt = np.isfinite(before) and not np.isfinite(now)
+        jumps[place] = np.inf if is_spoilt else now / before if before > 0 else 1.0
+    chosen = list(range(len(batches)))
+    if len(batches) > MOST_BATCHES:
+        largest = sorted((p for p in jumps if jumps[p] >= JUMP), key=jumps.__getitem__)[-JUMPS:]
+        chosen = sorted({*chosen[:FIRST_BATCHES], *chosen[-FIRST_BATCHES:], *largest})
+    return [
+        (batches[place], f"x{figure(jumps[place])}" if jumps.get(place, 0) >= JUMP else "")
+        for place in chosen
+    ]

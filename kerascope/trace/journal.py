@@ -127,6 +127,12 @@ class Stretch:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
+    def batches(self, begin: int, end: int) -> Iterator[tuple[int, int, list[Any]]]:
+        """Yield when some of the batches begin, their numbers in the epoch, and what they gave."""
+        for place in range(begin, end):
+            row = self.journal.rows[self.first + place]
+            yield self.starts[place], row.number, row.outs
+
     @property
     def events_around(self) -> int:
         """How many events a row has besides those of the call."""

@@ -20,14 +20,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kerascope import edge
 from kerascope.errors import ArgumentError
-from kerascope.trace.events import BEGIN, FORGOTTEN, UNLOOKED, Event, first_time
-from kerascope.trace.history import Landmarks
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, UNLOOKED, Event, first_time
+from kerascope.trace.history import Landmarks, value_of_event
 from kerascope.trace.snapshots import same
 from kerascope.trace.statistics import statistics_of
 from kerascope.trace.tape_files import read_events, write_events
@@ -232,6 +232,23 @@ class Tape:
             elif event.ph != BEGIN:
                 found[event.grain, event.kind] += 1
         return found
+
+    def batches(self) -> Iterator[BatchOnTape]:
+        """Yield the batches of all `fit`s, without executing any of them again."""
+        epoch, begun = 0, 0
+        for event in self:
+            if event.kind == "epoch" and event.ph == BEGIN:
+                epoch = value_of_event(event, "epoch")
+            elif event.kind == UNLOOKED:
+                stretch, first, end = event.deltas[1].value
+                if stretch.callbacks is not None:
+                    for t, number, outs in stretch.batches(first, end):
+                        yield BatchOnTape(t, epoch, number, tuple(outs))
+            elif event.kind == "batch" and event.ph == BEGIN:
+                begun = event.t
+            elif event.kind == "batch" and event.ph == END:
+                number = int(event.name.rpartition(" ")[2])
+                yield BatchOnTape(begun, epoch, number, value_of_event(event, "outs"))
 
     def back(self, t: int) -> Iterator[Event]:
         """Yield the events from a time back to the first; of unlooked batches the last of each.
@@ -485,6 +502,15 @@ class Tape:
             A line is damaged or missing, and which; or the arrays are not those of this tape.
         """
         return cls(read_events(path), history)
+
+
+class BatchOnTape(NamedTuple):
+    """A batch of `fit`: when it begins, its epoch, its number there, its loss and metrics."""
+
+    t: int
+    epoch: int
+    number: int
+    outs: tuple[Any, ...] | None
 
 
 def _nothing(what: Any) -> None:
