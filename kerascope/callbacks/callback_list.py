@@ -263,6 +263,11 @@ class CallbackList:
         """True if nobody hears of batches but those that `fit` adds to count and to average."""
         return not self._batch_begin_hooks and all(map(_counts, self._batch_end_hooks))
 
+    @property
+    def only_hear_of_ends(self) -> bool:
+        """True if nobody hears that a batch begins."""
+        return not self._batch_begin_hooks
+
     def averages_of(self, names: list[str]) -> RunningMeans | None:
         """Return the means to add the figures of a batch to, if nothing else is done with them.
 

@@ -243,8 +243,9 @@ Numbered = Iterator[tuple[int, tuple[int, list[Any]]]]
 class UnheardBatches:
     """Does what `fit_events` does with batches of an epoch, if nobody wants to hear of each.
 
-    There is no event, no stage and nobody's own callback; so it is faster, and no more than that.
-    That is so if nobody watches, and looks at the events; or if the only observer has a method
+    There is no event and no stage; so it is faster, and no more than that. That is so if nobody
+    watches, and looks at the events, and no callback hears of batches; or if no callback hears that
+    a batch begins, and the only observer has a method
     `unheard_batches`. It is asked before each batch that may have to be heard, and gives what
     computes the next ones and takes note of them as wholes (`trace/journal.py`), or None.
 
@@ -277,8 +278,8 @@ class UnheardBatches:
         self._feed = feed
         self._is_alone = unheard and not is_watched()
         self._ask = None if self._is_alone else getattr(only_observer(), "unheard_batches", None)
-        heard_of = callbacks.only_count_batches
-        self.may_come = heard_of and (self._is_alone or self._ask is not None)
+        self.may_come = callbacks.only_count_batches and self._is_alone
+        self.may_come |= callbacks.only_hear_of_ends and self._ask is not None
 
     def left_out_of(self, batches: Generator[Any, None, None], done: int) -> Numbered:
         """Yield the batches that have to be heard; before each, train on those that need not be."""

@@ -136,6 +136,8 @@ class Recorder(EventWriter):
             return None
         if function is not fit.stage.subject.train_function:
             return None
+        if not (callbacks.only_count_batches or fit.callbacks_call_nothing):
+            return None
         names = names_of_callbacks(callbacks, "on_batch_end")
         stretch = self._begin_stretch(function, names, until)
         return None if stretch is None else Batches(stretch.journal, stretch, feed)
@@ -276,7 +278,19 @@ def _are_arrays(fed: Any) -> bool:
 
 
 class FitRecorder(StageRecorder):
-    """The loop over epochs and batches."""
+    """The loop over epochs and batches.
+
+    Attributes
+    ----------
+    batch : int or None
+        The number of the batch that is heard.
+    callbacks_call_nothing : bool
+        Whether in the batches that were heard nothing was told while callbacks heard of their ends.
+    """
+
+    batch: int | None = None
+    callbacks_call_nothing = False
+    _told_at_end = 0  # how many events there were when the last batch's callbacks began
 
     def started(self) -> None:
         """Begin."""
@@ -284,7 +298,6 @@ class FitRecorder(StageRecorder):
         self.memory.know(model)
         self._has_begun = False
         self.begin("fit", model.name, model=self.ref(model))
-        self.batch: int | None = None
 
     def event(self, event: Any) -> None:
         """Tell of an epoch or a batch."""
@@ -302,6 +315,7 @@ class FitRecorder(StageRecorder):
                 names["ins_batch"] = [memory.copied(x) for x in event.ins_batch]
             self.begin("batch", f"batch {event.batch_index}", **names)
         elif isinstance(event, BatchEnded):
+            self.callbacks_call_nothing = len(self.recorder.tape) == self._told_at_end
             if self.recorder.spans[-1][0] == "callbacks":
                 self.end()
             self.batch = None
@@ -317,6 +331,7 @@ class FitRecorder(StageRecorder):
         """Hear that a function has returned: after the train function come the callbacks."""
         if self.batch is not None and function is self.stage.subject.train_function:
             self._begin_callbacks("on_batch_end")
+            self._told_at_end = len(self.recorder.tape)
 
     def _begin_callbacks(self, *hooks: str) -> None:
         self.begin("callbacks", hooks[-1])

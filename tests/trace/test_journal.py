@@ -137,11 +137,19 @@ def from_a_generator_that_fills_its_buffers_anew():
     model.fit_generator(batches(), steps_per_epoch=5, epochs=3, verbose=0)
 
 
-def that_hears_of_batches_itself():
+def with_callbacks_that_hear_of_batches():
     model = Sequential([Dense(1, input_shape=(5,))])
     model.compile("sgd", "mse")
-    shrink = LambdaCallback(on_batch_end=lambda batch, logs: None)
-    model.fit(X, Y, batch_size=8, epochs=2, verbose=0, callbacks=[shrink])
+
+    def slower(batch, logs=None):
+        K.set_value(model.optimizer.lr, 0.1 / (batch + 1))
+
+    heard = [LambdaCallback(on_batch_end=slower)]
+    model.fit(X, Y, batch_size=8, epochs=3, verbose=0, callbacks=heard)
+    heard = [LambdaCallback(on_batch_begin=slower)]
+    model.fit(X, Y, batch_size=8, epochs=2, verbose=0, callbacks=heard)
+    heard = [LambdaCallback(on_batch_end=lambda batch, logs=None: model.predict(X[:2]))]
+    model.fit(X, Y, batch_size=8, epochs=2, verbose=0, callbacks=heard)
     model.fit(X, Y, batch_size=8, epochs=2, verbose=0)
 
 
@@ -192,7 +200,7 @@ PROGRAMS = [
     two_models_that_share_weights,
     recompiled,
     from_a_generator_that_fills_its_buffers_anew,
-    that_hears_of_batches_itself,
+    with_callbacks_that_hear_of_batches,
 ]
 
 
