@@ -19,13 +19,14 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, ClassVar, NamedTuple
 
 from kerascope.backend.function import Function
 from kerascope.engine.network import Network
-from kerascope.stage import Stage, observing
+from kerascope.stage import Mark, Stage, observing
 from kerascope.trace.events import END, NOWHERE
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.stepper import (
@@ -174,7 +175,8 @@ class Session:
         """Hear an event of a stage; what `observing` calls."""
         if self._is_paused or self.recorder is None or self.is_detached:
             return
-        if self.recorder.stretch is not None and event.__class__ is not Stage:
+        is_end = event is Mark.failed or event.__class__ is Stage
+        if self.recorder.stretch is not None and not is_end:
             self._settle()
         if isinstance(stage.subject, Network):
             self.model = stage.subject
@@ -189,7 +191,9 @@ class Session:
             return None
         if stepper.tape is not recorder.tape:
             return None
-        return recorder.batches_of(function, feed, callbacks, stepper.may_pass(len(recorder.spans)))
+        sample = partial(recorder.sample_of, function, callbacks)
+        passage = stepper.may_pass(len(recorder.spans), sample)
+        return recorder.batches_of(function, feed, callbacks, passage)
 
     def unheard_call(self, function: Function, fed: Any) -> Any:
         """Return what computes a call if nothing stops in it, else None."""
@@ -198,7 +202,8 @@ class Session:
             return None
         if stepper.tape is not recorder.tape:
             return None
-        return recorder.call_of(function, fed, stepper.may_pass(len(recorder.spans)))
+        passage = stepper.may_pass(len(recorder.spans), partial(recorder.sample_of, function))
+        return recorder.call_of(function, fed, passage.until)
 
     def _settle(self) -> None:
         """Put the batches on the tape of which nobody heard, and go past them."""

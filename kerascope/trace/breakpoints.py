@@ -17,7 +17,7 @@ forward, backward and in a replay.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import count
@@ -153,6 +153,35 @@ class Breakpoint:
 @dataclass(frozen=True)
 class WhereItComes(Selector):
     """The selector of a breakpoint that is a condition alone: where a name of it gets a value."""
+
+
+def batches_concerned(
+    breakpoints: Iterable[Breakpoint], sample: Iterable[Event], events: History
+) -> frozenset[int] | None:
+    """Return the numbers of the batches in which a breakpoint may stop; None if it may be any.
+
+    Parameters
+    ----------
+    breakpoints : iterable of Breakpoint
+    sample : iterable of Event
+        Of one batch, or one call: the others have the same, but for variables that were set.
+    events : History
+        In which it lies.
+    """
+    sample, numbers = list(sample), set()
+    for one in breakpoints:
+        selector = one.selector
+        if not one.enabled:
+            continue
+        if isinstance(selector, WhereItComes) or selector.what in ("weight", "all"):
+            return None
+        if selector.what == "event" and fnmatchcase("weight.set", selector.pattern):
+            return None
+        if selector.what == "batch":
+            numbers.add(selector.number)
+        elif any(one.matches(event, events) for event in sample):
+            return None
+    return frozenset(numbers)
 
 
 class Hit(NamedTuple):

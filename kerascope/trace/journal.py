@@ -123,6 +123,7 @@ class Stretch:
     callbacks: list[str] | None
     starts: list[int] = field(default_factory=list)
     batches_again: Callable[[int], list[Any]] | None = None
+    is_in_batch: bool = False  # callbacks hear of the end of the last one
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -132,6 +133,14 @@ class Stretch:
         for place in range(begin, end):
             row = self.journal.rows[self.first + place]
             yield self.starts[place], row.number, row.outs
+
+    def sample(self, place: int) -> list[Event]:
+        """Return the events of a call; of a function they are executed again only once."""
+        samples = self.journal.samples
+        key = (self.function, self.callbacks is None)
+        if key not in samples:
+            samples[key] = self.journal.events_of(self, place)
+        return samples[key]
 
     @property
     def events_around(self) -> int:
@@ -208,12 +217,15 @@ class Journal:
     goes_on : bool
         Whether the next call may be unheard, too. A signal handler may take it away.
     rows : list of Row
+    samples : dict of (Function, bool) to list of Event
+        What one call of a function tells, alone or in its batch.
     """
 
     def __init__(self, recorder: EventWriter) -> None:
         self.recorder = recorder
         self.goes_on = True
         self.rows: list[Row] = []
+        self.samples: dict[tuple[Function, bool], list[Event]] = {}
         self._callees: dict[Function, Callee] = {}
         self._variables: dict[int, Variable] = {}  # of all of them, by their ids
         self._stretches: list[Stretch] = []
@@ -244,10 +256,6 @@ class Journal:
         self._until, self.goes_on = until, True
         if self._held > HELD:
             self._drop_rows()
-
-    def batches(self, stretch: Stretch, feed: Any) -> Batches:
-        """Return what takes the batches of a stretch."""
-        return Batches(self, stretch, feed)
 
     def take(self, stretch: Stretch, fed: list[Any], number: int = 0, size: int = 0) -> Any:
         """Compute what a function computes, and take note of it.
@@ -410,7 +418,7 @@ class Journal:
             else:
                 again.memory.values[v] = old
         again.script_line = row.made_at
-        with _rooms(then):
+        with self._unnoticed(), _rooms(then):
             Context().run(self._tell, again, stretch, row, fed)
         events = list(again.tape._events.kept)
         expected = stretch.starts[place + 1] - stretch.starts[place]
@@ -499,19 +507,25 @@ class Journal:
                 todo.append((was_set, functools.partial(callee.compute, self._fed(stretch, k))))
             elif was_set:
                 todo.append((was_set, _nothing))
-        self._note_sets()
         variables = list(self._variables.values())
-        with LOCKS.steps, _numbers_kept(variables):
+        with self._unnoticed(), LOCKS.steps, _numbers_kept(variables):
             set_values(self._checkpoints[start].items())
             for was_set, compute in todo:
                 set_values(was_set.items())
                 Context().run(compute)
             if not is_after:
                 set_values(self.rows[n].was_set.items())
-            found = {v: v.get_value() for v in variables}
-        if self._is_in_step:
-            self._writes = LOCKS.writes
-        return found
+            return {v: v.get_value() for v in variables}
+
+    @contextmanager
+    def _unnoticed(self) -> Iterator[None]:
+        """Take what is written inside the block for nothing that was set."""
+        self._note_sets()
+        try:
+            yield
+        finally:
+            if self._is_in_step:
+                self._writes = LOCKS.writes
 
 
 class Batches:
@@ -523,22 +537,31 @@ class Batches:
     stretch : Stretch
     feed : Feed
         Which gives the batches.
+    but : frozenset of int
+        Numbers of batches that have to be heard.
     """
 
-    def __init__(self, journal: Journal, stretch: Stretch, feed: Any) -> None:
+    def __init__(
+        self, journal: Journal, stretch: Stretch, feed: Any, but: frozenset[int] = frozenset()
+    ) -> None:
         self._journal = journal
         self._stretch = stretch
         self._feed = feed
+        self._but = but
         self._number = self._size = 0
 
     def quietly(self, numbered: Iterable[Any]) -> Iterator[Any]:
         """Yield the batches of an epoch with their numbers, as long as they may be unheard."""
         journal, stretch = self._journal, self._stretch
         for number, (size, fed) in numbered:
+            if number in self._but:
+                raise HeardInstead((number, (size, fed)))
             if not len(stretch):  # an epoch draws its order when its first batch is asked for
                 stretch.batches_again = self._feed.batches_again()
             self._number, self._size = number, size
+            stretch.is_in_batch = True
             yield number, (size, fed)
+            stretch.is_in_batch = False
             if not journal.goes_on or journal.recorder.stretch is not stretch:
                 return
 

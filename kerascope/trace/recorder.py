@@ -47,14 +47,14 @@ from kerascope.engine.arguments import to_list
 from kerascope.engine.calling import LayerBuilt
 from kerascope.engine.training_loop import BatchBegun, BatchEnded, EpochBegun, EpochEnded
 from kerascope.errors import ArgumentError
-from kerascope.stage import Stage
+from kerascope.stage import Mark, Stage
 from kerascope.trace.event_writer import (
     EventWriter,
     StageRecorder,
     place_in_script,
     place_of_failure,
 )
-from kerascope.trace.events import Delta
+from kerascope.trace.events import BEGIN, END, INSTANT, STRETCHES, Delta, Event
 from kerascope.trace.function_plan import Plan
 from kerascope.trace.journal import Batches, Journal, Stretch, looked_into
 from kerascope.trace.recorder_build import (
@@ -74,6 +74,7 @@ from kerascope.trace.recorder_compile import (
 )
 from kerascope.trace.recorder_function import FunctionRecorder, override
 from kerascope.trace.snapshots import error_ref
+from kerascope.trace.stepper import Passage
 
 
 class Recorder(EventWriter):
@@ -115,6 +116,8 @@ class Recorder(EventWriter):
     def __call__(self, stage: Stage, event: Any) -> None:
         """Hear an event of a stage; what `observing` calls."""
         if self.stretch is not None and event.__class__ is not Stage:
+            if event is Mark.failed and self.stretch.is_in_batch and len(self.stretch):
+                self._settle_in_callbacks(self.stretch)
             self.settle()
         super().__call__(stage, event)
 
@@ -125,7 +128,28 @@ class Recorder(EventWriter):
 
     # --- calls of which it need not hear ----------------------------------------------------------
 
-    def batches_of(self, function: Function, feed: Any, callbacks: Any, until: float) -> Any:
+    def sample_of(self, function: Function, callbacks: Any = None) -> list[Event]:
+        """Return the events of a call that was heard, and of a batch around it; [] if none is kept.
+
+        Those around it have only what can be said of all batches.
+        """
+        _, count, began = self.memory.lengths.get(function, (None, 0, 0))
+        events: list[Event] = self.tape[began : began + count] if count else []
+        if len(events) != count or any(event.kind in STRETCHES for event in events):
+            return []
+        if callbacks is not None:
+            told = [("callback", INSTANT, "node", name)
+                    for name in names_of_callbacks(callbacks, "on_batch_end")]  # fmt: skip
+            for ph in (BEGIN, END):
+                told.append(("batch", ph, "act", "batch"))
+                told.append(("callbacks", ph, "phase", "on_batch_end"))
+            events += [
+                Event(began, "batch", "callbacks", kind, ph, 0, grain, name)
+                for kind, ph, grain, name in told
+            ]
+        return events
+
+    def batches_of(self, function: Function, feed: Any, callbacks: Any, passage: Passage) -> Any:
         """Return what takes the next batches of a `fit` without hearing of them, up to a time.
 
         None if it has to hear of the next one: where the events of a call cannot be counted
@@ -139,8 +163,8 @@ class Recorder(EventWriter):
         if not (callbacks.only_count_batches or fit.callbacks_call_nothing):
             return None
         names = names_of_callbacks(callbacks, "on_batch_end")
-        stretch = self._begin_stretch(function, names, until)
-        return None if stretch is None else Batches(stretch.journal, stretch, feed)
+        stretch = self._begin_stretch(function, names, passage.until)
+        return None if stretch is None else Batches(self.journal, stretch, feed, passage.but)
 
     def call_of(self, function: Function, fed: Any, until: float) -> Any:
         """Return what computes a call of a function without hearing of it, or None as above."""
@@ -158,10 +182,10 @@ class Recorder(EventWriter):
     def _begin_stretch(
         self, function: Function, callbacks: list[str] | None, until: float
     ) -> Stretch | None:
-        last: tuple[Plan, int] | None = self.memory.lengths.get(function)
+        last: tuple[Plan, int, int] | None = self.memory.lengths.get(function)
         if last is None or last[0] is not self.memory.plans.get(function):
             return None
-        plan, events = last
+        plan, events, _ = last
         if plan.facts is None and self.memory.facts(function) is not None:
             return None
         if self.level != "detail" or self.memory.statistics_only or self._waiting:
@@ -190,6 +214,23 @@ class Recorder(EventWriter):
             stretch.journal.goes_on = False
             if len(stretch):
                 self.tape.append(stretch.mark(0, len(stretch)))
+
+    def _settle_in_callbacks(self, stretch: Stretch) -> None:
+        """Tell the last batch as far as it came: to the callbacks, one of which has raised."""
+        try:
+            events = stretch.journal.events_of(stretch, len(stretch) - 1)
+        except ArgumentError:
+            return
+        stretch.starts.pop()
+        self.settle()
+        begins = [event for event in events if event.kind in ("batch", "callbacks")]
+        for event in events[: events.index(begins[1]) + 1 + len(stretch.callbacks or ())]:
+            self.tape.append(event)
+        for span in begins[:2]:
+            around = (self._act, self._phase)
+            self.spans.append((span.kind, span.name, span.where, span.grain, True, *around))
+            self._enter(span.kind, span.grain)
+        self._depth = len(self.spans)
 
     # --- following stages -------------------------------------------------------------------------
 

@@ -356,7 +356,7 @@ class FunctionRecorder(StageRecorder):
         kept = [memory.copied(y) for y in outs]
         self.end_all(outputs=kept, result=kept)
         events = len(self.recorder.tape) - self._began_at - self._sets
-        memory.lengths[self.function] = (self.plan, events)
+        memory.lengths[self.function] = (self.plan, events, self._began_at)
         memory.figures.settle(memory.values.values())
         for around in self.observers[-2:-1]:
             around.function_returned(self.function)

@@ -27,14 +27,14 @@ stops, whether they are given to `LiveDriver` or to `replay`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from itertools import count
 from math import inf
 from sys import maxsize
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
@@ -43,6 +43,7 @@ from kerascope.trace.breakpoints import (
     Breakpoints,
     Change,
     Watches,
+    batches_concerned,
 )
 from kerascope.trace.conditions import Catches, Finding
 from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS, UNLOOKED, Event, first_time
@@ -343,6 +344,21 @@ class Running(Recording):
 CONTINUE = Plan()
 
 
+class Passage(NamedTuple):
+    """What a movement may pass.
+
+    Attributes
+    ----------
+    until : float
+        Up to which time; backward from which time on.
+    but : frozenset of int
+        The numbers of batches that it may not pass.
+    """
+
+    until: float
+    but: frozenset[int] = frozenset()
+
+
 class Stepper:
     """Moves in time.
 
@@ -555,8 +571,7 @@ class Stepper:
         while self._place + 1 < len(tape):
             event = told_at(tape, self._place + 1)
             if event.kind == UNLOOKED:
-                if self.may_pass(event.depth) >= event.t:
-                    self._place = event.t
+                if self._passed(event):
                     continue
                 event = tape[self._place + 1]
             self._place = event.t  # of a forgotten stretch the last time
@@ -565,15 +580,38 @@ class Stepper:
                 return stop
         return self._at_end() if source.ended else None
 
-    def may_pass(self, depth: int) -> float:
-        """Return up to which time spans at a depth need not be looked into: nothing stops there.
+    def may_pass(self, depth: int, sample: Callable[[], Sequence[Event]]) -> Passage:
+        """Return what need not be looked into of spans at a depth, because nothing stops there.
 
-        Backward it is the first such time.
+        Parameters
+        ----------
+        depth : int
+        sample : callable
+            Returns the events of one of them; it is asked if there is a breakpoint.
         """
-        things = (*self.breakpoints, *self.watches)
-        if self._interrupted or len(self.catches) or any(one.enabled for one in things):
-            return inf if self.plan.backward else -inf
-        return self.plan.passes(depth)
+        nothing = Passage(inf if self.plan.backward else -inf)
+        is_watching = any(one.enabled for one in self.watches)
+        if self._interrupted or len(self.catches) or is_watching:
+            return nothing
+        numbers: frozenset[int] | None = frozenset()
+        if any(one.enabled for one in self.breakpoints):
+            events = sample()
+            numbers = batches_concerned(self.breakpoints, events, self.tape) if events else None
+        return nothing if numbers is None else Passage(self.plan.passes(depth), numbers)
+
+    def _passed(self, mark: Event) -> bool:
+        """Go past what may be passed of calls that nobody looked at; return whether it moved."""
+        tape: Any = self.tape
+        until, numbers = self.may_pass(mark.depth, partial(tape.sample, mark))
+        if self.plan.backward:
+            first = tape.begin_of_rest(mark, self._place, numbers)
+            is_passed = until <= first < self._place
+            self._place = first if is_passed else self._place
+        else:
+            last = tape.end_of_rest(mark, self._place + 1, numbers)
+            is_passed = self._place < last <= until
+            self._place = last if is_passed else self._place
+        return is_passed
 
     def pass_unlooked(self) -> None:
         """Go past the batches of which nobody has heard, if it stands before them."""
@@ -663,8 +701,8 @@ class Stepper:
                 break
             event = told_at(self.tape, place - 1)
             if event.kind == UNLOOKED:
-                if self.may_pass(event.depth) <= first_time(event):
-                    self._place = first_time(event)
+                self._place = place
+                if self._passed(event):
                     continue
                 event = self.tape[place - 1]
             self._place = event.t

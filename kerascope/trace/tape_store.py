@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -249,6 +249,29 @@ class Tape:
             elif event.kind == "batch" and event.ph == END:
                 number = int(event.name.rpartition(" ")[2])
                 yield BatchOnTape(begun, epoch, number, value_of_event(event, "outs"))
+
+    def sample(self, mark: Event) -> list[Event]:
+        """Return the events of one of the calls for which a mark stands."""
+        stretch, _, end = mark.deltas[1].value
+        events: list[Event] = stretch.sample(end - 1)
+        return events
+
+    def end_of_rest(self, mark: Event, t: int, but: Container[int]) -> int:
+        """Return the last time, from one in a mark on, before a batch of certain numbers."""
+        stretch, begin, end = mark.deltas[1].value
+        for begins, number, _ in stretch.batches(begin, end) if but else ():
+            if begins >= t and number in but:
+                return begins - 1
+        return mark.t
+
+    def begin_of_rest(self, mark: Event, t: int, but: Container[int]) -> int:
+        """Return the first time, up to one in a mark, after a batch of certain numbers."""
+        stretch, begin, end = mark.deltas[1].value
+        found = first_time(mark)
+        for place, (_, number, _) in enumerate(stretch.batches(begin, end) if but else (), begin):
+            if stretch.starts[place + 1] <= t and number in but:
+                found = stretch.starts[place + 1]
+        return found
 
     def back(self, t: int) -> Iterator[Event]:
         """Yield the events from a time back to the first; of unlooked batches the last of each.

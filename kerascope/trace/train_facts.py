@@ -234,8 +234,9 @@ class Memory:
     swept_of : dict of Function to dict of Apply to Apply
         For the ops of a gradient the op whose derivative they are.
     loss_terms : dict of Model to list of LossTerm
-    lengths : dict of Function to (Plan, int)
-        How many events its last call had, without those that told of variables that were set.
+    lengths : dict of Function to (Plan, int, int)
+        How many events its last call had, without those that told of variables that were set; and
+        when it began.
     values : dict of Variable to array
         The last value of each variable that was told.
     seen_layers : set of Layer
@@ -251,7 +252,7 @@ class Memory:
             weakref.WeakKeyDictionary()
         )
         self.plans: weakref.WeakKeyDictionary[Function, Any] = weakref.WeakKeyDictionary()
-        self.lengths: weakref.WeakKeyDictionary[Function, tuple[Any, int]] = (
+        self.lengths: weakref.WeakKeyDictionary[Function, tuple[Any, int, int]] = (
             weakref.WeakKeyDictionary()
         )
         self.loss_terms: weakref.WeakKeyDictionary[Any, list[LossTerm]] = (

@@ -275,7 +275,7 @@ def test_the_begin_and_the_end_of_time_are_told():
 
 
 def test_at_a_forgotten_stretch_it_is_said_what_is_known():
-    lines = ["set history 60KB", "b op:none", "c", "rc", "q"]
+    lines = ["set history 60KB", "b weight:none", "c", "rc", "q"]
     text, _, _ = transcript(lambda: fit_two_layers(epochs=40), *lines)
     stop = answer(text, "rc")
     assert "are forgotten: the history was full" in "".join(stop)

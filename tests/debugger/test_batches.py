@@ -10,7 +10,7 @@ from kerascope.models import Sequential
 from kerascope.utils import set_random_seed
 
 ROWS = np.random.default_rng(0).normal(size=(40, 3)).astype("float32")
-HEARD = "b op:none"  # as long as there is a breakpoint every batch is heard
+HEARD = "b weight:none"  # as long as a weight may be set, every batch is heard
 
 
 def run(epochs=3, outlier=None):

@@ -37,7 +37,7 @@ def test_numbers_that_fell_are_computed_again(expression, told):
 
 
 def test_why_numbers_cannot_be_had_is_told():
-    heard = "b op:none"  # batches in which nothing may stop can be executed again, whatever falls
+    heard = "b weight:none"  # what is not heard can be executed again, whatever falls
     text = piped(
         trained, heard, "set history 1KB", *BACK, "p tensor_map", 'p tensor_map["d1"][0].sum()'
     )

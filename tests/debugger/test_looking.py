@@ -89,7 +89,7 @@ def test_pv_says_why_what_was_fed_is_not_here_and_when_weights_are_those_of_the_
         return fit_two_layers(epochs=40)
 
     pv = "pv model.layers[0].output"
-    text, _, _ = transcript(program, "set history 60KB", "b op:none", "c", "rc", pv)
+    text, _, _ = transcript(program, "set history 60KB", "b weight:none", "c", "rc", pv)
     (line,) = answer(text, pv)
     assert "needs a_input; t=" in line
     assert "are forgotten: the history was full." in line

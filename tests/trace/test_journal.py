@@ -388,3 +388,72 @@ def test_a_file_has_what_can_be_had_and_says_where_something_is_forgotten(monkey
     assert len(read) == len(session.tape)
     assert {e.kind for e in read} >= {"batch", FORGOTTEN}
     assert UNLOOKED not in {e.kind for e in read}
+
+
+BREAKPOINTS = [
+    "batch 3",
+    "batch 0:ret",
+    "epoch 1",
+    "epoch 0:ret",
+    "dense_2",
+    "event:callback",
+    "phase:callbacks",
+    "event:weight.set",
+    "weight:lr",
+    "train_step.py:3",
+    "layer.init",
+    "op:no_such",
+    "batch 2, batch_index == 2 and epoch == 1",
+    "loss > 100",
+]
+
+
+@pytest.mark.parametrize("selector", BREAKPOINTS)
+def test_breakpoints_stop_where_they_would_if_all_were_heard(selector):
+    def stops_of(kind):
+        stops = []
+
+        def ask(stop):
+            stops.append((stop.t, stop.reason))
+            return None if stop.reason is Reason.END else lambda stepper: stepper.continue_()
+
+        set_random_seed(7)
+        K.clear_session()
+        session = kind(ask)
+        session.stepper.breakpoints.add(selector)
+        session.run(with_schedules_and_set_weights)
+        assert session.error is None
+        back = []
+        stepper = session.stepper
+        stepper.goto(len(session.tape))
+        while len(back) < 8 and (not back or back[-1][1] is not Reason.BEGIN):
+            stop = stepper.continue_back()
+            back.append((stop.t, stop.reason))
+        return stops, back, session
+
+    heard, unheard = stops_of(Whole), stops_of(Session)
+    assert unheard[2].tape.counts() == heard[2].tape.counts()
+    assert unheard[0] == heard[0]
+    assert unheard[1] == heard[1]
+    if selector in ("batch 3", "epoch 1", "op:no_such", "train_step.py:3"):
+        assert marks_of(unheard[2]) or len(unheard[2].tape._events.kept) < len(heard[2].tape)
+
+
+def test_what_a_callback_raises_after_an_unheard_batch_is_told_where_it_was_raised():
+    def program():
+        model = Sequential([Dense(1, input_shape=(5,))])
+        model.compile("sgd", "mse")
+
+        def fail(batch, logs=None):
+            if batch == 3:
+                raise ArithmeticError("enough")
+
+        heard = [LambdaCallback(on_batch_end=fail)]
+        model.fit(X, Y, batch_size=8, epochs=2, verbose=0, callbacks=heard)
+
+    heard, session = debugged(program, Whole), debugged(program)
+    assert isinstance(session.error, ArithmeticError)
+    mine, theirs = session.tape.whole(), heard.tape.whole()
+    assert [e[:8] for e in mine] == [e[:8] for e in theirs]
+    assert session.time_of_failure() == heard.time_of_failure()
+    assert marks_of(session)
