@@ -225,11 +225,8 @@ _FILE_OF_IT = (
 )
 
 _PREPARING_DATA = """
-    AugMix AutoContrast ContrastLimitedAdaptiveHistogramEqualization CutMix Equalization
-    HashedCrossing Hashing MaxNumBoundingBoxes MelSpectrogram MixUp RandAugment
-    RandomColorDegeneration RandomColorJitter RandomCrop RandomElasticTransform RandomErasing
-    RandomGaussianBlur RandomGrayscale RandomHue RandomInvert RandomPerspective RandomPosterization
-    RandomSaturation RandomSharpness RandomShear Solarization STFTSpectrogram"""
+    ContrastLimitedAdaptiveHistogramEqualization CutMix Equalization HashedCrossing Hashing
+    MaxNumBoundingBoxes MelSpectrogram MixUp STFTSpectrogram"""
 
 # Module -> (names that may come, what to do instead).
 NAMES: Rows = {

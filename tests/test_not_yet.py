@@ -61,7 +61,7 @@ def test_what_is_said_of_a_module_is_said_of_all_below_it():
         ("import keras; keras.distributon", "distribution"),
         ("import keras; keras.layers.JaxLayr", "JaxLayer"),
         ("import keras; keras.tree.flaten", "flatten"),
-        ("import kerascope; kerascope.layers.RandomCrp", "RandomCrop"),
+        ("import kerascope; kerascope.layers.Equalizatoin", "Equalization"),
         ("import keras.quantizer", "quantizers"),
     ],
 )
@@ -73,10 +73,10 @@ def test_a_misspelt_name_of_what_is_not_here_is_guessed(line, meant):
 def test_it_is_an_error_of_ours_that_a_try_around_an_import_expects():
     assert issubclass(NotYetError, KerascopeError)
     try:
-        from kerascope.layers import RandomCrop
+        from kerascope.layers import Equalization
     except ImportError as error:
-        RandomCrop = error
-    assert "with NumPy" in str(RandomCrop)
+        Equalization = error
+    assert "with NumPy" in str(Equalization)
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,10 @@ __all__ = sorted(
 
 # Module -> the names in it, which are loaded when one of them is asked for.
 _LATER = {
+    "augmentation": """AugMix AutoContrast RandAugment RandomColorDegeneration RandomColorJitter
+        RandomCrop RandomElasticTransform RandomErasing RandomGaussianBlur RandomGrayscale
+        RandomHue RandomInvert RandomPerspective RandomPosterization RandomSaturation
+        RandomSharpness RandomShear Solarization""",
     "categories": """CategoryEncoding Discretization IntegerLookup StringLookup
         TextVectorization""",
     "images": """CenterCrop RandomBrightness RandomContrast RandomFlip RandomRotation

@@ -6,6 +6,7 @@ from layer_contract import LayerCase
 from kerascope.layers import (
     AdaptiveAveragePooling1D,
     AdaptiveMaxPooling2D,
+    AutoContrast,
     CategoryEncoding,
     CenterCrop,
     ConvLSTM1D,
@@ -37,4 +38,5 @@ CASES = [
     LayerCase(lambda: EinsumDense("ab...,bcd->acd...", (3, 2), bias_axes="c"), [X3]),
     LayerCase(lambda: Identity(), [X2]),
     LayerCase(lambda: Resizing(3, 7, "bicubic"), [IMAGES]),
+    LayerCase(lambda: AutoContrast((0.0, 1.0)), [IMAGES], smooth=False),
 ]

@@ -1,0 +1,736 @@
+"""Layers of Keras 3 that change images' colors, and those that are known in prediction alone.
+
+Like those of `images` they change nothing when a model predicts. What an augmentation does in
+training is written here where it is a formula; `_UntrainedImages` are those whose training is not:
+they give images unchanged in prediction, and raise an error when they are asked to act, since a
+model that is trained on unchanged images would be another model.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor, is_eager
+from kerascope.backend.ops.windows import sizes_along_axes
+from kerascope.engine.base_layer import Layer
+from kerascope.errors import ArgumentError, NotYetError, ShapeError
+from kerascope.layers import keras_ops as ops
+from kerascope.layers.arguments import positive_int
+from kerascope.layers.images import Factor, _beside_pixels, _RandomImages
+from kerascope.layers.keras_ops_image import (
+    FILL_MODES,
+    INTERPOLATIONS,
+    affine_transform,
+    channels_last,
+    hsv_to_rgb,
+    one_of,
+    rgb_to_grayscale,
+    rgb_to_hsv,
+)
+from kerascope.layers.opaque import Unknown
+
+__all__ = [
+    "AugMix",
+    "AutoContrast",
+    "RandAugment",
+    "RandomColorDegeneration",
+    "RandomColorJitter",
+    "RandomCrop",
+    "RandomElasticTransform",
+    "RandomErasing",
+    "RandomGaussianBlur",
+    "RandomGrayscale",
+    "RandomHue",
+    "RandomInvert",
+    "RandomPerspective",
+    "RandomPosterization",
+    "RandomSaturation",
+    "RandomSharpness",
+    "RandomShear",
+    "Solarization",
+]
+
+
+def _rescaled(images: Tensor, before: Any, after: Any) -> Tensor:
+    """Return numbers between two others than before."""
+    share = (images - float(before[0])) / float(before[1] - before[0])
+    return share * float(after[1] - after[0]) + float(after[0])
+
+
+def _sorted_pair(where: str, pair: Any) -> list[Any]:
+    if not isinstance(pair, (list, tuple)) or len(pair) != 2 or pair[0] == pair[1]:
+        raise ArgumentError(f"{where} {pair!r}; expected two numbers, as (0, 255).")
+    return sorted(pair)
+
+
+# --- colors ---------------------------------------------------------------------------------------
+
+
+class _Colors(_RandomImages):
+    """Base: one factor, and between which numbers the pixels lie."""
+
+    lowest: ClassVar[float | None] = None  # of the pair that one number stands for
+
+    def __init__(
+        self,
+        factor: Factor,
+        value_range: Any = (0, 255),
+        data_format: str | None = None,
+        seed: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(seed, data_format, **kwargs)
+        self.factor = self.checked(factor, low=self.lowest)
+        self.value_range = _sorted_pair(f"{self.label}: value_range", value_range)
+
+
+class RandomHue(_Colors):
+    """Turns the hue of each image's colors in either direction, as Keras 3's layer of that name.
+
+    Parameters
+    ----------
+    factor : float or pair of float
+        From 0 to 1: for each image a number between these, or between 0 and it, is drawn; half of
+        it is the part of the circle of colors by which the image is turned.
+    value_range : pair of float
+        Between which numbers the pixels lie.
+    data_format : {"channels_last", "channels_first"}, optional
+        Default `K.image_data_format()`.
+    seed : int, optional
+        Makes the numbers repeatable.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        The factor lies outside of 0 to 1.
+    """
+
+    factor_range = (0.0, 1.0)
+    lowest = 0
+
+    def changed(self, images: Tensor) -> Tensor:
+        """Return the images with other hues."""
+        is_back = self.drawn(images, (0.0, 1.0)) > 0.5
+        turned = self.drawn(images, self.factor) * 0.5
+        turned = K.expand_dims(ops.where(is_back, -turned, turned), -1)
+        colors = rgb_to_hsv(_rescaled(images, self.value_range, (0, 1)), "channels_last")
+        hue = colors[..., 0] + turned
+        hue = ops.where(hue > 1.0, hue - 1.0, hue)
+        hue = ops.where(hue < 0.0, hue + 1.0, hue)
+        found = hsv_to_rgb(K.stack([hue, colors[..., 1], colors[..., 2]], axis=-1), "channels_last")
+        return _rescaled(K.clip(found, 0.0, 1.0), (0, 1), self.value_range)
+
+
+class RandomSaturation(_Colors):
+    """Multiplies the saturation of each image's colors, as Keras 3's layer of that name.
+
+    Parameters
+    ----------
+    factor : float or pair of float
+        For each image a number f is drawn between these, or between -factor and factor; its
+        saturation is multiplied by f / (1 - f), so 0.5 changes nothing.
+    value_range, data_format, seed, **kwargs : object
+        As for `RandomHue`.
+    """
+
+    def changed(self, images: Tensor) -> Tensor:
+        """Return the images with paler or stronger colors."""
+        drawn = self.drawn(images, self.factor)
+        times = K.expand_dims(drawn / (1.0 - drawn + 1e-7), -1)
+        colors = rgb_to_hsv(images, "channels_last")
+        saturation = K.clip(colors[..., 1] * times, *self.value_range)
+        stronger = K.stack([colors[..., 0], saturation, colors[..., 2]], axis=-1)
+        return hsv_to_rgb(stronger, "channels_last")
+
+
+class RandomColorDegeneration(_Colors):
+    """Mixes each image with its gray picture, as Keras 3's layer of that name.
+
+    Parameters
+    ----------
+    factor : float or pair of float
+        The share of gray is drawn between these, or between -factor and factor.
+    value_range, data_format, seed, **kwargs : object
+        As for `RandomHue`.
+    """
+
+    def changed(self, images: Tensor) -> Tensor:
+        """Return the images, partly gray."""
+        share = _beside_pixels(self.drawn(images, self.factor))
+        gray = rgb_to_grayscale(images, "channels_last")
+        return K.clip(images + share * (gray - images), *self.value_range)
+
+
+class RandomSharpness(_Colors):
+    """Makes each image less or more sharp, as Keras 3's layer of that name.
+
+    Parameters
+    ----------
+    factor : float or pair of float
+        From 0 to 1: 0 is smoothed, 0.5 as it is, 1 sharper.
+    value_range, data_format, seed, **kwargs : object
+        As for `RandomHue`.
+    """
+
+    factor_range = (0.0, 1.0)
+    lowest = 0
+
+    def changed(self, images: Tensor) -> Tensor:
+        """Return the images less or more sharp."""
+        times = _beside_pixels(self.drawn(images, self.factor)) * 2.0
+        channels = images.shape[-1]
+        if channels is None:
+            raise ShapeError(
+                f"{self.label}: the number of channels of {images.shape} is not known. Give the "
+                f"Input that size.",
+                subject=self,
+            )
+        window = np.full((3, 3, channels, 1), 1 / 13, self.dtype)
+        window[1, 1] = 5 / 13
+        kernel = K.constant(window, images.dtype)
+        smooth = K.depthwise_conv2d(images, kernel, padding="same", data_format="channels_last")
+        return K.clip(images + (1.0 - times) * (smooth - images), *self.value_range)
+
+
+class RandomPosterization(_Colors):
+    """Keeps only the first bits of each pixel, as Keras 3's layer of that name.
+
+    Parameters
+    ----------
+    factor : int or pair of int
+        From 1 to 8, how many bits: below the second number, unless both are equal.
+    value_range, data_format, seed, **kwargs : object
+        As for `RandomHue`.
+    """
+
+    factor_range = (1, 8)
+    lowest = 1
+
+    def changed(self, images: Tensor) -> Tensor:
+        """Return the images with fewer colors."""
+        least, most = self.factor
+        bits = K.clip(ops.floor(self.drawn(images, self.factor)), least, max(least, most - 1))
+        step = _beside_pixels(K.exp(K.round(8.0 - bits) * float(np.log(2.0))))
+        step = K.round(step)  # a power of two, without the roundings of exp
+        pixels = ops.floor(_rescaled(images, self.value_range, (0, 255)))
+        return _rescaled(ops.floor(pixels / step) * step, (0, 255), self.value_range)
+
+
+class RandomInvert(_RandomImages):
+    """Inverts some images: the upper end of the range less the pixel, as Keras 3's layer does.
+
+    Parameters
+    ----------
+    factor : float or pair of float
+        From 0 to 1: the chance of an image is drawn between these, or between 0 and it.
+    value_range, seed, data_format, **kwargs : object
+        As for `RandomHue`.
+    """
+
+    factor_range = (0.0, 1.0)
+
+    def __init__(
+        self,
+        factor: Factor = 1.0,
+        value_range: Any = (0, 255),
+        seed: int | None = None,
+        data_format: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(seed, data_format, **kwargs)
+        self.factor = self.checked(factor, low=0)
+        self.value_range = tuple(_sorted_pair(f"{self.label}: value_range", value_range))
+
+    def changed(self, images: Tensor) -> Tensor:
+        """Return the images, some of them inverted."""
+        chance = self.drawn(images, self.factor)
+        is_inverted = _beside_pixels(self.drawn(images, (0.0, 1.0)) < chance)
+        return ops.where(is_inverted, float(self.value_range[1]) - images, images)
+
+
+class RandomGrayscale(_RandomImages):
+    """Makes some images gray, as Keras 3's layer of that name.
+
+    Parameters
+    ----------
+    factor : float
+        From 0 to 1: the chance of each image.
+    data_format, seed, **kwargs : object
+        As for `RandomHue`.
+    """
+
+    factor_range = (0.0, 1.0)
+
+    def __init__(
+        self,
+        factor: float = 0.5,
+        data_format: str | None = None,
+        seed: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(seed, data_format, **kwargs)
+        self.checked((factor, factor))
+        self.factor = factor
+
+    def changed(self, images: Tensor) -> Tensor:
+        """Return the images, some of them gray."""
+        is_gray = _beside_pixels(self.drawn(images, (0.0, 1.0)) < self.factor)
+        return ops.where(is_gray, rgb_to_grayscale(images, "channels_last"), images)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments; Keras 3 has no seed among them."""
+        config = super().get_config()
+        if self.seed is None:
+            del config["seed"]
+        return config
+
+
+class Solarization(_RandomImages):
+    """Inverts pixels that are not below a threshold, as Keras 3's layer of that name.
+
+    Parameters
+    ----------
+    addition_factor, threshold_factor : float or pair of float
+        From 0 to 1. A number from the first of the pair to 255 times the second one is drawn for
+        each image, on a scale from 0 to 255: the one is added before, the other is the threshold.
+        One number stands for the pair (0, number).
+    value_range, seed, **kwargs : object
+        As for `RandomHue`.
+    """
+
+    factor_range = (0.0, 1.0)
+
+    def __init__(
+        self,
+        addition_factor: Factor = 0.0,
+        threshold_factor: Factor = 0.0,
+        value_range: Any = (0, 255),
+        seed: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(seed, **kwargs)
+        self.addition_factor = self.checked(addition_factor, "addition_factor", 0)
+        self.threshold_factor = self.checked(threshold_factor, "threshold_factor", 0)
+        self.value_range = _sorted_pair(f"{self.label}: value_range", value_range)
+
+    def changed(self, images: Tensor) -> Tensor:
+        """Return the images, bright pixels of them inverted."""
+        added, threshold = (
+            _beside_pixels(self.drawn(images, (low, high * 255.0)))
+            for low, high in (self.addition_factor, self.threshold_factor)
+        )
+        pixels = K.clip(_rescaled(images, self.value_range, (0, 255)) + added, 0.0, 255.0)
+        pixels = ops.where(pixels < threshold, pixels, 255.0 - pixels)
+        return _rescaled(pixels, (0, 255), self.value_range)
+
+
+class AutoContrast(Layer):
+    """Stretches each channel of each image over the whole range, in training and prediction.
+
+    As `keras.layers.AutoContrast` of Keras 3. A channel of one color stays as it is.
+
+    Parameters
+    ----------
+    value_range : pair of float
+        Between which numbers the pixels lie.
+    data_format : {"channels_last"}, optional
+        Keras 3 stretches images whose channels come first along wrong axes: they are refused.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        The channels come first.
+    """
+
+    def __init__(
+        self, value_range: Any = (0, 255), data_format: str | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.value_range = _sorted_pair(f"{self.label}: value_range", value_range)
+        self.data_format = K.normalize_data_format(data_format)
+        if self.data_format != "channels_last":
+            raise ArgumentError(
+                f"{self.label}: data_format 'channels_first'; expected 'channels_last'. "
+                f"Permute((2, 3, 1)) the images first."
+            )
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the images with all their contrast."""
+        images, back = channels_last(K.cast(inputs, self.dtype), self.data_format, self.label)
+        pixels = _rescaled(images, self.value_range, (0, 255))
+        low, high = K.min(pixels, axis=[1, 2], keepdims=True), K.max(pixels, [1, 2], keepdims=True)
+        is_flat = high <= low
+        scale = 255.0 / ops.where(is_flat, K.ones_like(low), high - low)
+        found = K.clip((pixels - low) * scale, 0.0, 255.0)
+        found = _rescaled(found, (0, 255), self.value_range)
+        return back(ops.where(is_flat, images, found))
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """Return the input's shape."""
+        return input_shape
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments, and `data_format` in any case."""
+        return {**super().get_config(), "data_format": self.data_format}
+
+
+class RandomShear(_RandomImages):
+    """Slants each image about its first corner, as Keras 3's layer of that name.
+
+    Parameters
+    ----------
+    x_factor, y_factor : float or pair of float
+        From 0 to 1: how many columns a row is moved against the next one, and how many rows a
+        column, in either direction.
+    interpolation : {"bilinear", "nearest"}
+        How pixels between pixels are computed.
+    fill_mode : {"reflect", "constant", "wrap", "nearest", "mirror"}
+        What stands outside of the image.
+    fill_value : float
+        What "constant" fills with.
+    data_format, seed, **kwargs : object
+        As for `RandomHue`.
+    """
+
+    factor_range = (-1.0, 1.0)
+
+    def __init__(
+        self,
+        x_factor: Factor = 0.0,
+        y_factor: Factor = 0.0,
+        interpolation: str = "bilinear",
+        fill_mode: str = "reflect",
+        fill_value: float = 0.0,
+        data_format: str | None = None,
+        seed: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(seed, data_format, **kwargs)
+        self.x_factor = self.checked(x_factor, "x_factor")
+        self.y_factor = self.checked(y_factor, "y_factor")
+        self.interpolation = one_of(
+            f"{self.label}: interpolation", interpolation, INTERPOLATIONS[:2]
+        )
+        self.fill_mode = one_of(f"{self.label}: fill_mode", fill_mode, FILL_MODES)
+        self.fill_value = fill_value
+
+    def changed(self, images: Tensor) -> Tensor:
+        """Return the images, slanted."""
+        is_back = self.drawn(images, (0.0, 1.0)) > 0.5
+        along_y, along_x = (self.drawn(images, f) for f in (self.y_factor, self.x_factor))
+        x, y = (ops.where(is_back, -factor, factor) for factor in (along_x, along_y))
+        zero, one = K.zeros_like(x), K.ones_like(x)
+        transform = K.concatenate([one, x, zero, y, one, zero, zero, zero], axis=1)
+        return affine_transform(
+            images, transform, self.interpolation, self.fill_mode, self.fill_value, "channels_last"
+        )
+
+
+# --- known in prediction alone --------------------------------------------------------------------
+
+
+class _UntrainedImages(_RandomImages):
+    """Base: images pass unchanged in prediction, and there is no training."""
+
+    def changed(self, images: Tensor) -> Tensor:
+        """Refuse, at the latest when numbers are wanted.
+
+        Raises
+        ------
+        NotYetError
+            The layer shall act.
+        """
+        words = (
+            f"{self.label}: kerascope knows this layer in prediction alone, where images pass "
+            f"unchanged. Say training=False, or prepare the data with NumPy before fit."
+        )
+        if is_eager():
+            raise NotYetError(words, subject=self)
+        outputs: Tensor = Unknown(self.label, ((images.shape, images.dtype),), words)(images)
+        return outputs
+
+
+class RandomColorJitter(_UntrainedImages):
+    """Changes brightness, contrast, saturation and hue; known in prediction alone.
+
+    Parameters
+    ----------
+    value_range, seed, data_format : object
+    brightness_factor, contrast_factor, saturation_factor, hue_factor : object
+        As those of `keras.layers.RandomColorJitter` of Keras 3; none counts in prediction.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    NotYetError
+        It is asked to act, in training.
+    """
+
+    def __init__(
+        self,
+        value_range: Any = (0, 255),
+        brightness_factor: Any = None,
+        contrast_factor: Any = None,
+        saturation_factor: Any = None,
+        hue_factor: Any = None,
+        seed: int | None = None,
+        data_format: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(seed, data_format, **kwargs)
+        self.value_range = value_range
+        self.brightness_factor = brightness_factor
+        self.contrast_factor = contrast_factor
+        self.saturation_factor = saturation_factor
+        self.hue_factor = hue_factor
+
+
+class RandomErasing(_UntrainedImages):
+    """Fills a part of each image; known in prediction alone.
+
+    Parameters
+    ----------
+    factor, scale, fill_value, value_range, seed, data_format : object
+        As those of `keras.layers.RandomErasing` of Keras 3; none counts in prediction.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    NotYetError
+        It is asked to act, in training.
+    """
+
+    def __init__(
+        self,
+        factor: Factor = 1.0,
+        scale: Any = (0.02, 0.33),
+        fill_value: Any = None,
+        value_range: Any = (0, 255),
+        seed: int | None = None,
+        data_format: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(seed, data_format, **kwargs)
+        self.factor = self.checked(factor, low=0)
+        self.scale = self.checked(scale, "scale", 0)
+        self.fill_value = fill_value
+        self.value_range = value_range
+
+
+class RandomGaussianBlur(_UntrainedImages):
+    """Blurs images; known in prediction alone.
+
+    Parameters
+    ----------
+    factor, kernel_size, sigma, value_range, seed, data_format : object
+        As those of `keras.layers.RandomGaussianBlur` of Keras 3; none counts in prediction.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    NotYetError
+        It is asked to act, in training.
+    """
+
+    def __init__(
+        self,
+        factor: Factor = 1.0,
+        kernel_size: Any = 3,
+        sigma: Any = 1.0,
+        value_range: Any = (0, 255),
+        data_format: str | None = None,
+        seed: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(seed, data_format, **kwargs)
+        self.factor = self.checked(factor, low=0)
+        self.kernel_size = sizes_along_axes(kernel_size, 2, f"{self.label}: kernel_size")
+        self.sigma = self.checked(sigma, "sigma", 0)
+        self.value_range = value_range
+
+
+class RandomPerspective(_UntrainedImages):
+    """Shows images from other places; known in prediction alone.
+
+    Parameters
+    ----------
+    factor, scale, interpolation, fill_value, seed, data_format : object
+        As those of `keras.layers.RandomPerspective` of Keras 3; none counts in prediction.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    NotYetError
+        It is asked to act, in training.
+    """
+
+    def __init__(
+        self,
+        factor: Factor = 1.0,
+        scale: float = 1.0,
+        interpolation: str = "bilinear",
+        fill_value: float = 0.0,
+        seed: int | None = None,
+        data_format: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(seed, data_format, **kwargs)
+        self.factor = self.checked(factor, low=0)
+        self.scale = scale
+        self.interpolation = interpolation
+        self.fill_value = fill_value
+
+
+class RandomElasticTransform(_UntrainedImages):
+    """Moves pixels by smooth random distances; known in prediction alone.
+
+    Parameters
+    ----------
+    factor, scale, interpolation, fill_mode, fill_value, value_range, seed, data_format : object
+        As those of `keras.layers.RandomElasticTransform` of Keras 3; none counts in prediction.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    NotYetError
+        It is asked to act, in training.
+    """
+
+    def __init__(
+        self,
+        factor: Factor = 1.0,
+        scale: Any = 1.0,
+        interpolation: str = "bilinear",
+        fill_mode: str = "reflect",
+        fill_value: float = 0.0,
+        value_range: Any = (0, 255),
+        seed: int | None = None,
+        data_format: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(seed, data_format, **kwargs)
+        self.factor = self.checked(factor, low=0)
+        self.scale = self.checked(scale, "scale", 0)
+        self.interpolation = interpolation
+        self.fill_mode = fill_mode
+        self.fill_value = fill_value
+        self.value_range = value_range
+
+
+class RandAugment(_UntrainedImages):
+    """Applies augmentations that are chosen at random; known in prediction alone.
+
+    Parameters
+    ----------
+    value_range, num_ops, factor, interpolation, seed, data_format : object
+        As those of `keras.layers.RandAugment` of Keras 3; none counts in prediction.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    NotYetError
+        It is asked to act, in training.
+    """
+
+    def __init__(
+        self,
+        value_range: Any = (0, 255),
+        num_ops: int = 2,
+        factor: Factor = 0.5,
+        interpolation: str = "bilinear",
+        seed: int | None = None,
+        data_format: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(seed, data_format, **kwargs)
+        self.value_range = value_range
+        self.num_ops = num_ops
+        self.factor = self.checked(factor, low=0)
+        self.interpolation = interpolation
+
+
+class AugMix(_UntrainedImages):
+    """Mixes images that went through chains of augmentations; known in prediction alone.
+
+    Parameters
+    ----------
+    value_range, num_chains, chain_depth, factor, alpha, all_ops, interpolation : object
+    seed, data_format : object
+        As those of `keras.layers.AugMix` of Keras 3; none counts in prediction.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    NotYetError
+        It is asked to act, in training.
+    """
+
+    def __init__(
+        self,
+        value_range: Any = (0, 255),
+        num_chains: int = 3,
+        chain_depth: int = 3,
+        factor: Factor = 0.3,
+        alpha: float = 1.0,
+        all_ops: bool = True,
+        interpolation: str = "bilinear",
+        seed: int | None = None,
+        data_format: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(seed, data_format, **kwargs)
+        self.value_range = value_range
+        self.num_chains = num_chains
+        self.chain_depth = chain_depth
+        self.factor = self.checked(factor, low=0)
+        self.alpha = alpha
+        self.all_ops = all_ops
+        self.interpolation = interpolation
+
+
+class RandomCrop(_UntrainedImages):
+    """Cuts a part out of the images of a batch; known in prediction alone, where it cuts nothing.
+
+    Keras 3.15 gives whole images in prediction, although it says that they have the new size; so
+    here they keep the size that they have.
+
+    Parameters
+    ----------
+    height, width : int
+        The size of the part that is cut out in training.
+    seed, data_format : object
+        As for `RandomHue`.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    NotYetError
+        It is asked to act, in training.
+    """
+
+    def __init__(
+        self,
+        height: int,
+        width: int,
+        seed: int | None = None,
+        data_format: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(seed, data_format, **kwargs)
+        self.height = positive_int(height, f"{self.label}: height")
+        self.width = positive_int(width, f"{self.label}: width")
