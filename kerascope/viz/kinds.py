@@ -38,12 +38,15 @@ _CLASSES_BY_KIND = {
     "StringLookup TextVectorization",
     "normalization": """
         BatchNormalization LayerNormalization GroupNormalization RMSNormalization
-        UnitNormalization Normalization Rescaling
+        UnitNormalization Normalization Rescaling AutoContrast
     """,
     "noise": """
         Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D GaussianNoise
         GaussianDropout AlphaDropout ActivityRegularization RandomBrightness RandomContrast
-        RandomFlip RandomRotation RandomTranslation RandomZoom
+        RandomFlip RandomRotation RandomTranslation RandomZoom AugMix RandAugment
+        RandomColorDegeneration RandomColorJitter RandomCrop RandomElasticTransform RandomErasing
+        RandomGaussianBlur RandomGrayscale RandomHue RandomInvert RandomPerspective
+        RandomPosterization RandomSaturation RandomSharpness RandomShear Solarization
     """,
     "shaping": """
         Flatten Reshape Permute RepeatVector Masking UpSampling1D UpSampling2D UpSampling3D
