@@ -226,7 +226,7 @@ _FILE_OF_IT = (
 
 _PREPARING_DATA = """
     ContrastLimitedAdaptiveHistogramEqualization CutMix Equalization HashedCrossing Hashing
-    MaxNumBoundingBoxes MelSpectrogram MixUp STFTSpectrogram"""
+    MaxNumBoundingBoxes MixUp STFTSpectrogram"""
 
 # Module -> (names that may come, what to do instead).
 NAMES: Rows = {
@@ -236,7 +236,6 @@ NAMES: Rows = {
     ),
     "kerascope.layers": (
         (_PREPARING_DATA, "Prepare the data with NumPy or kerascope.preprocessing before fit."),
-        ("SpectralNormalization ReversibleEmbedding Pipeline", "Write it as a layer."),
     ),
     "kerascope.applications": (
         (_ARCHITECTURES, _FILE_OF_IT),

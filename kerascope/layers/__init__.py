@@ -52,7 +52,9 @@ _LATER = {
         TimeDistributedDense time_distributed_dense""",
     "keras3": """AdaptiveAveragePooling1D AdaptiveAveragePooling2D AdaptiveAveragePooling3D
         AdaptiveMaxPooling1D AdaptiveMaxPooling2D AdaptiveMaxPooling3D ConvLSTM1D ConvLSTM3D
-        EinsumDense GroupQueryAttention Identity""",
+        EinsumDense GroupQueryAttention Identity Pipeline ReversibleEmbedding
+        SpectralNormalization""",
+    "sounds": "MelSpectrogram",
 }
 
 answer_missing_names(

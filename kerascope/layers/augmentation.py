@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kerascope import backend as K
-from kerascope.backend.graph import Tensor, is_eager
+from kerascope.backend.graph import Tensor
 from kerascope.backend.ops.windows import sizes_along_axes
 from kerascope.engine.base_layer import Layer
-from kerascope.errors import ArgumentError, NotYetError, ShapeError
+from kerascope.errors import ArgumentError, ShapeError
 from kerascope.layers import keras_ops as ops
 from kerascope.layers.arguments import positive_int
 from kerascope.layers.images import Factor, _beside_pixels, _RandomImages
@@ -30,7 +30,7 @@ from kerascope.layers.keras_ops_image import (
     rgb_to_grayscale,
     rgb_to_hsv,
 )
-from kerascope.layers.opaque import Unknown
+from kerascope.layers.opaque import refused
 
 __all__ = [
     "AugMix",
@@ -451,10 +451,7 @@ class _UntrainedImages(_RandomImages):
             f"{self.label}: kerascope knows this layer in prediction alone, where images pass "
             f"unchanged. Say training=False, or prepare the data with NumPy before fit."
         )
-        if is_eager():
-            raise NotYetError(words, subject=self)
-        outputs: Tensor = Unknown(self.label, ((images.shape, images.dtype),), words)(images)
-        return outputs
+        return refused(self, images, words)
 
 
 class RandomColorJitter(_UntrainedImages):

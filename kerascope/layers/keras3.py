@@ -15,16 +15,23 @@ from typing import Any, ClassVar
 
 from kerascope import activations, constraints, initializers, regularizers
 from kerascope import backend as K
-from kerascope.backend.graph import Tensor
+from kerascope.backend.graph import Tensor, graph_mode
 from kerascope.backend.ops.windows import sizes_along_axes
 from kerascope.backend.shapes import Shape, Size, as_shape
 from kerascope.configured import by_name
+from kerascope.engine.arguments import accepts
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.input_spec import InputSpec
+from kerascope.engine.layer_type import layer_registry
+from kerascope.engine.stand_ins import made
 from kerascope.errors import ArgumentError, ShapeError
-from kerascope.layers.arguments import Identifier, Sizes, make_weight, positive_int
+from kerascope.layers.arguments import Identifier, Sizes, Training, make_weight, positive_int
 from kerascope.layers.attention import MultiHeadAttention
 from kerascope.layers.convolutional_recurrent import ConvLSTM2D, ConvLSTM2DCell
+from kerascope.layers.embeddings import Embedding
+from kerascope.layers.inner_layers import build_inside, without_history
+from kerascope.layers.opaque import refused
+from kerascope.layers.wrappers import Wrapper
 
 __all__ = [
     "AdaptiveAveragePooling1D",
@@ -38,6 +45,9 @@ __all__ = [
     "EinsumDense",
     "GroupQueryAttention",
     "Identity",
+    "Pipeline",
+    "ReversibleEmbedding",
+    "SpectralNormalization",
 ]
 
 
@@ -268,6 +278,254 @@ class GroupQueryAttention(MultiHeadAttention):
         config = super().get_config()
         del config["output_shape"]
         return config
+
+
+class ReversibleEmbedding(Embedding):
+    """An Embedding that can also be called the other way: from rows to a number for each word.
+
+    Parameters
+    ----------
+    input_dim, output_dim : int
+        Number of words, and length of a row.
+    tie_weights : bool
+        Whether both ways use the same table; else `reverse_embeddings` is a weight of its own.
+    embeddings_initializer, embeddings_regularizer, embeddings_constraint, mask_zero : object
+        As for `Embedding`.
+    reverse_dtype : str, optional
+        The type in which the way back computes.
+    logit_soft_cap : float, optional
+        What comes back is `c * tanh(x / c)`, so between -c and c.
+    **kwargs
+        As for `Embedding`.
+
+    References
+    ----------
+    1. Press and Wolf: Using the Output Embedding to Improve Language Models, EACL 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> layer = ReversibleEmbedding(10, 4)
+    >>> rows = layer(np.array([[1, 2, 3]]))
+    >>> rows.shape, layer(rows, reverse=True).shape
+    ((1, 3, 4), (1, 3, 10))
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        output_dim: int,
+        tie_weights: bool = True,
+        embeddings_initializer: Identifier = "uniform",
+        embeddings_regularizer: Identifier = None,
+        embeddings_constraint: Identifier = None,
+        mask_zero: bool = False,
+        reverse_dtype: str | None = None,
+        logit_soft_cap: float | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            input_dim,
+            output_dim,
+            embeddings_initializer=embeddings_initializer,
+            embeddings_regularizer=embeddings_regularizer,
+            embeddings_constraint=embeddings_constraint,
+            mask_zero=mask_zero,
+            **kwargs,
+        )
+        self.tie_weights = bool(tie_weights)
+        self.reverse_dtype = reverse_dtype
+        self.logit_soft_cap = logit_soft_cap
+        self._goes_back = False  # the last call
+
+    def build(self, input_shape: Shape) -> None:
+        """Make the table, and the one for the way back if it is another."""
+        super().build(input_shape)
+        if not self.tie_weights:
+            self.reverse_embeddings = self.add_weight(
+                name="reverse_embeddings",
+                shape=(self.output_dim, self.input_dim),
+                initializer=self.embeddings_initializer,
+            )
+
+    def call(self, inputs: Tensor, reverse: bool = False) -> Tensor:
+        """Return the rows that the inputs name, or a number for each word."""
+        self._goes_back = bool(reverse)
+        if not reverse:
+            return super().call(inputs)
+        table = K.transpose(self.embeddings) if self.tie_weights else self.reverse_embeddings
+        if self.reverse_dtype is not None:
+            inputs, table = (K.cast(x, self.reverse_dtype) for x in (inputs, table))
+        logits = K.dot(inputs, table)
+        cap = self.logit_soft_cap
+        return logits if cap is None else K.tanh(logits / cap) * cap
+
+    def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor | None:
+        """Return True where the input is not 0, if `mask_zero`; None on the way back."""
+        return None if self._goes_back else super().compute_mask(inputs, mask)
+
+    def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
+        if arguments.get("reverse"):
+            return (*input_shape[:-1], self.input_dim)
+        return super()._declared_output_shape(input_shape, arguments)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments, and the penalty on the output."""
+        penalty = self.activity_regularizer
+        written = None if penalty is None else regularizers.serialize(penalty)
+        return {**super().get_config(), "activity_regularizer": written}
+
+
+# --- layers that hold others ----------------------------------------------------------------------
+
+
+class SpectralNormalization(Wrapper):
+    """A layer whose kernel is divided by its largest singular value in training.
+
+    Known in prediction alone, where the kernel is used as it was stored.
+
+    Parameters
+    ----------
+    layer : Layer
+        It has a weight `kernel` or `embeddings`.
+    power_iterations : int
+        How often the estimate of the singular value is improved in a step of training.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        The layer has no such weight.
+    NotYetError
+        It is trained.
+
+    References
+    ----------
+    1. Miyato et al.: Spectral Normalization for Generative Adversarial Networks, ICLR 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kerascope.layers import Dense
+    >>> SpectralNormalization(Dense(3))(np.ones((2, 4))).shape
+    (2, 3)
+    """
+
+    def __init__(self, layer: Any, power_iterations: int = 1, **kwargs: Any) -> None:
+        super().__init__(layer, **kwargs)
+        self.power_iterations = positive_int(power_iterations, f"{self.label}: power_iterations")
+
+    def build(self, input_shape: Any = None) -> None:
+        """Make the weights of the layer inside, and `vector_u`."""
+        super().build(input_shape)
+        kernels = (getattr(self.layer, name, None) for name in ("kernel", "embeddings"))
+        kernel = next((w for w in kernels if w is not None), None)
+        if kernel is None:
+            raise ArgumentError(
+                f"{self.label}: {self.layer.label} has no weight 'kernel' or 'embeddings'; "
+                f"expected one, as that of a Dense.",
+                subject=self,
+            )
+        self.kernel = kernel
+        self._trainable_weights = [kernel]  # files of Keras 3 have it here too
+        self.vector_u = self.add_weight(
+            name="vector_u",
+            shape=(1, kernel.shape[-1]),
+            initializer=initializers.TruncatedNormal(stddev=0.02),
+            trainable=False,
+        )
+
+    def call(self, inputs: Tensor, training: Training = None) -> Tensor:
+        """Return what the layer inside makes of the inputs."""
+        words = (
+            f"{self.label}: kerascope knows this layer in prediction alone; training would divide "
+            f"the kernel by its largest singular value. Say training=False, or train "
+            f"{self.layer.label} by itself."
+        )
+        keywords = {"training": training} if accepts(self.layer.call, "training") else {}
+        outputs = self.layer(without_history(inputs), **keywords)
+        found: Tensor = K.in_train_phase(lambda: refused(self, outputs, words), outputs, training)
+        return found
+
+
+class Pipeline(Layer):
+    """Layers one after the other, as one layer.
+
+    Parameters
+    ----------
+    layers : list of Layer
+    name : str, optional
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        There is none, or something else among them.
+
+    Notes
+    -----
+    A `Sequential` is a model besides; Keras 3 makes a Pipeline of what prepares data. As there, its
+    configuration says neither `dtype` nor `trainable`, which are those of the layers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kerascope.layers import Flatten, Rescaling
+    >>> Pipeline([Rescaling(0.5), Flatten()])(np.ones((1, 2, 2))).tolist()
+    [[0.5, 0.5, 0.5, 0.5]]
+    """
+
+    def __init__(self, layers: Any, name: str | None = None, **kwargs: Any) -> None:
+        super().__init__(name=name, **kwargs)
+        self.layers = list(layers)
+        if not self.layers or not all(isinstance(layer, Layer) for layer in self.layers):
+            raise ArgumentError(
+                f"{self.label}: layers {layers!r}; expected a list of layers.", subject=self
+            )
+        self._mask: Any = None  # of what the last call gave
+
+    def build(self, input_shape: Any = None) -> None:
+        """Make the weights of the layers."""
+        for layer in self.layers:
+            build_inside(layer, input_shape)
+            with graph_mode():
+                input_shape = layer.compute_output_shape(input_shape)
+        self.built = True
+
+    def call(self, inputs: Any, training: Training = None) -> Any:
+        """Return what the layers make of the inputs, one after the other."""
+        outputs = without_history(inputs)
+        for layer in self.layers:
+            keywords = {"training": training} if accepts(layer.call, "training") else {}
+            outputs = layer(outputs, **keywords)
+        self._mask = getattr(outputs, "_keras_mask", None)
+        return outputs
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """Return the mask that the last layer gives; one that comes in is refused."""
+        return super().compute_mask(inputs, mask) if mask is not None else self._mask
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """Return the shape of what the last layer gives."""
+        for layer in self.layers:
+            with graph_mode():
+                input_shape = layer.compute_output_shape(input_shape)
+        return input_shape
+
+    def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
+        return None  # the calls of the layers have found it already
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the name and the layers' configurations."""
+        return {"name": self.name, "layers": [layer_registry.serialize(x) for x in self.layers]}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Pipeline:
+        """Make a Pipeline from what `get_config` returned."""
+        layers = [made(x) if isinstance(x, dict) else x for x in config["layers"]]
+        return cls(**{**config, "layers": layers})
 
 
 # --- ConvLSTM along other axes --------------------------------------------------------------------

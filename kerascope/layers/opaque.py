@@ -133,6 +133,20 @@ class Unknown(Op):
         raise NotYetError(self.words)
 
 
+def refused(layer: Layer, like: Tensor, words: str) -> Tensor:
+    """Return a tensor of the shape and type of another one, that refuses to be computed.
+
+    Raises
+    ------
+    NotYetError
+        At once, where layers are called on arrays.
+    """
+    if is_eager():
+        raise NotYetError(words, subject=layer)
+    tensor: Tensor = Unknown(layer.label, ((like.shape, like.dtype),), words)(like)
+    return tensor
+
+
 # --- the layer ------------------------------------------------------------------------------------
 
 

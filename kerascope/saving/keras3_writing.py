@@ -102,7 +102,7 @@ def to_keras_3(entry: Config, facts: dict[str, NetworkFacts]) -> Config:
     is_own = cls is None or not cls.__module__.startswith("kerascope.")
     if "output_layers" in config:
         config = _graph(config, facts)
-    elif "layers" in config and isinstance(config["layers"], list):
+    elif "layers" in config and isinstance(config["layers"], list) and ours != "Pipeline":
         config = _line(config, facts)
     else:
         config = _arguments(ours, config, facts)

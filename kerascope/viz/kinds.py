@@ -35,7 +35,7 @@ _CLASSES_BY_KIND = {
     "activation": "Activation ReLU LeakyReLU PReLU ELU ThresholdedReLU Softmax "
     "SReLU ParametricSoftplus",
     "function": "Lambda Operation Identity CategoryEncoding Discretization IntegerLookup "
-    "StringLookup TextVectorization",
+    "StringLookup TextVectorization MelSpectrogram",
     "normalization": """
         BatchNormalization LayerNormalization GroupNormalization RMSNormalization
         UnitNormalization Normalization Rescaling AutoContrast
@@ -53,7 +53,7 @@ _CLASSES_BY_KIND = {
         ZeroPadding1D ZeroPadding2D ZeroPadding3D Cropping1D Cropping2D Cropping3D
         CenterCrop Resizing
     """,
-    "wrapper": "Wrapper TimeDistributed Bidirectional",
+    "wrapper": "Wrapper TimeDistributed Bidirectional Pipeline",
     "model": "Network",
     "layer": "Layer",
 }

@@ -11,10 +11,15 @@ from kerascope.layers import (
     CenterCrop,
     ConvLSTM1D,
     ConvLSTM3D,
+    Dense,
     Discretization,
     EinsumDense,
     Identity,
+    MelSpectrogram,
+    Pipeline,
     Resizing,
+    ReversibleEmbedding,
+    SpectralNormalization,
 )
 
 rng = np.random.default_rng(9)
@@ -39,4 +44,8 @@ CASES = [
     LayerCase(lambda: Identity(), [X2]),
     LayerCase(lambda: Resizing(3, 7, "bicubic"), [IMAGES]),
     LayerCase(lambda: AutoContrast((0.0, 1.0)), [IMAGES], smooth=False),
+    LayerCase(lambda: MelSpectrogram(16, 8, num_mel_bins=3), [rng.normal(size=(2, 40))]),
+    LayerCase(lambda: Pipeline([Dense(3, activation="tanh"), Dense(2)]), [X2]),
+    LayerCase(lambda: ReversibleEmbedding(5, 3), [rng.integers(0, 5, (3, 2))]),
+    LayerCase(lambda: SpectralNormalization(Dense(3)), [X2], smooth=False),
 ]

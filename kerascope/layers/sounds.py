@@ -1,0 +1,148 @@
+"""Layers that prepare sounds: how loud each pitch is, in each moment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.backend.graph import Tensor
+from kerascope.backend.shapes import Shape
+from kerascope.engine.base_layer import Layer
+from kerascope.errors import ArgumentError
+from kerascope.layers import keras_ops as ops
+from kerascope.layers.arguments import positive_int
+from kerascope.layers.keras_ops_linalg import stft
+
+__all__ = ["MelSpectrogram"]
+
+
+class MelSpectrogram(Layer):
+    """Turns a sound into its spectrum in each moment, on the mel scale of pitches.
+
+    Parameters
+    ----------
+    fft_length : int
+        Length of the pieces of which a Fourier transform is taken.
+    sequence_stride : int
+        From one piece to the next one.
+    sequence_length : int, optional
+        Length of the window in a piece; default `fft_length`.
+    window : {"hann", "hamming"} or array_like, optional
+        What a piece is multiplied by.
+    sampling_rate : int
+        Numbers per second of the sound.
+    num_mel_bins : int
+        How many pitches come out.
+    min_freq, max_freq : float, optional
+        The lowest and the highest pitch in hertz; the highest is half of the rate by default.
+    power_to_db : bool
+        Whether decibels come out.
+    top_db : float
+        What is further below the loudest number of the batch is raised to this distance.
+    mag_exp : float
+        Power of the magnitudes.
+    min_power, ref_power : float
+        The least power before decibels are taken, and that of 0 decibels.
+    **kwargs
+        As for `Layer`.
+
+    Raises
+    ------
+    ArgumentError
+        The window is longer than a piece, or the lowest pitch is not below the highest.
+
+    Notes
+    -----
+    Input (batch, samples) or (samples,), output (batch, num_mel_bins, pieces). The sound is
+    mirrored at both ends, so that the middle of the first piece is its beginning. Because of
+    `top_db` what comes out for one sound depends on the others of its batch, as in Keras 3.
+
+    References
+    ----------
+    1. Stevens, Volkmann and Newman: A Scale for the Measurement of the Psychological Magnitude
+       Pitch, 1937; here mel = 1127 ln(1 + hertz / 700).
+
+    Examples
+    --------
+    >>> MelSpectrogram(64, 16, num_mel_bins=8)(np.ones((1, 160))).shape
+    (1, 8, 11)
+    """
+
+    def __init__(
+        self,
+        fft_length: int = 2048,
+        sequence_stride: int = 512,
+        sequence_length: int | None = None,
+        window: Any = "hann",
+        sampling_rate: int = 16000,
+        num_mel_bins: int = 128,
+        min_freq: float = 20.0,
+        max_freq: float | None = None,
+        power_to_db: bool = True,
+        top_db: float = 80.0,
+        mag_exp: float = 2.0,
+        min_power: float = 1e-10,
+        ref_power: float = 1.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.fft_length = positive_int(fft_length, f"{self.label}: fft_length")
+        self.sequence_stride = positive_int(sequence_stride, f"{self.label}: sequence_stride")
+        length = sequence_length or fft_length
+        self.sequence_length = positive_int(length, f"{self.label}: sequence_length")
+        if self.sequence_length > self.fft_length:
+            raise ArgumentError(
+                f"{self.label}: sequence_length {sequence_length}; expected at most fft_length, "
+                f"which is {fft_length}."
+            )
+        self.window = window
+        self.sampling_rate = sampling_rate
+        self.num_mel_bins = positive_int(num_mel_bins, f"{self.label}: num_mel_bins")
+        self.min_freq, self.max_freq = min_freq, max_freq or int(sampling_rate / 2)
+        if not self.min_freq < self.max_freq:
+            raise ArgumentError(
+                f"{self.label}: min_freq {min_freq}; expected less than max_freq {self.max_freq}."
+            )
+        self.power_to_db, self.top_db = bool(power_to_db), top_db
+        self.mag_exp, self.min_power, self.ref_power = mag_exp, min_power, ref_power
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the power or the decibels of each pitch in each piece."""
+        sound = K.cast(inputs, self.dtype)
+        real, imaginary = stft(
+            sound, self.sequence_length, self.sequence_stride, self.fft_length, self.window
+        )
+        power = K.pow(real * real + imaginary * imaginary, self.mag_exp / 2)
+        found = ops.matmul(power, K.constant(self._shares(), power.dtype))
+        if self.power_to_db:
+            reference = max(abs(self.ref_power), self.min_power)
+            found = ops.log10(K.maximum(found, self.min_power)) * 10.0
+            found = found - float(10.0 * np.log10(reference))
+            found = K.maximum(found, K.max(found) - self.top_db)
+        return ops.swapaxes(found, -1, -2)
+
+    def _shares(self) -> np.ndarray:
+        """Return how much of each frequency belongs to each pitch: triangles on the mel scale."""
+        frequencies = np.linspace(0.0, self.sampling_rate / 2, self.fft_length // 2 + 1)
+        pitches = _mel(frequencies[1:])[:, None]
+        edges = np.linspace(_mel(self.min_freq), _mel(self.max_freq), self.num_mel_bins + 2)
+        low, middle, high = edges[:-2], edges[1:-1], edges[2:]
+        rising = (pitches - low) / (middle - low)
+        falling = (high - pitches) / (high - middle)
+        shares = np.maximum(0.0, np.minimum(rising, falling))
+        return np.concatenate([np.zeros((1, self.num_mel_bins)), shares])  # the mean has no pitch
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return (..., num_mel_bins, pieces)."""
+        samples = input_shape[-1]
+        pieces = None
+        if samples is not None:
+            padded = samples + self.fft_length // 2 * 2
+            pieces = (padded - self.fft_length) // self.sequence_stride + 1
+        return (*input_shape[:-1], self.num_mel_bins, pieces)
+
+
+def _mel(hertz: Any) -> Any:
+    return 1127.0 * np.log(1.0 + np.asarray(hertz) / 700.0)
