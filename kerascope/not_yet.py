@@ -225,7 +225,7 @@ _FILE_OF_IT = (
 )
 
 _PREPARING_DATA = """
-    ContrastLimitedAdaptiveHistogramEqualization CutMix Equalization HashedCrossing Hashing
+    CutMix Equalization HashedCrossing Hashing
     MaxNumBoundingBoxes MixUp STFTSpectrogram"""
 
 # Module -> (names that may come, what to do instead).

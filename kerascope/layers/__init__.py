@@ -54,6 +54,7 @@ _LATER = {
         AdaptiveMaxPooling1D AdaptiveMaxPooling2D AdaptiveMaxPooling3D ConvLSTM1D ConvLSTM3D
         EinsumDense GroupQueryAttention Identity Pipeline ReversibleEmbedding
         SpectralNormalization""",
+    "local_contrast": "ContrastLimitedAdaptiveHistogramEqualization",
     "sounds": "MelSpectrogram",
 }
 

@@ -54,13 +54,14 @@ __all__ = [
 ]
 
 
-def _rescaled(images: Tensor, before: Any, after: Any) -> Tensor:
+def rescaled(images: Tensor, before: Any, after: Any) -> Tensor:
     """Return numbers between two others than before."""
     share = (images - float(before[0])) / float(before[1] - before[0])
     return share * float(after[1] - after[0]) + float(after[0])
 
 
-def _sorted_pair(where: str, pair: Any) -> list[Any]:
+def sorted_pair(where: str, pair: Any) -> list[Any]:
+    """Return two numbers, the lesser first; raise where they are something else."""
     if not isinstance(pair, (list, tuple)) or len(pair) != 2 or pair[0] == pair[1]:
         raise ArgumentError(f"{where} {pair!r}; expected two numbers, as (0, 255).")
     return sorted(pair)
@@ -84,7 +85,7 @@ class _Colors(_RandomImages):
     ) -> None:
         super().__init__(seed, data_format, **kwargs)
         self.factor = self.checked(factor, low=self.lowest)
-        self.value_range = _sorted_pair(f"{self.label}: value_range", value_range)
+        self.value_range = sorted_pair(f"{self.label}: value_range", value_range)
 
 
 class RandomHue(_Colors):
@@ -118,12 +119,12 @@ class RandomHue(_Colors):
         is_back = self.drawn(images, (0.0, 1.0)) > 0.5
         turned = self.drawn(images, self.factor) * 0.5
         turned = K.expand_dims(ops.where(is_back, -turned, turned), -1)
-        colors = rgb_to_hsv(_rescaled(images, self.value_range, (0, 1)), "channels_last")
+        colors = rgb_to_hsv(rescaled(images, self.value_range, (0, 1)), "channels_last")
         hue = colors[..., 0] + turned
         hue = ops.where(hue > 1.0, hue - 1.0, hue)
         hue = ops.where(hue < 0.0, hue + 1.0, hue)
         found = hsv_to_rgb(K.stack([hue, colors[..., 1], colors[..., 2]], axis=-1), "channels_last")
-        return _rescaled(K.clip(found, 0.0, 1.0), (0, 1), self.value_range)
+        return rescaled(K.clip(found, 0.0, 1.0), (0, 1), self.value_range)
 
 
 class RandomSaturation(_Colors):
@@ -217,8 +218,8 @@ class RandomPosterization(_Colors):
         bits = K.clip(ops.floor(self.drawn(images, self.factor)), least, max(least, most - 1))
         step = _beside_pixels(K.exp(K.round(8.0 - bits) * float(np.log(2.0))))
         step = K.round(step)  # a power of two, without the roundings of exp
-        pixels = ops.floor(_rescaled(images, self.value_range, (0, 255)))
-        return _rescaled(ops.floor(pixels / step) * step, (0, 255), self.value_range)
+        pixels = ops.floor(rescaled(images, self.value_range, (0, 255)))
+        return rescaled(ops.floor(pixels / step) * step, (0, 255), self.value_range)
 
 
 class RandomInvert(_RandomImages):
@@ -244,7 +245,7 @@ class RandomInvert(_RandomImages):
     ) -> None:
         super().__init__(seed, data_format, **kwargs)
         self.factor = self.checked(factor, low=0)
-        self.value_range = tuple(_sorted_pair(f"{self.label}: value_range", value_range))
+        self.value_range = tuple(sorted_pair(f"{self.label}: value_range", value_range))
 
     def changed(self, images: Tensor) -> Tensor:
         """Return the images, some of them inverted."""
@@ -316,7 +317,7 @@ class Solarization(_RandomImages):
         super().__init__(seed, **kwargs)
         self.addition_factor = self.checked(addition_factor, "addition_factor", 0)
         self.threshold_factor = self.checked(threshold_factor, "threshold_factor", 0)
-        self.value_range = _sorted_pair(f"{self.label}: value_range", value_range)
+        self.value_range = sorted_pair(f"{self.label}: value_range", value_range)
 
     def changed(self, images: Tensor) -> Tensor:
         """Return the images, bright pixels of them inverted."""
@@ -324,9 +325,9 @@ class Solarization(_RandomImages):
             _beside_pixels(self.drawn(images, (low, high * 255.0)))
             for low, high in (self.addition_factor, self.threshold_factor)
         )
-        pixels = K.clip(_rescaled(images, self.value_range, (0, 255)) + added, 0.0, 255.0)
+        pixels = K.clip(rescaled(images, self.value_range, (0, 255)) + added, 0.0, 255.0)
         pixels = ops.where(pixels < threshold, pixels, 255.0 - pixels)
-        return _rescaled(pixels, (0, 255), self.value_range)
+        return rescaled(pixels, (0, 255), self.value_range)
 
 
 class AutoContrast(Layer):
@@ -353,7 +354,7 @@ class AutoContrast(Layer):
         self, value_range: Any = (0, 255), data_format: str | None = None, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        self.value_range = _sorted_pair(f"{self.label}: value_range", value_range)
+        self.value_range = sorted_pair(f"{self.label}: value_range", value_range)
         self.data_format = K.normalize_data_format(data_format)
         if self.data_format != "channels_last":
             raise ArgumentError(
@@ -364,12 +365,12 @@ class AutoContrast(Layer):
     def call(self, inputs: Tensor) -> Tensor:
         """Return the images with all their contrast."""
         images, back = channels_last(K.cast(inputs, self.dtype), self.data_format, self.label)
-        pixels = _rescaled(images, self.value_range, (0, 255))
+        pixels = rescaled(images, self.value_range, (0, 255))
         low, high = K.min(pixels, axis=[1, 2], keepdims=True), K.max(pixels, [1, 2], keepdims=True)
         is_flat = high <= low
         scale = 255.0 / ops.where(is_flat, K.ones_like(low), high - low)
         found = K.clip((pixels - low) * scale, 0.0, 255.0)
-        found = _rescaled(found, (0, 255), self.value_range)
+        found = rescaled(found, (0, 255), self.value_range)
         return back(ops.where(is_flat, images, found))
 
     def compute_output_shape(self, input_shape: Any) -> Any:

@@ -39,6 +39,7 @@ _CLASSES_BY_KIND = {
     "normalization": """
         BatchNormalization LayerNormalization GroupNormalization RMSNormalization
         UnitNormalization Normalization Rescaling AutoContrast
+        ContrastLimitedAdaptiveHistogramEqualization
     """,
     "noise": """
         Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D GaussianNoise

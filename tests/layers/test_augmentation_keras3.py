@@ -16,10 +16,15 @@ pytestmark = [
 
 IMAGES = np.random.default_rng(3).random((2, 4, 5, 3)).astype("float32")
 UNIT = {"value_range": (0.0, 1.0)}
+BY_TILES = "ContrastLimitedAdaptiveHistogramEqualization"
+ACT_ALWAYS = ("AutoContrast", BY_TILES)
 
 # What draws nothing: a factor between a and a, a chance of 1.
 FIXED = [
     ("AutoContrast", UNIT),
+    (BY_TILES, UNIT),
+    (BY_TILES, {"tile_grid_size": (2, 3), "clip_limit": 40.0, **UNIT}),
+    (BY_TILES, {"tile_grid_size": (3, 2), "clip_limit": 0, "value_range": (-1, 1)}),
     ("RandomColorDegeneration", {"factor": (0.7, 0.7), **UNIT}),
     ("RandomGrayscale", {"factor": 1.0}),
     ("RandomInvert", {"factor": (1.0, 1.0), **UNIT}),
@@ -96,7 +101,7 @@ def test_augmentations_in_two_directions_give_what_keras_gives_in_one_of_them(nu
 def test_configurations_agree_and_prediction_changes_what_keras_changes(number):
     ours, theirs = made(number, EVERY_ONE)
     wanted = np.asarray(theirs(IMAGES, training=False))
-    kept = {} if EVERY_ONE[number][0] == "AutoContrast" else {"training": False}
+    kept = {} if EVERY_ONE[number][0] in ACT_ALWAYS else {"training": False}
     np.testing.assert_allclose(ours(IMAGES, **kept), wanted, rtol=1e-5, atol=1e-6)
     ignored = ("name", "dtype")
     known = {k: np.array(v).tolist() for k, v in theirs.get_config().items() if k not in ignored}

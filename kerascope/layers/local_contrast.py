@@ -1,0 +1,164 @@
+"""Histogram equalization in tiles of an image: every part of it gets the contrast that it can have.
+
+Keras 3 makes it of a one-hot vector for each pixel; here it is one op that counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kerascope import backend as K
+from kerascope.backend.graph import Op, Tensor
+from kerascope.backend.ops.windows import sizes_along_axes
+from kerascope.backend.shapes import Shape
+from kerascope.engine.base_layer import Layer
+from kerascope.layers.augmentation import rescaled, sorted_pair
+from kerascope.layers.keras_ops_image import channels_last
+
+__all__ = ["ContrastLimitedAdaptiveHistogramEqualization"]
+
+LEVELS = 256
+
+
+class ContrastLimitedAdaptiveHistogramEqualization(Layer):
+    """Evens out how often each brightness occurs, tile by tile, in training and in prediction.
+
+    Parameters
+    ----------
+    value_range : pair of float
+        Between which numbers the pixels lie.
+    clip_limit : float
+        How many times as often as the mean one a brightness may count; what is more is spread over
+        all. 0 sets no limit.
+    tile_grid_size : int or pair of int
+        Number of tiles along the rows and the columns.
+    data_format : {"channels_last", "channels_first"}, optional
+        Default `K.image_data_format()`.
+    **kwargs
+        As for `Layer`.
+
+    Notes
+    -----
+    Each tile has a curve from old to new brightness; between the middles of tiles the curves are
+    mixed linearly. Each channel is treated by itself. The curves are steps: there is no gradient.
+
+    References
+    ----------
+    1. Zuiderveld: Contrast Limited Adaptive Histogram Equalization, Graphics Gems IV, 1994.
+
+    Examples
+    --------
+    >>> layer = ContrastLimitedAdaptiveHistogramEqualization(tile_grid_size=(2, 2))
+    >>> layer(np.arange(64.0).reshape(1, 8, 8, 1)).shape
+    (1, 8, 8, 1)
+    """
+
+    def __init__(
+        self,
+        value_range: Any = (0, 255),
+        clip_limit: float = 4.0,
+        tile_grid_size: Any = (8, 8),
+        data_format: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.value_range = tuple(sorted_pair(f"{self.label}: value_range", value_range))
+        self.clip_limit = clip_limit
+        where = f"{self.label}: tile_grid_size"
+        self.tile_grid_size = sizes_along_axes(tile_grid_size, 2, where)
+        self.data_format = K.normalize_data_format(data_format)
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Return the images with as much contrast everywhere."""
+        images, back = channels_last(K.cast(inputs, self.dtype), self.data_format, self.label)
+        rows, columns = self.tile_grid_size
+        even = EqualizedTiles(rows, columns, float(self.clip_limit))
+        pixels = even(rescaled(images, self.value_range, (0, 255)))
+        result: Tensor = back(rescaled(pixels, (0, 255), self.value_range))
+        return result
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the input's shape."""
+        return input_shape
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments, and `data_format` in any case."""
+        return {**super().get_config(), "data_format": self.data_format}
+
+
+@dataclass(frozen=True, eq=False)
+class EqualizedTiles(Op):
+    """Images of which each tile has as many bright pixels as dark ones.
+
+    Parameters
+    ----------
+    rows, columns : int
+        Number of tiles.
+    clip_limit : float
+        As for the layer.
+    """
+
+    rows: int
+    columns: int
+    clip_limit: float
+
+    def infer_shape(self, images: Any) -> Any:
+        """Return the images' shape."""
+        return images.shape
+
+    def infer_dtype(self, images: Any) -> Any:
+        """Return the images' type."""
+        return images.dtype
+
+    def perform(self, images: np.ndarray) -> np.ndarray:
+        """Return images of shape (batch, height, width, channels), from 0 to 255."""
+        batch, height, width, channels = images.shape
+        tall, wide = -(-height // self.rows), -(-width // self.columns)
+        missing = (tall * self.rows - height, wide * self.columns - width)
+        padded = np.pad(images, ((0, 0), (0, missing[0]), (0, missing[1]), (0, 0)), "symmetric")
+        levels = np.clip(padded, 0, LEVELS - 1).astype(np.int64)
+        tiles = levels.reshape(batch, self.rows, tall, self.columns, wide, channels)
+        curves = self._curves(tiles.transpose(0, 1, 3, 5, 2, 4).reshape(-1, tall * wide))
+        curves = curves.reshape(batch, self.rows, self.columns, channels, LEVELS)
+        curves = np.pad(curves, ((0, 0), (1, 1), (1, 1), (0, 0), (0, 0)), "edge")
+        (above, below, down), (left, right, along) = (
+            _between(size, number) for size, number in ((tall, self.rows), (wide, self.columns))
+        )
+        each = np.arange(batch)[:, None, None, None]
+        channel = np.arange(channels)
+
+        def read(row: np.ndarray, column: np.ndarray) -> Any:
+            row, column = row[:, None, None], column[:, None]
+            return curves[each, row, column, channel, levels]
+
+        down, along = down[:, None, None], along[:, None]
+        first = read(above, left) * (1 - along) + read(above, right) * along
+        second = read(below, left) * (1 - along) + read(below, right) * along
+        found: np.ndarray = (first * (1 - down) + second * down)[:, :height, :width]
+        return found.astype(images.dtype)
+
+    def _curves(self, tiles: np.ndarray) -> np.ndarray:
+        """Return the new brightness for each old one, of each tile of shape (number, pixels)."""
+        number, area = tiles.shape
+        places = tiles + LEVELS * np.arange(number)[:, None]
+        counts = np.bincount(places.ravel(), minlength=LEVELS * number).reshape(number, LEVELS)
+        shares = counts.astype(np.float64)
+        if self.clip_limit > 0:
+            kept = np.minimum(shares, self.clip_limit * area / LEVELS)
+            shares = kept + (shares - kept).sum(axis=1, keepdims=True) / LEVELS
+        up_to = shares.cumsum(axis=1)
+        first = up_to[:, :1]
+        rest = area - first
+        curves: np.ndarray = (up_to - first) * (LEVELS - 1) / np.where(rest == 0, 1.0, rest)
+        return np.clip(curves, 0, LEVELS - 1)
+
+
+def _between(size: int, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the tile before and behind each pixel, counted from a border of one, and its share."""
+    places = (np.arange(size * number) - size / 2) / size + 1
+    before = np.floor(places).astype(np.int64)
+    behind = np.minimum(before + 1, number + 1)
+    return np.maximum(before, 0), behind, places - before
