@@ -624,6 +624,8 @@ def _dtype(config: Any) -> str:
         The layer mixes types, or is quantized: numbers here would not be the same.
     """
     name = config.get("name") if isinstance(config, dict) else config
+    if isinstance(config, dict) and "mode" in config:  # quantized: Keras 3 calls it so too
+        name = f"{config['mode']}_from_{config.get('source_name')}"
     if name not in _FULL_PRECISION:
         raise NotHereError(
             f"dtype policy {name!r} has no counterpart here; expected one of "

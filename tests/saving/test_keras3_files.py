@@ -19,6 +19,7 @@ from kerascope import K, layers, not_yet
 from kerascope.callbacks import ModelCheckpoint
 from kerascope.errors import ConfigError, KerascopeWarning, UnknownNameError
 from kerascope.models import Model, Sequential, load_model, model_from_json
+from kerascope.saving.keras3_reading import from_keras_3
 from kerascope.saving.keras3_weights import folder_name
 
 _spec = util.spec_from_file_location(
@@ -110,6 +111,14 @@ def test_a_layer_that_does_not_say_whether_it_is_trainable_is_no_operation(axes,
     ours = load_model(tmp_path / "legacy.h5")
     assert type(ours.layers[-1]) is getattr(layers, f"SpatialDropout{axes}D")
     same(of_keras(theirs, arrays), as_list(ours.predict(arrays)))
+
+
+def test_a_quantized_layer_is_refused_by_the_name_of_its_policy():
+    policy = {"class_name": "QuantizedDTypePolicy", "config": {"mode": "int8"}}
+    policy["config"]["source_name"] = "float32"
+    entry = {"class_name": "Dense", "config": {"name": "d", "units": 2, "dtype": policy}}
+    with pytest.raises(ConfigError, match="dtype policy 'int8_from_float32' has no counterpart"):
+        from_keras_3(entry)
 
 
 @pytest.mark.parametrize(("name", "shape"), [("CutMix", (4, 4, 3))])
