@@ -349,6 +349,8 @@ class Function:
             if self._is_to_be_written(update.variable, values)
         ]
         outputs = [_owned(array, foreign) for array in results[: len(self.outputs)]]
+        if reading is Reading.BORROWED:  # who walks or watches may keep what was computed
+            outputs = [y.copy() if isinstance(y, np.ndarray) else y for y in outputs]
         # Invariant: the variables change all together or not at all.
         take_over([(update.variable, array) for update, array in written])
         for update, _ in written:

@@ -26,7 +26,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from kerascope.backend.function import Function
 from kerascope.engine.network import Network
-from kerascope.stage import Mark, Stage, observing
+from kerascope.stage import Stage, observing
 from kerascope.trace.events import END, NOWHERE
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.stepper import (
@@ -131,6 +131,7 @@ class Session:
             self.stepper = Stepper(Running(self.recorder.tape))
             self.driver = LiveDriver(self.stepper, self._ask)
             self.recorder.listeners.append(self.driver)
+            self.recorder.when_settled = self._when_settled
         else:
             self.stepper = Stepper(Recording(tape))
         self.timelines = Timelines(self.tape)
@@ -175,9 +176,6 @@ class Session:
         """Hear an event of a stage; what `observing` calls."""
         if self._is_paused or self.recorder is None or self.is_detached:
             return
-        is_end = event is Mark.failed or event.__class__ is Stage
-        if self.recorder.stretch is not None and not is_end:
-            self._settle()
         if isinstance(stage.subject, Network):
             self.model = stage.subject
         elif isinstance(stage.subject, Function):
@@ -206,10 +204,14 @@ class Session:
         return recorder.call_of(function, fed, passage.until)
 
     def _settle(self) -> None:
-        """Put the batches on the tape of which nobody heard, and go past them."""
-        if self.recorder is not None and self.recorder.stretch is not None:
+        """Put the calls on the tape of which nobody heard."""
+        if self.recorder is not None:
             self.recorder.settle()
-            self.stepper.pass_unlooked()
+
+    def _when_settled(self) -> None:
+        """Go past what was put on the tape: nothing stops there."""
+        if self.recorder is not None and self.stepper.tape is self.recorder.tape:
+            self.stepper.pass_settled()
 
     def run(self, program: Callable[[], Any], stop_first: bool = True) -> None:
         """Run a program under observation, and ask once more when it has ended.
@@ -344,6 +346,9 @@ class Session:
         self.stepper.interrupt()
         if self.recorder is not None:
             self.recorder.journal.goes_on = False
+            stretch = self.recorder.stretch
+            if stretch is not None and stretch.is_in_batch and len(stretch):
+                stretch.tells_end = True
 
 
 def _traceback(error: BaseException) -> str:

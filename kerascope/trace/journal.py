@@ -124,6 +124,8 @@ class Stretch:
     starts: list[int] = field(default_factory=list)
     batches_again: Callable[[int], list[Any]] | None = None
     is_in_batch: bool = False  # callbacks hear of the end of the last one
+    tells_end: bool = False  # somebody waits for that end
+    is_open: bool = False  # the last one is told up to there
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -133,6 +135,19 @@ class Stretch:
         for place in range(begin, end):
             row = self.journal.rows[self.first + place]
             yield self.starts[place], row.number, row.outs
+
+    def last_told(self, begin: int, end: int) -> int | None:
+        """Return the last of some calls before which variables were set."""
+        rows = self.journal.rows
+        return next((p for p in range(end - 1, begin - 1, -1) if rows[self.first + p].told), None)
+
+    def weights_told(self, begin: int, end: int) -> Iterator[tuple[str, np.ndarray]]:
+        """Yield the names and values of the variables that were set before some of the calls."""
+        for n in range(self.first + begin, self.first + end):
+            row = self.journal.rows[n]
+            if row.told:
+                values = self.journal.values_before(n)
+                yield from ((v.name, values[v]) for v in row.told)
 
     def sample(self, place: int) -> list[Event]:
         """Return the events of a call; of a function they are executed again only once."""
@@ -209,7 +224,7 @@ class Journal:
 
     Parameters
     ----------
-    recorder : EventWriter
+    recorder : Recorder
         Which hears what else happens.
 
     Attributes
@@ -221,7 +236,7 @@ class Journal:
         What one call of a function tells, alone or in its batch.
     """
 
-    def __init__(self, recorder: EventWriter) -> None:
+    def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
         self.goes_on = True
         self.rows: list[Row] = []
@@ -267,6 +282,7 @@ class Journal:
         """
         callee = self._callees[stretch.function]
         was_set, told = NOTHING, NOTHING
+        before = self._state()
         if self._writes != LOCKS.writes or self._was_set or not self._is_in_step:
             was_set = self._set_since_the_last_row()
         if self._untold or not self._known.issuperset(callee.reads):
@@ -278,18 +294,38 @@ class Journal:
         try:
             outs = callee.compute(fed)
         except Exception:
+            self._set_state(before)
             raise HeardInstead((number, (size, fed))) from None
         known = self._known
         if not known.issuperset(callee.writes):
             known.update(callee.writes)
         self.rows.append(Row(number, size, _left_of(outs), kept, was_set, told, made_at))
         self._writes = LOCKS.writes
+        if self._held > HELD:
+            self._drop_rows()
         events = stretch.events_around + callee.events
         end = stretch.starts[-1] + events + _told_events(told)
         stretch.starts.append(end)
         if end + events > self._until:
             self.goes_on = False
         return outs
+
+    def _state(self) -> tuple[Any, ...] | None:
+        """Return what a call may change that then fails; None if it will change nothing."""
+        if (
+            self._is_in_step
+            and self._writes == LOCKS.writes
+            and not (self._was_set or self._untold)
+        ):
+            return None
+        copies = (dict(self._untold), set(self._was_set), set(self._known), list(self._breaks))
+        return (*copies, self._is_in_step, self._writes, self._next_checkpoint)
+
+    def _set_state(self, state: tuple[Any, ...] | None) -> None:
+        if state is not None:
+            self._untold, self._was_set, self._known, self._breaks, *rest = state
+            self._is_in_step, self._writes, self._next_checkpoint = rest
+            self._checkpoints.pop(len(self.rows), None)
 
     def learn(self, function: Function) -> None:
         """Take note of the variables of a function that is called."""
@@ -485,6 +521,10 @@ class Journal:
     def _stretch_of(self, n: int) -> Stretch:
         return self._stretches[bisect_right(self._stretches, n, key=lambda s: s.first) - 1]
 
+    def values_before(self, n: int) -> Values:
+        """Return what the variables were when a row began."""
+        return self._values_around(n, is_after=False)
+
     def _values_around(self, n: int, is_after: bool) -> Values:
         """Return what the variables were before the call of a row, or after it.
 
@@ -554,7 +594,8 @@ class Batches:
         """Yield the batches of an epoch with their numbers, as long as they may be unheard."""
         journal, stretch = self._journal, self._stretch
         for number, (size, fed) in numbered:
-            if number in self._but:
+            # What gives the batch may itself have called something, which was told before it.
+            if number in self._but or journal.recorder.stretch is not stretch:
                 raise HeardInstead((number, (size, fed)))
             if not len(stretch):  # an epoch draws its order when its first batch is asked for
                 stretch.batches_again = self._feed.batches_again()
@@ -562,6 +603,8 @@ class Batches:
             stretch.is_in_batch = True
             yield number, (size, fed)
             stretch.is_in_batch = False
+            if stretch.tells_end:
+                journal.recorder.tell_end_of_batch(stretch)
             if not journal.goes_on or journal.recorder.stretch is not stretch:
                 return
 
@@ -584,6 +627,8 @@ def _left_of(outs: Any) -> list[Any]:
     return [
         (x.dtype.name, x.shape, zlib.crc32(np.ascontiguousarray(x).tobytes()))
         if isinstance(x, np.ndarray) and x.nbytes > SMALL
+        else np.array(x)  # who is given it may write into it
+        if isinstance(x, np.ndarray)
         else x
         for x in outs
     ]

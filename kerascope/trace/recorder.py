@@ -35,6 +35,8 @@ Lesson: chapter 12.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -47,10 +49,11 @@ from kerascope.engine.arguments import to_list
 from kerascope.engine.calling import LayerBuilt
 from kerascope.engine.training_loop import BatchBegun, BatchEnded, EpochBegun, EpochEnded
 from kerascope.errors import ArgumentError
-from kerascope.stage import Mark, Stage
+from kerascope.stage import Stage
 from kerascope.trace.event_writer import (
     EventWriter,
     StageRecorder,
+    named,
     place_in_script,
     place_of_failure,
 )
@@ -95,6 +98,8 @@ class Recorder(EventWriter):
     tape : Tape
     listeners : list of callable
         Each is called with each event; it may block, and it may raise, which stops the program.
+    when_settled : callable or None
+        Called when calls of which nobody heard were put on the tape.
     stretch : Stretch or None
         Of calls that are under way, of which it does not hear.
     stage : Stage or None
@@ -111,13 +116,12 @@ class Recorder(EventWriter):
         super().__init__(*args, **kwargs)
         self.journal = Journal(self)
         self.stretch: Stretch | None = None
+        self.when_settled: Callable[[], None] | None = None
         self.tape.look_into = looked_into
 
     def __call__(self, stage: Stage, event: Any) -> None:
         """Hear an event of a stage; what `observing` calls."""
         if self.stretch is not None and event.__class__ is not Stage:
-            if event is Mark.failed and self.stretch.is_in_batch and len(self.stretch):
-                self._settle_in_callbacks(self.stretch)
             self.settle()
         super().__call__(stage, event)
 
@@ -168,6 +172,8 @@ class Recorder(EventWriter):
 
     def call_of(self, function: Function, fed: Any, until: float) -> Any:
         """Return what computes a call of a function without hearing of it, or None as above."""
+        if self.stretch is not None and self.stretch.is_in_batch:
+            self.settle()
         fit = self.observers[-1] if self.observers else None
         if isinstance(fit, FitRecorder) and fit.batch is not None:
             return None
@@ -208,21 +214,29 @@ class Recorder(EventWriter):
         return stretch
 
     def settle(self) -> None:
-        """Put what stands for the calls on the tape; the next event comes behind them."""
-        stretch, self.stretch = self.stretch, None
-        if stretch is not None:
-            stretch.journal.goes_on = False
-            if len(stretch):
-                self.tape.append(stretch.mark(0, len(stretch)))
+        """Put what stands for the calls on the tape; the next event comes behind them.
 
-    def _settle_in_callbacks(self, stretch: Stretch) -> None:
-        """Tell the last batch as far as it came: to the callbacks, one of which has raised."""
-        try:
-            events = stretch.journal.events_of(stretch, len(stretch) - 1)
-        except ArgumentError:
+        If callbacks hear just now of the end of a batch, it is told as far as it has come.
+        """
+        stretch, self.stretch = self.stretch, None
+        if stretch is None:
             return
-        stretch.starts.pop()
-        self.settle()
+        stretch.journal.goes_on = False
+        events: list[Event] = []
+        if stretch.is_in_batch and len(stretch):
+            with suppress(ArgumentError):
+                events = stretch.journal.events_of(stretch, len(stretch) - 1)
+                stretch.starts.pop()
+        if len(stretch):
+            self.tape.append(stretch.mark(0, len(stretch)))
+        if events:
+            self._stand_in_callbacks(stretch, events)
+        if self.when_settled is not None:
+            self.when_settled()
+
+    def _stand_in_callbacks(self, stretch: Stretch, events: list[Event]) -> None:
+        """Tell a batch up to where its callbacks hear of its end."""
+        stretch.is_open = stretch.tells_end = True
         begins = [event for event in events if event.kind in ("batch", "callbacks")]
         for event in events[: events.index(begins[1]) + 1 + len(stretch.callbacks or ())]:
             self.tape.append(event)
@@ -231,6 +245,28 @@ class Recorder(EventWriter):
             self.spans.append((span.kind, span.name, span.where, span.grain, True, *around))
             self._enter(span.kind, span.grain)
         self._depth = len(self.spans)
+        fit = next(o for o in reversed(self.observers) if isinstance(o, FitRecorder))
+        fit.batch, fit.callbacks_call_nothing = stretch.journal.rows[-1].number, False
+
+    def tell_end_of_batch(self, stretch: Stretch) -> None:
+        """Tell that the callbacks of an unheard batch are done, and the batch with them."""
+        row = stretch.journal.rows[stretch.first + len(stretch) - (self.stretch is stretch)]
+        self.settle_in(stretch)
+        if not stretch.is_open:
+            return
+        stretch.is_open = False
+        fit = next(o for o in reversed(self.observers) if isinstance(o, FitRecorder))
+        outs = tuple(self.memory.payload(x) for x in row.outs)
+        self.end()
+        fit.batch = None
+        self.end(named(outs=outs, result=outs))
+
+    def settle_in(self, stretch: Stretch) -> None:
+        """Stand in the callbacks of the last batch of a stretch, if that is not so yet."""
+        if self.stretch is stretch:
+            stretch.is_in_batch = True
+            self.settle()
+            stretch.is_in_batch = False
 
     # --- following stages -------------------------------------------------------------------------
 
@@ -370,7 +406,8 @@ class FitRecorder(StageRecorder):
 
     def function_returned(self, function: Function) -> None:
         """Hear that a function has returned: after the train function come the callbacks."""
-        if self.batch is not None and function is self.stage.subject.train_function:
+        is_its_own = self.recorder.spans[-1][0] == "batch"  # and not called by a callback
+        if is_its_own and function is self.stage.subject.train_function:
             self._begin_callbacks("on_batch_end")
             self._told_at_end = len(self.recorder.tape)
 

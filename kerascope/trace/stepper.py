@@ -613,14 +613,9 @@ class Stepper:
             self._place = last if is_passed else self._place
         return is_passed
 
-    def pass_unlooked(self) -> None:
-        """Go past the batches of which nobody has heard, if it stands before them."""
-        tape = self.source.tape
-        while self._place + 1 < len(tape):
-            event = told_at(tape, self._place + 1)
-            if event.kind != UNLOOKED:
-                return
-            self._place = event.t
+    def pass_settled(self) -> None:
+        """Go past the calls of which nobody has heard and that are told only now."""
+        self._place = len(self.source.tape) - 1
 
     def passes(self, event: Event) -> bool:
         """Go on to an event that has just come, if that is quickly seen to be no stop.
@@ -719,7 +714,10 @@ class Stepper:
     def _stop(self, reason: Reason, event: Event | None = None) -> Stop:
         self.plan = CONTINUE
         if event is None and len(self.tape):
-            event = self.tape[self.now]
+            try:
+                event = self.tape[self.now]
+            except ArgumentError:  # a call cannot be executed again: the stop itself is told
+                event = told_at(self.tape, self.now)
         return Stop(self.now if event is None else event.t, reason, event)
 
     # --- plans that depend on the place -----------------------------------------------------------

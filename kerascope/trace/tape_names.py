@@ -72,6 +72,10 @@ class Scopes:
             self.spans.pop()
             self._ended = True
 
+    def tell_weight(self, name: str, value: Any) -> None:
+        """Take note of what a weight is that was set."""
+        self._put(Delta("weights", name, value), begins=False)
+
     def _close_ended(self) -> None:
         if self._ended:
             self._scopes.pop()

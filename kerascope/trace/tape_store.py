@@ -274,20 +274,24 @@ class Tape:
         return found
 
     def back(self, t: int) -> Iterator[Event]:
-        """Yield the events from a time back to the first; of unlooked batches the last of each.
+        """Yield the events from a time back to the first; of unlooked calls only some.
 
-        What one of them told all of them did.
+        These are the last of each stretch, for what one of them told all did, and those before
+        which variables were set.
         """
+        seen: set[Any] = set()
         while t >= 0:
             event = self._events[t]
-            if event.kind == UNLOOKED:
-                first, event = first_time(event), self._look(event, t)
-                depth = event.depth
-                while event.ph != BEGIN or event.depth > depth:
-                    yield event
-                    event = self._events[event.t - 1]
-                yield event
-                t = min(first, event.t) - 1
+            if event.kind == UNLOOKED and self.look_into is not None:
+                stretch, begin, end = event.deltas[1].value
+                place = stretch.last_told(begin, end) if stretch in seen else end - 1
+                seen.add(stretch)
+                t = first_time(event) - 1
+                if place is not None:
+                    first, last = stretch.starts[place], stretch.starts[place + 1] - 1
+                    self._look(event, first)
+                    yield from reversed(self[first : last + 1])
+                    t = first - 1
             else:
                 yield event
                 t = first_time(event) - 1
@@ -457,8 +461,10 @@ class Tape:
         events, first, last = self._events.kept, self._events.place(begin), self._events.place(t)
         marks = self._events.marks_between(first, last)
         for place in range(marks[-1] if marks else first, last + 1):
-            if events[place].kind == UNLOOKED:  # what it would tell, a later batch tells
+            if events[place].kind == UNLOOKED:  # what all of them tell, a later call tells
                 is_exact = False
+                for name, array in self._weights_told(events[place]):
+                    scopes.tell_weight(name, array)
                 continue
             scopes.feed(events[place])
             if is_exact and place % apart == 0:
@@ -467,6 +473,12 @@ class Tape:
         self._asked = t if t not in self._checkpoints else -1
         self._remember(t, scopes)
         return scopes
+
+    @staticmethod
+    def _weights_told(mark: Event) -> Iterator[tuple[str, np.ndarray]]:
+        stretch, begin, end = mark.deltas[1].value
+        told: Iterator[tuple[str, np.ndarray]] = stretch.weights_told(begin, end)
+        return told
 
     def _remember(self, t: int, scopes: Scopes) -> None:
         if len(self._checkpoints) > 2 * MOST_CHECKPOINTS:

@@ -188,7 +188,80 @@ def of_evaluations_and_predictions():
         f([X[:4]])
 
 
+def a_feed_that_calls_functions():
+    model = Sequential([Dense(3, input_shape=(5,)), Dense(1)])
+    model.compile("sgd", "mse")
+
+    def batches():
+        for i in range(1, 30):
+            if i in (3, 9):
+                model.predict(X[:2])
+            yield X[:8] * i, Y[:8]
+
+    arguments = {"steps_per_epoch": 5, "epochs": 4, "verbose": 0, "max_queue_size": 1}
+    model.fit_generator(batches(), **arguments)
+
+
+def callers_that_write_into_what_they_got():
+    model = Sequential([Dense(3, input_shape=(5,)), Dense(1)])
+    for _ in range(6):
+        out = model.predict_on_batch(X[:4])
+        out += 1
+
+
+def a_rate_that_is_set_once():
+    model = Sequential([Dense(3, input_shape=(5,)), Dense(1)])
+    model.compile("sgd", "mse")
+    for _ in range(2):
+        model.train_on_batch(X, Y)
+    K.set_value(model.optimizer.lr, 0.5)
+    for _ in range(6):
+        model.train_on_batch(X, Y)
+
+
+def callbacks_that_call_something_at_times():
+    model = Sequential([Dense(3, input_shape=(5,)), Dense(1)])
+    model.compile("sgd", "mse")
+
+    def call(batch, logs=None):
+        if batch == 3:
+            model.predict(X[:2])
+
+    model.fit(
+        X, Y, batch_size=8, epochs=3, verbose=0, callbacks=[LambdaCallback(on_batch_end=call)]
+    )
+
+
+def callbacks_that_train_themselves():
+    model = Sequential([Dense(3, input_shape=(5,)), Dense(1)])
+    model.compile("sgd", "mse")
+
+    def train(batch, logs=None):
+        model.train_on_batch(X[:4], Y[:4])
+
+    heard = [LambdaCallback(on_batch_end=train)]
+    model.fit(X, Y, batch_size=8, epochs=3, verbose=0, callbacks=heard)
+    model.fit(X, Y, batch_size=8, epochs=2, verbose=0)
+
+
+def what_is_set_before_a_call_that_fails():
+    x, w, c = K.placeholder((None, 5)), K.variable(np.ones((5, 1))), K.variable(0.0)
+    f = K.function([x], [K.sum(K.dot(x, w)) + c])
+    for _ in range(4):
+        f([X])
+    K.set_value(c, 5.0)
+    with contextlib.suppress(ValueError):
+        f([X[:, :4]])
+    f([X])
+
+
 PROGRAMS = [
+    a_feed_that_calls_functions,
+    callers_that_write_into_what_they_got,
+    a_rate_that_is_set_once,
+    callbacks_that_call_something_at_times,
+    callbacks_that_train_themselves,
+    what_is_set_before_a_call_that_fails,
     of_calls_on_batches,
     of_evaluations_and_predictions,
     plain,
@@ -219,8 +292,17 @@ def test_the_tape_is_that_of_a_session_that_heard_all(program):
     assert not wrong
 
 
+@pytest.mark.parametrize("program", PROGRAMS[2:5:2] + PROGRAMS[9:11], ids=lambda p: p.__name__)
+def test_weights_have_at_every_time_the_names_and_numbers_of_then(program):
+    heard, session = debugged(program, Whole), debugged(program)
+    times = [*range(0, len(heard.tape), 97), len(heard.tape) - 1]
+    for t in [*times[::-3], *times]:
+        mine, theirs = session.tape.names_at(t), heard.tape.names_at(t)
+        assert same(mine.get("weights"), theirs.get("weights")), t
+
+
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("program", PROGRAMS[1:7:2], ids=lambda p: p.__name__)
+@pytest.mark.parametrize("program", PROGRAMS[7:13:2], ids=lambda p: p.__name__)
 def test_whatever_time_is_asked_for_in_whatever_order_the_names_are_those_of_then(program, seed):
     heard, session = debugged(program, Whole), debugged(program)
     for t in np.random.default_rng(seed).integers(0, len(heard.tape), 12).tolist():
@@ -457,3 +539,48 @@ def test_what_a_callback_raises_after_an_unheard_batch_is_told_where_it_was_rais
     assert [e[:8] for e in mine] == [e[:8] for e in theirs]
     assert session.time_of_failure() == heard.time_of_failure()
     assert marks_of(session)
+
+
+def test_what_was_fed_keeps_to_the_budget_inside_of_one_stretch(monkeypatch):
+    monkeypatch.setattr(journals, "HELD", 20_000)
+
+    def program():
+        model = Sequential([Dense(1, input_shape=(5,))])
+        model.compile("sgd", "mse")
+        for _ in range(200):
+            model.train_on_batch(X, Y)
+
+    session = debugged(program)
+    assert session.recorder.journal._held <= 20_000
+    last = marks_of(session)[-1]
+    assert session.tape[last.t].t == last.t
+
+
+@pytest.mark.parametrize("at", [2, 7, 12])
+def test_ctrl_c_in_a_callback_stops_at_the_next_event(at):
+    def stopped(kind):
+        count = itertools.count()
+
+        def press(batch, logs=None):
+            if next(count) == at:
+                session.interrupt()
+
+        def program():
+            set_random_seed(7)
+            K.clear_session()
+            model = Sequential([Dense(1, input_shape=(5,))])
+            model.compile("sgd", "mse")
+            heard = [LambdaCallback(on_batch_end=press)]
+            model.fit(X, Y, batch_size=8, epochs=3, verbose=0, callbacks=heard)
+
+        def ask(stop):
+            stops.append((stop.t, stop.reason, stop.event and stop.event[:8]))
+            return None if stop.reason is Reason.END else lambda stepper: stepper.continue_()
+
+        stops = []
+        session = kind(ask)
+        session.run(program)
+        assert session.error is None
+        return stops
+
+    assert stopped(Session) == stopped(Whole)
