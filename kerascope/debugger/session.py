@@ -31,6 +31,7 @@ from kerascope.trace.events import END, NOWHERE
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.stepper import (
     LiveDriver,
+    Passage,
     Prompt,
     Reason,
     Recording,
@@ -184,24 +185,27 @@ class Session:
 
     def unheard_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
         """Return what takes the next batches if nothing stops in them, else None."""
+        passage = self._passage(function, callbacks)
+        if self.recorder is None or passage is None:
+            return None
+        return self.recorder.batches_of(function, feed, callbacks, passage)
+
+    def unheard_call(self, function: Function, fed: Any) -> Any:
+        """Return what computes a call if nothing stops in it, else None."""
+        passage = self._passage(function)
+        if self.recorder is None or passage is None:
+            return None
+        return self.recorder.call_of(function, fed, passage.until)
+
+    def _passage(self, function: Function, callbacks: Any = None) -> Passage | None:
+        """Return which calls of a function need not be heard; None if nobody can say so now."""
         recorder, stepper = self.recorder, self.stepper
         if self._is_paused or recorder is None or self.is_detached:
             return None
         if stepper.tape is not recorder.tape:
             return None
         sample = partial(recorder.sample_of, function, callbacks)
-        passage = stepper.may_pass(len(recorder.spans), sample)
-        return recorder.batches_of(function, feed, callbacks, passage)
-
-    def unheard_call(self, function: Function, fed: Any) -> Any:
-        """Return what computes a call if nothing stops in it, else None."""
-        recorder, stepper = self.recorder, self.stepper
-        if self._is_paused or recorder is None or self.is_detached:
-            return None
-        if stepper.tape is not recorder.tape:
-            return None
-        passage = stepper.may_pass(len(recorder.spans), partial(recorder.sample_of, function))
-        return recorder.call_of(function, fed, passage.until)
+        return stepper.may_pass(len(recorder.spans), sample)
 
     def _settle(self) -> None:
         """Put the calls on the tape of which nobody heard."""

@@ -171,6 +171,26 @@ class EventWriter(ProgramObserver):
         for listener in self.listeners:
             listener(event)
 
+    def begin_batch(self, number: int, size: int, fed: list[Any], where: Where) -> None:
+        """Tell that a batch begins."""
+        names: dict[str, Any] = {"batch_index": number, "size": size}
+        if not self.memory.statistics_only:
+            names["ins_batch"] = [self.memory.copied(x) for x in fed]
+        self.begin("batch", f"batch {number}", where, named(**names))
+
+    def begin_callbacks(self, hook: str, names: list[str], where: Where) -> None:
+        """Tell which callbacks hear now."""
+        self.begin("callbacks", hook, where)
+        for name in names:
+            self.tell("callback", name, where)
+
+    def end_batch(self, outs: list[Any]) -> None:
+        """Tell that the callbacks are done, if they heard of it, and the batch with them."""
+        if self.spans[-1][0] == "callbacks":
+            self.end()
+        results = tuple(self.memory.payload(x) for x in outs)
+        self.end(named(outs=results, result=results))
+
     def begin_op(self, name: str, where: Where, deltas: tuple[Delta, ...]) -> None:
         """Tell the begin of an op: as `begin`, in fewer steps, for ops are most of what is told."""
         act, phase, depth = self._act, self._phase, self._depth

@@ -39,10 +39,9 @@ from kerascope.backend.function import Function
 from kerascope.backend.graph import Variable
 from kerascope.backend.schedule import slots_of
 from kerascope.callers import line_outside_the_package
-from kerascope.engine.training_loop import fit_events
 from kerascope.errors import ArgumentError
 from kerascope.stage import HeardInstead, observing
-from kerascope.trace.event_writer import EventWriter, Span, named, place_of
+from kerascope.trace.event_writer import Span
 from kerascope.trace.events import BEGIN, INSTANT, UNLOOKED, Delta, Event
 from kerascope.trace.snapshots import same
 from kerascope.trace.statistics import figure
@@ -52,7 +51,6 @@ APART = 64  # rows, at least, between two checkpoints
 MOST_APART = 4096
 SHARE = 0.02  # of the time of training may go into checkpoints
 SMALL = 1024  # bytes of outputs that are kept; of more a checksum
-EVENTS_AROUND = 4  # begin and end of a batch, and of its callbacks
 SET = ("detail", "weight.set")
 
 Values = dict[Variable, np.ndarray]
@@ -108,6 +106,8 @@ class Stretch:
         Around it.
     callbacks : list of str or None
         Of batches of `fit`: what is told after each. None for mere calls.
+    events_around : int
+        How many events a row has besides those of the call.
     batches_again : callable or None
         Returns what was fed for the number of a batch, if the feed can say it again.
     starts : list of int
@@ -121,6 +121,7 @@ class Stretch:
     act: str
     phase: str
     callbacks: list[str] | None
+    events_around: int
     starts: list[int] = field(default_factory=list)
     batches_again: Callable[[int], list[Any]] | None = None
     is_in_batch: bool = False  # callbacks hear of the end of the last one
@@ -152,15 +153,10 @@ class Stretch:
     def sample(self, place: int) -> list[Event]:
         """Return the events of a call; of a function they are executed again only once."""
         samples = self.journal.samples
-        key = (self.function, self.callbacks is None)
+        key = (self.function, *(self.callbacks or ()))
         if key not in samples:
             samples[key] = self.journal.events_of(self, place)
         return samples[key]
-
-    @property
-    def events_around(self) -> int:
-        """How many events a row has besides those of the call."""
-        return 0 if self.callbacks is None else EVENTS_AROUND + len(self.callbacks)
 
     def mark_of(self, t: int) -> Event:
         """Return the event that stands for the call at a time."""
@@ -211,7 +207,9 @@ class Callee:
     def __init__(self, function: Function) -> None:
         self.compute = functools.partial(with_float_settings, function._compute)
         self.reads = list(dict.fromkeys(v for _, v in function.schedule.variables))
+        self.needs = frozenset(self.reads)
         self.writes = [update.variable for update in function.updates]
+        self.known_after = -1  # how many breaks there had been when all of them were known
         self.events = 0  # of a call, without those that tell of variables that were set
         guards = [step.guards for step in function.schedule.steps]
         guards.extend(function.schedule.guards_of_followers.values())
@@ -232,15 +230,15 @@ class Journal:
     goes_on : bool
         Whether the next call may be unheard, too. A signal handler may take it away.
     rows : list of Row
-    samples : dict of (Function, bool) to list of Event
-        What one call of a function tells, alone or in its batch.
+    samples : dict of (Function, str, ...) to list of Event
+        What one call of a function tells, alone or in a batch of which callbacks hear.
     """
 
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
         self.goes_on = True
         self.rows: list[Row] = []
-        self.samples: dict[tuple[Function, bool], list[Event]] = {}
+        self.samples: dict[tuple[Any, ...], list[Event]] = {}
         self._callees: dict[Function, Callee] = {}
         self._variables: dict[int, Variable] = {}  # of all of them, by their ids
         self._stretches: list[Stretch] = []
@@ -282,11 +280,10 @@ class Journal:
         """
         callee = self._callees[stretch.function]
         was_set, told = NOTHING, NOTHING
-        before = self._state()
-        if self._writes != LOCKS.writes or self._was_set or not self._is_in_step:
-            was_set = self._set_since_the_last_row()
-        if self._untold or not self._known.issuperset(callee.reads):
-            told = self._told_by(callee)
+        before = None
+        if not self._is_calm(callee):
+            before = self._state()
+            was_set, told = self._set_since_the_last_row(), self._told_by(callee)
         if len(self.rows) >= self._next_checkpoint:
             self._make_checkpoint()
         kept = None if stretch.batches_again is not None else self._copied(fed)
@@ -294,38 +291,42 @@ class Journal:
         try:
             outs = callee.compute(fed)
         except Exception:
-            self._set_state(before)
+            if before is not None:
+                self._set_state(before)
             raise HeardInstead((number, (size, fed))) from None
-        known = self._known
-        if not known.issuperset(callee.writes):
-            known.update(callee.writes)
+        if before is not None:
+            self._known.update(callee.writes)
+            callee.known_after = len(self._breaks)
         self.rows.append(Row(number, size, _left_of(outs), kept, was_set, told, made_at))
         self._writes = LOCKS.writes
         if self._held > HELD:
             self._drop_rows()
         events = stretch.events_around + callee.events
-        end = stretch.starts[-1] + events + _told_events(told)
+        end = stretch.starts[-1] + events + (_told_events(told) if told else 0)
         stretch.starts.append(end)
         if end + events > self._until:
             self.goes_on = False
         return outs
 
-    def _state(self) -> tuple[Any, ...] | None:
-        """Return what a call may change that then fails; None if it will change nothing."""
-        if (
-            self._is_in_step
-            and self._writes == LOCKS.writes
-            and not (self._was_set or self._untold)
-        ):
-            return None
+    def _is_calm(self, callee: Callee) -> bool:
+        """Tell whether nobody has written anything since the last row of which to take note."""
+        return (
+            self._writes == LOCKS.writes
+            and self._is_in_step
+            and not self._was_set
+            and callee.known_after == len(self._breaks)
+            and (not self._untold or callee.needs.isdisjoint(self._untold))
+        )
+
+    def _state(self) -> tuple[Any, ...]:
+        """Return what a call may change that then fails."""
         copies = (dict(self._untold), set(self._was_set), set(self._known), list(self._breaks))
         return (*copies, self._is_in_step, self._writes, self._next_checkpoint)
 
-    def _set_state(self, state: tuple[Any, ...] | None) -> None:
-        if state is not None:
-            self._untold, self._was_set, self._known, self._breaks, *rest = state
-            self._is_in_step, self._writes, self._next_checkpoint = rest
-            self._checkpoints.pop(len(self.rows), None)
+    def _set_state(self, state: tuple[Any, ...]) -> None:
+        self._untold, self._was_set, self._known, self._breaks, *rest = state
+        self._is_in_step, self._writes, self._next_checkpoint = rest
+        self._checkpoints.pop(len(self.rows), None)
 
     def learn(self, function: Function) -> None:
         """Take note of the variables of a function that is called."""
@@ -465,36 +466,22 @@ class Journal:
             )
         return events
 
-    def _recorder_at(self, stretch: Stretch, t: int) -> EventWriter:
+    def _recorder_at(self, stretch: Stretch, t: int) -> Any:
         """Return a recorder that goes on where a call began."""
-        recorder = self.recorder
-        again = type(recorder)(recorder.level, history=None)
-        again.memory = recorder.memory.beside()
-        again.memory._twin_values = recorder.memory._twin_values
-        again.describer = again.memory.describer
+        again = self.recorder.aside(None)
+        again.memory._twin_values = self.recorder.memory._twin_values
         again.go_on_at(t, stretch.spans, stretch.act, stretch.phase)
         return again
 
-    def _tell(self, again: EventWriter, stretch: Stretch, row: Row, fed: list[Any]) -> None:
+    def _tell(self, again: Any, stretch: Stretch, row: Row, fed: list[Any]) -> None:
         """Let a recorder hear of a call, or of its batch, what it would have heard."""
         if stretch.callbacks is None:
             self._call(again, stretch, row, fed)
             return
-        memory = again.memory
-        rows = [memory.copied(x) for x in fed]
-        names = {"batch_index": row.number, "size": row.size, "ins_batch": rows}
-        begun = place_of(fit_events, "yield BatchBegun(", None)
-        called = place_of(fit_events, "yield f.stage(", None)
-        again.begin("batch", f"batch {row.number}", begun, named(**names))
-        outs = self._call(again, stretch, row, fed)
-        again.begin("callbacks", "on_batch_end", called)
-        for name in stretch.callbacks:
-            again.tell("callback", name, called)
-        again.end()
-        results = tuple(memory.payload(x) for x in outs)
-        again.end(named(outs=results, result=results))
+        call = functools.partial(self._call, again, stretch, row, fed)
+        again.tell_batch(row.number, row.size, fed, call, stretch.callbacks)
 
-    def _call(self, again: EventWriter, stretch: Stretch, row: Row, fed: list[Any]) -> list[Any]:
+    def _call(self, again: Any, stretch: Stretch, row: Row, fed: list[Any]) -> list[Any]:
         with observing(again):
             outs = stretch.function.stage(fed).run()
         outs = outs if isinstance(outs, list) else [outs]

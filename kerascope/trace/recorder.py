@@ -47,17 +47,23 @@ from kerascope.backend.graph import Constant
 from kerascope.callbacks.base import Callback
 from kerascope.engine.arguments import to_list
 from kerascope.engine.calling import LayerBuilt
-from kerascope.engine.training_loop import BatchBegun, BatchEnded, EpochBegun, EpochEnded
+from kerascope.engine.training_loop import (
+    BatchBegun,
+    BatchEnded,
+    EpochBegun,
+    EpochEnded,
+    fit_events,
+)
 from kerascope.errors import ArgumentError
 from kerascope.stage import Stage
 from kerascope.trace.event_writer import (
     EventWriter,
     StageRecorder,
-    named,
     place_in_script,
+    place_of,
     place_of_failure,
 )
-from kerascope.trace.events import BEGIN, END, INSTANT, STRETCHES, Delta, Event
+from kerascope.trace.events import STRETCHES, Delta, Event
 from kerascope.trace.function_plan import Plan
 from kerascope.trace.journal import Batches, Journal, Stretch, looked_into
 from kerascope.trace.recorder_build import (
@@ -117,6 +123,7 @@ class Recorder(EventWriter):
         self.journal = Journal(self)
         self.stretch: Stretch | None = None
         self.when_settled: Callable[[], None] | None = None
+        self._around: dict[tuple[str, ...], list[Event]] = {}  # by the callbacks that hear
         self.tape.look_into = looked_into
 
     def __call__(self, stage: Stage, event: Any) -> None:
@@ -142,16 +149,39 @@ class Recorder(EventWriter):
         if len(events) != count or any(event.kind in STRETCHES for event in events):
             return []
         if callbacks is not None:
-            told = [("callback", INSTANT, "node", name)
-                    for name in names_of_callbacks(callbacks, "on_batch_end")]  # fmt: skip
-            for ph in (BEGIN, END):
-                told.append(("batch", ph, "act", "batch"))
-                told.append(("callbacks", ph, "phase", "on_batch_end"))
-            events += [
-                Event(began, "batch", "callbacks", kind, ph, 0, grain, name)
-                for kind, ph, grain, name in told
-            ]
+            events += self._around_a_call(names_of_callbacks(callbacks, "on_batch_end"))
         return events
+
+    def _around_a_call(self, callbacks: list[str]) -> list[Event]:
+        """Return the events of a batch besides those of the call in it."""
+        known = tuple(callbacks)
+        if known not in self._around:
+            again = self.aside(None)
+            again.tell_batch(0, 0, [], list, callbacks)
+            self._around[known] = list(again.tape)
+        return self._around[known]
+
+    def aside(self, history: int | None) -> Recorder:
+        """Return a recorder that knows the same, but no values, and has a tape of its own."""
+        again = type(self)(self.level, history=history)
+        again.memory = self.memory.beside()
+        again.describer = again.memory.describer
+        return again
+
+    def tell_batch(
+        self,
+        number: int,
+        size: int,
+        fed: list[Any],
+        call: Callable[[], list[Any]],
+        callbacks: list[str],
+    ) -> None:
+        """Tell a whole batch, as the loop would; `call` tells what is inside, and returns it."""
+        called = place_of(fit_events, "yield f.stage(", None)
+        self.begin_batch(number, size, fed, place_of(fit_events, "yield BatchBegun(", None))
+        outs = call()
+        self.begin_callbacks("on_batch_end", callbacks, called)
+        self.end_batch(outs)
 
     def batches_of(self, function: Function, feed: Any, callbacks: Any, passage: Passage) -> Any:
         """Return what takes the next batches of a `fit` without hearing of them, up to a time.
@@ -204,7 +234,8 @@ class Recorder(EventWriter):
             return None
         self.settle()
         callee.events = events
-        facts = (list(self.spans), self._act, self._phase, callbacks)
+        around = 0 if callbacks is None else len(self._around_a_call(callbacks))
+        facts = (list(self.spans), self._act, self._phase, callbacks, around)
         stretch = Stretch(journal, function, len(journal.rows), *facts, [len(self.tape)])
         if stretch.starts[0] + events + stretch.events_around > until:
             return None
@@ -223,7 +254,7 @@ class Recorder(EventWriter):
             return
         stretch.journal.goes_on = False
         events: list[Event] = []
-        if stretch.is_in_batch and len(stretch):
+        if (stretch.is_in_batch or stretch.tells_end) and len(stretch):
             with suppress(ArgumentError):
                 events = stretch.journal.events_of(stretch, len(stretch) - 1)
                 stretch.starts.pop()
@@ -250,23 +281,14 @@ class Recorder(EventWriter):
 
     def tell_end_of_batch(self, stretch: Stretch) -> None:
         """Tell that the callbacks of an unheard batch are done, and the batch with them."""
-        row = stretch.journal.rows[stretch.first + len(stretch) - (self.stretch is stretch)]
-        self.settle_in(stretch)
+        if self.stretch is stretch:
+            self.settle()
         if not stretch.is_open:
             return
         stretch.is_open = False
         fit = next(o for o in reversed(self.observers) if isinstance(o, FitRecorder))
-        outs = tuple(self.memory.payload(x) for x in row.outs)
-        self.end()
         fit.batch = None
-        self.end(named(outs=outs, result=outs))
-
-    def settle_in(self, stretch: Stretch) -> None:
-        """Stand in the callbacks of the last batch of a stretch, if that is not so yet."""
-        if self.stretch is stretch:
-            stretch.is_in_batch = True
-            self.settle()
-            stretch.is_in_batch = False
+        self.end_batch(stretch.journal.rows[stretch.first + len(stretch)].outs)
 
     # --- following stages -------------------------------------------------------------------------
 
@@ -387,17 +409,12 @@ class FitRecorder(StageRecorder):
             self.end()
         elif isinstance(event, BatchBegun):
             self.batch = event.batch_index
-            names: dict[str, Any] = {"batch_index": event.batch_index, "size": event.size}
-            if not memory.statistics_only:
-                names["ins_batch"] = [memory.copied(x) for x in event.ins_batch]
-            self.begin("batch", f"batch {event.batch_index}", **names)
+            where = self.recorder.where(self.stage)
+            self.recorder.begin_batch(event.batch_index, event.size, event.ins_batch, where)
         elif isinstance(event, BatchEnded):
             self.callbacks_call_nothing = len(self.recorder.tape) == self._told_at_end
-            if self.recorder.spans[-1][0] == "callbacks":
-                self.end()
             self.batch = None
-            outs = tuple(memory.payload(x) for x in event.outs)
-            self.end(outs=outs, result=outs)
+            self.recorder.end_batch(event.outs)
         elif isinstance(event, EpochEnded):
             self._begin_callbacks("on_epoch_end")
             self.end()
@@ -412,9 +429,8 @@ class FitRecorder(StageRecorder):
             self._told_at_end = len(self.recorder.tape)
 
     def _begin_callbacks(self, *hooks: str) -> None:
-        self.begin("callbacks", hooks[-1])
-        for name in names_of_callbacks(self.stage.names.get("callbacks"), *hooks):
-            self.tell("callback", name)
+        names = names_of_callbacks(self.stage.names.get("callbacks"), *hooks)
+        self.recorder.begin_callbacks(hooks[-1], names, self.recorder.where(self.stage))
 
 
 def names_of_callbacks(callbacks: Any, *hooks: str) -> list[str]:

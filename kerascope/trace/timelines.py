@@ -477,9 +477,7 @@ def rerun(
         raise ArgumentError(_too_late(call.begin, where))
     for o in early:
         _override_early(call, tape, o, inputs, values)
-    again = Recorder(recorder.level, history=tape.history)
-    again.memory = recorder.memory.beside()
-    again.describer = again.memory.describer
+    again = recorder.aside(tape.history)
     before = tape.names_at(call.begin - 1).get("weights", {}) if call.begin else {}
     twins = recorder.memory.twins(call.function)
     weights = begin.get("weights", {})
