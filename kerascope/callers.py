@@ -1,6 +1,10 @@
-"""Finding the user's line: the innermost caller that is not kerascope itself.
+"""Finding the user's line: whose code a frame runs, and which frames of a stack are the user's.
 
-Warnings point at it, and every layer remembers the one that made it.
+Warnings point at the innermost caller that is not kerascope itself, and every layer remembers the
+line that made it. An op and a call of a layer remember all of the user's frames that led to them,
+up to where the engine was given the work (`BOUNDARIES`): of each only its code and the place of an
+instruction in it, so that it costs next to nothing, and no frame, and so none of its arrays, is
+held. Lines and columns are found when somebody asks for them.
 """
 
 from __future__ import annotations
@@ -8,18 +12,219 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from types import FrameType
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import islice
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
 
 from kerascope.errors import KerascopeWarning
 from kerascope.printable import printable_lines
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
+# --- whose code it is -----------------------------------------------------------------------------
+
+
+OURS, BOUNDARY, LIBRARY, USER = range(4)
+
+# Here a layer, a loss or an optimizer is called: what is farther out is another one's code. The
+# last three would come to a stage soon; so the way of most ops is short.
+_BOUNDARIES = tuple(
+    os.path.join(_PACKAGE, *path.split("/"))
+    for path in (
+        "engine/calling.py",
+        "stage.py",
+        "engine/compiling.py",
+        "backend/gradient.py",
+        "optimizers/update_rules.py",
+    )
+)
+# Not asked of sysconfig: importing that takes as long as thirty modules of ours.
+_PYTHON = os.path.join(os.path.dirname(warnings.__file__), "")
+_INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
+_owners: dict[str, int] = {}
+_ours: set[str] = set()
+
+
+def owner_of_file(file: str) -> int:
+    """Return whose a file of code is: OURS, a BOUNDARY of ours, of a LIBRARY, or the USER's.
+
+    Python's own files are those of a library, too; a text without a file, as a notebook's cell or
+    what a prompt has read, is the user's.
+
+    Examples
+    --------
+    >>> owner_of_file(os.__file__) == LIBRARY, owner_of_file("/home/me/train.py") == USER
+    (True, True)
+    """
+    owner = _owners.get(file)
+    if owner is None:
+        owner = _owners[file] = _owner_of_file(file)
+        if owner == OURS:
+            _ours.add(file)
+    return owner
+
+
+def _owner_of_file(file: str) -> int:
+    if file in _BOUNDARIES:
+        return BOUNDARY
+    if file.startswith((_PACKAGE, "<kerascope ", "<frozen ")):
+        return OURS  # or nobody's: what is frozen has no lines to show
+    is_library = file.startswith((_PYTHON, "<__array_function__ "))
+    return LIBRARY if is_library or any(part in file for part in _INSTALLED) else USER
+
+
+# --- a stack of frames ----------------------------------------------------------------------------
+
+
+MOST_FRAMES = 32  # of a stack; what is farther out says no more
+
+
+class Line(NamedTuple):
+    """A place in source.
+
+    Attributes
+    ----------
+    file : str
+    line : int
+    function : str
+        Its name there; "<module>" for a script's own lines.
+    column, end_column : int or None
+        Of the expression, if it ends on the same line; None where Python does not know them.
+    """
+
+    file: str
+    line: int
+    function: str
+    column: int | None = None
+    end_column: int | None = None
+
+
+class Frames(tuple[Any, ...]):
+    """The user's frames that led to something, the innermost first; nothing of them is resolved.
+
+    It is pickled as the lines that it stands for.
+    """
+
+    __slots__ = ()
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The lines at which they stood."""
+        return tuple(
+            code if isinstance(code, Line) else line_at(code, place)
+            for code, place in zip(self[::2], self[1::2], strict=True)
+        )
+
+    @property
+    def first(self) -> Line | None:
+        """The innermost line."""
+        return Frames(self[:2]).lines[0] if self else None
+
+    def __deepcopy__(self, memo: Any) -> Frames:
+        return self
+
+    def __reduce__(self) -> Any:
+        return _frames_at, (self.lines,)
+
+
+def _frames_at(lines: Iterable[Line]) -> Frames:
+    return Frames([part for line in lines for part in (Line(*line), -1)])
+
+
+NO_FRAMES = Frames()
+
+
+@lru_cache(maxsize=4096)
+def line_at(code: CodeType, place: int) -> Line:
+    """Return the line of an instruction, given by the number of its first byte."""
+    span = next(islice(code.co_positions(), place // 2, None), (None,) * 4)
+    line, end_line, column, end_column = span
+    if line is None:
+        return Line(code.co_filename, code.co_firstlineno, code.co_name)
+    columns = (column, end_column) if line == end_line else (None, None)
+    return Line(code.co_filename, line, code.co_name, *columns)
+
+
+def users_frames(depth: int = 1) -> Frames:
+    """Return the user's frames around the caller, up to where the engine was given the work.
+
+    If there are none, the innermost one of a library, if any, takes their place.
+
+    Parameters
+    ----------
+    depth : int
+        How many frames are left out; a boundary that is reached at once is passed.
+    """
+    frame: FrameType | None = sys._getframe(depth + 1)
+    owner = BOUNDARY
+    while frame is not None:
+        owner = owner_of_file(frame.f_code.co_filename)
+        if owner != BOUNDARY:
+            break
+        frame = frame.f_back
+    return frames_up_from(frame)
+
+
+def frames_up_from(frame: FrameType | None) -> Frames:
+    """Return the user's frames from one on outwards, as `users_frames` does."""
+    try:  # quickly over ours, which most are: this is done for every op that is made
+        while frame.f_code.co_filename in _ours:  # type: ignore[union-attr]
+            frame = frame.f_back  # type: ignore[union-attr]
+    except AttributeError:
+        return NO_FRAMES
+    found: list[Any] = []
+    library: list[Any] = []
+    while frame is not None:
+        code = frame.f_code
+        owner = owner_of_file(code.co_filename)
+        if owner == USER:
+            found += (code, frame.f_lasti)
+            if len(found) >= 2 * MOST_FRAMES:
+                break
+        elif owner == BOUNDARY:
+            break
+        elif owner == LIBRARY and not library:
+            library = [code, frame.f_lasti]
+        frame = frame.f_back
+    if not found and not library:
+        return NO_FRAMES
+    return Frames(found or library)
+
+
+# --- one line -------------------------------------------------------------------------------------
+
 
 def line_outside_the_package() -> tuple[str, int] | None:
-    """Return file and line of the innermost caller outside kerascope."""
-    frame = frame_outside_the_package()
-    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    """Return file and line of the user's innermost frame; without one, of the innermost library's.
+
+    The frames of kerascope are passed over, however many there are.
+    """
+    line = users_line(sys._getframe(1))
+    return None if line is None else (line.file, line.line)
+
+
+def users_line(frame: FrameType | None) -> Line | None:
+    """Return the line of the user's innermost frame around one; without any, of a library's."""
+    frame = users_frame(frame)
+    code = None if frame is None else frame.f_code
+    if frame is None or code is None:
+        return None
+    return Line(code.co_filename, frame.f_lineno, code.co_name)
+
+
+def users_frame(frame: FrameType | None) -> FrameType | None:
+    """Return the innermost frame of the user's around one; without any, a library's."""
+    library = None
+    while frame is not None:
+        owner = owner_of_file(frame.f_code.co_filename)
+        if owner == USER:
+            return frame
+        if owner == LIBRARY and library is None:
+            library = frame
+        frame = frame.f_back
+    return library
 
 
 def frame_outside_the_package() -> FrameType | None:

@@ -27,13 +27,16 @@ from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.graph import Tensor, Variable, as_tensor, leaves
 from kerascope.backend.ops.broadcasting import cast
 from kerascope.backend.ops.sparse import fed_array
+from kerascope.backend.program.alarms import alarms_now
 from kerascope.backend.program.bound import Facts, note
 from kerascope.backend.program.dispatch import Programs
 from kerascope.backend.program.draft import Explanation
 from kerascope.backend.program.program import Program
 from kerascope.backend.program.rules import RULES
 from kerascope.backend.program.stacks import RULE as STACKS
+from kerascope.backend.provenance import provenance_of
 from kerascope.backend.schedule import Reading, Schedule, Step, is_needed
+from kerascope.backend.scopes import COMPILE, LAYER
 from kerascope.backend.shapes import Shape, merge_shapes
 from kerascope.errors import ArgumentError, DataError, DtypeError, ShapeError
 from kerascope.registry import did_you_mean
@@ -247,6 +250,7 @@ class Function:
         """Drain the events of a call, and note what its arrays look like, if that is wanted."""
         values: list[Any] = []
         events = self._events(arrays, values, Reading.BORROWED if is_watched() else reading)
+        alarms = alarms_now()
         while True:
             try:
                 event = next(events)
@@ -254,6 +258,8 @@ class Function:
                 return [stop.value] if self._single else list(stop.value)
             if facts is not None and isinstance(event, Step):
                 note(facts, event, values)
+            if alarms is not None and isinstance(event, Step):
+                alarms.look_at_step(event, values)
 
     @property
     def programs(self) -> list[Program]:
@@ -451,6 +457,12 @@ def _add_context(error: Exception, step: Step | None, values: list[Any]) -> None
     error.add_note(
         f"while computing {step.apply.name!r} = {step.apply!r} on arrays of shapes {shapes}"
     )
+    found = provenance_of(step.apply)
+    if found is not None and found.kind != LAYER:
+        of = f"the op {found.gradient_of!r}, whose gradient it is," if found.gradient_of else "it"
+        what = "its model was compiled" if found.kind == COMPILE else f"{of} was made"
+        file, line, function, *_ = found.line
+        error.add_note(f"{what} at {file}, line {line}, in {function}")
     if step.apply.scope.made_at is not None:
         path, line = step.apply.scope.made_at
         error.add_note(f"its layer was made at {path}, line {line}")

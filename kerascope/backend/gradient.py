@@ -26,7 +26,7 @@ from kerascope.backend.graph import (
 from kerascope.backend.ops.broadcasting import ones_like, zeros_like
 from kerascope.backend.ops.control import Switch
 from kerascope.backend.ops.elementwise import add
-from kerascope.backend.scopes import name_scope, root_scope
+from kerascope.backend.scopes import GRADIENT, Around, name_scope, new_around, root_scope
 from kerascope.errors import DtypeError, GradientError, ShapeError
 from kerascope.stage import Stage
 
@@ -126,7 +126,7 @@ def backpropagate(loss: Tensor, wrt: list[Tensor]) -> Generator[Any, Any, list[T
             f"K.cast() it first.",
             subject=loss,
         )
-    with root_scope(), name_scope("gradients"):
+    with root_scope(), name_scope("gradients", around=_twin_of(loss.owner)):
         grads = {loss: ones_like(loss)}
     yield Seeded(loss, grads[loss])
     yield from sweep(grads, wrt)
@@ -152,7 +152,7 @@ def sweep(grads: dict[Tensor, Tensor], wrt: Sequence[Tensor]) -> Generator[Swept
         with (
             root_scope(),
             name_scope("gradients"),
-            name_scope(apply.scope.name, apply.scope.made_at),
+            name_scope(apply.scope.name, apply.scope.made_at, around=_twin_of(apply)),
         ):
             branches = _shared([inside.get(y, ()) for y in apply.outputs if y in grads])
             output_grads = [
@@ -171,6 +171,14 @@ def sweep(grads: dict[Tensor, Tensor], wrt: Sequence[Tensor]) -> Generator[Swept
         for x in dict.fromkeys(wrt):
             if inside.get(x):
                 grads[x] = _switched(x, grads[x], inside.pop(x), ())
+
+
+def _twin_of(apply: Apply | None) -> Around | None:
+    """Return where the op was made whose gradient is made now."""
+    if apply is None:
+        return None
+    name = apply.outputs[0].name  # of several outputs with a number; made quickly, for each op
+    return new_around((GRADIENT, name, None, apply.frames, apply.scope.around))
 
 
 def _entered(branches: Branches, apply: Apply, position: int) -> Branches:

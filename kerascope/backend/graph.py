@@ -26,6 +26,7 @@ from dataclasses import dataclass, fields
 from functools import lru_cache, partial
 from operator import setitem
 from reprlib import repr as shortened
+from sys import _getframe
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
@@ -35,6 +36,7 @@ from numpy.typing import ArrayLike
 from kerascope.backend.atomic import BOUND, LOCKS, Call, lend, move, set_values, take_over
 from kerascope.backend.scopes import Scope, current_scope
 from kerascope.backend.shapes import Shape, as_shape
+from kerascope.callers import frames_up_from
 from kerascope.errors import DtypeError, GraphError, ShapeError
 from kerascope.limits import current_budget
 from kerascope.printable import printable
@@ -973,9 +975,11 @@ class Apply:
     inputs, outputs : list of Tensor
     scope : Scope
         Where it was made: the layer's name and the line of the user's script.
+    frames : Frames
+        The user's code that made it: of a function of his, a layer's `call`, a loss.
     """
 
-    __slots__ = ("inputs", "op", "outputs", "scope")
+    __slots__ = ("frames", "inputs", "op", "outputs", "scope")
 
     def __init__(self, op: Op, inputs: list[Tensor], name: str | None = None) -> None:
         budget = current_budget()
@@ -984,6 +988,7 @@ class Apply:
         self.op = op
         self.inputs = inputs
         self.scope: Scope = current_scope()
+        self.frames = frames_up_from(_getframe(2))  # over `Op.__call__`
         full_name = self.scope.join(name or op.name)
         shape, dtype = op.infer_shape(*inputs), op.infer_dtype(*inputs)
         if op.n_outputs == 1:

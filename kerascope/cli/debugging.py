@@ -32,8 +32,9 @@ from kerascope.cli.scripts import (
 )
 from kerascope.cli.usage import UsageError, given
 from kerascope.debugger.entry import breakpoints_come_here
-from kerascope.debugger.files import first_difference, tape_of_file
+from kerascope.debugger.files import first_difference
 from kerascope.debugger.front import ModelDebugger
+from kerascope.debugger.other import tape_of_file
 from kerascope.debugger.rendering import Page
 from kerascope.debugger.session import Quitting, Restarting, Session
 from kerascope.debugger.shell import commands_in

@@ -335,6 +335,7 @@ def add_draw_options(parser: argparse.ArgumentParser) -> None:
         ("layer-names", True, "the names of the layers"),
         ("layer-activations", True, "their activations"),
         ("trainable", False, "whether they are trained"),
+        ("lines", False, "in their tooltips the lines that made them"),
     ):
         add(f"--show-{name}", action=argparse.BooleanOptionalAction, default=default,
             help=f"write {what}{' (default)' if default else ''}")  # fmt: skip

@@ -67,6 +67,14 @@ LIVES_IN = {
 }
 
 
+class Rewriting:
+    """A value that has names which are none of Python, as `other.dense_1/kernel`."""
+
+    def rewritten(self, text: str) -> str:
+        """Return a text of Python in which these are written as Python wants."""
+        return text
+
+
 class NamesAtStop(dict[str, Any]):
     """The names at a stop; `find` knows the tensors, layers and weights too."""
 
@@ -258,6 +266,9 @@ def value_of(text: str, names: dict[str, Any], command: str) -> Any:
     """
     if not text.strip():
         raise ArgumentError(f"{command}: of what? For example `{command} tensor_map`.")
+    for value in names.values():
+        if isinstance(value, Rewriting):
+            text = value.rewritten(text)
     text, names = with_tensors(text.strip(), names)
     try:
         return eval(compile(text, "<stdin>", "eval"), _with_builtins(names))

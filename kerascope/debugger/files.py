@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from kerascope.debugger.moving import ChangingCommands
+from kerascope.debugger.changing import ChangingCommands
+from kerascope.debugger.other import tape_of_file
 from kerascope.debugger.rendering import entry_that_differs, short_text
 from kerascope.debugger.session import Restarting, Session
 from kerascope.debugger.shell import completing
@@ -32,24 +33,6 @@ from kerascope.trace.tape_store import Difference, Tape, difference
 FORMATS = ("md", "txt", "html", "svg")
 COLUMNS = ("t", "ph", "kind", "name", "engine", "user", "changes")
 STYLE = "body{font-family:sans-serif}td,th{font-size:13px;text-align:left;padding:2px 8px}"
-
-
-def tape_of_file(path: str | Path) -> Tape:
-    """Return a tape that `record` wrote; no code is executed.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such file, or it holds no events.
-    ConfigError
-        The file is damaged; the error tells the line.
-    """
-    if not Path(path).is_file():
-        raise ArgumentError(f"replay: there is no file {str(path)!r}.")
-    tape = Tape.load(path)
-    if not len(tape):
-        raise ArgumentError(f"replay: {path} holds no events.")
-    return tape
 
 
 class FileCommands(ChangingCommands):

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from importlib import import_module
 from keyword import iskeyword
 from typing import Any
 
 from kerascope.debugger.files import FileCommands
-from kerascope.debugger.looking import AsideCommands, LookingCommands, SourceCommands
+from kerascope.debugger.looking import SAMPLES, AsideCommands, LookingCommands, SourceCommands
 from kerascope.debugger.moving import MovingCommands
 from kerascope.debugger.rendering import lines_of_stop
 from kerascope.debugger.session import Quitting
-from kerascope.debugger.tables import TableCommands
+from kerascope.debugger.tables import STEPS, TableCommands
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.expressions import told
@@ -27,11 +28,24 @@ GROUPS = {
     "backward": "rs rn ru rr rc",
     "in time": "goto when origin timeline diff",
     "stop at": "break tbreak condition ignore enable disable clear commands catch watch",
-    "values": "p pp pv whatis display undisplay args retval statement interact set unset",
+    "values": "p pp pv row whatis display undisplay args retval statement interact",
+    "what if": "set unset rerun other",
     "source": "where up down list longlist source",
-    "all of it": "info draw record replay export",
+    "all of it": "info plot check draw record replay export",
     "session": "alias unalias pdb restart detach quit help",
 }
+FIRST = """\
+s, n, r         a step further; over it; to the end of what is around
+c               run on, until something stops it:
+catch nan          where the first NaN is made
+b dense_1          where this layer is called; b loss > 10; b batch 17
+p out           print what came out here; p dense_1/kernel; any Python
+info batches    the run as a table; info weights, info grads, info nodes
+goto batch 17   go there, also back; rs and rc are s and c backward
+set out = 0     what if: go on with another value
+l, w            the source here; where this is in the run
+q               end
+help all        every command; help b explains one; an empty line: once more"""
 _WITHOUT_WORDS = """
 c cont continue r return rr rc w where bt a args rv retval ll longlist when pdb interact restart
 detach
@@ -78,6 +92,18 @@ class ModelDebugger(
             lines = [f"*** t={stop.t} cannot be shown: {told(error)}"]
         for line in lines:
             self.say(line)
+        if self.is_terminal and stop.event is None and not len(self.session.tape):
+            self.say("   s steps, c runs on, help says what else there is")
+        if stop.event is not None and stop.event.kind == "op" and "scan" in stop.event.name:
+            try:
+                import_module(STEPS).say_step_of_stop(self, stop)
+            except Exception as error:
+                self.say_error(error)
+        if stop.findings:
+            try:
+                import_module(SAMPLES).say_rows_of_stop(self, stop)
+            except Exception as error:
+                self.say_error(error)
 
     def ask(self, stop: Stop) -> Callable[[Stepper], Stop | None] | None:
         """Show a stop and read commands until one moves; a failed program is stood at first."""
@@ -161,10 +187,13 @@ class ModelDebugger(
     def do_help(self, arg: str) -> None:
         """Tell what the commands are, or what one does, with an example.
 
-        Usage: h[elp] [COMMAND]
+        Usage: h[elp] [COMMAND | all]
         Example: help step
         """
-        if arg:
+        if not arg:
+            self.say(FIRST)
+            return
+        if arg != "all":
             self.say_prose(self._help_of("statement" if arg == "!" else arg))
             return
         known = self._commands()

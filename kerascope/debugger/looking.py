@@ -15,9 +15,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
+from rich.cells import cell_len
 
 from kerascope.debugger.evaluating import (
     EXITS,
@@ -32,13 +34,16 @@ from kerascope.debugger.places import (
     frames_of_failure,
     frames_of_program,
     function_around,
+    is_of_an_op,
     path_of,
     pdb_lines,
     places_of_failure,
     shown_file,
     source_line,
+    users_place,
     walked,
     where_of,
+    with_code,
 )
 from kerascope.debugger.rendering import call_label, text_of_value
 from kerascope.debugger.shell import Shell, number_in
@@ -52,6 +57,7 @@ from kerascope.trace.snapshots import REFS, Describer, same
 from kerascope.trace.statistics import Statistics, kind_of
 from kerascope.trace.stepper import Reason, Stop
 
+SAMPLES = "kerascope.debugger.samples"  # read when a row is asked for
 WENT = {"ins": "went in", "out": "came out"}
 FEW_NUMBERS = 12  # of an array; p shows them all
 MOST_NUMBERS = 100  # of an array; pp shows that many
@@ -96,11 +102,27 @@ class LookingCommands(Shell):
         return value
 
     def say_value(self, value: Any) -> None:
-        """Print a value as `p` does."""
-        self.say(without_addresses(text_of_value(value), value))
+        """Print a value as `p` does; a person gets what has no room on one line on several."""
+        text = without_addresses(text_of_value(value), value)
+        if (
+            self.is_terminal
+            and cell_len(text) > self.width
+            and isinstance(value, list | tuple | dict)
+        ):
+            text = self._on_several_lines(value)
+        self.say(text)
         is_array = isinstance(value, np.ndarray) and value.ndim and value.dtype.kind in "fiub"
         if is_array and value.size <= FEW_NUMBERS:
             self.say(numbers_of(value, self.width))
+
+    def do_row(self, words: str) -> None:
+        """Print what one row of the batch was fed with, and which sample of the data it is.
+
+        Usage: row [N]
+        Without N: the row in which a number is spoilt here, or else the one with the largest loss.
+        Example: row 3
+        """
+        import_module(SAMPLES).say_row(self, words)
 
     def do_pp(self, words: str) -> None:
         """Print a value on several lines; of an array its numbers too.
@@ -113,9 +135,12 @@ class LookingCommands(Shell):
             self.say(text_of_value(value))
             self.say(numbers_of(value, self.width))
             return
+        self.say(self._on_several_lines(value))
+
+    def _on_several_lines(self, value: Any) -> str:
         told = replaced(value, np.ndarray, lambda array: _Text(text_of_value(array)))
         text = pprint.pformat(told, width=self.width, sort_dicts=False)
-        self.say(without_addresses(text, value))
+        return without_addresses(text, value)
 
     def do_pv(self, words: str) -> None:
         """Print the value of a symbolic tensor on the last batch that was fed.
@@ -451,11 +476,28 @@ class SourceCommands(Shell):
         for place, span in enumerate(spans):
             is_chosen = here is None and place == len(spans) - 1 - self.level
             self.say_line(_line_of_span(span, is_chosen, labels[place].ljust(width)))
+        if here is None and spans:
+            self._say_makers(spans[-1].where)
         for caller in called:
             self._say_place(caller)
         if here is not None:
             for line in pdb_lines(here, ""):
                 self.say(line)
+
+    def _say_makers(self, where: Where) -> None:
+        """Say which lines of the user's made the op that is computed, the outermost first."""
+        made = where.made
+        if made is None or not (made.made_by or made.called_from):
+            return
+        user = users_place(where)
+        own = made.made_by or ((user.file, user.line, user.function),)
+        lines = list(dict.fromkeys([*made.called_from[::-1], *own[::-1]]))
+        if len(lines) == 1 and not made.made_by:
+            return  # it stands beside the span already
+        title = f"made by (gradient of {made.gradient_of})" if made.gradient_of else "made by"
+        self.say(f"  {title}:")
+        for line in lines:
+            self._say_place(Where(*line))
 
     def _say_place(self, place: Where) -> None:
         said = f"  {shown_file(place.file)}({place.line}){place.function}()"
@@ -538,7 +580,8 @@ class SourceCommands(Shell):
         """Show source around the line at which we stand, or other lines of the same file.
 
         Usage: l[ist] [user | LINE | FIRST, LAST]
-        `l user` shows the line of the script that made the layer.
+        `l user` shows the line of the script that made the layer. At an op, its own code stands
+        below the line that made it.
         Example: l
         """
         if words == "user":
@@ -556,6 +599,10 @@ class SourceCommands(Shell):
             first, last = middle, int(asked[2])
             last = first + last if last < first else last  # as in pdb: so many lines more
         self._say_lines(path_of(where.file), where.line, first, last)
+        code = with_code(self.here().where) if self.spans() and not asked else where
+        if (code.file, code.line) != (where.file, where.line) and is_of_an_op(self.here().where):
+            self.say(f"{shown_file(code.file)}:")
+            self._say_lines(path_of(code.file), code.line, code.line - 2, code.line + 2)
 
     def do_longlist(self, words: str) -> None:
         """Show the whole function of the engine that is being walked through.
@@ -619,7 +666,7 @@ class SourceCommands(Shell):
 
 
 def _line_of_span(span: Event, is_chosen: bool, told: str) -> str:
-    where = span.where
+    where = with_code(span.where)
     engine = f"{shown_file(where.file)}({where.line}){where.function}()" if where.file else ""
     user = f"{shown_file(where.user_file)}:{where.user_line}" if where.user_line else ""
     made = f"  {user}  {source_line(where.user_file, where.user_line)}" if user else ""

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from kerascope.debugger import places
 from kerascope.debugger.entry import leave, replay
 from kerascope.debugger.front import ModelDebugger
-from kerascope.debugger.places import shown_file
+from kerascope.debugger.places import shown_file, users_line
 from kerascope.debugger.session import Quitting, Restarting, Session
 from kerascope.debugger.shell import commands_in
 from kerascope.errors import ArgumentError
@@ -339,7 +339,9 @@ def _prompt(debugger: ModelDebugger, conditions: set[str]) -> Callable[[Stop], A
         for finding in stop.findings:
             if finding.condition in conditions:
                 debugger.show(stop)
-                raise Found(f"kdb --fail-on {finding.condition}: {finding.name}: {finding.text}")
+                line = users_line(stop.event.where) if stop.event is not None else ""
+                found = f"kdb --fail-on {finding.condition}: {finding.name}: {finding.text}"
+                raise Found(f"{found}\n{line}".rstrip())
         if conditions and stop.reason is Reason.END:
             return None
         return debugger.ask(stop)

@@ -15,7 +15,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from kerascope.debugger.session import Session
-from kerascope.trace.events import Where
+from kerascope.trace.events import Made, Where
 from kerascope.trace.selectors import is_file
 
 HOME = Path(__file__).resolve().parents[2]
@@ -88,10 +88,50 @@ def function_around(text: str, line: int) -> tuple[int, int] | None:
 
 
 def walked(where: Where) -> Where:
-    """Return the line that is walked through: the engine's, or else the script's own."""
+    """Return the line that is walked through: the engine's, or else the script's own.
+
+    Of an op it is the user's that made it; the engine's is that of a loop over all ops.
+    """
+    if is_of_an_op(where):
+        return users_place(where)
     if where.file or not where.user_line:
         return where
     return Where(where.user_file, where.user_line, where.function)
+
+
+def is_of_an_op(where: Where) -> bool:
+    """Return whether a place is that of an op which a line of the user's has made."""
+    made = where.made
+    return made is not None and bool(made.code[0]) and bool(made.made_by or where.user_line)
+
+
+def users_line(where: Where) -> str:
+    """Return the user's line of an op, what it is to it, and its source, on one line; else ""."""
+    if not is_of_an_op(where) or where.made is None:
+        return ""
+    place = users_place(where)
+    inside = f" in {place.function}" if where.made.made_by and place.function != "<module>" else ""
+    words = f" ({where.made.words})" if where.made.words and not where.made.made_by else ""
+    source = source_line(place.file, place.line)
+    return f"{shown_file(place.file)}:{place.line}{inside}{words}  {source}"
+
+
+def with_code(where: Where) -> Where:
+    """Return a place with the code of an op, or of a layer, for the loop that runs through them."""
+    if where.made is None or not where.made.code[0]:
+        return where
+    file, line, function = where.made.code
+    user = users_place(where)
+    own = where._replace(user_file=user.file, user_line=user.line)
+    return own._replace(file=file, line=line, function=function)
+
+
+def users_place(where: Where) -> Where:
+    """Return the user's line that made an op."""
+    made = where.made or Made()
+    if made.made_by:
+        return Where(*made.made_by[0])
+    return Where(where.user_file, where.user_line, made.function)
 
 
 def pdb_lines(where: Where, kind: str) -> list[str]:

@@ -12,16 +12,30 @@ import numpy as np
 from rich.cells import cell_len
 
 from kerascope.debugger.calls import calls_at
-from kerascope.debugger.places import first_line, pdb_lines, shown_file, source_line, where_of
+from kerascope.debugger.places import (
+    first_line,
+    pdb_lines,
+    shown_file,
+    source_line,
+    where_of,
+)
 from kerascope.debugger.session import Session
 from kerascope.printable import printable as escaped
 from kerascope.trace.breakpoints import Change
-from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event, Made
 from kerascope.trace.history import begin_of, landmarks_of, value_of_event
-from kerascope.trace.snapshots import ErrorRef, same
-from kerascope.trace.statistics import Statistics, figure, kind_of, relative_change, statistics_of
+from kerascope.trace.snapshots import ErrorRef
+from kerascope.trace.statistics import (
+    Statistics,
+    figure,
+    kind_of,
+    norm,
+    relative_change,
+    statistics_of,
+)
 from kerascope.trace.stepper import Reason, Stop
 from kerascope.trace.tape_memory import told_of
+from kerascope.trace.tape_store import alike
 from kerascope.viz.theme import STATES
 
 # --- lines that fit a width -----------------------------------------------------------------------
@@ -234,11 +248,11 @@ def entry_that_differs(one: Any, other: Any, entry: str = "") -> tuple[str, Any,
         mine, theirs = ({told[:2]: told[2] for told in tolds} for tolds in (one, other))
         for name, key in {**mine, **theirs}:
             a, b = mine.get((name, key)), theirs.get((name, key))
-            if not same(a, b):
+            if not alike(a, b):
                 called = name if key is None else f"{name}[{key!r}]"
                 return entry_that_differs(a, b, f"{called} ")
     for key, (a, b) in _pairs_inside(one, other).items():
-        if not same(a, b):
+        if not alike(a, b):
             return entry_that_differs(a, b, f"{own}[{key!r}] ")
     return entry, one, other
 
@@ -280,7 +294,7 @@ def lines_of_stop(session: Session, stop: Stop, page: Page) -> list[str]:
     """
     event = stop.event
     if stop.reason is Reason.END:
-        return [row for line in _end_lines(session) for row in page.wrapped(line)]
+        return [row for line in _end_lines(session, page) for row in page.wrapped(line)]
     if event is None:
         is_back = stop.reason is Reason.BEGIN and len(session.tape)
         told = ["--- the beginning: nothing was recorded before"] if is_back else []
@@ -288,7 +302,9 @@ def lines_of_stop(session: Session, stop: Stop, page: Page) -> list[str]:
     lines = _fitted_pdb_lines(pdb_lines(event.where, event.kind), page)
     path = " > ".join(span_labels(session, event))
     lines += halves(f"   {path}", f"t={event.t}", page)
-    if event.where.file and event.where.user_line:
+    if event.where.made is not None:
+        lines += _lines_of_code(event.where.made, page)
+    elif event.where.file and event.where.user_line:
         user = event.where
         made = source_line(user.user_file, user.user_line)
         lines.append(page.cut(f"   {shown_file(user.user_file)}:{user.user_line}  {made}"))
@@ -302,7 +318,39 @@ def lines_of_stop(session: Session, stop: Stop, page: Page) -> list[str]:
         lines += [page.cut(name), figures]  # they are what one came for
     else:
         lines.append(page.cut(said))
+    terms = words_of_sum(event)
+    lines += page.wrapped(f"   {terms}") if terms else []
     return lines + [row for line in _reason_lines(stop) for row in page.wrapped(line)]
+
+
+def words_of_sum(event: Event) -> str:
+    """Return what a gradient is the sum of, "via enc@1 |g|=2 + via enc@0 |g|=3"; else ""."""
+    terms = value_of_event(event, "via") or ()
+    return " + ".join(f"via {label} |g|={figure(norm(array))}" for label, array in terms)
+
+
+def _lines_of_code(made: Made, page: Page) -> list[str]:
+    """Return an op's or a layer's own code, and what the user's line is to it.
+
+    Of a loss or a metric, which consists of several ops, the user's lines that made them.
+    """
+    if not made.code[0]:
+        return [page.cut(f"   made by {text}") for text in _lines_by_function(made)]
+    file, line, _ = made.code
+    is_of_gradient = made.gradient_of and not made.made_by
+    words = f"gradient of {made.gradient_of}: " if is_of_gradient else ""
+    return [page.cut(f"   {words}{shown_file(file)}:{line}  {source_line(file, line)}")]
+
+
+def _lines_by_function(made: Made) -> list[str]:
+    """Return "train.py:10, 11 in my_bce" for each function of the user's that made something."""
+    numbers: dict[tuple[str, str], list[int]] = {}
+    for file, line, function in made.made_by:
+        numbers.setdefault((file, function), []).append(line)
+    return [
+        f"{shown_file(file)}:{', '.join(map(str, sorted(set(own))))} in {function}"
+        for (file, function), own in numbers.items()
+    ]
 
 
 def _fitted_pdb_lines(lines: list[str], page: Page) -> list[str]:
@@ -329,13 +377,16 @@ def _begin_lines(session: Session, stop: Stop) -> list[str]:
     return [f"> {file}({line})<module>()", f"-> {source}"]
 
 
-def _end_lines(session: Session) -> list[str]:
+def _end_lines(session: Session, page: Page) -> list[str]:
     count = len(session.tape)
     what = "the tape ends here" if session.recorder is None else "the program has ended"
     if session.recorder is not None and session.tape is not session.recorder.tape:
         what = f"timeline {session.timelines.current.number} ends here"
     back = "rs, rc or goto T go back in time, q ends" if count else "nothing was recorded; q ends"
     lines = [f"--- {what}: {count} events. {back}."]
+    is_wide = not page.for_person and cell_len(lines[0]) <= page.width
+    if not is_wide and next(session.tape.batches(), None) is not None:
+        lines = [f"--- {what}. `info batches` sums it up, rs goes back, q ends."]
     if isinstance(session.error, SystemExit):  # in the words of pdb
         status = 0 if session.error.code is None else session.error.code
         lines.insert(0, f"The program exited via sys.exit(). Exit status: {status}")

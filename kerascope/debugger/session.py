@@ -26,7 +26,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from kerascope.backend.function import Function
 from kerascope.engine.network import Network
-from kerascope.stage import Stage, observing
+from kerascope.stage import Mark, Stage, observing
 from kerascope.trace.events import END, NOWHERE
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.stepper import (
@@ -127,8 +127,11 @@ class Session:
         self._was_interrupted_at = -1
         self._has_shown_failure = False
         self.traceback_of: Callable[[BaseException], str] = _traceback
+        self.when_fit_begins: Callable[[Any], None] | None = None  # is given the callbacks
+        self._fit: Stage | None = None
         if tape is None:
             self.recorder = Recorder()
+            self.recorder.journal.hears = True
             self.stepper = Stepper(Running(self.recorder.tape))
             self.driver = LiveDriver(self.stepper, self._ask)
             self.recorder.listeners.append(self.driver)
@@ -178,9 +181,17 @@ class Session:
         if self._is_paused or self.recorder is None or self.is_detached:
             return
         if isinstance(stage.subject, Network):
-            self.model = stage.subject
+            if stage.name != "map_graph":  # that one has no graph yet
+                self.model = stage.subject
         elif isinstance(stage.subject, Function):
             self.functions[stage.subject.name] = stage.subject
+        if self.when_fit_begins is not None and event is Mark.started:
+            if stage.name == "fit":
+                self._fit = stage
+            elif stage.name == "make_train_function" and self._fit is not None:
+                self.when_fit_begins(
+                    self._fit.names.get("callbacks")
+                )  # no list of them is made yet
         self.recorder(stage, event)
 
     def unheard_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
@@ -195,7 +206,7 @@ class Session:
         passage = self._passage(function)
         if self.recorder is None or passage is None:
             return None
-        return self.recorder.call_of(function, fed, passage.until)
+        return self.recorder.call_of(function, fed, passage)
 
     def _passage(self, function: Function, callbacks: Any = None) -> Passage | None:
         """Return which calls of a function need not be heard; None if nobody can say so now."""
@@ -207,7 +218,7 @@ class Session:
         sample = partial(recorder.sample_of, function, callbacks)
         return stepper.may_pass(len(recorder.spans), sample)
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Put the calls on the tape of which nobody heard."""
         if self.recorder is not None:
             self.recorder.settle()
@@ -257,7 +268,7 @@ class Session:
         """Ask the prompt at a line of the program, between two events; what `set_trace` does."""
         if self.driver is None or self._is_paused:
             return
-        self._settle()
+        self.settle()
         stop = Stop(self.stepper.now, Reason.SET_TRACE, None)
         self._standing = stop, frame
         try:
@@ -273,7 +284,7 @@ class Session:
     def end(self) -> None:
         """Tell that the program has ended: the prompt is asked once more."""
         if self.recorder is not None and self.driver is not None and not self.is_over:
-            self._settle()
+            self.settle()
             self.recorder.close()
             self.driver.finish()
 
@@ -296,7 +307,9 @@ class Session:
         return Failure(self.time_of_failure(), text)
 
     def _ask(self, stop: Stop) -> Any:
-        self._settle()
+        self.settle()
+        if stop.findings and self.recorder is not None:
+            self.recorder.journal.was_right()
         try:
             with self.paused():
                 order = self.prompt(stop)

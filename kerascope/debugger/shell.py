@@ -266,6 +266,8 @@ class Shell(cmd.Cmd):
         Whether a person types; else each command is echoed after its prompt.
     is_unheard : bool
         Whether a line was asked for where nobody can type: in a notebook that runs by itself.
+    is_unattended : bool
+        Whether nobody is asked at all.
     """
 
     prompt = PROMPT
@@ -281,7 +283,7 @@ class Shell(cmd.Cmd):
         self._has_order = False
         self._is_reading = False
         self._is_still_here = False  # an order made no sense
-        self.is_unheard = False
+        self.is_unheard = self.is_unattended = False
 
     # --- saying -----------------------------------------------------------------------------------
 
@@ -359,10 +361,12 @@ class Shell(cmd.Cmd):
     def place_of_building(self) -> Where | None:
         """Return the line of the script where the act of building begins or ends, if we are there.
 
-        No line of the engine is walked through then.
+        No line of the engine is walked through then. Nor is one at an op: its line is shown.
         """
         event = self.session.stepper.event
-        return None if event is None or event.where.file else walked(event.where)
+        if event is None or (event.where.file and event.where.made is None):
+            return None
+        return walked(event.where)
 
     # --- moving -----------------------------------------------------------------------------------
 

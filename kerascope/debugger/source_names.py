@@ -1,9 +1,9 @@
 """Names of Keras's source at a stop that the tape does not tell, because others there say the same.
 
-`self` is whose method is being walked through: the layer that is called, the optimizer that writes
-its updates down, else the model. `v` and `new_v`, also `nv`, are the two of an update pair, where
-one is told. `inputs` are what the train function is made of. They hide names of the script, as
-local variables do, and give way to all that the tape tells.
+`self` is whose method is being walked through: the layer that is called, the network that is being
+mapped or run, the optimizer that writes its updates down, else the model. `v` and `new_v`, also
+`nv`, are the two of an update pair, where one is told. `inputs` are what the train function is made
+of. They hide names of the script, as local variables do, and give way to all that the tape tells.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from kerascope.trace.events import Event
 from kerascope.trace.history import value_of_event
 
 OF_LAYERS = ("layer.init", "layer.call", "layer.build", "node")
+OF_NETWORKS = ("build_map", "depth_sort", "check_graph", "run_internal_graph")
 OF_OPTIMIZERS = (
     "get_updates",
     "opt.param",
@@ -63,6 +64,9 @@ def _walked(spans: list[Event], names: dict[str, Any]) -> Any:
             return layer if isinstance(layer, Layer) else None
         if span.kind in OF_OPTIMIZERS:
             return getattr(names.get("model"), "optimizer", None)
+        if span.kind in OF_NETWORKS:
+            network = names.get("network")
+            return network if isinstance(network, Layer) else None
         if span.grain in ("act", "phase"):
             model = names.get("model")
             return model if isinstance(model, Layer) else None

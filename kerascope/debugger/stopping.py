@@ -11,7 +11,15 @@ from functools import lru_cache
 from typing import Any
 
 from kerascope.debugger.calls import calls_of
-from kerascope.debugger.places import file_meant, functions_in, path_of, shown_file, source_line
+from kerascope.debugger.own_lines import (
+    LinesOfCallbacks,
+    check_line,
+    lines_with_ops,
+    nearest,
+    words_of_lines,
+    words_of_method,
+)
+from kerascope.debugger.places import file_meant, functions_in, path_of, shown_file
 from kerascope.debugger.rendering import short_text
 from kerascope.debugger.session import Session
 from kerascope.debugger.shell import Shell, completing, whole_number
@@ -33,7 +41,6 @@ from kerascope.trace.selectors import (
     COUNTED,
     FORWARD_KINDS,
     LOSS_NAMES,
-    NOTHING_KNOWN,
     OP_KINDS,
     PHASES,
     SUFFIXES,
@@ -58,7 +65,8 @@ def known_names(session: Session) -> KnownNames:
     Before a function was called, models may still be built: then nothing is known for certain.
     """
     is_all = session.is_over or any(event.kind == "batch" for event in _events(session))
-    return names_so_far(session) if is_all else NOTHING_KNOWN
+    so_far = names_so_far(session)
+    return so_far if is_all else KnownNames(layers_so_far=so_far.layers)
 
 
 def _events(session: Session) -> list[Event]:
@@ -121,6 +129,8 @@ class OnceALine(Selector):
         layer is called again.
         """
         where = event.where
+        if event.kind in OP_KINDS:
+            return self._op_has_been_told(event, events)
         if event.kind not in MAKING or event.kind == NEW or where.user_line != self.number:
             return False
         statement = lines_of_statement(where.user_file, self.number)
@@ -130,6 +140,15 @@ class OnceALine(Selector):
             if super(OnceALine, self).matches(other, events)
         ]
         return bool(told) and (event.kind, event.name) not in told
+
+    def _op_has_been_told(self, event: Event, events: History) -> bool:
+        """Return whether the op before, of the same call of a layer, is one of this line, too."""
+        for other in before(events, event.t) if events else ():
+            if other.kind in OP_KINDS and other.ph == event.ph:
+                return super().matches(other, events)
+            if other.grain not in ("op", "detail"):
+                return False
+        return False
 
 
 def _run_of(event: Event, events: History, statement: range) -> Iterator[Event]:
@@ -238,10 +257,27 @@ class StoppingCommands(Shell):
         made = breakpoints.add(words, known, temporary=temporary)
         stop_once_a_line(made)
         self.say(f"Breakpoint {made.number} at {made.selector.text}")
+        if made.selector.what == "line":
+            self._say_of_line(made)
         so_far = names_so_far(self.session)
         if not may_be_known(made.selector, so_far):
             near = guess(made.selector, so_far)
             self.say_text(f"   no {made.selector.what} of this name so far. {near}".rstrip())
+
+    def _say_of_line(self, made: Breakpoint) -> None:
+        """Say what a breakpoint at a line waits for, where that is no op and no layer."""
+        session, selector = self.session, made.selector
+        if session.when_fit_begins is None and session.recorder is not None:
+            session.when_fit_begins = LinesOfCallbacks(self).look_at
+        file = file_meant(selector.pattern, session.script)
+        method = words_of_method(file, selector.number) if file else ""
+        if method:
+            self.say(f"   a line of {method}: fit runs it under Python's own debugger")
+            return
+        lines = lines_with_ops(session, selector.pattern)
+        if lines and selector.number not in lines:
+            near = words_of_lines(nearest(lines, selector.number), "that have made some")
+            self.say_text(f"   no layer and no op was made by this line so far. {near}".rstrip())
 
     def _line_or_layer(self, words: str, known: KnownNames, command: str) -> str:
         """Return what a breakpoint is at: a bare number is a line, as in pdb, if we stand in it.
@@ -260,8 +296,8 @@ class StoppingCommands(Shell):
             file, number = place.file, int(chosen)
         elif named:
             file, number = file_meant(named[1], script), int(named[2])
-        if file and not source_line(file, number).partition("#")[0].strip():
-            raise ArgumentError(f"{command}: line {number} is blank, or there is none.")
+        if file:
+            check_line(file, number, command)
         if is_bare:
             return f"{shown_file(file)}:{chosen}{comma}{condition}"
         if chosen in known.layers:
@@ -324,6 +360,10 @@ class StoppingCommands(Shell):
                 what = breakpoint.selector.what
                 what = what if what in KINDS_OF_NAMES else "event"
                 near = guess(breakpoint.selector, known)
+                if what == "line":
+                    lines = lines_with_ops(self.session, breakpoint.selector.pattern)
+                    others = nearest(lines, breakpoint.selector.number)
+                    near = words_of_lines(others, "that have made layers or ops")
                 self.say_text(f"{told(breakpoint)}: no such {what} came. {near}".rstrip())
         for watch in stepper.watches:
             if watch.hits or watch.number in self._told_of:

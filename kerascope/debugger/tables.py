@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from kerascope.debugger.calls import calls_at
 from kerascope.debugger.evaluating import values_of_namesakes, written_unheard
-from kerascope.debugger.rendering import DOTS, padded, text_of_value
+from kerascope.debugger.rendering import DOTS, padded, short_text, text_of_value, words_of_sum
 from kerascope.debugger.session import Session
 from kerascope.debugger.shell import completing
 from kerascope.debugger.stopping import StoppingCommands
@@ -42,11 +42,12 @@ TABLES = (
     "breaks",
     "counts",
     "batches",
+    "steps",
 )
 FORMATS = ("term", "svg", "png", "dot")
 PICTURES = "kerascope.debugger.pictures"
-MOST_BATCHES, FIRST_BATCHES, JUMPS = 24, 6, 8  # of a long run its ends, and where the loss jumped
-JUMP, LEVEL = 2, 10  # times as large as the largest loss of so many batches before
+STEPS = "kerascope.debugger.step_tables"
+RUN = "kerascope.debugger.run_table"
 LEAST_NAME, LEAST_VALUE = 4, 20  # columns that are kept in a table that is too wide
 FURTHEST = 20000  # how many events back a table that is out of scope is looked for
 
@@ -59,24 +60,38 @@ class TableCommands(StoppingCommands):
 
     _again: Callable[[], None] | None = None  # draws at each stop
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.known_figures: dict[tuple[int, int], tuple[str, list[str]]] = {}  # of batches
+        self._caught: list[tuple[int, str]] = []
+
     # --- info -------------------------------------------------------------------------------------
 
     def do_info(self, words: str) -> None:
         """Print a table of what there is here.
 
         Usage: info tensors | nodes | depths | seen | grads | updates | weights | breaks | counts |
-        batches
+        batches | steps [LAYER] [N]
         Example: info tensors
 
         `info batches` has the loss and the metrics of each batch of `fit`; of very many the first
-        and the last, and those in which the loss jumped most.
+        and the last, and those in which the loss jumped most. Of these it has the norms of all
+        weights after the batch and of all gradients, the relative change of the weights, and the
+        share of ReLU units that were 0 for the whole batch. `info steps` goes through the loop of
+        an LSTM (or of `K.foldl`) that was performed last, `info steps 7` into one of its steps.
         """
-        word = WHOLE_WORDS.get(words.strip(), words.strip())
+        word, _, rest = words.strip().partition(" ")
+        word = WHOLE_WORDS.get(word, word)
         known = [name for name in TABLES if word and name.startswith(word)]
         if len(known) != 1:
             asked = f"unknown table {word!r}. {did_you_mean(word, TABLES)}" if word else ""
             raise ArgumentError(f"info: {asked}Expected one of {', '.join(TABLES)}.")
-        getattr(self, f"_info_{known[0]}")()
+        if rest and known[0] != "steps":
+            raise ArgumentError(f"info {known[0]}: got {rest!r}; nothing is expected behind it.")
+        if known[0] == "steps":
+            import_module(STEPS).say_steps(self, rest)
+        else:
+            getattr(self, f"_info_{known[0]}")()
 
     complete_info, complete_draw = completing(*TABLES), completing(*FORMATS)
 
@@ -93,6 +108,8 @@ class TableCommands(StoppingCommands):
         excess = sum(widths) + 2 * (len(widths) - 1) - self.width
         if excess <= 0 or rows[0][-1] != "changed":
             return rows
+        if not any(row[-1] for row in rows[1:]):
+            return self._fitted([(*row[:-1], "") for row in rows])
         value = max(widths[1] - excess, min(widths[1], LEAST_VALUE))
         name = widths[0] - max(excess - widths[1] + value, 0)
         narrow = self.page._replace(width=value)
@@ -195,7 +212,27 @@ class TableCommands(StoppingCommands):
         rows = _rows_of(found)
         if any(isinstance(value, TensorRef) for _, value in _pairs(found)):
             self.say("symbols: the sweep made them at compile; values come with each batch")
-        self._say_table(("gradient of", "value"), rows, "no gradient has arrived")
+        sums = self._sums_of_gradients() if rows else {}
+        header: tuple[str, ...] = ("gradient of", "value")
+        if any(name in sums for name, _ in rows):
+            header, rows = (*header, "sum of"), [(*row, sums.get(row[0], "")) for row in rows]
+            if max(map(cell_len, lines_of_table(rows))) > self.width:
+                short = {name: short_text(value) for name, value in _pairs(found)}
+                rows = [(name, short[name], told) for name, _, told in rows]
+        self._say_table(header, rows, "no gradient has arrived")
+
+    def _sums_of_gradients(self) -> dict[str, str]:
+        """Return through which calls the gradients came that are sums, by what they are of."""
+        found: dict[str, str] = {}
+        tape = self.session.tape
+        for event in tape.back(self._t()):
+            if event.kind == "function" and event.ph == BEGIN:
+                break
+            told = words_of_sum(event).replace("via ", "").replace("|g|=", "")
+            for delta in event.deltas if told else ():
+                if delta.name == "grads" and delta.key is not None:
+                    found.setdefault(str(delta.key), told)
+        return found
 
     def _info_updates(self) -> None:
         found = self._found("updates")
@@ -237,25 +274,30 @@ class TableCommands(StoppingCommands):
         self._say_table(("grain", "kind", "until here", "in all"), rows, "nothing has happened yet")
 
     def _info_batches(self) -> None:
-        batches = list(self.session.tape.batches())
-        shown = _worth_showing(batches)
-        here = self._t()
-        now = max((one.t for one in batches if one.t <= here), default=-1)
-        rows: Rows = []
-        for one, jump in shown:
-            outs = [figure(x) for x in one.outs or ()]
-            sign = ">" if one.t == now else ""
-            rows.append((sign, f"t={one.t}", str(one.epoch), str(one.number), jump, *outs))
-        most = max(map(len, rows), default=0)
-        model = self.session.model
-        names = getattr(model, "metrics_names", [])[: max(most - 5, 0)]
-        names += [""] * (most - 5 - len(names))
-        header = ("", "t", "epoch", "batch", "jump", *names)
-        rows = [(*row, *[""] * (most - len(row))) for row in rows]
-        self._say_table(header, rows, "there has been no batch of `fit` up to here")
-        if len(shown) < len(batches):
-            left = len(batches) - len(shown)
-            self.say(f"{left} more between them; `goto epoch 0 batch 17` goes to any")
+        import_module(RUN).say_batches(self)
+
+    def caught_in(self, t: int, batches: Sequence[BatchOnTape]) -> list[str]:
+        """Return what conditions have caught in a batch that begins at a time."""
+        following = min((one.t for one in batches if one.t > t), default=len(self.session.tape))
+        return [name for at, name in self._caught if t <= at < following]
+
+    def do_plot(self, words: str) -> None:
+        """Show a value over the batches of `fit`: its size, how its numbers are spread.
+
+        Usage: plot EXPR
+        Example: plot dense_1/kernel
+
+        It is what EXPR is at the end of a batch; `plot loss` has that of each. Of very many batches
+        the first and the last are shown, and those in which the loss jumped.
+        """
+        if not words.strip():
+            raise ArgumentError("plot: of what? For example `plot loss` or `plot dense_1/kernel`.")
+        import_module(RUN).say_plot(self, words.strip())
+
+    @staticmethod
+    def lines_of(rows: Iterable[Sequence[str]]) -> list[str]:
+        """Return rows as lines with their columns under each other."""
+        return lines_of_table(rows)
 
     def _calls(self) -> list[Any]:
         model = self.session.model
@@ -301,6 +343,8 @@ class TableCommands(StoppingCommands):
 
     def show(self, stop: Stop) -> None:
         """Stand at a stop; draw it if that was asked for."""
+        found = [(stop.t, finding.condition) for finding in stop.findings]
+        self._caught += [one for one in found if one not in self._caught]
         super().show(stop)
         if self._again is not None:
             self._again()
@@ -387,24 +431,3 @@ def _tensor_words(value: Any) -> str:
     kept = np.count_nonzero(mask) if isinstance(mask, np.ndarray) else "?"
     of_all = f" of {mask.size}" if isinstance(mask, np.ndarray) else ""
     return f"{text_of_value(array)}  mask keeps {kept}{of_all}"
-
-
-def _worth_showing(batches: list[BatchOnTape]) -> list[tuple[BatchOnTape, str]]:
-    """Return the first and last batches, and where the loss jumped most, each with its jump.
-
-    A jump is how many times as large a loss is as the largest of some batches before.
-    """
-    losses = [float(one.outs[0]) if one.outs else np.nan for one in batches]
-    jumps: dict[int, float] = {}
-    for place, now in enumerate(losses[1:], 1):
-        before = max(losses[max(place - LEVEL, 0) : place])
-        is_spoilt = np.isfinite(before) and not np.isfinite(now)
-        jumps[place] = np.inf if is_spoilt else now / before if before > 0 else 1.0
-    chosen = list(range(len(batches)))
-    if len(batches) > MOST_BATCHES:
-        largest = sorted((p for p in jumps if jumps[p] >= JUMP), key=jumps.__getitem__)[-JUMPS:]
-        chosen = sorted({*chosen[:FIRST_BATCHES], *chosen[-FIRST_BATCHES:], *largest})
-    return [
-        (batches[place], f"x{figure(jumps[place])}" if jumps.get(place, 0) >= JUMP else "")
-        for place in chosen
-    ]

@@ -163,6 +163,7 @@ class Unattended:
         self.out: IO[str] = out or sys.stdout
         says = {"text": self.out, LAST_STOP: self.out, "md": io.StringIO()}
         self.debugger = ModelDebugger(io.StringIO(), says.get(wanted.form, sys.stderr))
+        self.debugger.is_unattended = True
         if not self.is_for_programs:
             with suppress(AttributeError, ValueError):
                 self.debugger.is_terminal = self.out.isatty()

@@ -24,7 +24,7 @@ from kerascope.backend import state
 from kerascope.backend.atomic import LOCKS, set_values
 from kerascope.backend.eager import assigning, value_of
 from kerascope.backend.graph import ASSIGNED, Tensor, Variable, as_tensor, graph_mode, is_eager
-from kerascope.backend.scopes import name_scope
+from kerascope.backend.scopes import LAYER, asked_here, name_scope
 from kerascope.backend.shapes import Shape, as_shape
 from kerascope.backend.state import (
     batch_get_value,
@@ -35,7 +35,7 @@ from kerascope.backend.state import (
     placeholder,
     variable,
 )
-from kerascope.callers import warn
+from kerascope.callers import Line, warn
 from kerascope.configured import configured_names, constructor_parameters, made_from
 from kerascope.engine.arguments import (
     accepts,
@@ -177,6 +177,7 @@ class Layer(metaclass=LayerType):
     _arguments: dict[str, Any]
     input_spec: Any = None
     made_at: tuple[str, int] | None
+    _made_on: Line | None  # the same, with the function around
     _why_it_cannot_run: str | None = None  # said by the layers of `layers.opaque`
     _is_told_masks = True  # whether `call` gets the masks that its inputs carry, if it takes them
     _assigns = False  # whether its `call` assigns to variables, which it does in every phase
@@ -453,7 +454,9 @@ class Layer(metaclass=LayerType):
                 raise ShapeError(f"{self.label}: {which} {misfit}", subject=self)
 
     def _scope(self) -> Any:
-        return name_scope(self.name, self.made_at)
+        return name_scope(
+            self.name, self.made_at, around=asked_here(LAYER, self.name, self._made_on)
+        )
 
     def _declared_output_shape(self, input_shape: Any, arguments: dict[str, Any]) -> Any:
         """Return what a `compute_output_shape` that the class itself wrote says, else None."""

@@ -255,6 +255,12 @@ class ArrayFeed(Feed):
         order._fetchers = {}
         return order._batch
 
+    def samples_of(self, number: int) -> np.ndarray:
+        """Return which rows of the arrays a batch of this epoch has, in its order."""
+        start, end = self._batches[self._begins + number]
+        order = _order_again(self.shuffle, self._rows, self.batch_size, self._order_seed)
+        return np.arange(start, end) if order is None else order[start:end]
+
     def _batch(self, number: int) -> list[Any]:
         """Return the arrays of a batch of this epoch; they belong to the caller."""
         start, end = self._batches[self._begins + number]

@@ -111,7 +111,12 @@ def _grouped(depths: dict[_Item, int]) -> dict[int, list[_Item]]:
     return dict(sorted(groups.items(), reverse=True))
 
 
-def map_graph(inputs: list[Tensor], outputs: list[Tensor], flavour: str | None = None) -> GraphMap:
+def map_graph(
+    inputs: list[Tensor],
+    outputs: list[Tensor],
+    flavour: str | None = None,
+    network: Any = None,
+) -> GraphMap:
     """Map the graph between `inputs` and `outputs`.
 
     Parameters
@@ -120,6 +125,8 @@ def map_graph(inputs: list[Tensor], outputs: list[Tensor], flavour: str | None =
         Tensors with a history.
     flavour : {"1", "2"}, optional
         Whose algorithm; by default that of `config.dialect`: Keras 2's, except in dialect "1.2".
+    network : Network, optional
+        The one that is being made of it; who watches is told.
 
     Returns
     -------
@@ -137,12 +144,21 @@ def map_graph(inputs: list[Tensor], outputs: list[Tensor], flavour: str | None =
     Flavour "2" visits every edge once. Flavour "1" visits a node once for every depth, and on an
     unlucky tower of n blocks 2^n times.
     """
-    return map_stage(inputs, outputs, flavour).run()
+    return map_stage(inputs, outputs, flavour, network).run()
 
 
-def map_stage(inputs: list[Tensor], outputs: list[Tensor], flavour: str | None = None) -> Stage:
-    """Return the mapping as a stage, which starts one stage for each of its steps."""
-    return Stage("map_graph", _map_events(inputs, outputs, flavour or habits().map_flavour))
+def map_stage(
+    inputs: list[Tensor],
+    outputs: list[Tensor],
+    flavour: str | None = None,
+    network: Any = None,
+) -> Stage:
+    """Return the mapping as a stage, which starts one stage for each of its steps.
+
+    Its subject is the network that is being made, if one is.
+    """
+    events = _map_events(inputs, outputs, flavour or habits().map_flavour)
+    return Stage("map_graph", events, network)
 
 
 def _map_events(

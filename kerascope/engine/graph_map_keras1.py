@@ -43,17 +43,19 @@ def build_map_of_graph(
         while arrivals or stack:
             if arrivals:
                 tensor, node, depth = arrivals.pop()
+                layer = node.outbound_layer
                 mark = make_node_marker(node, depth)
                 seen_nodes.add(mark)
                 marks[mark] = None
                 visits += 1
                 nodes_depths[node] = max(depth, nodes_depths.get(node, 0))
-                current_depth = max(depth, layers_depths.get(node.outbound_layer, 0))
-                layers_depths[node.outbound_layer] = current_depth
-                layer_indices.setdefault(node.outbound_layer, len(layer_indices))
+                current_depth = max(depth, layers_depths.get(layer, 0))
+                layers_depths[layer] = current_depth
+                layer_indices.setdefault(layer, len(layer_indices))
                 stack.append((node, current_depth, iter(node.traced_inputs)))
                 yield NodeVisited(tensor, node, depth)
             node, current_depth, inputs = stack[-1]
+            layer = node.outbound_layer
             x = next(inputs, None)
             if x is None:
                 stack.pop()

@@ -12,6 +12,7 @@ same way and needs to write none.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from kerascope import activations
-from kerascope.callers import line_outside_the_package
+from kerascope.callers import users_line
 from kerascope.configured import configured_names, constructor_parameters, plain
 from kerascope.errors import ConfigError, DtypeError
 from kerascope.not_yet import words_for
@@ -60,7 +61,8 @@ class LayerType(type):
         new: Any = object.__new__
         layer = new(cls)
         layer._arguments = _bound(cls, args, keywords)
-        layer.made_at = line_outside_the_package()
+        made = users_line(sys._getframe(1))
+        layer.made_at, layer._made_on = (None if made is None else made[:2]), made
         layer.__init__(*args, **keywords)
         if "inbound_nodes" not in vars(layer):
             raise DtypeError(

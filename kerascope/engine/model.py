@@ -26,7 +26,15 @@ from kerascope import edge, optimizers
 from kerascope.backend.atomic import LOCKS, reset_together
 from kerascope.backend.function import Function, function
 from kerascope.backend.graph import Constant, Placeholder, Tensor, Variable
-from kerascope.backend.scopes import name_scope
+from kerascope.backend.scopes import (
+    COMPILE,
+    Around,
+    advancing,
+    asked_here,
+    doing,
+    done_now,
+    name_scope,
+)
 from kerascope.backend.shapes import UNKNOWN
 from kerascope.backend.state import PHASE, floatx, learning_phase, learning_phase_scope
 from kerascope.callbacks import History, checked_callbacks
@@ -185,6 +193,7 @@ class Model(Network):
     stop_predicting: bool = False
     _collected_trainable_weights: list[Variable]
     _waiting_to_compile: dict[str, Any] | None = None
+    _compiled_at: Around | None = None
     _known_batches: Mapping[str, training_data.KnownBatches] = MappingProxyType({})
 
     def compile(
@@ -247,17 +256,24 @@ class Model(Network):
         if self.outputs:
             if any(y.shape is UNKNOWN for y in self.outputs):
                 self._require_that_it_runs()
-            self.compile_stage(arguments).run()
+            self._compile_stage(arguments, asked_here(COMPILE, self.name)).run()
             return
+        self._compiled_at = asked_here(COMPILE, self.name)
         arguments["optimizer"] = self.optimizer = optimizers.get(optimizer)
         self._waiting_to_compile = arguments  # until the shape of the inputs is known
 
     def compile_stage(self, arguments: dict[str, Any]) -> Stage:
         """Return `compile` as a stage; its events are those of `engine.compiling`."""
-        return Stage("compile", self._compile_events(dict(arguments)), self)
+        asked = self._compiled_at or asked_here(COMPILE, self.name)
+        return self._compile_stage(arguments, asked)
+
+    def _compile_stage(self, arguments: dict[str, Any], asked: Around) -> Stage:
+        events = self._compile_events(dict(arguments))
+        return Stage("compile", events, self, around=advancing(asked))
 
     def _compile_events(self, arguments: dict[str, Any]) -> Generator[Any, Any, None]:
         compiled: Compilation = yield from compile_events(self, arguments)
+        self._compiled_at = done_now()
         facts = vars(compiled)
         facts["_collected_trainable_weights"] = facts.pop("trainable_weights")
         vars(self).update(facts, trained=compiled.trained)
@@ -966,19 +982,25 @@ class Model(Network):
         if self.train_function is None:
             TRAINED.add(self)
             inputs = self._inputs_with_targets
-            training_updates = yield self.optimizer.updates_stage(
+            training_updates = yield self._updates_stage()
+            with doing(self._compiled_at):
+                count = (self.optimizer.iterations, self.optimizer.iterations + 1)
+                updates = [*self._checked(self.updates), *self.metrics_updates]
+                updates += [*training_updates, count]
+                self.train_function = function(
+                    inputs,
+                    [self.total_loss, *self.metrics_tensors],
+                    updates=updates,
+                    name="train_function",
+                )
+        return self.train_function
+
+    def _updates_stage(self) -> Stage:
+        with doing(self._compiled_at):
+            stage: Stage = self.optimizer.updates_stage(
                 self.total_loss, self._collected_trainable_weights
             )
-            count = (self.optimizer.iterations, self.optimizer.iterations + 1)
-            updates = [*self._checked(self.updates), *self.metrics_updates]
-            updates += [*training_updates, count]
-            self.train_function = function(
-                inputs,
-                [self.total_loss, *self.metrics_tensors],
-                updates=updates,
-                name="train_function",
-            )
-        return self.train_function
+            return stage
 
     def _make_test_function(self) -> Function:
         if self.test_function is None:

@@ -148,9 +148,10 @@ class Network(Layer):
         enter_operations([x for x in outputs if isinstance(x, Tensor)])
         with remembering_graph(type(self).__name__, inputs, outputs):
             _check_tensors(type(self).__name__, inputs, outputs)
-            graph_map = map_graph(inputs, outputs)
+            self._init_subclassed_network(name=name, trainable=trainable)
+            self.inputs, self.outputs = inputs, outputs
+            graph_map = map_graph(inputs, outputs, network=self)
             _check_names((layer.name for layer in graph_map.layers), ArgumentError)
-        self._init_subclassed_network(name=name, trainable=trainable)
         self._input_structure, self._output_structure = input_structure, output_structure
         self._begin_graph(inputs, outputs, graph_map)
 
@@ -313,7 +314,7 @@ class Network(Layer):
                 subject=self,
             )
         if self._graph_map is None:
-            self._graph_map = map_graph(self.inputs, self.outputs)
+            self._graph_map = map_graph(self.inputs, self.outputs, network=self)
         return self._graph_map
 
     @property

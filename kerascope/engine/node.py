@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kerascope.backend.graph import Tensor
 from kerascope.backend.shapes import Shape
+from kerascope.callers import users_frames
 from kerascope.printable import printable
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class Node:
     ----------
     node_index : int
         Place among the layer's calls: 0 for the first.
+    called_at : Frames
+        The user's code that has called.
     """
 
     def __init__(
@@ -90,6 +93,7 @@ class Node:
         self.output_masks = output_masks
         self.arguments = arguments or {}
         self.begins = begins
+        self.called_at = users_frames()
         self.node_index = len(outbound_layer.inbound_nodes)
         for layer in dict.fromkeys(self.inbound_layers):
             if layer is not None:

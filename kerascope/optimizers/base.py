@@ -17,6 +17,14 @@ import numpy as np
 from kerascope import backend as K
 from kerascope.backend.gradient import backpropagate, blocking_ops
 from kerascope.backend.graph import Tensor, Variable, applies_between, as_tensor
+from kerascope.backend.scopes import (
+    UPDATES,
+    Around,
+    advancing,
+    asked_here,
+    current_scope,
+    name_scope,
+)
 from kerascope.callers import warn
 from kerascope.configured import Configured, configured_names, constructor_parameters, plain
 from kerascope.errors import ArgumentError, GradientError, RefusedError
@@ -207,17 +215,19 @@ class Optimizer(Configured):
 
     def gradients_stage(self, loss: Tensor, params: Sequence[Variable]) -> Stage:
         """Return `get_gradients` as a stage; its events are those of `K.gradients`."""
+        around = current_scope().around or asked_here(UPDATES)
         if self._overrides("get_gradients"):
-            return Stage("gradients", _call(self.get_gradients, loss, params), loss)
-        return Stage("gradients", self._gradients(loss, params), loss)
+            swept = _call(self.get_gradients, loss, params)
+            return Stage("gradients", swept, loss, around=advancing(around))
+        return Stage("gradients", self._gradients(loss, params, around), loss)
 
     def _gradients(
-        self, loss: Tensor, params: Sequence[Variable]
+        self, loss: Tensor, params: Sequence[Variable], around: Around | None = None
     ) -> Generator[Any, Any, list[Tensor]]:
         loss = as_tensor(loss)
         swept = yield from backpropagate(loss, list(params))
         grads = all_present(loss, params, swept, by_zeros=self.flavour == "3")
-        with K.name_scope("clip"):
+        with name_scope("clip", makes_graph=False, around=around):
             if self.flavour == "2":
                 return clipped(grads, self.clipnorm, self.clipvalue)
             grads = [g for grad in grads for g in clipped([grad], self.clipnorm, None)]
@@ -258,13 +268,14 @@ class Optimizer(Configured):
         self, loss: Any, params: Any, constraints: Constraints | Tensor | None = None
     ) -> Stage:
         """Return `get_updates` as a stage: the gradients' stage, then `ParameterUpdate`s."""
+        around = advancing(current_scope().around or asked_here(UPDATES))
         loss, params, given = _in_order(loss, params, constraints)
         if self._overrides("get_updates"):
             events: Updates = _call(self.get_updates, loss, params)
-            return Stage("get_updates", self._updating(events), self)
+            return Stage("get_updates", self._updating(events), self, around=around)
         own = {p: p.constraint for p in params if p.constraint is not None}
         after = self._with_decay(params, {**own, **given})
-        return Stage("get_updates", self._updates(loss, params, after), self)
+        return Stage("get_updates", self._updates(loss, params, after), self, around=around)
 
     def _updating(self, events: Updates) -> Updates:
         """Let a rule of one's own change hyperparameters: what it writes down follows them."""

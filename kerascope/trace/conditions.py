@@ -373,6 +373,15 @@ def _was_told(event: Event, events: History) -> bool:
     return any(name == event.name for name, _ in _variables(earlier))
 
 
+def _has_been_called(event: Event, events: History) -> bool:
+    """Return whether the call in which an event lies is not the first of its function."""
+    calls = landmarks_of(events, event.t).calls
+    this = last_before(calls, event.t)
+    if this is None:
+        return False
+    return any(events[t].name == events[this].name for t in calls if t < this)
+
+
 def _in_this_call(event: Event, events: History) -> Iterator[Event]:
     """Yield the events before one in the same call of a function, the last first."""
     is_over = event.ph == BEGIN or event.kind in WEIGHT_KINDS
@@ -404,6 +413,8 @@ def _produced(event: Event, events: History, count: Callable[[Any], int], word: 
     inputs = value_of_span(event, events, "inputs")
     constants = (value_of_span(event, events, "constants") or {}) if count(inputs) else {}
     spoilt = [name for name, constant in constants.items() if count(constant)]
+    if spoilt and (word == "infinite" or _has_been_called(event, events)):
+        return ""  # so it was meant, as in a mask; of NaN it is told once
     if spoilt:  # of a constant nothing was told before
         origin = f"{word} comes in with the constant {', '.join(spoilt)}"
         return f"{_how_many(out, count)} {word} in {event.name}; {origin}"

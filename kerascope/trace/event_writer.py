@@ -78,6 +78,7 @@ class EventWriter(ProgramObserver):
         self.tape.live = self.describer.live
         self.spans: list[Span] = []
         self.journal: Any = None  # of calls of which nobody heard
+        self.feeds: dict[int, Any] = {}  # of epochs by when they began: each knows its order
         self.stretch: Any = None  # of such calls, that is under way
         self.script_line: tuple[str, int] | None = None  # that began what is now run again
         self._act = self._phase = ""

@@ -63,6 +63,41 @@ _KINDS = {
 GRAIN_OF = {kind: grain for grain, kinds in _KINDS.items() for kind in kinds.split()}
 
 
+class Made(NamedTuple):
+    """Whose code an op is: what the user's line is to it, all of his lines, and the op's own code.
+
+    A line is (file, line, function).
+
+    Attributes
+    ----------
+    function : str
+        In which the user's line stands, which `Where` has; "" where that is not known.
+    role : str
+        What that line has done, if it has not made the op: "made dense_1", "compiled model_1".
+    gradient_of : str
+        The op whose line it is, if this one belongs to its gradient.
+    made_by : tuple of (str, int, str)
+        The lines of the user's own code that made the op, the innermost first.
+    called_from : tuple of (str, int, str)
+        The lines that led there from outside, the innermost first.
+    code : tuple of (str, int, str)
+        What computes it: a line of its `perform`.
+    """
+
+    function: str = ""
+    role: str = ""
+    gradient_of: str = ""
+    made_by: tuple[tuple[str, int, str], ...] = ()
+    called_from: tuple[tuple[str, int, str], ...] = ()
+    code: tuple[str, int, str] = ("", 0, "")
+
+    @property
+    def words(self) -> str:
+        """What the user's line is to the op: "gradient of dense_1/dot, made dense_1"."""
+        told = f"gradient of {self.gradient_of}" if self.gradient_of else ""
+        return ", ".join(filter(None, (told, self.role)))
+
+
 class Where(NamedTuple):
     """Two places in source: what is being walked through, and the script's line that led there.
 
@@ -76,6 +111,8 @@ class Where(NamedTuple):
     user_file : str
         Of the user's script; "" if nothing of it is concerned.
     user_line : int
+    made : Made or None
+        Of an op, and of what tells of several: who made it.
     """
 
     file: str = ""
@@ -83,6 +120,7 @@ class Where(NamedTuple):
     function: str = ""
     user_file: str = ""
     user_line: int = 0
+    made: Made | None = None
 
 
 NOWHERE = Where()

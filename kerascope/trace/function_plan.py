@@ -36,6 +36,7 @@ from kerascope.registry import did_you_mean
 from kerascope.trace.event_writer import FILE, line_of
 from kerascope.trace.events import END, Delta, Event, Where
 from kerascope.trace.history import OF_THE_OUTPUT
+from kerascope.trace.op_places import place_of_op
 from kerascope.trace.train_facts import Memory, TrainFacts, keys_by_node
 
 
@@ -81,7 +82,9 @@ class PlannedStep:
         The tensor's name; of several of one name in a function the later ones have a number.
     phase : str
     group : Group or None
-    where, where_done : Where
+    around : Where
+        Of what begins with it: a phase, a call of a layer.
+    where : Where
     op : Delta
         The op's name.
     deltas : tuple of Delta
@@ -92,19 +95,25 @@ class PlannedStep:
         Names that its outputs bring: (name of the container or value, key, position).
     details : list of (str, str, int)
         Further events: (kind, name, position of the output).
+    via : list of (str, int)
+        Of a gradient that is the sum of several: through which calls they came, and their slots.
+    is_term : bool
+        Whether it brings one of these.
     """
 
     step: Step
     name: str
     phase: str
+    around: Where
     where: Where
-    where_done: Where
     op: Delta
     deltas: tuple[Delta, ...]
     is_plain: bool = False
     group: Group | None = None
     brings: list[tuple[str, Any, int]] = field(default_factory=list)
     details: list[tuple[str, str, int]] = field(default_factory=list)
+    via: list[tuple[str, int]] = field(default_factory=list)
+    is_term: bool = False
 
 
 class Plan:
@@ -143,19 +152,24 @@ class Plan:
             self._find_keys(self.facts)
         self.steps: list[PlannedStep] = []
         taken: dict[str, None] = {}
+        performing = line_of("step.perform(")
         for step in function.schedule.steps:
             name, op = free_id(step.apply.name, taken), Delta("op", None, step.apply.op.name)
             taken[name] = None
-            user = step.apply.scope.made_at or ("", 0)
-            where = Where(FILE, line_of("step.perform("), "_events", *user)
-            done = where._replace(line=line_of("yield step"))
-            planned = PlannedStep(step, name, self._phase_of(step), where, done, op, (op,))
-            self.steps.append(planned)
+            around = Where(FILE, performing, "_events", *(step.apply.scope.made_at or ("", 0)))
+            where = place_of_op(around, step.apply)
+            phase = self._phase_of(step)
+            self.steps.append(PlannedStep(step, name, phase, around, where, op, (op,)))
         self._group()
         brings = self._brings()
         masks = {slot: key for key, slot in self.masks.items()}
+        sums = self._sums()
         for planned in self.steps:
             self._plan(planned, brings, masks)
+            planned.via = [one for y in planned.step.apply.outputs for one in sums.get(y, ())]
+        terms = {slot for planned in self.steps for _, slot in planned.via}
+        for planned in self.steps:
+            planned.is_term = not terms.isdisjoint(planned.step.outputs)
         self.inner = inner_calls(self)
 
     def _ops_of_added_losses(self) -> set[Apply]:
@@ -280,6 +294,16 @@ class Plan:
                     "grads",
                     wrt.name if arrival.is_weight else self.keys.get(wrt, wrt.name),
                 )
+        return found
+
+    def _sums(self) -> dict[Tensor, list[tuple[str, int]]]:
+        """Return for each gradient that is a sum through which calls its terms came."""
+        found: dict[Tensor, list[tuple[str, int]]] = {}
+        facts = self.facts
+        for arrival in facts.arrivals if facts is not None else ():
+            terms = facts.contributions.get(arrival.wrt, ()) if facts is not None else ()
+            if facts is not None and len(terms) > 1 and all(x in self.slots for _, x in terms):
+                found[arrival.gradient] = [(facts.label(op), self.slots[x]) for op, x in terms]
         return found
 
     def _plan(

@@ -13,6 +13,9 @@ from one that was heard, so their times are those that they would have had; and 
 be those that were kept, bit for bit. The living variables have their numbers back then, in the same
 arrays, so no program is written again.
 
+Of the calls that were heard a session keeps rows too: so it can run on from any of them with
+something changed (`forks.py`).
+
 The model for this is rr: record little, and execute again what is looked at.
 """
 
@@ -37,6 +40,8 @@ from kerascope.backend.constants import are_known_ones
 from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.function import Function
 from kerascope.backend.graph import Variable
+from kerascope.backend.program.alarms import Alarm, Alarms
+from kerascope.backend.program.foreign import is_own, is_pure
 from kerascope.backend.schedule import slots_of
 from kerascope.callers import line_outside_the_package
 from kerascope.errors import ArgumentError
@@ -52,10 +57,11 @@ MOST_APART = 4096
 SHARE = 0.02  # of the time of training may go into checkpoints
 SMALL = 1024  # bytes of outputs that are kept; of more a checksum
 SET = ("detail", "weight.set")
+FALSE_ALARMS = 3  # after so many in a row all calls of a function are heard
 
 Values = dict[Variable, np.ndarray]
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
-_UNKNOWN: Any = object()  # a recorder has never told what a variable is
+UNKNOWN: Any = object()  # a recorder has never told what a variable is
 
 
 # --- what is kept, and what stands for it on the tape ---------------------------------------------
@@ -79,6 +85,8 @@ class Row(NamedTuple):
         array, or what they were after the row of a number.
     made_at : (str, int) or None
         The line of the script that has called, if nothing else had begun.
+    checksum : int
+        Of what the feed gave, if it can give it again.
     """
 
     number: int
@@ -88,11 +96,12 @@ class Row(NamedTuple):
     was_set: Mapping[Variable, np.ndarray]
     told: Mapping[Variable, Any]
     made_at: tuple[str, int] | None
+    checksum: int = 0
 
 
 @dataclass(eq=False)
 class Stretch:
-    """Calls of one function, one after the other, of which nobody heard.
+    """Calls of one function, one after the other, of which nobody heard; or one that was heard.
 
     Attributes
     ----------
@@ -108,6 +117,8 @@ class Stretch:
         Of batches of `fit`: what is told after each. None for mere calls.
     events_around : int
         How many events a row has besides those of the call.
+    catching : frozenset of str
+        Which numbers ("nan", "inf") come into being in none of the calls.
     batches_again : callable or None
         Returns what was fed for the number of a batch, if the feed can say it again.
     starts : list of int
@@ -122,6 +133,7 @@ class Stretch:
     phase: str
     callbacks: list[str] | None
     events_around: int
+    catching: frozenset[str]
     starts: list[int] = field(default_factory=list)
     batches_again: Callable[[int], list[Any]] | None = None
     is_in_batch: bool = False  # callbacks hear of the end of the last one
@@ -136,6 +148,14 @@ class Stretch:
         for place in range(begin, end):
             row = self.journal.rows[self.first + place]
             yield self.starts[place], row.number, row.outs
+
+    @property
+    def trains(self) -> str:
+        """The name of the model that mere calls of a train function train; else ""."""
+        if self.callbacks is not None or self.spans or self.function.name != "train_function":
+            return ""
+        facts = self.journal.recorder.memory.facts(self.function)
+        return "" if facts is None else str(facts.model.name)
 
     def last_told(self, begin: int, end: int) -> int | None:
         """Return the last of some calls before which variables were set."""
@@ -162,6 +182,15 @@ class Stretch:
         """Return the event that stands for the call at a time."""
         place = bisect_right(self.starts, t) - 1
         return self.mark(place, place + 1)
+
+    def facts_are_of(self, other: Stretch) -> bool:
+        """Tell whether the next call of another stretch could be one of this."""
+        return (
+            self.function is other.function
+            and self.spans == other.spans
+            and self.callbacks == other.callbacks
+            and self.batches_again is other.batches_again
+        )
 
     def counts(self, begin: int, end: int) -> Counter[tuple[str, str]]:
         """Return how many events of each grain and kind some calls have; spans count once."""
@@ -195,7 +224,7 @@ def looked_into(mark: Event, t: int) -> list[Event]:
 
 
 def _told_events(told: Mapping[Variable, Any]) -> int:
-    return sum(old is not _UNKNOWN for old in told.values())
+    return sum(old is not UNKNOWN for old in told.values())
 
 
 # --- the journal ----------------------------------------------------------------------------------
@@ -205,7 +234,12 @@ class Callee:
     """What the journal knows of a function: how it is computed, and which variables it needs."""
 
     def __init__(self, function: Function) -> None:
+        self.function = function
         self.compute = functools.partial(with_float_settings, function._compute)
+        ops = [step.apply.op for step in function.schedule.steps]
+        # A call that is left in the middle is made again.
+        self._can_be_left = all(is_own(op) or is_pure(op) for op in ops)
+        self.false_alarms = 0  # since something was caught
         self.reads = list(dict.fromkeys(v for _, v in function.schedule.variables))
         self.needs = frozenset(self.reads)
         self.writes = [update.variable for update in function.updates]
@@ -215,6 +249,11 @@ class Callee:
         guards.extend(function.schedule.guards_of_followers.values())
         # A number that is computed may decide what is needed: then calls have different events.
         self.is_even = all(slot < len(function.inputs) for slot in slots_of(guards))
+
+    @property
+    def can_be_caught_in(self) -> bool:
+        """Whether alarms tell what comes into being in its calls."""
+        return self._can_be_left and self.false_alarms < FALSE_ALARMS
 
 
 class Journal:
@@ -243,16 +282,22 @@ class Journal:
         self._variables: dict[int, Variable] = {}  # of all of them, by their ids
         self._stretches: list[Stretch] = []
         self._until = 0.0
+        self._alarms: Alarms | None = None
         self._checkpoints: dict[int, Values] = {}  # by the row before which it was made
         self._breaks: list[int] = []  # rows before which something was heard
         self._next_checkpoint = 0
         self._began = 0.0
         self._held = 0  # bytes of what was fed
+        self._held_then = 0  # at the last checkpoint
         self._is_in_step = False  # whether nothing was heard since the last row
         self._writes = -1  # how often variables had been written then
         self._was_set: set[Variable] = set()  # which of ours were set since then
         self._untold: dict[Variable, int] = {}  # which were set, and how many rows there were
         self._known: set[Variable] = set()  # whose value the recorder knows, or a row has told
+        self.hears = False  # whether calls that are heard have rows too
+        self._noted: dict[Variable, np.ndarray] = {}  # what was set, as it was noted last
+        self._pending: Values = {}  # set before a call that has not ended
+        self._root = self  # of the history that the program makes
 
     def callee(self, function: Function) -> Callee:
         """Return what is known of a function."""
@@ -267,8 +312,10 @@ class Journal:
         """Take the calls of a stretch, up to a time."""
         self._stretches.append(stretch)
         self._until, self.goes_on = until, True
-        if self._held > HELD:
-            self._drop_rows()
+        kinds = frozenset() if self._alarms is None else self._alarms.kinds
+        if kinds != stretch.catching:
+            self._alarms = Alarms(stretch.catching) if stretch.catching else None
+        self._keep_to_budget()
 
     def take(self, stretch: Stretch, fed: list[Any], number: int = 0, size: int = 0) -> Any:
         """Compute what a function computes, and take note of it.
@@ -276,37 +323,83 @@ class Journal:
         Raises
         ------
         HeardInstead
-            It cannot be computed, and nothing was written: whoever hears the call hears why.
+            It cannot be computed, or makes numbers that are caught, and nothing was written:
+            whoever hears the call hears why.
         """
         callee = self._callees[stretch.function]
         was_set, told = NOTHING, NOTHING
         before = None
         if not self._is_calm(callee):
-            before = self._state()
+            before = self._state(callee)
             was_set, told = self._set_since_the_last_row(), self._told_by(callee)
         if len(self.rows) >= self._next_checkpoint:
             self._make_checkpoint()
         kept = None if stretch.batches_again is not None else self._copied(fed)
+        checksum = 0 if stretch.batches_again is None else _checksum(fed)
         made_at = None if stretch.spans else line_outside_the_package()
         try:
-            outs = callee.compute(fed)
-        except Exception:
+            if self._alarms is None:
+                outs = callee.compute(fed)
+            else:
+                outs = self._guarded(self._alarms, callee, fed, was_set, told)
+        except (Exception, Alarm):
             if before is not None:
                 self._set_state(before)
+            self._held -= sum(map(_bytes_of, kept or ()))
             raise HeardInstead((number, (size, fed))) from None
         if before is not None:
             self._known.update(callee.writes)
             callee.known_after = len(self._breaks)
-        self.rows.append(Row(number, size, _left_of(outs), kept, was_set, told, made_at))
+        left = left_of(outs)
+        self.rows.append(Row(number, size, left, kept, was_set, told, made_at, checksum))
         self._writes = LOCKS.writes
-        if self._held > HELD:
-            self._drop_rows()
+        if kept is not None:
+            self._keep_to_budget()
         events = stretch.events_around + callee.events
         end = stretch.starts[-1] + events + (_told_events(told) if told else 0)
         stretch.starts.append(end)
         if end + events > self._until:
             self.goes_on = False
         return outs
+
+    def _guarded(
+        self,
+        alarms: Alarms,
+        callee: Callee,
+        fed: list[Any],
+        was_set: Mapping[Variable, np.ndarray],
+        told: Mapping[Variable, Any],
+    ) -> Any:
+        """Compute what a function computes, unless numbers come into being that are caught."""
+        is_late = False
+        try:
+            alarms.look([v.room for v in told])
+            outs, is_late = alarms.compute(callee.function, fed)
+            if is_late:
+                raise Alarm
+        except Alarm:
+            callee.false_alarms += 1  # until one says that it is none
+            if is_late:
+                self._undo(was_set)
+            raise
+        return outs
+
+    def _undo(self, was_set: Mapping[Variable, np.ndarray]) -> None:
+        """Give all variables the values that they had before the call that was made just now."""
+        n = len(self.rows)
+        self._writes = LOCKS.writes
+        self.rows.append(Row(0, 0, [], None, was_set, NOTHING, None))
+        try:
+            values = self.values_before(n)
+        finally:
+            self.rows.pop()
+        with self.unnoticed():
+            set_values(values.items())
+
+    def was_right(self) -> None:
+        """Hear that something was caught."""
+        for callee in self._callees.values():
+            callee.false_alarms = 0
 
     def _is_calm(self, callee: Callee) -> bool:
         """Tell whether nobody has written anything since the last row of which to take note."""
@@ -318,15 +411,25 @@ class Journal:
             and (not self._untold or callee.needs.isdisjoint(self._untold))
         )
 
-    def _state(self) -> tuple[Any, ...]:
+    def _state(self, callee: Callee) -> tuple[Any, ...]:
         """Return what a call may change that then fails."""
+        if not self._is_in_step:
+            self._note_sets_between_heard()
+        self._note_sets()
         copies = (dict(self._untold), set(self._was_set), set(self._known), list(self._breaks))
-        return (*copies, self._is_in_step, self._writes, self._next_checkpoint)
+        values = self.recorder.memory.values
+        variables = () if self._is_in_step else (*callee.reads, *callee.writes)
+        heard = [v for v in variables if values.get(v) is v.room]
+        pending = dict(self._pending)
+        return (*copies, pending, self._is_in_step, self._next_checkpoint, heard)
 
     def _set_state(self, state: tuple[Any, ...]) -> None:
-        self._untold, self._was_set, self._known, self._breaks, *rest = state
-        self._is_in_step, self._writes, self._next_checkpoint = rest
+        self._untold, self._was_set, self._known, self._breaks, self._pending, *rest = state
+        self._is_in_step, self._next_checkpoint, heard = rest
+        self._writes = LOCKS.writes
         self._checkpoints.pop(len(self.rows), None)
+        # A program brings its variables home.
+        self.recorder.memory.values.update((v, v.get_value(borrow=True)) for v in heard)
 
     def learn(self, function: Function) -> None:
         """Take note of the variables of a function that is called."""
@@ -335,18 +438,23 @@ class Journal:
         if new:
             self._variables.update(new)
             self._next_checkpoint = len(self.rows)
+            values = {v: v.get_value() for v in new.values()}
+            for checkpoint in self._checkpoints.values():  # nobody has needed them until now
+                checkpoint.update(values)
 
     def _set_since_the_last_row(self) -> Values:
         """Return what somebody else has written since the last row."""
         n = len(self.rows)
         if not self._is_in_step:
+            self._note_sets_between_heard()
             self._is_in_step = True
             self._untold.clear()
             self._was_set.clear()
             self._known.clear()
             self._breaks.append(n)
             self._next_checkpoint = n
-            return {}
+            taken, self._pending = self._pending, {}
+            return {v: x.copy() for v, x in taken.items()}
         self._note_sets()
         found = {v: v.get_value() for v in self._was_set}
         self._was_set.clear()
@@ -362,7 +470,7 @@ class Journal:
                 if n is not None:
                     told[v] = n - 1
             elif values.get(v) is not v.room:
-                told[v] = values.get(v, _UNKNOWN)
+                told[v] = values.get(v, UNKNOWN)
                 self._untold.pop(v, None)
         self._known.update(callee.reads)
         return told
@@ -374,11 +482,12 @@ class Journal:
         is_after_break = bool(self._breaks) and self._breaks[-1] == n
         per_row = (now - self._began) / since if since and not is_after_break else 1e-3
         made = self._checkpoints[n] = {v: v.get_value() for v in self._variables.values()}
+        self._held_then = self._held
         self._began = time.perf_counter()
         apart = int((self._began - now) / (SHARE * per_row))
         self._next_checkpoint = n + min(max(APART, apart), MOST_APART)
         size = sum(x.nbytes for x in made.values())
-        if len(self._checkpoints) * size > HELD and len(self._checkpoints) > 2:
+        if len(self._checkpoints) * size > self._most_held and len(self._checkpoints) > 2:
             self._thin_out()
 
     def _thin_out(self) -> None:
@@ -399,16 +508,35 @@ class Journal:
         self._held += sum(map(_bytes_of, copies))
         return copies
 
-    def _drop_rows(self) -> None:
-        """Drop what was fed for the older half of the calls."""
+    @property
+    def _most_held(self) -> int:
+        """How many bytes of checkpoints, and of what was fed, are kept."""
+        limit = self.recorder.tape.history
+        return HELD if limit is None else min(HELD, limit)
+
+    def _keep_to_budget(self) -> None:
+        """Drop what was fed for the older calls, if it is too much.
+
+        What was fed since the last checkpoint stays, so the last calls can be made again.
+        """
+        if self._held - self._held_then > self._most_held // 2:
+            self._next_checkpoint = len(self.rows)
+        if self._held <= self._most_held:
+            return
+        last = max(self._checkpoints, default=0)
         with_rows = [n for n, row in enumerate(self.rows) if row.fed is not None]
         for n in with_rows[: len(with_rows) // 2 + 1]:
-            row = self.rows[n]
-            self._held -= sum(map(_bytes_of, row.fed or ()))
-            self.rows[n] = row._replace(fed=None)
+            if n < last or self._held > self._most_held:
+                row = self.rows[n]
+                size = sum(map(_bytes_of, row.fed or ()))
+                self._held, self._held_then = self._held - size, self._held_then - size
+                self.rows[n] = row._replace(fed=None)
 
-    def hand_over(self) -> None:
-        """Say to the recorder's memory what the variables are: something is heard again."""
+    def hand_over(self, function: Function) -> None:
+        """Say to the recorder's memory what the variables are: a function is heard again."""
+        updated = (update.variable for update in function.updates)
+        read = (v for _, v in function.schedule.variables)
+        _leave_homes((*self._variables.values(), *updated, *read))
         if not self._is_in_step:
             return
         self._note_sets()
@@ -419,6 +547,8 @@ class Journal:
         for v in self._variables.values():
             if v in self._untold:
                 values[v] = told[self._untold[v] - 1][v]
+                if v not in self._was_set:
+                    self._noted[v] = v.get_value(borrow=True)
             elif v in self._known:
                 values[v] = v.get_value(borrow=True)
 
@@ -429,6 +559,170 @@ class Journal:
                 self._untold.setdefault(self._variables[place], len(self.rows))
                 self._was_set.add(self._variables[place])
             self._writes = LOCKS.writes
+
+    # --- calls that are heard ---------------------------------------------------------------------
+
+    def begin_heard(self, function: Function) -> None:
+        """Take note of what was set before a call that is heard; its row comes when it ends."""
+        self.hand_over(function)
+        if not self.hears:
+            return
+        self.learn(function)
+        self._note_sets_between_heard()
+        # Behind a call that failed one may be left, and something may have been set since.
+        if self._checkpoints.pop(len(self.rows), None) or len(self.rows) >= self._next_checkpoint:
+            self._make_checkpoint()
+
+    def end_heard(self, stretch: Stretch, row: Row, is_changed: bool) -> None:
+        """Take note of a call that was heard.
+
+        Parameters
+        ----------
+        stretch : Stretch
+            Of this call alone.
+        row : Row
+            Without what was set.
+        is_changed : bool
+            Whether somebody put other arrays into it: then it cannot be executed again.
+        """
+        if not self.hears:
+            return
+        self._stretches.append(stretch)
+        was_set, self._pending = self._pending, {}
+        self.rows.append(row._replace(was_set=was_set))
+        self._held += sum(map(_bytes_of, row.fed or ()))
+        if is_changed:
+            self._breaks.append(len(self.rows))
+            self._next_checkpoint = len(self.rows)
+        self._keep_to_budget()
+
+    def stand_alone(self, stretch: Stretch, first: int, end: int) -> None:
+        """Let the row behind a stretch be that of a call that lies on the tape."""
+        n = stretch.first + len(stretch)
+        times, none = [first, end], frozenset[str]()
+        facts = (stretch.act, stretch.phase, None, 0, none, times, stretch.batches_again)
+        self._stretches.append(Stretch(self, stretch.function, n, stretch.spans, *facts))
+
+    def _note_sets_between_heard(self) -> None:
+        if not self.hears:
+            return
+        values = self.recorder.memory.values
+        for v in self._variables.values():
+            told = values.get(v)
+            if told is None or told is v.room or self._noted.get(v) is v.room:
+                continue
+            self._pending[v] = self._noted[v] = v.get_value(borrow=True)
+
+    # --- another history --------------------------------------------------------------------------
+
+    def branch(self, recorder: Any, n: int) -> Journal:
+        """Return the journal of a history that leaves this one before a row."""
+        made = Journal(recorder)
+        made._root = self._root
+        made.rows = self.rows[:n]
+        made._callees, made._variables = self._callees, self._variables
+        made._stretches = [stretch for stretch in self._stretches if stretch.first < n]
+        made._checkpoints = {k: x for k, x in self._checkpoints.items() if k <= n}
+        made._breaks = [k for k in self._breaks if k <= n]
+        return made
+
+    def row_at(self, t: int) -> int:
+        """Return the row in whose call or batch a time lies, or else of the next one."""
+        place = bisect_right(self._stretches, t, key=lambda s: s.starts[0]) - 1
+        if place < 0:
+            return 0
+        stretch = self._stretches[place]
+        return stretch.first + min(bisect_right(stretch.starts, t) - 1, len(stretch))
+
+    def feed_at(self, t: int) -> Any:
+        """Return what can say again what was fed to the batch that began at a time, if anything."""
+        place = bisect_right(self._stretches, t, key=lambda s: s.starts[0]) - 1
+        stretch = self._stretches[place] if place >= 0 else None
+        if stretch is None or t >= stretch.starts[-1]:
+            return None
+        return getattr(stretch.batches_again, "__self__", None)
+
+    def place_of(self, n: int) -> tuple[Stretch, int, int]:
+        """Return the stretch of a row, when its call or batch began, and when it had ended."""
+        stretch = self._stretch_of(n)
+        first, end = stretch.starts[n - stretch.first : n - stretch.first + 2]
+        return stretch, first, end
+
+    def rows_from(self, n: int) -> range:
+        """Return the rows of the same stretch from one on, as far as they are of this history."""
+        place = bisect_right(self._stretches, n, key=lambda s: s.first)
+        stretch = self._stretches[place - 1]
+        end = stretch.first + len(stretch)
+        if place < len(self._stretches):
+            end = min(end, self._stretches[place].first)
+        return range(n, end)
+
+    def fed_to(self, stretch: Stretch, n: int) -> list[Any]:
+        """Return what was fed to a row of a stretch.
+
+        Raises
+        ------
+        ArgumentError
+            It is not kept, or was changed since.
+        """
+        return self._fed(stretch, n)
+
+    @contextmanager
+    def lending(self, values: Values) -> Iterator[None]:
+        """Let the variables have other numbers inside the block, and their own again behind it."""
+        with self.unnoticed(), LOCKS.steps, _numbers_kept(list(self._variables.values())):
+            set_values(values.items())
+            yield
+
+    def set(self, values: Values) -> None:
+        """Set variables whose numbers are lent."""
+        set_values(values.items())
+
+    def values_now(self) -> Values:
+        """Return copies of all variables."""
+        return {v: v.get_value() for v in self._variables.values()}
+
+    def note_changed(self, stretch: Stretch, row: Row) -> None:
+        """Take note of a call that cannot be executed again, for something in it was changed."""
+        self._stretches.append(stretch)
+        self.rows.append(row)
+        self._breaks.append(len(self.rows))
+        self._next_checkpoint = len(self.rows)
+
+    def go_on_in(self, stretch: Stretch) -> None:
+        """Take the calls of a stretch, which are computed on what the variables are now."""
+        self._stretches.append(stretch)
+        if len(self.rows) not in self._breaks:
+            self._breaks.append(len(self.rows))
+        self._next_checkpoint = len(self.rows)
+
+    def repeat(
+        self,
+        stretch: Stretch,
+        row: Row,
+        fed: list[Any],
+        was_set: Mapping[Variable, np.ndarray],
+        told: Mapping[Variable, Any],
+    ) -> list[Any]:
+        """Compute a call of another history, and take note of it; the variables are set already.
+
+        Raises
+        ------
+        Exception
+            Whatever the call raises; nothing is noted then.
+        """
+        if len(self.rows) >= self._next_checkpoint:
+            self._make_checkpoint()
+        callee = self._callees[stretch.function]
+        outs = callee.compute(fed)
+        outs = outs if isinstance(outs, list) else [outs]
+        # Of a call that may have other events than another one it is not known how many.
+        events = callee.events if callee.is_even else -_told_events(told)
+        end = stretch.starts[-1] + stretch.events_around + events
+        left = (left_of(outs), row.fed, was_set, told, row.made_at, row.checksum)
+        self.rows.append(Row(row.number, row.size, *left))
+        stretch.starts.append(end + _told_events(told))
+        return outs
 
     # --- a call is executed again -----------------------------------------------------------------
 
@@ -442,20 +736,12 @@ class Journal:
         """
         n = stretch.first + place
         row = self.rows[n]
-        callee = self._callees[stretch.function]
-        fed, all_values = self._fed(stretch, n), self._values_around(n, is_after=False)
-        then = {v: all_values[v] for v in dict.fromkeys((*callee.reads, *callee.writes))}
+        fed = self._fed(stretch, n)
+        then, known = self.known_before(n)
         again = self._recorder_at(stretch, stretch.starts[place])
-        again.memory.values.update(then)
-        for v, old in row.told.items():
-            if old is _UNKNOWN:
-                again.memory.values.pop(v)
-            elif isinstance(old, int):
-                again.memory.values[v] = self._values_around(old, is_after=True)[v]
-            else:
-                again.memory.values[v] = old
+        again.memory.values.update(known)
         again.script_line = row.made_at
-        with self._unnoticed(), _rooms(then):
+        with self.unnoticed(), _rooms(then):
             Context().run(self._tell, again, stretch, row, fed)
         events = list(again.tape._events.kept)
         expected = stretch.starts[place + 1] - stretch.starts[place]
@@ -465,6 +751,29 @@ class Journal:
                 f"{expected}. Please report this."
             )
         return events
+
+    def known_before(self, n: int) -> tuple[Values, Values]:
+        """Return what the variables of a call were when it began, and what a recorder knew of them.
+
+        It knows less of those of which it tells then that they were set.
+        """
+        callee = self._callees[self._stretch_of(n).function]
+        values = self._values_around(n, is_after=False)
+        then = {v: values[v] for v in dict.fromkeys((*callee.reads, *callee.writes))}
+        known = dict(then)
+        for v, old in self.rows[n].told.items():
+            if old is UNKNOWN:
+                known.pop(v)
+            elif isinstance(old, int):
+                known[v] = self._values_around(old, is_after=True)[v]
+            else:
+                known[v] = old
+        return then, known
+
+    def row_of_call(self, function: Function, begin: int) -> int | None:
+        """Return the row of a call that began at a time; None if none is kept of it."""
+        n = self.row_at(begin)
+        return n if n < len(self.rows) and self._stretch_of(n).function is function else None
 
     def _recorder_at(self, stretch: Stretch, t: int) -> Any:
         """Return a recorder that goes on where a call began."""
@@ -485,7 +794,7 @@ class Journal:
         with observing(again):
             outs = stretch.function.stage(fed).run()
         outs = outs if isinstance(outs, list) else [outs]
-        if not same(_left_of(outs), row.outs):
+        if not same(left_of(outs), row.outs):
             raise ArgumentError(
                 f"{_label(stretch, row)}: executed again it gives {_first(outs)}, and it gave "
                 f"{_first(row.outs)}. Something has changed that is not recorded: the data in "
@@ -497,11 +806,17 @@ class Journal:
         """Return what was fed to a row."""
         row = self.rows[n]
         if stretch.batches_again is not None:
-            return stretch.batches_again(row.number)
+            fed = stretch.batches_again(row.number)
+            if _checksum(fed) != row.checksum:
+                raise ArgumentError(
+                    f"{_label(stretch, row)}: the data that were fed to it are others now. They "
+                    "were changed in place; `fit` on a copy of them keeps what it was fed."
+                )
+            return fed
         if row.fed is None:
             raise ArgumentError(
                 f"{_label(stretch, row)}: its rows are gone. The feed cannot give them again, and "
-                f"of what was fed only the last {HELD:,} bytes are kept."
+                f"of what was fed only the last {self._most_held:,} bytes are kept."
             )
         return list(row.fed)
 
@@ -535,7 +850,7 @@ class Journal:
             elif was_set:
                 todo.append((was_set, _nothing))
         variables = list(self._variables.values())
-        with self._unnoticed(), LOCKS.steps, _numbers_kept(variables):
+        with self.unnoticed(), LOCKS.steps, _numbers_kept(variables):
             set_values(self._checkpoints[start].items())
             for was_set, compute in todo:
                 set_values(was_set.items())
@@ -545,14 +860,15 @@ class Journal:
             return {v: v.get_value() for v in variables}
 
     @contextmanager
-    def _unnoticed(self) -> Iterator[None]:
+    def unnoticed(self) -> Iterator[None]:
         """Take what is written inside the block for nothing that was set."""
-        self._note_sets()
+        root = self._root
+        root._note_sets()
         try:
             yield
         finally:
-            if self._is_in_step:
-                self._writes = LOCKS.writes
+            if root._is_in_step:
+                root._writes = LOCKS.writes
 
 
 class Batches:
@@ -587,7 +903,6 @@ class Batches:
             if not len(stretch):  # an epoch draws its order when its first batch is asked for
                 stretch.batches_again = self._feed.batches_again()
             self._number, self._size = number, size
-            stretch.is_in_batch = True
             yield number, (size, fed)
             stretch.is_in_batch = False
             if stretch.tells_end:
@@ -597,7 +912,9 @@ class Batches:
 
     def call(self, fed: list[Any]) -> Any:
         """Compute a batch."""
-        return self._journal.take(self._stretch, fed, self._number, self._size)
+        outs = self._journal.take(self._stretch, fed, self._number, self._size)
+        self._stretch.is_in_batch = True
+        return outs
 
 
 def _nothing() -> None:
@@ -608,7 +925,19 @@ def _bytes_of(x: Any) -> int:
     return x.nbytes if isinstance(x, np.ndarray) else 0
 
 
-def _left_of(outs: Any) -> list[Any]:
+def _checksum(fed: list[Any]) -> int:
+    """Return a number that is another one if any array is another one."""
+    found = 0
+    for x in fed:
+        if x.__class__ is np.ndarray:
+            try:
+                found = zlib.crc32(x, found)  # type: ignore[arg-type]
+            except (ValueError, TypeError, BufferError):  # of a kind, or an order, with no buffer
+                found = zlib.crc32(x.tobytes(), found)
+    return found
+
+
+def left_of(outs: Any) -> list[Any]:
     """Return small outputs as they are, and checksums of large ones."""
     outs = outs if isinstance(outs, list) else [outs]
     return [
@@ -628,6 +957,16 @@ def _label(stretch: Stretch, row: Row) -> str:
 
 def _first(outs: list[Any]) -> str:
     return figure(outs[0]) if outs and np.ndim(outs[0]) == 0 else "other arrays"
+
+
+def _leave_homes(variables: Iterable[Variable]) -> None:
+    """Let variables lie elsewhere than where a program writes them: they are about to be borrowed.
+
+    Else the program would have to be written again, for it cannot write what is borrowed.
+    """
+    for v in variables:
+        if not v.is_lent:
+            v.move_to(np.empty_like(v.room, order="C"))
 
 
 @contextmanager

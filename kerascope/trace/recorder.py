@@ -47,6 +47,7 @@ from kerascope.backend.graph import Constant
 from kerascope.callbacks.base import Callback
 from kerascope.engine.arguments import to_list
 from kerascope.engine.calling import LayerBuilt
+from kerascope.engine.feeds import Feed
 from kerascope.engine.training_loop import (
     BatchBegun,
     BatchEnded,
@@ -168,6 +169,17 @@ class Recorder(EventWriter):
         again.describer = again.memory.describer
         return again
 
+    def feed_of(self, epoch: int, batch: int) -> Any:
+        """Return what gave a batch, with the order of its epoch; None if that is not known.
+
+        Parameters
+        ----------
+        epoch, batch : int
+            The times when the two began.
+        """
+        found = self.feeds.get(epoch)
+        return self.journal.feed_at(batch) if found is None else found
+
     def tell_batch(
         self,
         number: int,
@@ -197,10 +209,10 @@ class Recorder(EventWriter):
         if not (callbacks.only_count_batches or fit.callbacks_call_nothing):
             return None
         names = names_of_callbacks(callbacks, "on_batch_end")
-        stretch = self._begin_stretch(function, names, passage.until)
+        stretch = self._begin_stretch(function, names, passage)
         return None if stretch is None else Batches(self.journal, stretch, feed, passage.but)
 
-    def call_of(self, function: Function, fed: Any, until: float) -> Any:
+    def call_of(self, function: Function, fed: Any, passage: Passage) -> Any:
         """Return what computes a call of a function without hearing of it, or None as above."""
         if self.stretch is not None and self.stretch.is_in_batch:
             self.settle()
@@ -212,11 +224,11 @@ class Recorder(EventWriter):
             if not stretch.journal.goes_on or not _are_arrays(fed):
                 return None
         else:
-            stretch = self._begin_stretch(function, None, until) if _are_arrays(fed) else None
+            stretch = self._begin_stretch(function, None, passage) if _are_arrays(fed) else None
         return None if stretch is None else partial(stretch.journal.take, stretch, fed)
 
     def _begin_stretch(
-        self, function: Function, callbacks: list[str] | None, until: float
+        self, function: Function, callbacks: list[str] | None, passage: Passage
     ) -> Stretch | None:
         last: tuple[Plan, int, int] | None = self.memory.lengths.get(function)
         if last is None or last[0] is not self.memory.plans.get(function):
@@ -230,17 +242,17 @@ class Recorder(EventWriter):
             return None
         journal = self.journal
         callee = journal.callee(function)
-        if not callee.is_even:
+        if not callee.is_even or (passage.catching and not callee.can_be_caught_in):
             return None
         self.settle()
         callee.events = events
         around = 0 if callbacks is None else len(self._around_a_call(callbacks))
-        facts = (list(self.spans), self._act, self._phase, callbacks, around)
-        stretch = Stretch(journal, function, len(journal.rows), *facts, [len(self.tape)])
-        if stretch.starts[0] + events + stretch.events_around > until:
+        facts = (list(self.spans), self._act, self._phase, callbacks, around, passage.catching)
+        stretch = Stretch(journal, function, len(journal.rows), *facts, [self.tape.next_time])
+        if stretch.starts[0] + events + stretch.events_around > passage.until:
             return None
         journal.learn(function)
-        journal.begin(stretch, until)
+        journal.begin(stretch, passage.until)
         self.stretch = stretch
         return stretch
 
@@ -271,6 +283,10 @@ class Recorder(EventWriter):
         begins = [event for event in events if event.kind in ("batch", "callbacks")]
         for event in events[: events.index(begins[1]) + 1 + len(stretch.callbacks or ())]:
             self.tape.append(event)
+        begin, end = (
+            e.t for e in events if e.kind == "function" and e.depth == begins[0].depth + 1
+        )
+        stretch.journal.stand_alone(stretch, begin, end + 1)
         for span in begins[:2]:
             around = (self._act, self._phase)
             self.spans.append((span.kind, span.name, span.where, span.grain, True, *around))
@@ -389,6 +405,7 @@ class FitRecorder(StageRecorder):
 
     batch: int | None = None
     callbacks_call_nothing = False
+    _epoch_began_at = -1
     _told_at_end = 0  # how many events there were when the last batch's callbacks began
 
     def started(self) -> None:
@@ -403,16 +420,17 @@ class FitRecorder(StageRecorder):
         memory = self.memory
         if isinstance(event, EpochBegun):
             hooks = ["on_epoch_begin"] if self._has_begun else ["on_train_begin", "on_epoch_begin"]
-            self._has_begun = True
+            self._has_begun, self._epoch_began_at = True, self.recorder.tape.next_time
             self.begin("epoch", f"epoch {event.epoch}", epoch=event.epoch)
             self._begin_callbacks(*hooks)
             self.end()
         elif isinstance(event, BatchBegun):
             self.batch = event.batch_index
             where = self.recorder.where(self.stage)
+            self._note_order()
             self.recorder.begin_batch(event.batch_index, event.size, event.ins_batch, where)
         elif isinstance(event, BatchEnded):
-            self.callbacks_call_nothing = len(self.recorder.tape) == self._told_at_end
+            self.callbacks_call_nothing = self.recorder.tape.next_time == self._told_at_end
             self.batch = None
             self.recorder.end_batch(event.outs)
         elif isinstance(event, EpochEnded):
@@ -421,12 +439,18 @@ class FitRecorder(StageRecorder):
             logs = {name: memory.copied(x) for name, x in event.logs.items()}
             self.end(epoch_logs=logs, result=logs)
 
+    def _note_order(self) -> None:
+        """Take note of the order in which the rows of this epoch come, which the feed has drawn."""
+        feeds, feed = self.recorder.feeds, self.stage.names.get("feed")
+        if self._epoch_began_at not in feeds and isinstance(feed, Feed):
+            feeds[self._epoch_began_at] = getattr(feed.batches_again(), "__self__", None)
+
     def function_returned(self, function: Function) -> None:
         """Hear that a function has returned: after the train function come the callbacks."""
         is_its_own = self.recorder.spans[-1][0] == "batch"  # and not called by a callback
         if is_its_own and function is self.stage.subject.train_function:
             self._begin_callbacks("on_batch_end")
-            self._told_at_end = len(self.recorder.tape)
+            self._told_at_end = self.recorder.tape.next_time
 
     def _begin_callbacks(self, *hooks: str) -> None:
         names = names_of_callbacks(self.stage.names.get("callbacks"), *hooks)

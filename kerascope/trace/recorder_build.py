@@ -20,6 +20,7 @@ from kerascope.engine.node import Node, NodeCreated
 from kerascope.engine.node_ids import call_ids
 from kerascope.trace.event_writer import StageRecorder, named, place_of
 from kerascope.trace.events import Delta, Where
+from kerascope.trace.op_places import place_of_op
 from kerascope.trace.snapshots import REMOVED
 from kerascope.trace.train_facts import keys_by_node, quietly
 
@@ -103,7 +104,10 @@ class LayerCallRecorder(StageRecorder):
             made = tuple(self.ref(y) for y in apply.outputs)
             result = made[0] if len(made) == 1 else made
             op = apply.op.name
-            self.tell("op.create", apply.name, op=op, result=result, made_at=self.called_at)
+            where = self.recorder.where(self.stage, self.called_at)
+            if apply.frames:  # else it is the layer's, and the engine is walked through
+                where = where._replace(made=place_of_op(where, apply).made)
+            self.recorder.tell("op.create", apply.name, where, named(op=op, result=result))
 
     def _tell_node(self, node: Node, where: Where) -> None:
         key, outputs = self.memory.describer.key, [self.ref(y) for y in node.output_tensors]
@@ -240,10 +244,21 @@ class RunRecorder(StageRecorder):
 AT_A_VISIT = ("tensor", "layer", "node", "node_index", "depth", "current_depth", "mark")
 
 
-class WalkRecorder(StageRecorder):
-    """The walk from the outputs back: each Node is visited, marked, finished."""
+class MapRecorder(StageRecorder):
+    """One of the three steps in which a graph is mapped."""
 
     builds = True
+
+    def begin_map(self, **names: Any) -> None:
+        """Begin the step; it tells for which network, if one is made of it."""
+        around = [observer.stage for observer in self.observers if isinstance(observer, Silent)]
+        network = around[-1].subject if around else None
+        whose = {} if network is None else {"network": self.ref(network)}
+        self.begin(self.stage.name, self.stage.name, **whose, **names)
+
+
+class WalkRecorder(MapRecorder):
+    """The walk from the outputs back: each Node is visited, marked, finished."""
 
     def started(self) -> None:
         """Begin with nothing found."""
@@ -252,18 +267,15 @@ class WalkRecorder(StageRecorder):
         empty: dict[str, Any] = {"seen_nodes": [], "nodes_in_decreasing_depth": []}
         empty.update((name, {}) for name in ("layer_indices", *own))
         self._seen: set[str] = set()
+        self._visits: list[dict[str, Any]] = []
         self._finished = 0
-        self.begin("build_map", "build_map", **empty)
+        self.begin_map(**empty)
 
     def event(self, event: Any) -> None:
         """Tell of one node."""
-        names = self.stage.names
-        snapshot, node = self.memory.describer.snapshot, event.node
+        names, node = self.stage.names, event.node
         made_at = node.outbound_layer.made_at
-        told = {name: snapshot(names[name]) for name in AT_A_VISIT if name in names}
-        if "mark" in told:  # Keras 1's hold an id, here the node's name
-            told["mark"] = str(told["mark"]).replace(str(id(node)), node.name)
-        now = [*named(**told)]
+        now = [*named(**self._names_at(event))]
         if isinstance(event, NodeVisited):
             found = self._visited(node, names)
             self.begin("map.visit", node.name, *now, *found, made_at=made_at)
@@ -279,6 +291,21 @@ class WalkRecorder(StageRecorder):
             if not self._is_old:
                 now.append(Delta("nodes_in_progress", node.name, REMOVED))
             self.recorder.end(tuple(now), self.recorder.where(self.stage, made_at))
+
+    def _names_at(self, event: Any) -> dict[str, Any]:
+        """Return the names as Keras has them: its walk calls itself, so each visit has its own."""
+        if isinstance(event, NodeFinished):
+            return self._visits.pop()
+        names, snapshot, node = self.stage.names, self.memory.describer.snapshot, event.node
+        told = {name: names[name] for name in AT_A_VISIT if name in names}
+        if isinstance(event, NodeVisited):
+            told["tensor_index"] = event.tensor._keras_history.tensor_index
+        if "mark" in told:  # Keras 1's hold an id, here the node's name
+            told["mark"] = str(told["mark"]).replace(str(id(node)), node.name)
+        described = {name: snapshot(value) for name, value in told.items()}
+        if isinstance(event, NodeVisited):
+            self._visits.append(described)
+        return described
 
     def _visited(self, node: Node, names: dict[str, Any]) -> list[Delta]:
         layer = node.outbound_layer
@@ -302,21 +329,13 @@ class WalkRecorder(StageRecorder):
                 self.tell(kinds[delta.name], name, delta, made_at=made_at)
 
 
-class DepthRecorder(StageRecorder):
+class DepthRecorder(MapRecorder):
     """Each node gets its depth: the longest path to an output."""
-
-    builds = True
 
     def started(self) -> None:
         """Begin with what the walk found."""
         ordered = [self.ref(n) for n in self.stage.names["graph_map"].nodes_in_decreasing_depth]
-        self.begin(
-            "depth_sort",
-            "depth_sort",
-            nodes_in_decreasing_depth=ordered,
-            nodes_depths={},
-            layers_depths={},
-        )
+        self.begin_map(nodes_in_decreasing_depth=ordered, nodes_depths={}, layers_depths={})
 
     def event(self, event: Any) -> None:
         """Tell of one node."""
@@ -337,18 +356,14 @@ class DepthRecorder(StageRecorder):
         )
 
 
-class CheckRecorder(StageRecorder):
+class CheckRecorder(MapRecorder):
     """The nodes stand in rows by their depth; every tensor can be computed from the inputs."""
-
-    builds = True
 
     def started(self) -> None:
         """Tell the rows."""
         graph_map, snapshot = self.stage.names["graph_map"], self.memory.describer.snapshot
         rows = snapshot(graph_map.nodes_by_depth)
-        self.begin(
-            "check_graph",
-            "check_graph",
+        self.begin_map(
             nodes_depths=snapshot(graph_map.nodes_depths),
             layers_depths=snapshot(graph_map.layers_depths),
             nodes_by_depth=rows,

@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from kerascope.backend.gradient import Seeded, Swept
-from kerascope.backend.graph import Apply, Tensor, Variable, is_float
+from kerascope.backend.graph import Apply, Tensor, Variable, applies_in_order, is_float
 from kerascope.engine.compiling import LossTerm, MetricTerm, PenaltyTerm
 from kerascope.optimizers.base import ParameterUpdate
 from kerascope.trace.event_writer import StageRecorder, named
-from kerascope.trace.events import Delta
+from kerascope.trace.events import Delta, Where
+from kerascope.trace.op_places import place_of_ops
 from kerascope.trace.train_facts import Sweep, TrainFacts, facts_of_model
 
 
@@ -34,14 +35,14 @@ class CompileRecorder(StageRecorder):
         ref = self.ref
         if isinstance(event, LossTerm):
             function = getattr(event.function, "__name__", type(event.function).__name__)
-            self.tell(
-                "loss.term",
-                event.output_name,
-                Delta("loss_list", len(self.terms), ref(event.loss)),
+            total_loss, loss = ref(self.stage.names["total_loss"]), ref(event.loss)
+            told = (
+                *named(total_loss=total_loss, output_loss=loss),
+                Delta("loss_list", len(self.terms), loss),
                 *named(function=str(function), weight=event.weight),
-                total_loss=ref(self.stage.names["total_loss"]),
-                output_loss=ref(event.loss),
             )
+            where = self._made_by_ops_of(event.loss)
+            self.recorder.tell("loss.term", event.output_name, where, told)
             self.terms.append(event)
         elif isinstance(event, PenaltyTerm):
             total = ref(self.stage.names["total_loss"])
@@ -52,7 +53,16 @@ class CompileRecorder(StageRecorder):
                 self._in_metrics = True
                 self.end()
                 self.begin("metrics", "metrics", metrics={})
-            self.tell("metric.term", event.name, Delta("metrics", event.name, ref(event.tensor)))
+            term = Delta("metrics", event.name, ref(event.tensor))
+            where = self._made_by_ops_of(event.tensor)
+            self.recorder.tell("metric.term", event.name, where, (term,))
+
+    def _made_by_ops_of(self, term: Tensor) -> Where:
+        """Return where we are, with the user's lines that made a term from the model's outputs."""
+        outputs = self.stage.subject.outputs
+        applies = applies_in_order([term], fed=outputs)
+        own = [apply for apply in applies if apply.scope.made_at is None]  # of no layer
+        return place_of_ops(self.recorder.where(self.stage), own)
 
     def finished(self) -> None:
         """End with what the model has now."""

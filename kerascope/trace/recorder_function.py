@@ -31,6 +31,8 @@ from kerascope.trace.function_plan import (
     PlannedStep,
     slots_by_name,
 )
+from kerascope.trace.journal import UNKNOWN, Row, Stretch, left_of
+from kerascope.trace.op_places import place_of_call, place_of_layer
 from kerascope.trace.snapshots import ErrorRef
 from kerascope.trace.statistics import count_inf, count_nan
 from kerascope.trace.train_facts import Memory
@@ -66,7 +68,12 @@ class FunctionRecorder(StageRecorder):
         self._copies: dict[int, Any] = {}  # by slot, of arrays that belong to the caller
         self._arrays: dict[str, Any] = {}  # by key of tensor_map
         self._gradients: dict[str, Any] = {}  # by the names of the parameters
+        self._terms: dict[int, Any] = {}  # by slot, of gradients that are sums
         self._is_paused = self._is_committed = False
+        self.was_overridden = False  # whether somebody put another array into it
+        self.told: dict[Variable, Any] = {}  # which variables were told to be set
+        self._made_at: tuple[str, int] | None = None
+        self._around = ("", "")  # act and phase
         self._written: dict[Variable, Delta] = {}  # by variable, after the commit
         self._line_of_updates = Where()
         self._new: Any = None
@@ -77,13 +84,13 @@ class FunctionRecorder(StageRecorder):
     def started(self) -> None:
         """Begin with what is fed, and tell which variables have been set since the last call."""
         function, memory = self.function, self.memory
-        self.recorder.journal.hand_over()
-        self._began_at = len(self.recorder.tape)
+        self.recorder.journal.begin_heard(function)
+        self.began_at = self.recorder.tape.next_time
         memory.figures.may_wait = True
         self.old = {u.variable: u.variable.get_value(borrow=True) for u in function.updates}
         self._copies, self._fed = fed_copies(self.stage, function.schedule)
         self._values = function.schedule.start(list(self._copies.values()))
-        memory.note_twins(function, len(self.recorder.tape))
+        memory.note_twins(function, self.recorder.tape.next_time)
         is_set = variables_set(function.schedule, memory)
         weights = [Delta("weights", v.name, memory.payload(array)) for v, array, _ in is_set]
         names = named(**names_at_start(self.plan, self._copies, self.old, memory))
@@ -92,9 +99,12 @@ class FunctionRecorder(StageRecorder):
             for slot, x in enumerate(function.schedule.inputs)
             if (key := self.plan.keys.get(x)) is not None and slot in self._copies
         }
-        begun = self.recorder.began_at() or ("", 0)
+        self._made_at = self.recorder.began_at()
+        self._around = self.recorder._act, self.recorder._phase
+        begun = self._made_at or ("", 0)
         where = Where(FILE, line_of("schedule.start("), "_events", *begun)
         self.recorder.begin("function", function.name, where, (*names, *weights))
+        self.told = {v: UNKNOWN if before is None else before for v, _, before in is_set}
         self._sets = sum(before is not None for *_, before in is_set)
         for (v, _, before), delta in zip(is_set, weights, strict=True):
             if before is not None:
@@ -128,22 +138,28 @@ class FunctionRecorder(StageRecorder):
             slot = outputs[0]
             results = (self._kept(slot, values[slot]),)
             deltas = (planned.op, new_delta(("result", None, results[0])))
+            if planned.is_term:
+                self._terms[slot] = results[0]
             if planned.is_plain and self._tells_ops:
-                recorder.end_op(planned.where_done, deltas)
+                recorder.end_op(planned.where, deltas)
                 return
         else:
             results = tuple([self._kept(slot, values[slot]) for slot in outputs])
+            self._terms.update(zip(outputs, results, strict=True) if planned.is_term else ())
             deltas = (planned.op, Delta("result", None, results))
         if planned.brings:
             deltas += tuple(
                 [self._brought(name, key, results[i]) for name, key, i in planned.brings]
             )
+        if planned.via:
+            terms = ((label, self._terms.get(slot)) for label, slot in planned.via)
+            deltas += (Delta("via", None, tuple(terms)),)
         if not self._tells_ops:
             recorder.note(*deltas[2:])
             return
-        recorder.end_op(planned.where_done, deltas)
+        recorder.end_op(planned.where, deltas)
         for kind, name, i in planned.details:
-            recorder.tell(kind, name, planned.where_done, (Delta("value", None, results[i]),))
+            recorder.tell(kind, name, planned.where, (Delta("value", None, results[i]),))
 
     def _kept_figures(self, slot: int, array: Any) -> Any:
         if array.__class__ is np.ndarray and array.ndim and array.dtype.kind in "fiub":
@@ -208,13 +224,16 @@ class FunctionRecorder(StageRecorder):
         if planned.phase != self._phase:
             self._leave_phase()
             self._phase = planned.phase
-            self.recorder.begin(planned.phase, planned.phase, planned.where)
+            where = planned.around._replace(
+                user_file="", user_line=0
+            )  # a layer's line made no phase
+            self.recorder.begin(planned.phase, planned.phase, where)
         if planned.group is not self._group:
             self._leave_group()
             if planned.group is not None:
-                self._enter_group(planned.group, planned.where)
+                self._enter_group(planned.group, planned.around)
         if self._inner[self._index] is not self._inside:
-            self._enter_inner(self._inner[self._index], planned.where)
+            self._enter_inner(self._inner[self._index], planned.around)
         if not self._tells_ops:
             return
         if self._keeps_arrays:
@@ -248,6 +267,7 @@ class FunctionRecorder(StageRecorder):
 
     def override(self, slot: int, array: np.ndarray) -> None:
         """Put another array into a slot of the call that is paused."""
+        self.was_overridden = True
         old = self._values[slot]
         self._new = array if self._new is old else self._new
         self._total_loss = array if self._total_loss is old else self._total_loss
@@ -268,8 +288,11 @@ class FunctionRecorder(StageRecorder):
         if group.depth is not None and group.depth != self._depth:
             self._leave_depth()
             self._depth = group.depth
-            recorder.begin("depth", f"depth {group.depth}", where, named(depth=group.depth))
+            here = where._replace(user_file="", user_line=0)
+            recorder.begin("depth", f"depth {group.depth}", here, named(depth=group.depth))
         arrays, memory = self._arrays, recorder.memory
+        if group.node is not None and group.depth is not None:
+            where = place_of_call(where, group.node)
         names = names_of_group(group, self._gradients, arrays, self.plan, memory)
         recorder.begin(group.kind, group.name, where, names)
 
@@ -283,8 +306,7 @@ class FunctionRecorder(StageRecorder):
             recorder.end(() if array is None else named(result=memory.payload(array)))
         for call in path[same:]:
             layer = call.layer
-            user_file, user_line = layer.made_at or ("", 0)
-            made = where._replace(user_file=user_file, user_line=user_line)
+            made = place_of_layer(where, layer)
             arrays = [self._copies.get(slot, self._values[slot]) for slot in call.inputs]
             inputs = tuple([memory.payload(array) for array in arrays])
             recorder.begin("node", layer.name, made, named(layer=self.ref(layer), inputs=inputs))
@@ -355,11 +377,26 @@ class FunctionRecorder(StageRecorder):
         outs = result if isinstance(result, list) else [result]
         kept = [memory.copied(y) for y in outs]
         self.end_all(outputs=kept, result=kept)
-        events = len(self.recorder.tape) - self._began_at - self._sets
-        memory.lengths[self.function] = (self.plan, events, self._began_at)
+        events = self.recorder.tape.next_time - self.began_at - self._sets
+        memory.lengths[self.function] = (self.plan, events, self.began_at)
+        self._end_in_journal(events, outs)
         memory.figures.settle(memory.values.values())
         for around in self.observers[-2:-1]:
             around.function_returned(self.function)
+
+    def _end_in_journal(self, events: int, outs: list[Any]) -> None:
+        """Say to the journal what it keeps of a call: it may be computed again."""
+        recorder = self.recorder
+        journal, spans = recorder.journal, list(recorder.spans)
+        if not journal.hears:
+            return
+        journal.callee(self.function).events = events
+        times = [self.began_at, recorder.tape.next_time]
+        facts = (spans, *self._around, None, 0, frozenset[str](), times)
+        stretch = Stretch(journal, self.function, len(journal.rows), *facts)
+        fed = [self._copies[slot] for slot in range(len(self.function.inputs))]
+        row = Row(0, 0, left_of(outs), fed, {}, self.told, self._made_at)
+        journal.end_heard(stretch, row, self.was_overridden)
 
 
 # --- what a call begins with ----------------------------------------------------------------------

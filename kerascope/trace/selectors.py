@@ -8,11 +8,14 @@
 `op:dot`            an op of this name is made or performed
 `tensor:a/out*`     the op of this tensor is made or performed
 `weight:*_W`        the weight is created, set or updated
-`phase:commit`      a phase or an act begins
+`phase:commit`      a phase or an act begins; where no layer has that name, `commit` says it too,
+                    and so do `make_train_function` and names of Keras's source: `get_gradients`
 `event:map.skip`    events of this kind; `event:layer.build dense_2` only those of this name
 `batch 17`          also `epoch 3`
-`train.py:12`       a layer that a line of the user's script has made, but not each of its ops; or
-                    a line of the engine that is walked through
+`lstm_1 step 7`     the loop of this layer has been performed: what its step 7 gave is shown
+`train.py:12`       what a line of the user's script makes: a layer, but not each of its ops; in
+                    a layer's `call`, a loss or a Lambda an op, where it is made and where it is
+                    computed; or a line of the engine that is walked through
 `run:dense_2`       any of these, but only where numbers are computed; `build:` only where
                     symbols are made: models built, compiled, their functions made
 `*`                 every event
@@ -46,6 +49,13 @@ PHASES = tuple(kind for kind, grain in GRAIN_OF.items() if grain == "phase")
 TIMES = ("run", "build")
 LOSS_NAMES = ("loss", "total_loss")
 FUNCTIONS = ("make_train_function", "train_function", "test_function", "predict_function")
+OF_THE_SOURCE = {  # what functions of Keras's source are here
+    "build_map_of_graph": "build_map",
+    "get_gradients": "gradients",
+    "fit_loop": "epoch",
+    "test_loop": "evaluate",
+    "predict_loop": "predict",
+}
 FORWARD_KINDS = ("layer.call", "node")
 OP_KINDS = ("op", "op.create")
 BACKWARD_KINDS = ("node", "grad.node")
@@ -56,13 +66,17 @@ EXAMPLES = "dense_2, dense_2:bwd, depth 2, op:dot, phase:commit, batch 17, train
 
 
 class KnownNames(NamedTuple):
-    """Names that exist, to find misspelt ones. What is empty is not known, and not checked."""
+    """Names that exist, to find misspelt ones. What is empty is not known, and not checked.
+
+    `layers_so_far` are not all: a name that is none of them may come to be a layer's.
+    """
 
     layers: Collection[str] = ()
     ops: Collection[str] = ()
     tensors: Collection[str] = ()
     weights: Collection[str] = ()
     kinds: Collection[str] = ()
+    layers_so_far: Collection[str] = ()
 
 
 NOTHING_KNOWN = KnownNames()
@@ -77,14 +91,14 @@ class Selector:
     text : str
         As it was written.
     what : str
-        "layer", "op", "tensor", "weight", "phase", "event", "depth", "batch", "epoch", "line" or
-        "all".
+        "layer", "op", "tensor", "weight", "phase", "event", "depth", "batch", "epoch", "line",
+        "step" or "all".
     pattern : str
         A name, or a glob of names; of a line the file; of an event the kind.
     name : str
         Of an event: what it speaks of.
     number : int
-        Of a depth, a batch, an epoch or a line.
+        Of a depth, a batch, an epoch, a line or a step of a loop.
     at_end : bool
         Whether it means the end of a span.
     backward : bool
@@ -115,6 +129,19 @@ class Selector:
     def at_the_end(self) -> Selector:
         """Return the same selector, for the ends of spans."""
         return replace(self, at_end=True)
+
+
+def phase_meant(word: str) -> str | None:
+    """Return the phase, the act or the function of a model that a word means; None if none.
+
+    Examples
+    --------
+    >>> phase_meant("_make_train_function"), phase_meant("build_map_of_graph"), phase_meant("x")
+    ('make_train_function', 'build_map', None)
+    """
+    word = word.removeprefix("_")  # as Keras calls _make_train_function
+    word = OF_THE_SOURCE.get(word, word)
+    return word if word in (*PHASES, *ACTS, *FUNCTIONS) else None
 
 
 def op_name(event: Event, events: History = ()) -> str:
@@ -204,9 +231,22 @@ def _is_counted(selector: Selector, event: Event, events: History) -> bool:
     return event.kind == selector.what and number_of(event) == selector.number
 
 
+def _is_loop(selector: Selector, event: Event, events: History) -> bool:
+    is_backward = event.phase == "backward"
+    if event.kind != "op" or "scan" not in op_name(event, events):
+        return False
+    around = event.name.removeprefix("gradients/").split("/")[:-1]  # of a wrapper's layer, both
+    is_meant = any(_fits(name, selector.pattern) for name in around)
+    return is_backward == selector.backward and is_meant
+
+
 def _is_line(selector: Selector, event: Event, events: History) -> bool:
     where, number = event.where, selector.number
     if where.line == number and is_file(where.file, selector.pattern):
+        return True
+    if where.made is not None and any(
+        line == number and is_file(file, selector.pattern) for file, line, _ in where.made.made_by
+    ):
         return True
     is_made_there = where.user_line == number and is_file(where.user_file, selector.pattern)
     is_of_a_layer = event.grain not in ("op", "detail") and event.kind != "build"
@@ -226,6 +266,7 @@ _TESTS: dict[str, Callable[[Selector, Event, History], bool]] = {
     "phase": _is_phase,
     "event": _is_kind,
     "line": _is_line,
+    "step": _is_loop,
     **dict.fromkeys(COUNTED, _is_counted),
 }
 PREFIXES = ("op", "tensor", "weight", "phase", "event", "layer")
@@ -261,17 +302,20 @@ def parse_selector(text: str, known: KnownNames = NOTHING_KNOWN, where: str = "b
     whole = " ".join(text.split())
     rest, suffixes = _without_suffixes(whole)
     timed = re.fullmatch(rf"({'|'.join(TIMES)})(?: ?: ?| )(\S.*)", rest)
-    selector = _parse(timed[2] if timed else rest, whole, where)
+    selector = _parse(
+        timed[2] if timed else rest, whole, where, (*known.layers, *known.layers_so_far)
+    )
     is_of_loss = selector.what == "tensor" and selector.pattern in LOSS_NAMES
     if is_of_loss and selector.pattern not in known.tensors:
         suffixes.add("ret")
     selector = replace(selector, time=timed[1] if timed else "")
-    if {"bwd", "fwd"} & suffixes and selector.what != "layer":
+    if {"bwd", "fwd"} & suffixes and selector.what not in ("layer", "step"):
         raise ArgumentError(
             f"{where}: in {whole!r} stands :bwd or :fwd; only a layer has them: dense_2:bwd."
         )
     _check_name(selector, known, where)
-    return replace(selector, text=whole, at_end="ret" in suffixes, backward="bwd" in suffixes)
+    at_end = selector.at_end or "ret" in suffixes
+    return replace(selector, at_end=at_end, backward="bwd" in suffixes)
 
 
 def _without_suffixes(text: str) -> tuple[str, set[str]]:
@@ -284,12 +328,16 @@ def _without_suffixes(text: str) -> tuple[str, set[str]]:
         suffixes.add(suffix)
 
 
-def _parse(text: str, whole: str, where: str) -> Selector:
+def _parse(text: str, whole: str, where: str, layers: Collection[str]) -> Selector:
     if text == "*":
         return Selector(whole, "all")
     counted = re.fullmatch(rf"({'|'.join(COUNTED)}) (\S+)", text)
     if counted:
         return Selector(whole, counted[1], number=_number(counted[2], counted[1], where))
+    stepped = re.fullmatch(r"(\S+) step (\S+)", text)
+    if stepped:
+        number = _number(stepped[2], "step", where)
+        return Selector(whole, "step", stepped[1], number=number, at_end=True)
     prefix, colon, name = (piece.strip() for piece in text.partition(":"))
     if colon and prefix == "event" and name:
         kind, _, own = name.partition(" ")
@@ -300,7 +348,14 @@ def _parse(text: str, whole: str, where: str) -> Selector:
     if line:
         return Selector(whole, "line", line[1], number=int(line[2]))
     if re.fullmatch(r"[^\s:,=()'\"]+", text) and not text.isdigit() and text not in COUNTED:
-        return Selector(whole, "layer", text)
+        meant = None if text in layers else phase_meant(text)
+        if meant is None:
+            return Selector(whole, "layer", text)
+        before, _, behind = whole.rpartition(text)
+        if meant in FUNCTIONS:
+            name = f"event:function {meant}"
+            return Selector(f"{before}{name}{behind}", "event", "function", meant)
+        return Selector(f"{before}phase:{meant}{behind}", "phase", meant)
     raise ArgumentError(f"{where}: {_what_is_wrong(text, prefix if colon else '', name)}")
 
 
@@ -333,7 +388,7 @@ def may_be_known(selector: Selector, known: KnownNames) -> bool:
     if selector.what == "tensor" and name in LOSS_NAMES:
         return True
     return name in there or (
-        selector.what == "layer" and name in {other.partition("@")[0] for other in there}
+        selector.what in ("layer", "step") and name in {other.partition("@")[0] for other in there}
     )
 
 
@@ -352,6 +407,7 @@ def names_for(selector: Selector, known: KnownNames) -> Collection[str]:
     """Return the names of the kind that a selector means."""
     names: dict[str, Collection[str]] = {
         "layer": known.layers,
+        "step": known.layers,
         "op": known.ops,
         "tensor": known.tensors,
         "weight": known.weights,

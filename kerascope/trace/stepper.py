@@ -36,6 +36,7 @@ from math import inf
 from sys import maxsize
 from typing import Any, NamedTuple, Protocol
 
+from kerascope.backend.program.alarms import KINDS
 from kerascope.errors import ArgumentError
 from kerascope.registry import did_you_mean
 from kerascope.trace.breakpoints import (
@@ -55,7 +56,7 @@ from kerascope.trace.expressions import (
     weights_written,
 )
 from kerascope.trace.history import History, before, told_at, value_of_span
-from kerascope.trace.selectors import ACTS, FUNCTIONS, PHASES, network_depth_of
+from kerascope.trace.selectors import ACTS, FUNCTIONS, PHASES, network_depth_of, phase_meant
 from kerascope.trace.tape_memory import told_of
 
 # --- stops ----------------------------------------------------------------------------------------
@@ -353,10 +354,13 @@ class Passage(NamedTuple):
         Up to which time; backward from which time on.
     but : frozenset of int
         The numbers of batches that it may not pass.
+    catching : frozenset of str
+        Numbers ("nan", "inf") that may come into being in nothing of it.
     """
 
     until: float
     but: frozenset[int] = frozenset()
+    catching: frozenset[str] = frozenset()
 
 
 class Stepper:
@@ -591,18 +595,23 @@ class Stepper:
         """
         nothing = Passage(inf if self.plan.backward else -inf)
         is_watching = any(one.enabled for one in self.watches)
-        if self._interrupted or len(self.catches) or is_watching:
+        catching = frozenset(condition.name for condition in self.catches)
+        if self._interrupted or is_watching or not catching <= KINDS.keys():
             return nothing
         numbers: frozenset[int] | None = frozenset()
         if any(one.enabled for one in self.breakpoints):
             events = sample()
             numbers = batches_concerned(self.breakpoints, events, self.tape) if events else None
-        return nothing if numbers is None else Passage(self.plan.passes(depth), numbers)
+        if numbers is None:
+            return nothing
+        return Passage(self.plan.passes(depth), numbers, catching)
 
     def _passed(self, mark: Event) -> bool:
         """Go past what may be passed of calls that nobody looked at; return whether it moved."""
         tape: Any = self.tape
-        until, numbers = self.may_pass(mark.depth, partial(tape.sample, mark))
+        until, numbers, catching = self.may_pass(mark.depth, partial(tape.sample, mark))
+        if not catching <= tape.caught_in(mark):
+            return False
         if self.plan.backward:
             first = tape.begin_of_rest(mark, self._place, numbers)
             is_passed = until <= first < self._place
@@ -733,15 +742,15 @@ class Stepper:
                 raise ArgumentError(f"{way.format(t)} t={self.now}. Jump there: `goto {t}`.")
             return UntilTime(backward, t=t)
         if isinstance(target, str):
-            target = target.removeprefix("_")  # as Keras calls _make_train_function
-            if target not in (*PHASES, *ACTS, *FUNCTIONS):
+            phase = phase_meant(target)
+            if phase is None:
                 near = did_you_mean(target, (*PHASES, *ACTS, *FUNCTIONS))
                 raise ArgumentError(
                     f"until: unknown phase {target!r}. {near}Expected a network depth, nothing, "
                     f"a phase ({', '.join(PHASES)}), an act ({', '.join(ACTS)}), or a function "
                     f"({', '.join(FUNCTIONS)})."
                 )
-            return UntilPhase(backward, phase=target)
+            return UntilPhase(backward, phase=phase)
         around = self._phase_around(backward)
         if target is not None:
             return UntilDepth(backward, wanted=target, around=around)

@@ -10,11 +10,11 @@ Lessons: chapters 14 and 15.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kerascope.backend import provenance
 from kerascope.backend.function import Function, Update
 from kerascope.backend.graph import Tensor, Variable
 from kerascope.backend.schedule import Phase, Step
@@ -286,10 +286,9 @@ class BatchNarrator(StageNarrator):
         if self._not_finite is None:
             return
         step, statistics = self._not_finite
-        place = step.apply.scope.made_at
-        where = (f"its layer: {Path(place[0]).name}:{place[1]}",) if place else ()
-        words = ("made from finite numbers by", repr(step.apply), *where)
-        self.tell("not_finite", 2, "first NaN or Inf", *words, alarm=True, **statistics.facts)
+        line = provenance.told(step.apply)
+        made = ["made from finite numbers by", repr(step.apply), *([line] if line else [])]
+        self.tell("not_finite", 2, "first NaN or Inf", *made, alarm=True, **statistics.facts)
 
     def _tell_updates(self) -> None:
         if not self._changes:

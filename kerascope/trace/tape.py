@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 from typing import Any
 
-from kerascope.stage import observing
+from kerascope.backend.function import Function
+from kerascope.stage import Stage, observing
 from kerascope.trace.recorder import Recorder
+from kerascope.trace.stepper import Passage
 from kerascope.trace.tape_store import HISTORY, Tape
 
 __all__ = ["Tape", "last_tape", "trace"]
 
+ANYTHING = Passage(inf)
 _LAST: list[Tape] = []  # one at most
 
 
@@ -32,6 +36,10 @@ def trace(
     history: int | None = HISTORY,
 ) -> Iterator[Tape]:
     """Record every stage that runs inside the `with` block; the block receives the tape.
+
+    In the finest grain the first call of each function is heard, and of the others little is kept:
+    they are executed again when somebody reads of them (`trace/journal.py`). So the data that were
+    fed must not be changed in place before that.
 
     Parameters
     ----------
@@ -60,9 +68,31 @@ def trace(
     recorder = Recorder(level, statistics_only=statistics_only, history=history)
     if model is not None:
         recorder.know(model)
-    _LAST[:] = [recorder.tape]
+    tape = recorder.tape
+    tape.tells_all, tape.settle = True, recorder.settle
+    _LAST[:] = [tape]
     try:
-        with observing(recorder):
-            yield recorder.tape
+        with observing(_Tracing(recorder)):
+            yield tape
     finally:
         recorder.close()
+        tape.settle = None
+
+
+class _Tracing:
+    """Records; nobody waits for an event, so only the first call of a function is heard."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def __call__(self, stage: Stage, event: Any) -> None:
+        """Hear an event of a stage."""
+        self._recorder(stage, event)
+
+    def unheard_batches(self, function: Function, feed: Any, callbacks: Any) -> Any:
+        """Return what takes the next batches; None if the next one has to be heard."""
+        return self._recorder.batches_of(function, feed, callbacks, ANYTHING)
+
+    def unheard_call(self, function: Function, fed: Any) -> Any:
+        """Return what computes a call; None if it has to be heard."""
+        return self._recorder.call_of(function, fed, ANYTHING)

@@ -36,11 +36,12 @@ import numpy as np
 
 from kerascope.errors import ConfigError
 from kerascope.files import replacing
-from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS, INSTANT, Delta, Event, Where
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, GRAINS, INSTANT, Delta, Event, Made, Where
 from kerascope.trace.snapshots import REFS, REMOVED, ObjectRef
 from kerascope.trace.statistics import Statistics
 
-FORMAT, VERSION = "kerascope tape", 2
+FORMAT, VERSION = "kerascope tape", 3
+READ = (2, 3)  # in 2 each place is written out, and an end is not taken to lie where its begin does
 # Fields of an event, and the letters that stand for them in a line.
 SHORT = {
     **{"act": "a", "deltas": "d", "depth": "h", "grain": "g", "kind": "k", "name": "n"},
@@ -54,12 +55,15 @@ def write_events(events: list[Event], path: str | os.PathLike[str]) -> None:
     encoder = Encoder()
     places: dict[Where, int] = {}
     lines = list(_lines(events, encoder, places))
+    parts = _Parts()
+    shortened = [parts.shortened(_fields(where)) for where in places]
     header: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "events": len(events),
         "arrays": len(encoder.arrays),
-        "where": [list(where) for where in places],
+        "parts": parts.written,
+        "where": shortened,
     }
     beside = Path(path).with_suffix(".npz")
     with replacing(path) as unfinished:
@@ -69,12 +73,14 @@ def write_events(events: list[Event], path: str | os.PathLike[str]) -> None:
                     numbered: dict[str, Any] = {f"a{i}": a for i, a in enumerate(encoder.arrays)}
                     np.savez(stream, **numbered)
                 header["checksum"] = _checksum(arrays_file)
-        text = "\n".join([json.dumps(header, ensure_ascii=False), *lines, ""])
+        text = "\n".join(
+            [json.dumps(header, ensure_ascii=False, separators=(",", ":")), *lines, ""]
+        )
         unfinished.write_bytes(text.encode("utf-8", "surrogatepass"))
 
 
 def _lines(events: list[Event], encoder: Encoder, places: dict[Where, int]) -> Iterator[str]:
-    guess = _Guess()
+    guess = _Guess(VERSION)
     for event in events:
         where = places.setdefault(event.where, len(places))
         fields: dict[str, Any] = {"ph": event.ph}
@@ -100,21 +106,24 @@ def _lines(events: list[Event], encoder: Encoder, places: dict[Where, int]) -> I
 class _Guess:
     """What a line is taken to say where it says nothing: writer and reader guess alike."""
 
-    def __init__(self) -> None:
+    def __init__(self, version: int) -> None:
         self.act = self.phase = ""
+        self._is_2 = version == 2
         self._next_depth = 0
         self._grains: dict[str, str] = {}
         self._places: dict[tuple[str, str], int] = {}
-        self._spans: list[tuple[str, str]] = []
+        self._spans: list[tuple[str, str, int]] = []
 
     @property
     def begun(self) -> tuple[str, str] | None:
         """Kind and name of the innermost open span: an end is taken to be its end."""
-        return self._spans[-1] if self._spans else None
+        return self._spans[-1][:2] if self._spans else None
 
     def facts(self, ph: str, kind: str) -> dict[str, Any]:
         depth = self._next_depth - 1 if ph == END else self._next_depth
         grain, where = self._grains.get(kind, ""), self._places.get((ph, kind), 0)
+        if ph == END and self._spans and not self._is_2:
+            where = self._spans[-1][2]
         facts = {"act": self.act, "phase": self.phase, "depth": depth}
         return {**facts, "grain": grain, "where": where}
 
@@ -124,7 +133,7 @@ class _Guess:
         self._next_depth = facts["depth"] + (ph == BEGIN)
         self._grains[kind] = facts["grain"]
         if ph == BEGIN:
-            self._spans.append((kind, name))
+            self._spans.append((kind, name, facts["where"]))
         elif ph == END and self._spans:
             self._spans.pop()
 
@@ -148,7 +157,7 @@ def read_events(path: str | os.PathLike[str]) -> Iterator[Event]:
         )
     decoder = Decoder(_arrays(Path(path), header))
     places = [Where(*where) for where in header["where"]] or [Where()]
-    guess = _Guess()
+    guess = _Guess(header["version"])
     t = 0
     for number, line in enumerate(raw[1:-1], start=2):
         try:
@@ -220,14 +229,15 @@ def _header(line: bytes, name: str) -> dict[str, Any]:
         header = json.loads(line)
         is_ours = header["format"] == FORMAT
         counts = isinstance(header["events"], int) and isinstance(header["arrays"], int)
-        header["where"] = [_checked_where(where) for where in header["where"]]
-    except (ValueError, TypeError, KeyError, RecursionError):
+        parts = _whole_parts(header.get("parts", ()))
+        header["where"] = [_checked_where(_lengthened(x, parts)) for x in header["where"]]
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError):
         is_ours = counts = False
         header = {}
     if not is_ours or not counts:
         raise ConfigError(f"{name}, line 1: this is no tape; expected a file that `save` wrote.")
     version = header.get("version")
-    if version != VERSION:
+    if version not in READ:
         wrote = "An older" if version in range(VERSION) else "A newer"
         raise ConfigError(
             f"{name}, line 1: version {version!r} of the format; expected {VERSION}. "
@@ -236,11 +246,68 @@ def _header(line: bytes, name: str) -> dict[str, Any]:
     return header
 
 
+def _fields(where: Where) -> list[Any]:
+    """Return what is written of a place: the five of it, or three lines and who made it."""
+    made = where.made
+    if made is None:
+        return list(where[:-1])
+    user = (where.user_file, where.user_line, made.function)
+    return [where[:3], user, made.code, made.role, made.gradient_of, made.made_by, made.called_from]
+
+
 def _checked_where(where: Any) -> Where:
-    file, line, function, user_file, user_line = where
-    if not isinstance(line, int) or not isinstance(user_line, int):
+    if len(where) == 5:
+        file, line, function, user_file, user_line = where
+        engine, user = _checked_line((file, line, function)), _checked_line((user_file, user_line))
+        return Where(*engine, *user[:2])
+    *lines, role, gradient_of, made_by, called_from = where
+    engine, user, code = map(_checked_line, lines)
+    own, outer = (tuple(map(_checked_line, several)) for several in (made_by, called_from))
+    made = Made(user[2], _text(role), _text(gradient_of), own, outer, code)
+    return Where(*engine, *user[:2], made)
+
+
+def _checked_line(value: Any) -> tuple[str, int, str]:
+    file, line, function = (*value, "")[:3]
+    if not isinstance(line, int):
         raise TypeError("a line is a number")
-    return Where(_text(file), line, _text(function), _text(user_file), user_line)
+    return _text(file), line, _text(function)
+
+
+class _Parts:
+    """Texts and lists that many places have in common: each is written once, in the header."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Any, int] = {}
+
+    @property
+    def written(self) -> list[Any]:
+        """All of them, by number."""
+        return list(self._numbers)
+
+    def shortened(self, value: Any) -> Any:
+        """Return a place with numbers for texts and lists: -1 - n is the n-th of them."""
+        if isinstance(value, int):
+            return value
+        if isinstance(value, (tuple, list)):
+            value = tuple(self.shortened(item) for item in value)
+        return -1 - self._numbers.setdefault(value, len(self._numbers))
+
+
+def _lengthened(value: Any, parts: list[Any]) -> Any:
+    """Return what was shortened; a part consists of parts before it."""
+    if isinstance(value, int) and not isinstance(value, bool) and value < 0:
+        value = parts[-1 - value]
+    return value
+
+
+def _whole_parts(written: Any) -> list[Any]:
+    """Return the parts of a header, each with what its numbers stand for."""
+    parts: list[Any] = []
+    for part in written:
+        is_text = isinstance(part, str)
+        parts.append(part if is_text else [_lengthened(item, parts) for item in part])
+    return parts
 
 
 def _arrays(path: Path, header: dict[str, Any]) -> list[np.ndarray]:
@@ -300,7 +367,7 @@ class Encoder:
         if isinstance(value, Event):
             *facts, where, deltas = value
             told = [[d.name, self.encode(d.key), self.encode(d.value)] for d in deltas]
-            return {"e": [*facts, list(where), told]}
+            return {"e": [*facts, _fields(where), told]}
         if isinstance(value, tuple):
             return {"t": [self.encode(item) for item in value]}
         if isinstance(value, dict):
@@ -371,7 +438,7 @@ class Decoder:
         if tag == "e":
             *facts, where, told = content
             deltas = (Delta(name, self.decode(k), self.decode(v)) for name, k, v in told)
-            return Event._make([*facts, Where(*where), tuple(deltas)])
+            return Event._make([*facts, _checked_where(where), tuple(deltas)])
         return self._decode_numbers(tag, content)
 
     def _decode_statistics(self, content: Any) -> Statistics:

@@ -13,6 +13,7 @@ Lesson: chapter 12.
 
 from __future__ import annotations
 
+import math
 import os
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -26,10 +27,10 @@ import numpy as np
 
 from kerascope import edge
 from kerascope.errors import ArgumentError
-from kerascope.trace.events import BEGIN, END, FORGOTTEN, UNLOOKED, Event, first_time
+from kerascope.trace.events import BEGIN, FORGOTTEN, UNLOOKED, Event, first_time
 from kerascope.trace.history import Landmarks, value_of_event
 from kerascope.trace.snapshots import same
-from kerascope.trace.statistics import statistics_of
+from kerascope.trace.statistics import Statistics, statistics_of
 from kerascope.trace.tape_files import read_events, write_events
 from kerascope.trace.tape_memory import Budget, forget, told_of, what_to_forget
 from kerascope.trace.tape_names import Scopes
@@ -39,6 +40,8 @@ CHECKPOINT = 256  # events, at least, between two remembered states of the names
 MOST_CHECKPOINTS = 64
 MOST_LOOKED_AT = 16  # batches that were executed again, and are kept
 COUNTED_TOGETHER = 64  # events; the budget may be exceeded by so many
+ROUNDED = 1e-5  # relatively, a tape keeps figures
+OF_ARRAYS = ("ins_batch", "inputs")  # what a tape of figures alone does not tell
 BY_KEY = ("tensor_map", "weights", "metrics")  # containers whose keys are names of values
 
 
@@ -59,6 +62,11 @@ class Tape:
         Times that conditions look back to.
     live : callable
         Returns what lives of what a description on this tape stands for, and else None.
+    tells_all : bool
+        Whether calls of which nobody heard are executed again as soon as anybody reads a stretch
+        of events, so that none of their marks is ever seen.
+    settle : callable or None
+        Puts on it what has happened and is not told yet; called before it is read.
 
     Examples
     --------
@@ -82,6 +90,8 @@ class Tape:
         self.landmarks = Landmarks()
         self.live: Callable[[Any], Any] = _nothing
         self.look_into: Callable[[Event, int], list[Event]] | None = None
+        self.tells_all = False
+        self.settle: Callable[[], None] | None = None
         for event in events:
             self.append(event)
 
@@ -167,10 +177,21 @@ class Tape:
         if budget.has_too_many_arrays:
             self._let_fall()
 
+    @property
+    def next_time(self) -> int:
+        """The time of the event that will come next."""
+        return len(self._events)
+
     def __len__(self) -> int:
+        if self.settle is not None:
+            self.settle()
         return len(self._events)
 
     def __getitem__(self, t: Any) -> Any:
+        if self.settle is not None:
+            self.settle()
+        if self.tells_all and t.__class__ is slice:
+            self._tell_all()
         found = self._events[t]
         if self._events.has_unlooked:
             if t.__class__ is slice:
@@ -193,12 +214,17 @@ class Tape:
         As many of these as the budget allows, the last ones: so many would have been kept if all
         had been heard. In the place of the others lies the mark of a forgotten stretch.
         """
+        if self.tells_all:
+            return list(self)
         looked_at: list[int] = []
         with suppress(ArgumentError):  # of what is older than that not even the rows are kept
-            while (mark := self._last_unlooked()) and not self._budget.has_too_many_events:
+            # To count may look at a mark.
+            while not self._budget.has_too_many_events and (mark := self._last_unlooked()):
                 looked_at.append(self._look_and_keep(mark))
         last_of_each: list[tuple[int, int]] = []
         for mark in [e for e in self._events.kept if e.kind == UNLOOKED]:
+            if self._events[mark.t] is not mark:
+                continue  # to forget others it was looked at meanwhile
             with suppress(ArgumentError):
                 looked_at.append(self._look_and_keep(mark))
                 last_of_each.append((looked_at[-1], mark.t))
@@ -209,6 +235,24 @@ class Tape:
         for t in looked_at:
             self._fold(t)
         return events
+
+    def _tell_all(self) -> None:
+        """Put the events of the calls of which nobody heard in the place of their marks."""
+        if not self._events.has_unlooked:
+            return
+        self.tells_all = False  # marks are read here
+        try:
+            told = self.whole()
+        finally:
+            self.tells_all = True
+        self._events = EventList()
+        for event in told:
+            self._events.append(event)
+        self._counted = Budget(self._counted.limit)
+        self._next_to_count = 0
+        self._count()
+        if self.settle is None:
+            self.look_into = None  # no more will come, and what it takes to look is much
 
     def _last_unlooked(self) -> Event | None:
         if not self._events.has_unlooked:
@@ -234,27 +278,53 @@ class Tape:
         return found
 
     def batches(self) -> Iterator[BatchOnTape]:
-        """Yield the batches of all `fit`s, without executing any of them again."""
+        """Yield the batches of `fit`, and calls of `train_on_batch`; none is executed again."""
         epoch, begun = 0, 0
+        fits: list[tuple[int, str]] = [(-1, "")]
+        calls: Counter[str] = Counter()
         for event in self:
-            if event.kind == "epoch" and event.ph == BEGIN:
+            if event.kind == "fit":
+                fits = [*fits, (event.t, event.name)] if event.ph == BEGIN else fits[:-1]
+            elif event.kind == "epoch" and event.ph == BEGIN:
                 epoch = value_of_event(event, "epoch")
             elif event.kind == UNLOOKED:
                 stretch, first, end = event.deltas[1].value
                 if stretch.callbacks is not None:
                     for t, number, outs in stretch.batches(first, end):
-                        yield BatchOnTape(t, epoch, number, tuple(outs))
-            elif event.kind == "batch" and event.ph == BEGIN:
-                begun = event.t
-            elif event.kind == "batch" and event.ph == END:
-                number = int(event.name.rpartition(" ")[2])
-                yield BatchOnTape(begun, epoch, number, value_of_event(event, "outs"))
+                        yield BatchOnTape(t, epoch, number, tuple(outs), *fits[-1])
+                elif stretch.trains:
+                    for t, _, outs in stretch.batches(first, end):
+                        yield BatchOnTape(
+                            t, 0, calls[stretch.trains], tuple(outs), -1, stretch.trains
+                        )
+                        calls[stretch.trains] += 1
+            elif event.kind == "batch" or is_training_call(event):
+                if event.ph == BEGIN:
+                    begun = event.t
+                elif event.kind == "batch":
+                    number = int(event.name.rpartition(" ")[2])
+                    outs = value_of_event(event, "outs")
+                    yield BatchOnTape(begun, epoch, number, outs, *fits[-1])
+                else:
+                    model = str(getattr(value_of_event(self._events[begun], "model"), "name", ""))
+                    outs = value_of_event(event, "result")
+                    yield BatchOnTape(begun, 0, calls[model], outs, -1, model)
+                    calls[model] += 1
+
+    def is_again(self, t: int) -> bool:
+        """Return whether the events of the batch that begins then come from executing it again."""
+        return t in self._looked_at
 
     def sample(self, mark: Event) -> list[Event]:
         """Return the events of one of the calls for which a mark stands."""
         stretch, _, end = mark.deltas[1].value
         events: list[Event] = stretch.sample(end - 1)
         return events
+
+    def caught_in(self, mark: Event) -> frozenset[str]:
+        """Return which numbers ("nan", "inf") have come into being in no call of a mark."""
+        caught: frozenset[str] = mark.deltas[1].value[0].catching
+        return caught
 
     def end_of_rest(self, mark: Event, t: int, but: Container[int]) -> int:
         """Return the last time, from one in a mark on, before a batch of certain numbers."""
@@ -352,6 +422,10 @@ class Tape:
             self._look(mark, mark.t, folds=False)
 
     def __iter__(self) -> Iterator[Event]:
+        if self.settle is not None:
+            self.settle()
+        if self.tells_all:
+            self._tell_all()
         if self._next_to_count < len(self._events.kept):
             self._count()
         return iter(self._events)
@@ -540,12 +614,23 @@ class Tape:
 
 
 class BatchOnTape(NamedTuple):
-    """A batch of `fit`: when it begins, its epoch, its number there, its loss and metrics."""
+    """A batch of `fit`: when it begins, its epoch, its number there, its loss and metrics.
+
+    And when its `fit` began, and the model's name. Of a call of `train_on_batch` the epoch is 0,
+    `fit` is -1, and the number counts the calls of its model.
+    """
 
     t: int
     epoch: int
     number: int
     outs: tuple[Any, ...] | None
+    fit: int = -1
+    model: str = ""
+
+
+def is_training_call(event: Event) -> bool:
+    """Return whether an event begins or ends a call of a train function outside of any `fit`."""
+    return event.kind == "function" and event.name == "train_function" and event.depth == 0
 
 
 def _nothing(what: Any) -> None:
@@ -749,6 +834,8 @@ class Difference:
         For each kind of event how many differ, of how many. Spans count once.
     last : dict of str to tuple
         For each name of a single value (`total_loss`), its last values, if they differ.
+    layers : dict of str to (int, int)
+        For each layer how many of its ops differ, of how many, gradients and updates with them.
     """
 
     name: str = ""
@@ -756,6 +843,7 @@ class Difference:
     values: tuple[Any, Any] = (None, None)
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
     last: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+    layers: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return self.t is not None
@@ -769,28 +857,82 @@ class Difference:
 
 
 def difference(first: Sequence[Event], second: Sequence[Event]) -> Difference:
-    """Compare two lists of events."""
+    """Compare two lists of events: arrays bit for bit, by their figures where one has no more."""
     first, second = _where_both_are_whole(first, second)
     mine, theirs = _numbered(first), _numbered(second)
     differing: Counter[str] = Counter()
     totals: Counter[str] = Counter()
+    layers: dict[str, list[int]] = {}
     found: tuple[Event, Any, Any] | None = None
     for key in dict.fromkeys([*mine, *theirs]):
         one, two = mine.get(key), theirs.get(key)
         event: Any = one or two
         counted = event.ph != BEGIN
         totals[event.kind] += counted
+        own = layers.setdefault(_layer_of(event), [0, 0]) if event.grain == "op" else [0, 0]
+        own[1] += counted
         before, after = _values(one, two)
-        if one is not None and two is not None and same(before, after):
+        if one is not None and two is not None and alike(before, after):
             continue
         differing[event.kind] += counted
+        own[0] += counted
         if found is None or event.t < found[0].t:
             found = (event, before, after)
+    by_layer = {name: (differ, of_all) for name, (differ, of_all) in layers.items() if of_all}
     if found is None:
-        return Difference()
+        return Difference(layers=by_layer)
     counts = {kind: (differing[kind], totals[kind]) for kind in totals}
     event, before, after = found
-    return Difference(event.name, event.t, (before, after), counts, _last(first, second))
+    last = _last(first, second)
+    return Difference(event.name, event.t, (before, after), counts, last, by_layer)
+
+
+def _layer_of(event: Event) -> str:
+    """Return to which layer an op belongs, or its gradient, or the update of a weight; "" to none.
+
+    Examples
+    --------
+    >>> _layer_of(Event(0, "", "", "op", "E", 0, "op", "gradients/dense_1/dot"))
+    'dense_1'
+    """
+    first, _, rest = event.name.partition("/")
+    if rest and first in ("gradients", "update"):
+        return rest.partition("/")[0]
+    return first if rest else ""
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Return whether two values are the same, or have the same figures where one has no more."""
+    if same(one, other):
+        return True
+    if all(isinstance(x, (np.ndarray, np.generic)) for x in (one, other)):
+        return same(np.asarray(one), np.asarray(other))  # of no axes it may be either
+    if isinstance(one, Statistics) or isinstance(other, Statistics):
+        both = [
+            statistics_of(x) if isinstance(x, (np.ndarray, np.generic)) else x for x in (one, other)
+        ]
+        return all(isinstance(x, Statistics) for x in both) and _same_figures(*both)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return list(one) == list(other) and all(alike(one[key], other[key]) for key in one)
+    if isinstance(one, (list, tuple)) and type(one) is type(other):
+        return len(one) == len(other) and all(map(alike, one, other))
+    return False
+
+
+def _same_figures(one: Statistics, other: Statistics) -> bool:
+    """Return whether figures are the same but for the order in which they were summed up."""
+    if (one.kind, one.nans, one.infinities) != (other.kind, other.nans, other.infinities):
+        return False
+    both = ((one.norm, other.norm), (one.min, other.min), (one.mean, other.mean),
+            (one.max, other.max))  # fmt: skip
+    size = max(one.norm or 0.0, other.norm or 0.0)
+    return all(_are_near(a, b, ROUNDED * size) for a, b in both)
+
+
+def _are_near(one: float | None, other: float | None, noise: float) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one == other or math.isclose(one, other, rel_tol=ROUNDED, abs_tol=noise)
 
 
 def _where_both_are_whole(
@@ -818,6 +960,8 @@ def _values(one: Event | None, two: Event | None) -> tuple[Any, Any]:
     """Return what two events say: the whole, or the result alone if both have one."""
     said = [None if e is None else tuple((d.name, d.key, d.value) for d in e.deltas)
             for e in (one, two)]  # fmt: skip
+    if None not in said and len(said[0] or ()) != len(said[1] or ()):
+        said = [tuple(d for d in told or () if d[0] not in OF_ARRAYS) for told in said]
     results = [next((v for name, _, v in s or () if name == "result"), None) for s in said]
     if None not in [said[0], said[1]] and not any(r is None for r in results):
         return results[0], results[1]

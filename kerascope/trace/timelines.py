@@ -12,8 +12,9 @@ program hears it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import Context
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -29,6 +30,7 @@ from kerascope.stage import observing
 from kerascope.trace.events import BEGIN, END, Delta, Event
 from kerascope.trace.function_plan import Plan, fitted, name_of, slot_of, tensor_of
 from kerascope.trace.history import begin_of
+from kerascope.trace.journal import UNKNOWN
 from kerascope.trace.recorder import Recorder
 from kerascope.trace.recorder_function import FunctionRecorder
 from kerascope.trace.snapshots import same
@@ -60,6 +62,8 @@ class Timeline:
         The first time that is its own; what lies before it is its parent's.
     overrides : tuple of Override
         What was changed, its parents' changes before `forked_at` among them.
+    fork : Fork or None
+        What lets it run on, if it was run aside (see `forks.py`).
     """
 
     number: int
@@ -67,6 +71,7 @@ class Timeline:
     parent: Timeline | None = None
     forked_at: int | None = None
     overrides: tuple[Override, ...] = ()
+    fork: Any = None
 
 
 class Timelines:
@@ -114,7 +119,11 @@ class Timelines:
         return self._timelines[number - 1]
 
     def fork(
-        self, t: int, overrides: list[Override] | tuple[Override, ...], tape: Tape
+        self,
+        t: int,
+        overrides: list[Override] | tuple[Override, ...],
+        tape: Tape,
+        fork: Any = None,
     ) -> Timeline:
         """Leave the current timeline at a time, and be on the new one.
 
@@ -126,6 +135,8 @@ class Timelines:
             What is changed; none is allowed, and gives the same history again.
         tape : Tape
             Where the new history is written, the past that both share at its beginning.
+        fork : Fork, optional
+            What lets it run on.
 
         Raises
         ------
@@ -137,14 +148,14 @@ class Timelines:
         if not 0 <= t <= last:
             raise ArgumentError(f"set: timeline {parent.number} has no t={t}; it ends at {last}.")
         inherited = tuple(override for override in parent.overrides if override.t < t)
-        made = Timeline(len(self) + 1, tape, parent, t, (*inherited, *overrides))
+        made = Timeline(len(self) + 1, tape, parent, t, (*inherited, *overrides), fork)
         self._timelines.append(made)
         self.current = made
         return made
 
-    def complete(self, tape: Tape) -> Timeline:
+    def complete(self, tape: Tape, fork: Any = None) -> Timeline:
         """Give the current timeline a tape on which it goes on as if nothing had been changed."""
-        made = replace(self.current, tape=tape)
+        made = replace(self.current, tape=tape, fork=fork)
         self._timelines[made.number - 1] = self.current = made
         return made
 
@@ -153,13 +164,18 @@ class Timelines:
         self.current = self.get(number)
         return self.current
 
-    def difference(self, one: int, other: int) -> TimelineDifference:
-        """Compare two timelines, as far as both have come.
+    def difference(
+        self, one: int, other: int, times: tuple[int, int] | None = None
+    ) -> TimelineDifference:
+        """Compare two timelines, as far as both have come, or between two times.
 
         One that was run aside ends with the call of its function; what the program did later is no
         difference.
         """
         tapes = self.get(one, "diff").tape, self.get(other, "diff").tape
+        if times is not None:
+            mine, theirs = ([tape[t] for t in range(*times)] for tape in tapes)
+            return TimelineDifference(one, other, difference(mine, theirs))
         last = min(map(len, tapes))
         return TimelineDifference(one, other, difference(*both_whole(*tapes, last)))
 
@@ -226,8 +242,9 @@ def call_at(recorder: Recorder, tape: Tape, t: int, where: str = "set") -> Call:
     ArgumentError
         There is none.
     """
-    spans = tape.spans_at(t) if 0 <= t < len(tape) else []
-    begun = begin_of(tape[t], tape) if spans and tape[t].ph == END else None
+    there = 0 <= t < len(tape)
+    spans = tape.spans_at(t) if there else []
+    begun = begin_of(tape[t], tape) if there and tape[t].ph == END else None
     for span in reversed([*spans, *([begun] if begun else [])]):
         if span.kind == "function" and tape[span.t].t != span.t:
             raise ArgumentError(f"{where}: {told_of(tape[span.t])}.")
@@ -298,6 +315,7 @@ def override(recorder: Recorder, name: str, value: Any) -> tuple[np.ndarray, np.
     if old is None or (is_written and not is_in_force):
         raise ArgumentError(_not_there(name_of(plan, slot), observer, slot, event))
     new = fitted(value, tensor, old)
+    observer.was_overridden = True
     if variable is not None and not is_written:
         variable.commit(new)
         recorder.memory.values[variable] = new = variable.get_value(borrow=True)
@@ -439,6 +457,23 @@ def _is_the_same(told: Delta, again: Delta) -> bool:
     return told[:2] == again[:2] and same(without_arrays(told.value), without_arrays(again.value))
 
 
+def begun_with(
+    recorder: Recorder, tape: Tape, call: Call, where: str
+) -> tuple[list[Any], dict[Variable, np.ndarray]]:
+    """Return what a call was fed, and what the variables were when it began.
+
+    Raises
+    ------
+    ArgumentError
+        It is not on the tape any more.
+    """
+    inputs = list(tape.names_at(call.begin).get("inputs", ()))
+    values, _ = _values_of(recorder, tape, call, where)
+    if len(inputs) != len(call.function.inputs) or not all(_is_array(x) for x in inputs):
+        raise ArgumentError(_too_late(call.begin, where))
+    return inputs, values
+
+
 # --- running again --------------------------------------------------------------------------------
 
 
@@ -450,6 +485,21 @@ def rerun(
     where: str = "set",
 ) -> Tape:
     """Run a call again and return the tape of it, with the past before it at its beginning.
+
+    See `called_again`.
+    """
+    made: Tape = called_again(recorder, tape, call, overrides, where).tape
+    return made
+
+
+def called_again(
+    recorder: Recorder,
+    tape: Tape,
+    call: Call,
+    overrides: Sequence[Override] = (),
+    where: str = "set",
+) -> Recorder:
+    """Run a call again and return the recorder that heard it; on its tape comes the past first.
 
     Parameters
     ----------
@@ -470,7 +520,7 @@ def rerun(
     """
     begin = tape.names_at(call.begin)
     inputs = list(begin.get("inputs", ()))
-    values = _values_of(recorder, call, begin, where)
+    values, known = _values_of(recorder, tape, call, where)
     early = [o for o in overrides if o.t < call.first_op]
     waiting = sorted((o for o in overrides if o.t >= call.first_op), key=lambda o: o.t)
     if len(inputs) != len(call.function.inputs) or not all(_is_array(x) for x in inputs):
@@ -478,13 +528,8 @@ def rerun(
     for o in early:
         _override_early(call, tape, o, inputs, values)
     again = recorder.aside(tape.history)
-    before = tape.names_at(call.begin - 1).get("weights", {}) if call.begin else {}
-    twins = recorder.memory.twins(call.function)
-    weights = begin.get("weights", {})
-    for v in values:
-        if v.name in before:
-            is_told = v in twins or before[v.name] is weights.get(v.name)
-            again.memory.values[v] = values[v] if is_told else before[v.name]
+    again.memory.know_twins_of(recorder.memory, call.begin)
+    again.memory.values.update(known)
     again.go_on_from(tape, call.begin)
     began = tape[call.begin].where
     again.script_line = (began.user_file, began.user_line)
@@ -495,9 +540,9 @@ def rerun(
             override(again, o.name, o.value)
 
     again.listeners.append(listen)
-    with _with_values(values):
+    with recorder.journal.unnoticed(), _with_values(values):
         Context().run(_run, again, call.function, inputs)
-    return again.tape
+    return again
 
 
 def _run(recorder: Recorder, function: Function, inputs: list[Any]) -> None:
@@ -506,26 +551,73 @@ def _run(recorder: Recorder, function: Function, inputs: list[Any]) -> None:
 
 
 def _values_of(
-    recorder: Recorder, call: Call, names: dict[str, Any], where: str
-) -> dict[Variable, np.ndarray]:
-    """Return the values that the variables of a call had at its begin."""
-    weights, memory = names.get("weights", {}), recorder.memory
-    variables = [v for _, v in call.function.schedule.variables]
-    variables += [update.variable for update in call.function.updates]
-    values = {v: weights.get(v.name) for v in variables}
-    if memory.twins(call.function):
-        twins = memory.twin_values(call.function, call.begin)
-        if not twins:
-            raise ArgumentError(
-                f"{where}: two variables of {call.function.name} have one name, so the tape cannot "
-                "tell them apart, and their values are kept for the last calls only. Give their "
-                "layers names of their own."
-            )
-        values.update(twins)
+    recorder: Recorder, tape: Tape, call: Call, where: str
+) -> tuple[dict[Variable, np.ndarray], dict[Variable, np.ndarray]]:
+    """Return the values that the variables of a call had at its begin, and what was told of them.
+
+    Two variables may have one name, two rates for example. So the journal is asked first; the tape
+    knows values by their names.
+    """
+    journal = recorder.journal
+    is_its_own = recorder.tape is tape
+    n = journal.row_of_call(call.function, call.begin) if is_its_own else None
+    if n is not None:
+        with suppress(ArgumentError):
+            then, known = journal.known_before(n)
+            return then, known
+    paused = next((o for o in recorder.observers if _is_of(o, call)), None)
+    counts = Counter(v.name for v in recorder.memory.values)
+    if paused is not None and not paused.was_overridden:
+        variables = variables_of(call.function)
+        if any(counts[v.name] > 1 for v in variables):
+            then = {v: paused.old.get(v, v.get_value(borrow=True)) for v in variables}
+            known = {**then, **{v: x for v, x in paused.told.items() if x is not UNKNOWN}}
+            return then, {v: x for v, x in known.items() if paused.told.get(v) is not UNKNOWN}
+    return _values_by_name(recorder, tape, call, where)
+
+
+def _is_of(observer: Any, call: Call) -> bool:
+    """Return whether an observer follows a call that is paused."""
+    return isinstance(observer, FunctionRecorder) and observer.began_at == call.begin
+
+
+def variables_of(function: Function) -> list[Variable]:
+    """Return the variables that a function reads or writes."""
+    variables = [v for _, v in function.schedule.variables]
+    return list(dict.fromkeys([*variables, *(update.variable for update in function.updates)]))
+
+
+def _values_by_name(
+    recorder: Recorder, tape: Tape, call: Call, where: str
+) -> tuple[dict[Variable, np.ndarray], dict[Variable, np.ndarray]]:
+    memory = recorder.memory
+    weights = tape.names_at(call.begin).get("weights", {})
+    values = {v: weights.get(v.name) for v in variables_of(call.function)}
+    twins = dict.fromkeys(memory.twins(call.function))
+    if twins:
+        told = memory.twin_values(call.function, call.begin)
+        if not told:
+            raise ArgumentError(_of_one_name(call, where))
+        values.update(told)
     if not all(_is_array(value) for value in values.values()):
         raise ArgumentError(_too_late(call.begin, where))
     # A number that fell is no array any more; the variable is given one.
-    return {v: np.asarray(value) for v, value in values.items() if value is not None}
+    then = {v: np.asarray(value) for v, value in values.items() if value is not None}
+    before = tape.names_at(call.begin - 1).get("weights", {}) if call.begin else {}
+    known = {
+        v: x if v in twins or before[v.name] is weights.get(v.name) else before[v.name]
+        for v, x in then.items()
+        if v.name in before
+    }
+    return then, known
+
+
+def _of_one_name(call: Call, where: str) -> str:
+    return (
+        f"{where}: two variables of {call.function.name} have one name, so the tape cannot "
+        "tell them apart, and their values are kept for the last calls only. Give their "
+        "layers names of their own."
+    )
 
 
 def _is_array(value: Any) -> bool:

@@ -92,6 +92,8 @@ class TrainFacts:
         In the order of the parameters.
     reached_at : dict of Tensor to int
         How many ops had been swept when the last contribution to a gradient was made.
+    contributions : dict of Tensor to list of (Apply, Tensor)
+        What each gradient is the sum of: the op that was swept, and its term.
     """
 
     def __init__(self, model: Any, loss_terms: list[LossTerm]) -> None:
@@ -99,6 +101,7 @@ class TrainFacts:
         self.arrivals: list[Arrival] = []
         self.updates: list[ParameterUpdate] = []
         self.reached_at: dict[Tensor, int] = {}
+        self.contributions: dict[Tensor, list[tuple[Apply, Tensor]]] = {}
         self.places: dict[Tensor, Place] = {}
         self.calls: dict[Apply, Place] = {}
         graph_map = graph_map_of(model)
@@ -194,14 +197,15 @@ class Sweep:
                 if y in self.facts.places and y in self.contributions:
                     self.facts.arrivals.append(Arrival(y, gradient, False))
         terms = zip(event.apply.inputs, event.terms, strict=True)
-        return [(x, term, self._number(x, term)) for x, term in terms]
+        return [(x, term, self._number(event.apply, x, term)) for x, term in terms]
 
-    def _number(self, x: Tensor, term: Tensor | None) -> int:
+    def _number(self, apply: Apply, x: Tensor, term: Tensor | None) -> int:
         if term is None:
             return 0
         number = self.contributions[x] = self.contributions.get(x, 0) + 1
         if self.facts is not None:
             self.facts.reached_at[x] = self._ops
+            self.facts.contributions.setdefault(x, []).append((apply, term))
         return number
 
     def label(self, apply: Apply) -> str:
@@ -304,6 +308,10 @@ class Memory:
         """Return the values of the twins when a call began at a time, as far as they were kept."""
         values = self._twin_values.get(t)
         return {} if values is None else dict(zip(self.twins(function), values, strict=True))
+
+    def know_twins_of(self, other: Memory, t: int) -> None:
+        """Take over what another memory has kept of calls up to a time."""
+        self._twin_values = {at: x for at, x in other._twin_values.items() if at <= t}
 
     # --- models and functions ---------------------------------------------------------------------
 

@@ -44,6 +44,8 @@ class PictureOptions:
     label : callable, optional
         From a `GraphNode` to the name on its box, instead of the layer's; lines after the first
         become details.
+    show_lines : bool
+        Whether the tooltip of a box says which line of the user's made it.
     """
 
     show_shapes: bool = True
@@ -55,6 +57,7 @@ class PictureOptions:
     rankdir: str = "TB"
     theme: str = "auto"
     label: Callable[[GraphNode], str] | None = None
+    show_lines: bool = False
 
     @property
     def palette(self) -> Palette:
@@ -286,8 +289,10 @@ def _pieces(line: str) -> list[str]:
 MOST_SOURCES = 6
 
 
-def tooltip(node: GraphNode) -> str:
+def tooltip(node: GraphNode, options: PictureOptions | None = None) -> str:
     """Return a box in one line: its id, its class, its depth, what goes in and comes out.
+
+    If the options say so, the line that made it, too.
 
     Examples
     --------
@@ -298,7 +303,9 @@ def tooltip(node: GraphNode) -> str:
     class_name = node.attrs.get("class_name", node.kind)
     shapes = f"{node.attrs.get('input_shapes', '')} to {node.attrs.get('output_shapes', '')}"
     words = f"{node.id}: {class_name}, depth {node.depth}, {shapes.removeprefix(' ')}"
-    return words.removesuffix(", to ")
+    words = words.removesuffix(", to ")
+    is_told = options is not None and options.show_lines and node.made_at
+    return f"{words}, made at {node.made_at}" if is_told else words
 
 
 def described(node: GraphNode, sources: Sequence[str]) -> str:

@@ -42,6 +42,7 @@ def draw(
     show_layer_names: bool = True,
     show_layer_activations: bool = True,
     show_trainable: bool = False,
+    show_lines: bool = False,
     rankdir: str | None = None,
     expand_nested: bool = False,
     dpi: float = DEFAULT_DPI,
@@ -74,6 +75,9 @@ def draw(
         the gradients beside what they belong to; or a whole step of training.
     show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable : bool
         What the boxes say.
+    show_lines : bool
+        Let the tooltip of each box say which line made it: the layer, or the op in a `call` or a
+        loss. It is off by itself, so that the same model gives the same picture wherever it stands.
     rankdir : {"TB", "LR"}, optional
         From top to bottom, or from left to right. If nothing is said it is the first, but for
         gradients and steps of training with long rows the second.
@@ -156,7 +160,7 @@ def draw(
     view = view_of(graph, expand, most)
     options = PictureOptions(
         show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable,
-        depth_ranks, rankdir or _direction(graph), theme, label,
+        depth_ranks, rankdir or _direction(graph), theme, label, show_lines,
     )  # fmt: skip
     drawing = Drawing(view, options, engine=engine, dpi=dpi, time_limit=time_limit)
     if to is not None:

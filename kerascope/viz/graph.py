@@ -53,6 +53,9 @@ class GraphNode:
     depth : int
         Longest path to an output, within the box's own model; the outputs lie at 0.
     attrs : mapping of str to (str, int, float or bool)
+    made_at : str
+        The user's line that made it: "train.py:11"; "" if that is not known. It is no part of the
+        graph: the same model written elsewhere has an equal one.
     """
 
     id: str
@@ -61,6 +64,7 @@ class GraphNode:
     group: str = ""
     depth: int = 0
     attrs: Mapping[str, Attribute] = field(default_factory=dict)
+    made_at: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -487,6 +487,7 @@ def _op_columns(rows: Sequence[Row]) -> list[Column]:
         _numbers("Of limit", [_of_limit(row) for row in rows]),
         _numbers("Results", [_bytes(row.n_bytes) for row in rows]),
         Column("Memory", [word(_short(row.memory), "dim") for row in rows]),
+        Column("Made at", [word(row.made_at, "dim") for row in rows]),
     ]
 
 

@@ -29,6 +29,8 @@ class Row(NamedTuple):
     Attributes
     ----------
     op, name, phase, layer : str
+    made_at : str
+        The user's line that made the op, or its layer: "train.py:11"; "" if there is none.
     seconds, share : float
     multiply_adds : int
         0 for an op that is no product.
@@ -59,6 +61,7 @@ class Row(NamedTuple):
     n_bytes: int
     memory: str
     line: int
+    made_at: str = ""
 
     @property
     def rate(self) -> float:
@@ -125,6 +128,7 @@ def _row(line: MeasuredLine, total: float, roofline: Roofline) -> Row:
         n_bytes=line.n_bytes,
         memory=line.memory,
         line=line.line,
+        made_at=line.made_at,
     )
 
 

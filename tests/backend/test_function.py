@@ -95,11 +95,14 @@ def test_an_exception_says_which_op_failed_and_whose_it_is():
     x = K.placeholder((None, 3), name="x")
     with name_scope("dense_1", made_at=("script.py", 12)):
         y = Explode()(x)
+    line = y.owner.frames.lines[0].line
     with pytest.raises(FloatingPointError) as caught:
         K.function([x], y)([np.zeros((2, 3))])
     assert caught.value.__notes__ == [
         "while computing 'dense_1/explode' = explode(x) -> dense_1/explode on arrays of shapes "
         "[(2, 3)]",
+        f"it was made at {__file__}, line {line}, in "
+        "test_an_exception_says_which_op_failed_and_whose_it_is",
         "its layer was made at script.py, line 12",
     ]
 

@@ -188,11 +188,14 @@ def test_list_takes_lines_as_in_pdb(debug):
 # --- breakpoints ----------------------------------------------------------------------------------
 
 
+BLANK = "*** break: line {} is blank, or there is none. The nearest lines with code: "
+
+
 def test_a_bare_number_is_a_line_of_the_script_while_we_stand_in_it(debug):
     _, out = debug("b 9", "b 14", "b 99", "c", "p e.name", "b 11", "q")
     assert answer(out, "b 9") == ["Breakpoint 1 at script.py:9"]
-    assert answer(out, "b 14") == ["*** break: line 14 is blank, or there is none."]
-    assert answer(out, "b 99") == ["*** break: line 99 is blank, or there is none."]
+    assert answer(out, "b 14") == [BLANK.format(14) + "12, 13, 15, 17."]
+    assert answer(out, "b 99") == [BLANK.format(99) + "15, 17."]
     assert answer(out, "p e.name") == ["'dense_1'"]
     assert answer(out, "b 11")[0].startswith("*** break: got the number 11; a line is named with")
 
@@ -201,8 +204,8 @@ def test_a_line_of_a_file_that_is_there_must_have_something_in_it(debug):
     lines = ["b script.py:99", "b script.py:14:ret", "b script.py:9", "b other.py:99"]
     _, out = debug(*lines, "c", "b script.py:99, e.t", "b 9999", "q")
     for line in ("b script.py:99", "b script.py:99, e.t"):
-        assert answer(out, line) == ["*** break: line 99 is blank, or there is none."]
-    assert answer(out, "b script.py:14:ret") == ["*** break: line 14 is blank, or there is none."]
+        assert answer(out, line) == [BLANK.format(99) + "15, 17."]
+    assert answer(out, "b script.py:14:ret") == [BLANK.format(14) + "12, 13, 15, 17."]
     assert answer(out, "b script.py:9") == ["Breakpoint 1 at script.py:9"]
     assert answer(out, "b other.py:99") == ["Breakpoint 2 at other.py:99"]
 

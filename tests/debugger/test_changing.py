@@ -3,7 +3,7 @@ import pytest
 from piped import answers, fit_toy, piped, session_of, toy_model
 
 from kerascope import backend as K
-from kerascope.debugger.moving import bytes_of
+from kerascope.debugger.changing import bytes_of
 from kerascope.errors import ArgumentError
 from kerascope.trace.snapshots import same
 

@@ -4,8 +4,9 @@ import pytest
 from piped import answers, fit_toy, piped, session_of
 
 from kerascope.cli import main
-from kerascope.debugger.files import markdown_of, page_of, tape_of_file, text_of
+from kerascope.debugger.files import markdown_of, page_of, text_of
 from kerascope.debugger.front import ModelDebugger
+from kerascope.debugger.other import tape_of_file
 from kerascope.debugger.session import Restarting, Session
 from kerascope.errors import ArgumentError, ConfigError
 from kerascope.trace.events import Event

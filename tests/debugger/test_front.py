@@ -182,19 +182,32 @@ def test_every_command_has_help_with_an_example(command):
 
 
 def test_help_lists_every_command_once():
-    text, _, _ = transcript(fit_two_layers, "help")
-    words = [word for line in answer(text, "help")[:-1] for word in line.split()]
+    text, _, _ = transcript(fit_two_layers, "help all")
+    words = [word for line in answer(text, "help all")[:-1] for word in line.split()]
     methods = {getattr(ModelDebugger, f"do_{name}"): name for name in reversed(COMMANDS)}
     listed = {getattr(ModelDebugger, f"do_{w}", None) for ws in GROUPS.values() for w in ws.split()}
     assert {name for method, name in methods.items() if method not in listed} == set()
     assert "!" in words
 
 
+def test_the_first_help_is_a_page_of_commands_that_work():
+    text, _, _ = transcript(fit_two_layers, "help", "h")
+    lines = answer(text, "help")
+    assert lines == answer(text, "h")
+    assert len(lines) < 15
+    assert max(map(len, lines)) < 80
+    named = [line[:16].split()[0].rstrip(",") for line in lines]
+    assert all(hasattr(ModelDebugger, f"do_{name}") for name in named)
+    assert any(line.startswith("help all") for line in lines)
+
+
 # --- how it is written ----------------------------------------------------------------------------
 
 
 def test_a_pipe_gets_no_colours_and_no_line_of_ours_beyond_its_width():
-    text, _, _ = transcript(fit_two_layers, "unt backward", "s", "w", "c", "rs 3", "help")
+    text, _, _ = transcript(
+        fit_two_layers, "unt backward", "s", "w", "c", "rs 3", "help", "help all"
+    )
     assert "\x1b" not in text
     ours = [line for line in text.splitlines() if not line.startswith(("-> ", "> ", "(Kdb)"))]
     assert max(map(len, ours)) <= 100

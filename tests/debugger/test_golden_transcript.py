@@ -13,12 +13,17 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests" / "golden"
-SCRIPTS = {"walkthrough": "example.py", "walkthrough_fixed": "fixed_example.py"}
+SCRIPTS = {
+    "walkthrough": "example.py",
+    "walkthrough_fixed": "fixed_example.py",
+    "document": "example.py",
+}
 
 
 def without_engine_lines(text):
     """Return a transcript in which an edit above a line of the engine changes nothing."""
-    return re.sub(r"(kerascope/[\w/]+\.py)\(\d+\)", r"\1(..)", text)
+    in_brackets = re.sub(r"(kerascope/[\w/]+\.py)\(\d+\)", r"\1(..)", text)
+    return re.sub(r"(kerascope/[\w/]+\.py):\d+", r"\1:..", in_brackets)
 
 
 def session(script, *options, seed=1, commands=""):
@@ -93,6 +98,40 @@ def test_the_walk_finds_what_the_document_found():
     filling = re.findall(r"^display list\(tensor_map\): (\[.*?\])", text, re.MULTILINE)
     tensors = ["input_1", "dense_1", "dense_2", "dense_3"]
     assert filling == [str(tensors[:count]) for count in (1, 2, 3, 4)]
+
+
+# What follows `(Pdb)` in the document, in its order; its addresses of nodes are no golden text.
+UP = ".inbound_nodes[0].inbound_layers[0]"
+PRINTED = {
+    "p layer.name": "'dense_3'",
+    f"p layer{UP}.name": "'dense_2'",
+    f"p layer{UP}{UP}.name": "'dense_1'",
+    f"p layer{UP}{UP}{UP}.name": "'input_1'",
+    "p seen_nodes": "['dense_3_ib-0-0', 'dense_2_ib-0-1', 'dense_1_ib-0-2', 'input_1_ib-0-3']",
+    "p self.loss_functions": "[<function binary_crossentropy>]",
+    "p inputs": "[input_1, dense_3_target, dense_3_sample_weights]",
+    "p loss": "loss/multiply",
+    "p params": "[dense_1_W, dense_1_b, dense_2_W, dense_2_b, dense_3_W, dense_3_b]",
+    "p v._keras_shape": "(20, 64)",
+    "p v.get_value()": "f32[20,64] |x|=0 min=0 mean=0 max=0",
+}
+
+
+def test_each_command_that_the_document_prints_is_answered_where_it_types_it():
+    text = (GOLDEN / "debug_document.txt").read_text(encoding="utf-8")
+    pieces = [piece.partition("\n") for piece in text.split("(Kdb) ")]
+    said = [(command, after.strip()) for command, _, after in pieces if command in PRINTED]
+    assert said == list(PRINTED.items())
+
+
+def test_the_addresses_that_the_document_compares_are_those_in_the_marks():
+    nodes = [f"p id(layer{UP * steps}.inbound_nodes[0])" for steps in range(4)]
+    commands = ["unt build_map_of_graph", "r", *nodes, "p self.seen_nodes", "q", ""]
+    text = session("example.py", "--dialect", "1.2", commands="\n".join(commands))
+    pieces = (piece.partition("\n") for piece in text.split("(Kdb) "))
+    said = {command: after.strip() for command, _, after in pieces}
+    marks = [f"{said[node]}-{depth}" for depth, node in enumerate(nodes)]
+    assert said["p self.seen_nodes"] == str(marks)
 
 
 if __name__ == "__main__":

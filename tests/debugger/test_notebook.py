@@ -96,14 +96,14 @@ def test_a_cell_runs_under_the_debugger_and_its_names_stay(notebook):
     assert result.result == 1
     assert "h" in notebook.shell.user_ns
     assert text.startswith("> In[2](1)<module>()\n-> h = model.fit(x, y, verbose=0)\n(Kdb) b b\n")
-    assert "(Kdb) c\n> kerascope/backend/function.py(" in text
+    assert "(Kdb) c\n> In[1](4)<module>()\n-> model = Sequential(" in text
     assert "breakpoint 1 hit: b\n(Kdb) p 1 + 1\n2\n(Kdb) detach\n" in text
     assert "\x1b" not in text.split("Out[")[0]
 
 
 def test_layers_are_shown_by_the_number_of_their_cell(notebook):
     _, text = notebook("%%kdb -c 'b b' -c c -c 'l user' -c q\nmodel.fit(x, y, verbose=0)")
-    assert "   In[1]:4  model = Sequential(" in text
+    assert "> In[1](4)<module>()\n-> model = Sequential(" in text
     assert "   4 -> model = Sequential(" in text
 
 

@@ -114,7 +114,8 @@ def test_a_program_that_fails_is_told_and_ends_with_1(run):
 def test_fail_on_ends_every_format_with_3(run):
     code, out, _ = run(["--step-all", "--fail-on", "nan"], NAN)
     assert code == 3
-    assert "caught nan: log/log: 4 of 4 NaN" in out.splitlines()[-1]
+    caught = next(line for line in out.splitlines() if line.startswith("caught nan: "))
+    assert "caught nan: log/log: 4 of 4 NaN" in caught
     code, out, error = run(["--format", "svg", "--fail-on", "nan"], NAN)
     assert code == 3
     assert "caught nan" in error

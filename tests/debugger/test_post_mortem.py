@@ -131,7 +131,7 @@ def test_a_failure_lands_in_post_mortem_with_the_journal_kept(text, monkeypatch,
     assert not any(line.startswith("***") for line in answer(out, "l"))
     callers, called = answer(out, "w")[0], answer(out, "w")[-1]
     assert "<module>()  fit(" in callers
-    assert ("script.py(" in called) == ("reshape" not in last_line)  # an op is in no user's frame
+    assert "script.py(" in called
     assert answer(out, "s")[-1] == answer(out, "c")[-1] or place.startswith("--Return-- op")
     assert answer(out, "p t") == ["-1"]  # `rc` goes back to the beginning
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from piped import answers, fit_toy, piped, session_of
 
+from kerascope import config
 from kerascope.layers import Dense, Input
-from kerascope.models import Model
+from kerascope.models import Model, Sequential
 
 
 def said(text, command, time=0):
@@ -130,3 +131,65 @@ def test_clear_in_a_pipe_takes_an_answer_and_no_command():
     )
     assert text.count("Deleted breakpoint") == 3
     assert answers(text, "p 1 + 1") == [["2"]]
+
+
+def test_self_is_the_network_that_is_being_mapped_also_when_one_looks_back():
+    text = piped(
+        fit_toy, "unt build_map", "p self, self.name", "p len(self.inputs)", "unt check_graph",
+        "unt compile", "ru build_map", "p self is model",
+    )  # fmt: skip
+    assert said(text, "p self, self.name") == ["(<Model toy>, 'toy')"]
+    assert said(text, "p len(self.inputs)") == ["1"]
+    assert said(text, "p self is model") == ["True"]
+
+
+def test_of_a_model_in_a_model_self_is_the_one_that_is_mapped():
+    def program():
+        inner = fit_toy()
+        x = Input(shape=(3,), name="other")
+        Model(x, inner(x), name="outer")
+
+    text = piped(program, "unt build_map", "p self.name", "tbreak build_map", "c", "p self.name")
+    assert said(text, "p self.name") == ["'toy'"]
+    assert said(text, "p self.name", 1) == ["'outer'"]
+
+
+@pytest.mark.parametrize("dialect", ["1.2", "2.2"])
+def test_a_visit_of_the_walk_has_the_names_that_it_began_with_when_it_ends(monkeypatch, dialect):
+    monkeypatch.setattr(config, "dialect", dialect)
+    asked = "p layer.name, tensor.name, node_index, tensor_index"
+    text = piped(fit_toy, "unt build_map", "s 3", asked, "r", asked)
+    assert said(text, asked) == said(text, asked, 1) == ["('sum', 'sum/add', 0, 0)"]
+
+
+# --- phases by their bare names -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("backward", "phase:backward"),
+        ("fit:ret", "phase:fit:ret"),
+        ("run:loss", "run:phase:loss"),
+        ("_make_train_function", "event:function make_train_function"),
+        ("build_map_of_graph", "phase:build_map"),
+        ("get_gradients", "phase:gradients"),
+        ("run:_fit_loop", "run:phase:epoch"),
+    ],
+)
+def test_a_breakpoint_at_a_phase_needs_no_prefix(word, meant):
+    text = piped(fit_toy, "unt callbacks", f"b {word}", "rc", "c", "c")
+    assert said(text, f"b {word}")[0] == f"Breakpoint 1 at {meant}"
+    assert "no such" not in text
+    assert f"breakpoint 1 hit: {meant}" in text
+
+
+def test_a_layer_that_is_called_like_a_phase_comes_first():
+    def program():
+        model = Sequential([Dense(2, input_shape=(3,), name="commit")])
+        model.compile("sgd", "mse")
+        model.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0, epochs=1)
+
+    text = piped(program, "unt fit", "b commit", "c", "p e.kind")
+    assert said(text, "b commit")[0] == "Breakpoint 1 at commit"
+    assert said(text, "p e.kind") == ["'node'"]

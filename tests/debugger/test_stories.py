@@ -54,13 +54,15 @@ def test_the_nan_is_found_at_its_producer_and_not_in_the_loss():
         "p has_nan(total_loss)", "origin logs/log",
     )  # fmt: skip
     stop = said(text, "c")
-    assert stop[-1] == "caught nan: logs/log: 16 of 64 NaN in logs/log; none went in"
-    assert stop[-2].startswith("--Return-- op logs/log = log -> f32[8,8] 16 NaN!")
+    assert stop[-2] == "caught nan: logs/log: 16 of 64 NaN in logs/log; none went in"
+    assert stop[-1].startswith("   rows 0, 1 of batch 0; row 0 = sample 0; ")
+    assert stop[-3].startswith("--Return-- op logs/log = log -> f32[8,8] 16 NaN!")
     assert said(text, "p float(ins[0].min())") == ["-0.8125"]  # a log of something negative
-    where, what = said(text, "origin logs/log")
+    where, what, line = said(text, "origin logs/log")
     assert where.startswith("t=")
     assert where.endswith("forward > depth 2 > logs > log")
     assert "16 NaN!" in what
+    assert "K.log(z - 1)" in line
     assert said(text, "p has_nan(total_loss)") == ["True"]  # where one would have seen it first
 
 

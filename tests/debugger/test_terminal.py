@@ -38,7 +38,7 @@ def test_a_person_at_a_terminal(debug):
     terminal = debug("examples/example.py")
     stop = terminal.ask("unt forward")
     ours = [line for line in stop.splitlines() if line.startswith(("   ", "--"))]
-    assert len(ours) == 4
+    assert len(ours) == 3
     assert max(map(len, ours)) <= 80
     assert "● input_1  ○ dense_1" in stop
 
@@ -57,6 +57,22 @@ model.compile('sgd', 'mse')
 print('fitting')
 model.fit(np.ones((4, 2)), np.ones((4, 1)), epochs=1000000, verbose=0)
 """
+
+
+def test_what_a_beginner_sees_first_fits_and_says_how_to_go_on(tmp_path):
+    with Terminal("debug", "examples/example.py", home=tmp_path) as terminal:
+        first = terminal.read_until("(Kdb) ")
+        assert "   s steps, c runs on, help says what else there is" in first
+        lines = terminal.ask("help").splitlines()
+        assert max(map(len, lines)) < 80
+        assert any(line.startswith("catch nan") for line in lines)
+        terminal.ask("unt forward")
+        told = terminal.ask("p [tensor_map] * 3").splitlines()
+        assert [line.lstrip(" [").startswith("{'input_1'") for line in told[1:4]] == [True] * 3
+        assert "   s steps" not in terminal.ask("s")
+        end = terminal.ask("c")
+        assert "the program has ended. `info batches` sums it up, rs goes back, q ends." in end
+        assert "0 %" in terminal.ask("info batches")
 
 
 def test_ctrl_c_while_the_program_runs_stops_at_the_next_event(debug):
@@ -221,7 +237,8 @@ def test_a_reader_that_has_gone_ends_it_silently(options):
 @pytest.mark.process
 def test_without_utf8_all_is_ascii():
     locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}
-    commands = "unt forward;s;w;l user;info nodes;info depths;draw;r;set out = out;q;"
+    commands = "unt forward;s;w;l user;info nodes;info depths;draw;r;set out = out;c;info batches;"
+    commands += "plot loss;plot dense_1/kernel;diff batch 0 1;help;q;"
     done = debugged("examples/example.py", commands=commands.replace(";", "\n"), **locale)
     assert done.returncode == 0, done.stderr
     text = done.stdout.decode("ascii")
@@ -239,7 +256,10 @@ info seen; info counts; help; help break; help list; help goto; a; when; draw
 b nosuch:ret, norm(out) > 1; tbreak nosuchlayer; goto x; p 1/0; rs 4; timeline; unt backward; s
 info grads; unt commit; s; s; info updates; watch weight:dense_1*; nosuch; commands 99
 """
-TO_THE_END = "catch dead; catch nan; b op:dot, norm(out) > 1000; c; clear 1; c; rs 3; info breaks"
+TO_THE_END = """\
+catch dead; catch nan; b op:dot, norm(out) > 1000; c; clear 1; c; rs 3; info breaks; info batches
+plot loss; plot dense_1/kernel; diff epoch 1 batch 0 1; help all; p [model.get_weights()] * 9
+"""
 
 
 @pytest.fixture

@@ -378,6 +378,18 @@ def test_where_there_is_room_all_panes_are_seen_else_the_chosen_one():
     on_screen(what)
 
 
+def test_an_answer_that_is_long_gets_more_room_until_the_next_one():
+    async def what(seat):
+        before = seat.app.query_one("#log").region.height
+        await seat.press("question_mark")
+        assert seat.app.query_one("#log").region.height > before
+        assert seat.app.query_one("#log").region.height > len(seat.last_answer().splitlines())
+        await seat.press("s")
+        assert seat.app.query_one("#log").region.height == before
+
+    on_screen(what)
+
+
 def test_lines_fit_the_room_after_resizing():
     async def what(seat):
         await seat.type(*START, "unt backward")

@@ -6,8 +6,10 @@ import pytest
 from kerascope import backend as K
 from kerascope.layers import Dense, Dropout, Input, concatenate
 from kerascope.models import Model
+from kerascope.stage import observing
 from kerascope.trace import train_facts
 from kerascope.trace.event_writer import line_of
+from kerascope.trace.recorder import Recorder
 from kerascope.trace.recorder_function import FunctionRecorder
 from kerascope.trace.tape import trace
 
@@ -66,7 +68,9 @@ def test_of_many_calls_only_the_last_twins_are_kept(monkeypatch):
     drop = Dropout(0.5)
     model = Model(x, Dense(1)(concatenate([drop(x), drop(x)])))
     model.compile("sgd", "mse")
-    with trace(model):
+    recorder = Recorder()
+    recorder.know(model)
+    with observing(recorder):
         for _ in range(6):
             model.train_on_batch(np.ones((8, 4), "float32"), np.ones((8, 1), "float32"))
     assert kept == [1, 2, 3, 3, 3, 3]

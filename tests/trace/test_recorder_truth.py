@@ -41,6 +41,7 @@ class Watcher:
         self.recorder.listeners.append(self.listen)
         self.seen = []
         self.compared = set()
+        self.visits = []
 
     def listen(self, event):
         observer = next((h for h in reversed(self.recorder.observers)), None)
@@ -64,6 +65,11 @@ class Watcher:
             for name in names:
                 if name in live:
                     found[name] = self.of(name, live[name], snapshot, keys)
+            if event.kind == "map.visit":  # Keras's walk calls itself: each visit has its own names
+                if event.ph == "B":
+                    self.visits.append({n: found[n] for n in VALUES["build_map"] if n in found})
+                else:
+                    found.update(self.visits.pop())
             if stage.name == "build_map" and "layer_indices" in live:
                 for name in OF_THE_MAP + (
                     ["nodes_depths", "layers_depths"] if "marks" in live else []

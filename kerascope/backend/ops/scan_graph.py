@@ -195,6 +195,7 @@ def _copy(apply: Apply, inputs: list[Tensor]) -> Iterator[tuple[Tensor, Tensor]]
     """Make the same call on other inputs; return pairs of its old and new outputs."""
     with root_scope(apply.scope):
         copy = Apply(apply.op, inputs, apply.name)
+    copy.frames = apply.frames
     return zip(apply.outputs, copy.outputs, strict=True)
 
 

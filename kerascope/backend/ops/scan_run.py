@@ -23,6 +23,7 @@ import numpy as np
 from kerascope.backend.atomic import WITHOUT_WAITING
 from kerascope.backend.graph import Spec, Tensor
 from kerascope.backend.ops.scan_graph import InnerGraph
+from kerascope.backend.program.alarms import alarms_now
 from kerascope.backend.program.checks import ARE_CHECKED, are_same, checked_loops, own_failure
 from kerascope.backend.program.loop import LoopProgram, loop_program
 from kerascope.backend.program.loop_calls import Layout
@@ -79,9 +80,12 @@ def run_loop(
 
 def perform_step(inner: InnerGraph, values: list[Any]) -> list[Any]:
     """Perform the schedule of one step on the slots `values`; return its results."""
+    alarms = alarms_now()
     for step in inner.schedule.steps:
         if not step.guards or is_needed(step.guards, values):
             perform_on(step, values)
+            if alarms is not None:
+                alarms.look_at_step(step, values)
     return [values[slot] for slot in inner.schedule.results]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from kerascope.backend.atomic import LOCKS, WITHOUT_WAITING, Owned
 from kerascope.backend.constants import are_known_ones, are_mostly_ones
 from kerascope.backend.graph import Variable
+from kerascope.backend.program.alarms import Alarms
 from kerascope.backend.program.bound import Facts, Trial, conditions_of
 from kerascope.backend.program.checks import checked_loops, own_failure
 from kerascope.backend.program.commit import Disturbed
@@ -110,6 +111,27 @@ class Programs(Owned):
             if LOCKS.has_changed(variables, since):
                 return self._interpret(arrays, None, Reading.COPIED)
         return outputs
+
+    def guarded(self, arrays: Sequence[np.ndarray], alarms: Alarms) -> tuple[list[Any], bool]:
+        """Return the outputs, and whether all that they were made of was looked at.
+
+        Raises
+        ------
+        Alarm
+            A number became infinite or NaN; nothing was written.
+        """
+        key = self._key(arrays)
+        program = self.programs.get(key)
+        with LOCKS.steps:
+            if program is None:
+                return self._choose(key, None, arrays), True
+            codes = program.begin_guarded(alarms)
+            is_same = True
+            try:
+                outputs = self._choose(key, program, arrays)
+            finally:
+                is_same = program.end_guarded(*codes)
+            return outputs, is_same
 
     def _choose(self, key: Any, program: Program | None, arrays: Sequence[np.ndarray]) -> list[Any]:
         if program is None:

@@ -12,6 +12,7 @@ from kerascope.backend.program.flat import FlatText, Homes, settled
 from kerascope.backend.program.memory import Memory, check_plan, places_for_stacks, runs_of
 from kerascope.backend.program.plan import Plan
 from kerascope.backend.program.source import Source
+from kerascope.backend.provenance import short_line
 from kerascope.edge import renderer
 
 
@@ -80,7 +81,7 @@ def _slots_read_at_the_end(plan: Plan, flats: Sequence[FlatText]) -> list[int]:
 # --- what became of every step of a function ------------------------------------------------------
 
 
-COLUMNS = ("line", "step", "result", "written as", "memory")
+COLUMNS = ("line", "step", "result", "written as", "memory", "made at")
 
 
 class Row(NamedTuple):
@@ -98,6 +99,9 @@ class Row(NamedTuple):
         The text in the source, or which rule made it needless.
     memory : str
         Where the result lies.
+    made_at : str
+        The user's line that made the op, or its layer: "train.py:11". Of a line of the source that
+        does several steps, each has its own.
     """
 
     line: int | None
@@ -105,6 +109,7 @@ class Row(NamedTuple):
     result: str
     written_as: str
     memory: str
+    made_at: str = ""
 
 
 class Explanation:
@@ -180,16 +185,19 @@ def _rows(draft: Draft) -> Iterator[tuple[int, Row]]:
         else:
             memory = writing.kind.value
         written = text[number - 1].strip() if number is not None else writing.kind.value
-        yield id(line.step), Row(number, repr(line.step), _result(draft, slot), written, memory)
+        facts = (number, repr(line.step), _result(draft, slot), written, memory)
+        yield id(line.step), Row(*facts, short_line(line.step.apply))
     for step, rule in bound.taken_out:
         result = _result(draft, step.outputs[0])
-        yield id(step), Row(None, repr(step), result, f"({rule})", "")
+        made_at = short_line(step.apply)
+        yield id(step), Row(None, repr(step), result, f"({rule})", "", made_at)
     for number, group in zip(draft.source.group_lines, plan.groups, strict=True):
         weights = f"with {len(group.parts)} weights, in blocks"
         for part in group.parts:
             for line in part.lines:
                 result = _result(draft, line.outputs[0])
-                yield id(line.step), Row(number, repr(line.step), result, weights, "one flat array")
+                facts = (number, repr(line.step), result, weights, "one flat array")
+                yield id(line.step), Row(*facts, short_line(line.step.apply))
 
 
 def _place(draft: Draft, slot: int) -> str:

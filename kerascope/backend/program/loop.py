@@ -20,6 +20,7 @@ import numpy as np
 from kerascope.backend.atomic import Owned
 from kerascope.backend.graph import Spec, room
 from kerascope.backend.ops.linalg import Dot
+from kerascope.backend.program.alarms import Alarms, alarms_now
 from kerascope.backend.program.checks import own_failure
 from kerascope.backend.program.emit import TAKEN, Literals, Names, hide, is_better_full, show
 from kerascope.backend.program.loop_calls import (
@@ -458,6 +459,8 @@ class LoopProgram(Owned):
     source : str
     """
 
+    looks_itself = True  # so whoever calls it need not look for NaN
+
     def __init__(
         self, step: StepCalls, is_backwards: bool, wanted: Collection[int] | None = None
     ) -> None:
@@ -466,6 +469,7 @@ class LoopProgram(Owned):
         self.plan = LoopPlan(step, is_backwards, wanted)
         self.text = LoopText(self.plan)
         self.source = self.text.source
+        self._guarded: tuple[Alarms, Callable[..., None]] | None = None
         self._known: list[Any] = []
         self._arguments: tuple[Any, ...] = ()
         self._views = LoopViews(self.text)
@@ -493,7 +497,14 @@ class LoopProgram(Owned):
             self._known = []
             self._arguments = self._views(several, arrays)
             self._known = given
-        self._run(*self._arguments)
+        alarms = alarms_now()
+        run = self._run if alarms is None else self._guarded_by(alarms)
+        run(*self._arguments)
+
+    def _guarded_by(self, alarms: Alarms) -> Callable[..., None]:
+        if self._guarded is None or self._guarded[0] is not alarms:
+            self._guarded = alarms, alarms.guarded(self._run, self.source)
+        return self._guarded[1]
 
     def forget(self) -> None:
         """Let go of the arrays of the last call, and of those that hold all steps."""

@@ -31,6 +31,7 @@ from kerascope.backend.program.emit import Kind, compiled, function_of
 from kerascope.backend.program.flat import SCOPE, Group
 from kerascope.backend.program.program import Program
 from kerascope.backend.program.source import Source
+from kerascope.backend.provenance import short_line
 from kerascope.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -195,6 +196,8 @@ class MeasuredLine:
         Where they lie: "own", "again: dense_1/dot" (where that lay before), "beside its kind" (in
         the flat array of all gradients), "each call" (allocated anew), "view", "in place"; or "".
     definition : Op or None
+    made_at : str
+        The user's line that made the op, or its layer: "train.py:11".
     """
 
     op: str
@@ -209,6 +212,7 @@ class MeasuredLine:
     n_bytes: int = 0
     memory: str = ""
     definition: Op | None = None
+    made_at: str = ""
 
     @property
     def traffic(self) -> int:
@@ -304,6 +308,7 @@ class _Reading:
             n_bytes=0 if is_view else sum(spec.n_bytes for spec in outputs),
             memory=self._memory(position, line),
             definition=line.op,
+            made_at=short_line(line.step.apply),
         )
 
     def _kind(self, position: int) -> Kind:
@@ -345,6 +350,7 @@ class _Reading:
                 inputs=self._specs(part.roles),
                 outputs=tuple(written),
                 memory="in place",
+                made_at=short_line(part.lines[0].step.apply),
             )
 
     def _of_end(self, statement: ast.stmt, time: float) -> MeasuredLine:

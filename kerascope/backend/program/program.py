@@ -11,6 +11,7 @@ import numpy as np
 from kerascope.backend.atomic import BOUND, LOCKS
 from kerascope.backend.float_settings import with_float_settings
 from kerascope.backend.graph import Variable
+from kerascope.backend.program.alarms import Alarms
 from kerascope.backend.program.bound import Trial
 from kerascope.backend.program.commit import Writing, noted
 from kerascope.backend.program.draft import Draft
@@ -94,6 +95,7 @@ class Program:
         self._call = object()
         self._needed = _needed(schedule, variables)
         self._code: Code
+        self._guarded: tuple[Code, Alarms, Code] | None = None
         self._write()
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
@@ -156,6 +158,27 @@ class Program:
         """Write the program once more, and return all that is known while it is written."""
         with LOCKS.steps:
             return with_float_settings(self._write)  # constants are computed, as in a call
+
+    def begin_guarded(self, alarms: Alarms) -> tuple[Code, Code]:
+        """Run another code that looks for numbers that are not finite; return both, the own first.
+
+        The caller holds `LOCKS.steps`.
+        """
+        if self._code.mark not in BOUND:
+            self._settle()
+        own = self._code
+        if self._guarded is None or self._guarded[:2] != (own, alarms):
+            guarded = own._replace(run=alarms.guarded(own.run, own.text))
+            self._guarded = own, alarms, guarded
+        self._code = self._guarded[2]
+        return own, self._code
+
+    def end_guarded(self, own: Code, guarded: Code) -> bool:
+        """Run the own code again; return whether the other one has run up to here."""
+        if self._code is not guarded:
+            return False  # it was written once more
+        self._code = own
+        return True
 
     def _settle(self) -> None:
         """Bring the variables home that were moved; where that cannot be, write the program anew.

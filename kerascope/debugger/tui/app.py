@@ -33,7 +33,7 @@ from kerascope.debugger.tui.screen_debugger import ScreenDebugger, thread_interr
 
 # --- style: colours are the terminal's own, readable on dark and light ----------------------------
 # Where there is room all panes are seen: source and transcript left, graph and tables right. Else
-# the chosen pane is above, the transcript below.
+# the chosen pane is above, the transcript below, which takes more while an answer is long.
 
 
 STYLE = """
@@ -71,6 +71,7 @@ Footer FooterKey .footer-key--description { background: ansi_default; color: ans
 .narrow Transcript { dock: bottom; height: 50%; }
 .narrow Transcript { border: none; border-top: solid ansi_bright_black; }
 .narrow Transcript:focus { border: none; border-top: solid ansi_blue; }
+.narrow.answered Transcript { height: 85%; }
 .wide #tabs { display: none; }
 .wide #body { layout: grid; grid-size: 2 5; grid-rows: 14fr 6fr 6fr 6fr 5fr; }
 .wide Pane { display: block; }
@@ -165,6 +166,12 @@ class Transcript(RichLog, can_focus=True):
             self.write(_styled(self.text[-1]))
         self.unfinished = _overwritten(rest)
         del self.text[:-MOST_LINES]
+
+    @property
+    def answer(self) -> int:
+        """How many lines the last command has printed."""
+        lines = enumerate(reversed(self.text))
+        return next((n for n, line in lines if line.startswith(PROMPT)), 0)
 
     def room(self) -> Size:
         """Return how many columns and rows a text has."""
@@ -339,8 +346,7 @@ def _keys() -> Iterator[BindingType]:
         yield _key(key, f"line('{COMMANDS[key]}')", "back" if key == "S" else "", BACK)
     yield _key("left_square_bracket", "line('rs')")
     yield _key("right_square_bracket", "line('s')")
-    yield _key("u", "line('u')", "span", "ud")
-    for key in "dwla":
+    for key in "udwla":
         yield _key(key, f"line('{key}')")
     yield _key("question_mark", "line('help')", "help", "?")
     yield _key("h", "line('help')")
@@ -469,6 +475,8 @@ class DebuggerApp(App[None]):
         news = self.bridge.take()
         transcript = self.query_one(Transcript)
         transcript.add(news.text)
+        half = self.query_one("#body").size.height // 2
+        self.screen.set_class(transcript.answer >= half, "answered")  # it would not be seen whole
         if news.view is not None:
             for name, text in news.view.panes.items():
                 row = news.view.graph_row if name == "graph" else None

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from kerascope.debugger.front import ModelDebugger
 from kerascope.debugger.pictures import picture_of
-from kerascope.debugger.places import path_of
+from kerascope.debugger.places import is_of_an_op, path_of, users_place, with_code
 from kerascope.debugger.rendering import span_labels
 from kerascope.debugger.shell import DELIMITERS
 from kerascope.debugger.tui.bridge import (
@@ -91,12 +91,20 @@ def _without_command(words: str) -> str:
 
 
 def _engine_source(debugger: ScreenDebugger, size: Size) -> Text:
-    """Return the lines around that of the engine, as `l` does, as many as there is room for."""
+    """Return the lines around that of the engine, as `l` does, as many as there is room for.
+
+    At an op the user's line stands above, and the op's own code below.
+    """
     event = debugger.session.stepper.event
     where = None if event is None else debugger.here().where
     if where is None or not where.file:
         return _user_source(debugger, size)
-    return source_text(path_of(where.file), where.line, size.height)
+    if not is_of_an_op(where):
+        return source_text(path_of(where.file), where.line, size.height)
+    user, code, above = users_place(where), with_code(where), (size.height + 1) // 2
+    shown = source_text(user.file, user.line, above)
+    shown.append("\n")
+    return shown.append_text(source_text(path_of(code.file), code.line, size.height - above))
 
 
 def _user_source(debugger: ScreenDebugger, size: Size) -> Text:

@@ -595,7 +595,7 @@ def _tooltip(node: GraphNode, options: boxes.PictureOptions) -> str:
     if not options.show_shapes:
         attrs = {k: v for k, v in node.attrs.items() if k not in ("input_shapes", "output_shapes")}
         node = dataclasses.replace(node, attrs=attrs)
-    return boxes.tooltip(node)
+    return boxes.tooltip(node, options)
 
 
 # --- arrows ---------------------------------------------------------------------------------------

@@ -231,7 +231,7 @@ def _box(
     words = " ".join(filter(None, ["box", f"k-{node.kind}", _state_class(node)]))
     label = attribute(described(node, sources))
     yield f'<g class="{words}" role="img" data-id={attribute(node.id)} aria-label={label}>'
-    yield element("title", tooltip(node))
+    yield element("title", tooltip(node, options))
     yield from box_parts(node, rect, measure, options)
     yield "</g>"
 

@@ -21,7 +21,7 @@ import functools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -191,7 +191,7 @@ def _picture(
     for box_id in backward.stopped:
         forward.mark(box_id, detail="the gradient stops here")
     boxes = {
-        box.id: GraphNode(box.id, box.label, box.kind, box.group, 2 * box.depth, box.attrs)
+        box.id: replace(box, depth=2 * box.depth)
         for box in with_depths(forward.boxes.values(), forward.edges, [forward.loss_id]).values()
     }
     drawing = _Drawing(forward, backward, boxes)

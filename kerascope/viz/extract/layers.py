@@ -15,6 +15,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from kerascope.backend.graph import Tensor, Variable
+from kerascope.backend.provenance import short_place
 from kerascope.backend.shapes import UNKNOWN, Shape
 from kerascope.backend.state import count_params
 from kerascope.engine.base_layer import Layer, snake_case
@@ -68,7 +69,8 @@ def layer_graph(model: Network) -> Graph:
         box_id = ids[layer] = view.free_id(layer.name)
         attrs = _attributes_of_all_calls(layer, own_calls) | view.weights.enter(layer, box_id)
         depth = own_calls[0].depth
-        view.boxes[box_id] = GraphNode(box_id, clean(layer.name), kind_of(layer), "", depth, attrs)
+        facts = ("", depth, attrs, short_place(layer.made_at))
+        view.boxes[box_id] = GraphNode(box_id, clean(layer.name), kind_of(layer), *facts)
     view.mark_outputs(ids[layer] for layer in model.output_layers)
     edges = _merged_edges(calls, ids, view)
     boxes = {layer: view.boxes[box_id] for layer, box_id in ids.items()}

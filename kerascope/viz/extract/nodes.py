@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kerascope.backend.graph import Tensor
+from kerascope.backend.provenance import short_place
 from kerascope.backend.shapes import Shape
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
@@ -159,7 +160,8 @@ class _NodeView(GraphBuilder):
         attrs.update(facts.attributes)
         attrs.update(wrapped_attributes(layer))
         attrs.update(self.weights.enter(layer, spot.id))
-        return self._add_box(spot, str(attrs["layer"]), kind_of(layer), attrs, facts)
+        made_at = short_place(layer.made_at)
+        return self._add_box(spot, str(attrs["layer"]), kind_of(layer), attrs, facts, made_at)
 
     def _add_group(self, layer: Layer, facts: CallFacts, spot: Spot) -> None:
         attrs = {**layer_attributes(layer), **facts.attributes, "kind": "call"}
@@ -206,9 +208,16 @@ class _NodeView(GraphBuilder):
         self._add_box(spot, "own weights", "variable", attrs, facts)
 
     def _add_box(
-        self, spot: Spot, label: str, kind: str, attrs: dict[str, Attribute], facts: CallFacts
+        self,
+        spot: Spot,
+        label: str,
+        kind: str,
+        attrs: dict[str, Attribute],
+        facts: CallFacts,
+        made_at: str = "",
     ) -> CallEnds:
-        self.boxes[spot.id] = GraphNode(spot.id, label, kind, spot.group, spot.depth, attrs)
+        own = (spot.group, spot.depth, attrs, made_at)
+        self.boxes[spot.id] = GraphNode(spot.id, label, kind, *own)
         inputs = [End(spot.id, i) for i in range(len(facts.inputs))]
         return CallEnds(inputs, [End(spot.id, i) for i in range(len(facts.outputs))])
 

@@ -27,6 +27,7 @@ from kerascope.backend.function import Function
 from kerascope.backend.graph import Apply, Constant, Placeholder, Tensor, Variable, applies_in_order
 from kerascope.backend.ops.scan import Scan
 from kerascope.backend.ops.scan_graph import InnerGraph
+from kerascope.backend.provenance import short_line
 from kerascope.engine.arguments import to_list
 from kerascope.engine.base_layer import Layer
 from kerascope.engine.network import Network
@@ -278,8 +279,9 @@ class OpView(GraphBuilder):
             if isinstance(apply.op, Scan):
                 inside.append(self._add_loop(piece, apply, box_id, group))
                 continue
+            attrs, made_at = op_facts.op_attributes(apply), short_line(apply)
             self.boxes[box_id] = GraphNode(
-                box_id, clean(apply.op.name), "op", group, 0, op_facts.op_attributes(apply)
+                box_id, clean(apply.op.name), "op", group, 0, attrs, made_at
             )
             piece.ends.update((y, End(box_id, i)) for i, y in enumerate(apply.outputs))
         return inside

@@ -1,0 +1,323 @@
+"""A call that is left before it writes numbers that became infinite or NaN, at full speed.
+
+NumPy tells of an overflow, a division by zero and an invalid result when it happens, by the flags
+of the processor. So the program of a function runs as always, and what the flags say is only noted.
+Before new values are written that is looked at: if anything was noted the call is left by an
+exception, and every variable keeps what it had. The values are written by one call into C, in which
+nothing may come in between; what is noted there is told afterwards.
+
+Flags count in the lines of a program's text, each of which is one op. What a kernel does inside is
+its own affair, and large products are computed by several threads, each with flags of its own: such
+results are looked at. So are the arrays that are fed, and all that is computed without a program.
+
+An alarm says that it is worth to hear the call (`trace/journal.py`): what is computed step by step,
+with all that is known of what went in, has the last word.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextvars import ContextVar
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from kerascope.backend.float_settings import with_float_settings
+from kerascope.backend.program.emit import compiled, function_of
+from kerascope.backend.schedule import Step
+
+KINDS = {"nan": ("invalid",), "inf": ("over", "divide")}  # and the flags that tell of them
+FEW = 32, 64, 64  # rows, terms and columns of a product that one thread computes
+FEW_OF_VECTOR = 8192
+
+_current: ContextVar[Alarms | None] = ContextVar("alarms", default=None)
+
+
+class Alarm(BaseException):
+    """A call makes a number infinite or NaN; nothing was written.
+
+    It is no Exception: a program that fails is computed once more, step by step.
+    """
+
+
+def alarms_now() -> Alarms | None:
+    """Return what is to be told of the call that is being computed; None if nobody asks."""
+    return _current.get()
+
+
+class Alarms:
+    """Computes calls of functions, and leaves those in which numbers become infinite or NaN.
+
+    Parameters
+    ----------
+    kinds : collection of str
+        Of KINDS: which numbers.
+
+    Attributes
+    ----------
+    kinds : frozenset of str
+
+    Examples
+    --------
+    >>> from kerascope import backend as K
+    >>> x = K.placeholder((2,))
+    >>> f = K.function([x], [K.sigmoid(K.exp(x))])
+    >>> alarms = Alarms({"inf"})
+    >>> alarms.compute(f, [np.ones(2)])[0][0].round(3)
+    array([0.938, 0.938], dtype=float32)
+    >>> try:
+    ...     alarms.compute(f, [np.array([1.0, 100.0])])
+    ... except Alarm as alarm:
+    ...     print(alarm)
+    inf
+    """
+
+    def __init__(self, kinds: Collection[str]) -> None:
+        self.kinds = frozenset(kinds)
+        self._noted: dict[str, int] = {}  # what the flags have told in this call
+        flags: Any = dict.fromkeys(("under", "over", "divide", "invalid"), "ignore")
+        flags.update({flag: "call" for kind in self.kinds for flag in KINDS[kind]})
+        # What notes runs no Python code: it may be called while variables are written.
+        flagged = np.errstate(**flags, call=self._noted.__setitem__)
+        self._with_flags = flagged(with_float_settings.__wrapped__)  # type: ignore[attr-defined]
+
+    # --- a call -----------------------------------------------------------------------------------
+
+    def compute(self, function: Any, inputs: Sequence[Any]) -> tuple[Any, bool]:
+        """Return what a call of a function gives, and whether it rang while it was written.
+
+        Parameters
+        ----------
+        function : Function
+        inputs : list of array_like
+
+        Raises
+        ------
+        Alarm
+            It rang before; nothing was written.
+        """
+        before = _current.set(self)
+        try:
+            return self._with_flags(self._compute, function, inputs)  # type: ignore[no-any-return]
+        finally:
+            _current.reset(before)
+
+    def _compute(self, function: Any, inputs: Sequence[Any]) -> tuple[Any, bool]:
+        arrays = function._arrays(inputs)
+        self.look(arrays)
+        self._noted.clear()  # looking leaves flags, too
+        outs, is_same = function._programs.guarded(arrays, self)
+        if self._noted and not function.updates:
+            raise Alarm(*self._noted)
+        return outs[0] if function._single else outs, bool(self._noted) or not is_same
+
+    # --- looking ----------------------------------------------------------------------------------
+
+    def look(self, made: Iterable[Any], of: Iterable[Any] = ()) -> None:
+        """Look at arrays that bring no flags, and at those that they were made of.
+
+        Raises
+        ------
+        Alarm
+            One of them has numbers of a kind that none of the others has.
+        """
+        spoilt = [x for x in made if not _is_sound(x)]
+        if not spoilt or _current.get() not in (None, self):  # another thread's call
+            return
+        of = list(of)
+        for kind in self.kinds:
+            if _any_has(kind, spoilt) and not _any_has(kind, of):
+                raise Alarm(kind)
+
+    def look_at_step(self, step: Step, values: list[Any]) -> None:
+        """Look at what a step has computed that no program computes.
+
+        Raises
+        ------
+        Alarm
+            It gives what did not go in.
+        """
+        self.look([values[slot] for slot in step.outputs], [values[slot] for slot in step.inputs])
+        self._noted.clear()
+
+    def looking(self, compute: Callable[..., Any], into: bool) -> Callable[..., Any]:
+        """Return what computes the same, and looks at it.
+
+        Parameters
+        ----------
+        compute : callable
+        into : bool
+            Whether it computes into its first argument; else its result counts.
+        """
+        quiet = self.quiet(compute)
+
+        def looks(*arrays: Any, **options: Any) -> Any:
+            result = quiet(*arrays, **options)
+            made = arrays[0] if into else result
+            several = made if isinstance(made, (tuple, list)) else [made]
+            noted = self._noted.copy()
+            self.look(several, [x for x in arrays if not any(x is y for y in (made, *several))])
+            self._set_noted(noted)
+            return result
+
+        return looks
+
+    def looking_if_large(self, product: Callable[..., Any]) -> Callable[..., Any]:
+        """Return what computes the same product, and looks at it if several threads may do so."""
+        few = math.prod(FEW) if _products_bring_flags() else 0
+
+        def looks(x: Any, y: Any, out: Any) -> Any:
+            product(x, y, out)
+            n = out.size * x.shape[-1]
+            if n > FEW_OF_VECTOR and (n > few or 1 in out.shape[-2:] or out.ndim < 2):
+                noted = self._noted.copy()
+                self.look([out], [x, y])
+                self._set_noted(noted)
+
+        return looks
+
+    def quiet(self, compute: Callable[..., Any]) -> Callable[..., Any]:
+        """Return what computes the same, and whose flags do not count."""
+
+        def quietly(*arrays: Any, **options: Any) -> Any:
+            noted = self._noted.copy()
+            result = compute(*arrays, **options)
+            self._set_noted(noted)
+            return result
+
+        return quietly
+
+    def _set_noted(self, noted: dict[str, int]) -> None:
+        if len(noted) != len(self._noted):
+            self._noted.clear()
+            self._noted.update(noted)
+
+    # --- the code of a program that looks ---------------------------------------------------------
+
+    def guarded(self, run: Callable[..., Any], text: str) -> Callable[..., Any]:
+        """Return the code of a text with looks at what brings no flags.
+
+        Parameters
+        ----------
+        run : function
+            Its own code.
+        text : str
+        """
+        tree = function_of(text, run.__name__)
+        scope: dict[str, Any] = dict(run.__globals__)  # type: ignore[attr-defined]
+        return compiled(_Guarded(self, scope).visit(tree), "guarded", scope)
+
+    def before(self, write: Callable[[], None]) -> Callable[[], None]:
+        """Return what writes, unless flags have told of anything until then."""
+
+        def write_if_sound() -> None:
+            if self._noted and _current.get() is self:
+                raise Alarm(*self._noted)
+            write()
+
+        return write_if_sound
+
+
+class _Guarded(ast.NodeTransformer):
+    """Lets calls look that bring no flags."""
+
+    def __init__(self, alarms: Alarms, scope: dict[str, Any]) -> None:
+        self._alarms = alarms
+        self._scope = scope
+        self._into = False
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        """Take note that nobody uses the result of a call."""
+        self._into = True
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Let a call look, if that is needed."""
+        into, self._into = self._into, False
+        self.generic_visit(node)
+        match node.func:
+            case ast.Name("write"):
+                self._let(node, "write", self._alarms.before)
+            case ast.Name(name) if not _looks_itself(self._scope.get(name)):
+                self._let(node, name, lambda kernel: self._alarms.looking(kernel, into))
+            case ast.Attribute(ast.Name("np"), ("dot" | "matmul") as name):
+                if not self._brings_flags(node.args):
+                    self._let(node, name, self._alarms.looking_if_large)
+            case ast.Attribute(ast.Name("np"), "exp") if isinstance(node.args[0], ast.Call):
+                # The power inside a sigmoid: of an infinite one it makes 0, as it should be.
+                self._let(node, "exp", self._alarms.quiet)
+        return node
+
+    def _let(self, node: ast.Call, name: str, made: Callable[[Any], Any]) -> None:
+        """Let a call be one of what is made of its function."""
+        thing = self._scope[name] if isinstance(node.func, ast.Name) else getattr(np, name)
+        while name in self._scope:
+            name += "_"
+        self._scope[name] = made(thing)
+        node.func = ast.Name(name, ast.Load())
+
+    def _brings_flags(self, operands: list[ast.expr]) -> bool:
+        """Tell whether a product is so small that one thread computes it, whose flags are heard."""
+        x, y, out = map(self._shape, operands)
+        if out is None or (x is None and y is None) or not _products_bring_flags():
+            return False
+        terms = x[-1] if x is not None else y[-2 if len(y) > 1 else 0]  # type: ignore[index,arg-type]
+        is_of_vector = len(out) < 2 or 1 in out[-2:]
+        return math.prod(out) * terms <= (FEW_OF_VECTOR if is_of_vector else math.prod(FEW))
+
+    def _shape(self, operand: ast.expr) -> tuple[int, ...] | None:
+        """Return the shape of an array that is known before a call."""
+        try:
+            array = eval(ast.unparse(operand), self._scope)
+        except NameError:
+            return None
+        shape: tuple[int, ...] = np.shape(array)
+        return shape
+
+
+def _looks_itself(thing: Any) -> bool:
+    """Tell whether what a text calls needs no look: it is a loop, or it returns a view."""
+    return getattr(thing, "looks_itself", False) or getattr(
+        getattr(thing, "__self__", None), "is_view", False
+    )
+
+
+@cache
+def _products_bring_flags() -> bool:
+    """Tell whether the flags of small products are heard: not every library has such flags."""
+    noted: dict[str, int] = {}
+    rows, terms, columns = FEW
+    heard = []
+    with np.errstate(all="ignore"), np.errstate(over="call", call=noted.__setitem__):
+        for shape in ((rows, terms, columns), (1, terms, FEW_OF_VECTOR // terms), (4, 4, 4)):
+            for dtype, large in (("float32", 1e30), ("float64", 1e300)):
+                x, y = np.zeros(shape[:2], dtype), np.zeros(shape[1:], dtype)
+                x[-1, -1] = y[-1, -1] = large
+                for product in (np.dot, np.matmul):
+                    noted.clear()
+                    product(x, y, out=np.empty((shape[0], shape[2]), dtype))
+                    heard.append(bool(noted))
+    return all(heard)
+
+
+# --- what an array has ----------------------------------------------------------------------------
+
+
+def _is_sound(x: Any) -> bool:
+    """Tell whether one look shows that all numbers are finite."""
+    if x.__class__ is not np.ndarray:
+        x = np.asarray(x)
+    if x.dtype.kind not in "fc":
+        return True
+    # The square of a number may overflow, but no number that is not finite has a finite one.
+    numbers = x.ravel("K")
+    return math.isfinite(abs(numbers.dot(numbers))) or bool(np.isfinite(x).all())
+
+
+def _any_has(kind: str, arrays: Iterable[Any]) -> bool:
+    test = {"nan": np.isnan, "inf": np.isinf}[kind]
+    numbers = (x for x in arrays if getattr(x, "dtype", None) is not None and x.dtype.kind in "fc")
+    return any(bool(np.any(test(x))) for x in numbers)

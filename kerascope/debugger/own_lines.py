@@ -1,0 +1,264 @@
+"""Breakpoints at lines of the user's own code: which lines there are, and those in callbacks.
+
+A line that makes ops or layers stops at events (`trace/selectors.py`). A line in a callback's
+method, or in what that calls, makes none: it is Python that runs while `fit` tells the callbacks.
+So the methods of a callback in whose file such a breakpoint lies run under Python's own debugger,
+which stops at the line; its `c` goes on, its `q` ends all. Other callbacks run as ever.
+"""
+
+from __future__ import annotations
+
+import bdb
+import functools
+import linecache
+import pdb
+import sys
+from collections.abc import Iterable, Iterator
+from types import CodeType, FrameType, TracebackType
+from typing import Any
+
+from kerascope.callbacks.base import HOOKS
+from kerascope.callers import USER, owner_of_file
+from kerascope.debugger.places import path_of
+from kerascope.debugger.session import Quitting, Session
+from kerascope.debugger.shell import Shell
+from kerascope.errors import ArgumentError
+from kerascope.trace.breakpoints import Breakpoint
+from kerascope.trace.selectors import is_file
+
+# --- which lines there are ------------------------------------------------------------------------
+
+
+NEAR = 2  # lines that are named on either side
+
+
+def check_line(file: str, line: int, command: str) -> None:
+    """Refuse a line on which nothing is executed.
+
+    Raises
+    ------
+    ArgumentError
+        It is blank, a comment or the like; the nearest lines with code are named.
+    """
+    path = path_of(file)
+    code = lines_with_code(path)
+    text = linecache.getline(path, line)
+    if line in code or (not code and text.partition("#")[0].strip()):
+        return
+    what = "is blank, or there is none" if not text.partition("#")[0].strip() else "has no code"
+    near = words_of_lines(nearest(code, line), "with code")
+    raise ArgumentError(f"{command}: line {line} {what}. {near}".rstrip())
+
+
+def nearest(lines: Iterable[int], line: int) -> list[int]:
+    """Return the nearest of some lines, on both sides of one.
+
+    Examples
+    --------
+    >>> nearest([1, 2, 3, 8, 9, 12], 5)
+    [2, 3, 8, 9]
+    """
+    ordered = sorted(set(lines))
+    below = [x for x in ordered if x < line][-NEAR:]
+    return below + [x for x in ordered if x > line][:NEAR]
+
+
+def words_of_lines(lines: list[int], what: str) -> str:
+    """Return "The nearest lines with ops: 10, 12."; "" if there are none."""
+    return f"The nearest lines {what}: {', '.join(map(str, lines))}." if lines else ""
+
+
+def lines_with_code(path: str) -> frozenset[int]:
+    """Return the lines of a file on which something is executed; none if it cannot be read."""
+    try:
+        code = compile("".join(linecache.getlines(path)), path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    return frozenset(line for each in _codes_in(code) for line in _lines_of(each))
+
+
+def _codes_in(code: CodeType) -> Iterator[CodeType]:
+    """Yield a code object, and those of the functions and classes inside."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes_in(constant)
+
+
+def _lines_of(code: CodeType) -> set[int]:
+    return {line for *_, line in code.co_lines() if line}
+
+
+def lines_with_ops(session: Session, file: str) -> list[int]:
+    """Return the lines of a file that have made layers or ops, as far as they are known."""
+    if session.recorder is None:
+        places = [event.where for event in session.tape[:]]
+    else:
+        memory = session.recorder.memory
+        places = [step.where for plan in memory.plans.values() for step in plan.steps]
+        built = (session.tape.filter(kind=kind) for kind in ("layer.init", "op.create"))
+        places += [event.where for events in built for event in events]
+    found: set[int] = set()
+    for where in places:
+        lines = [(where.user_file, where.user_line), *(x[:2] for x in _made_by(where))]
+        found.update(line for path, line in lines if line and is_file(path, file))
+    return sorted(found)
+
+
+def _made_by(where: Any) -> Any:
+    return () if where.made is None else where.made.made_by
+
+
+# --- lines in callbacks ---------------------------------------------------------------------------
+
+
+class LinesOfCallbacks:
+    """Lets methods of callbacks run under pdb while breakpoints lie in their files.
+
+    Parameters
+    ----------
+    shell : Shell
+        Whose input and output pdb has.
+    """
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+        self._wrapped: set[tuple[int, str]] = set()
+
+    def look_at(self, callbacks: Any) -> None:
+        """Put methods that stop in the place of those that a breakpoint's file has; `fit` begins.
+
+        Only functions of the user's are; they are as before when the watching ends.
+        """
+        files = {file for _, file, _ in self._breaks()}
+        for callback in callbacks or () if files else ():
+            for hook in HOOKS:
+                function = getattr(getattr(callback, hook, None), "__func__", None)
+                owner = next((c for c in type(callback).__mro__ if hook in vars(c)), None)
+                if hook in vars(callback):
+                    owner, function = callback, vars(callback)[hook]
+                code = getattr(function, "__code__", None)
+                if code is None or owner is None or owner_of_file(code.co_filename) != USER:
+                    continue
+                if any(is_file(code.co_filename, file) for file in files):
+                    self._wrap(owner, hook, function)
+
+    def _wrap(self, owner: Any, hook: str, function: Any) -> None:
+        if hasattr(function, "_runs_under_pdb"):
+            return
+
+        @functools.wraps(function)
+        def stopping(*args: Any, **kwargs: Any) -> Any:
+            places = self._breaks()
+            if not places or self._shell.session.is_detached:
+                return function(*args, **kwargs)
+            return _UnderPdb(self._shell, places).called(function, *args, **kwargs)
+
+        stopping._runs_under_pdb = True  # type: ignore[attr-defined]
+        setattr(owner, hook, stopping)
+        self._shell.session.watching.callback(setattr, owner, hook, function)
+
+    def _breaks(self) -> list[tuple[Breakpoint, str, int]]:
+        """Return the breakpoints at lines that may stop, with file and line."""
+        return [
+            (one, one.selector.pattern, one.selector.number)
+            for one in self._shell.session.stepper.breakpoints
+            if one.enabled and one.selector.what == "line" and not one.selector.at_end
+        ]
+
+
+class _UnderPdb(pdb.Pdb):
+    """Python's debugger, which runs one function and stops at breakpoints of ours."""
+
+    def __init__(self, shell: Shell, places: list[tuple[Breakpoint, str, int]]) -> None:
+        super().__init__(stdin=shell.stdin, stdout=shell.stdout, nosigint=True, readrc=False)
+        self.use_rawinput = shell.reads_by_input
+        self.cmdqueue = shell.cmdqueue  # what waits is for whoever asks next
+        self._shell = shell
+        self._places = places
+
+    def called(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        """Call a function, and return what it returns.
+
+        Raises
+        ------
+        Quitting
+            The user has quit.
+        """
+        before = sys.gettrace()
+        self.reset()
+        self.botframe = sys._getframe()
+        self.set_continue()
+        sys.settrace(self.trace_dispatch)
+        try:
+            return function(*args, **kwargs)
+        except bdb.BdbQuit:
+            raise Quitting from None
+        finally:
+            sys.settrace(before)
+
+    # What `bdb` asks: whether a frame, or its line, has a breakpoint.
+
+    def break_anywhere(self, frame: FrameType) -> bool:
+        """Tell whether there is one in a frame's file."""
+        return any(is_file(frame.f_code.co_filename, file) for _, file, _ in self._places)
+
+    def break_here(self, frame: FrameType) -> bool:
+        """Tell whether a frame stands at one that stops; count it."""
+        for one, file, line in self._places:
+            if line != frame.f_lineno or not is_file(frame.f_code.co_filename, file):
+                continue
+            if not one.enabled or not self._holds(one, frame):
+                continue
+            one.hits += 1
+            if one.ignore:
+                one.ignore -= 1
+                continue
+            told = f"breakpoint {one.number} hit: {one.selector.text}, in Python's own debugger"
+            self.message(told)
+            if one.temporary:
+                one.enabled = False
+                self._shell.session.stepper.breakpoints.clear(one.number)
+            return True
+        return False
+
+    def _holds(self, one: Breakpoint, frame: FrameType) -> bool:
+        if one.condition is None:
+            return True
+        try:
+            return bool(one.condition.value({**frame.f_globals, **frame.f_locals}))
+        except Exception as error:
+            self.message(f"*** condition: {type(error).__name__}: {error}")
+            return True
+
+    def set_continue(self) -> None:
+        """Go on to the next breakpoint, or to the end of the method."""
+        self.stopframe, self.stoplineno = self.botframe, -1
+        self.returnframe, self.quitting = None, False
+
+    def precmd(self, line: str) -> str:
+        """Echo what comes through a pipe, as the debugger around does."""
+        if not self._shell.reads_by_input:
+            self.message(line)
+        return super().precmd(line)
+
+    def interaction(self, frame: FrameType | None, traceback: TracebackType | None = None) -> None:
+        """Ask; nothing that is asked is recorded."""
+        session = self._shell.session
+        if self._shell.is_unattended:
+            return  # it was told that the line is reached
+        session.settle()
+        with session.paused():
+            super().interaction(frame, traceback)
+
+
+def words_of_method(file: str, line: int) -> str:
+    """Return "Halve.on_epoch_end" of a line in a method that `fit` calls; "" of another line."""
+    try:
+        tree = compile("".join(linecache.getlines(path_of(file))), file, "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    for code in _codes_in(tree):
+        if code.co_name in HOOKS and line in _lines_of(code) and line != code.co_firstlineno:
+            return code.co_qualname
+    return ""

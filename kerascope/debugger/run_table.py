@@ -1,0 +1,615 @@
+"""The run as a table of contrasts: batch below batch, batch beside batch, one value over batches.
+
+`info batches`, `diff batch 10 11` and `plot dense_1/kernel`. The loss and the metrics of each batch
+are on the tape. All else is asked of the batch's events; those of which nobody heard are executed
+again, and marked with `~`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kerascope.backend.graph import Tensor
+from kerascope.debugger.rendering import entry_that_differs, short_text, text_of_value
+from kerascope.errors import ArgumentError
+from kerascope.trace.batch_figures import BatchValues, events_of_batch, values_of_batch
+from kerascope.trace.events import END, UNLOOKED
+from kerascope.trace.expressions import Expression, parse_expression, value_named
+from kerascope.trace.history import value_of_event
+from kerascope.trace.snapshots import same
+from kerascope.trace.statistics import Statistics, figure, norm, relative_change
+from kerascope.trace.tape_store import BatchOnTape, Difference, Tape
+
+if TYPE_CHECKING:
+    from kerascope.debugger.front import ModelDebugger
+
+MOST_BATCHES, FIRST_BATCHES, JUMPS = 24, 6, 8  # of a long run its ends, and where the loss jumped
+JUMP, LEVEL = 2, 10  # times as large as the largest loss of so many batches before
+MOST_WEIGHTS = 10**6  # of a larger model no batch is executed again only for a table
+MOST_ROWS = 10  # of a part of `diff batch`: those that changed most
+MOST_LAYERS = 24
+AGAIN = "~"
+BARS = "▁▂▃▄▅▆▇█"
+PLAIN_BARS = "_.:-=+*#"
+BINS = 24
+SPREAD = 50  # numbers that differ by more are shown by their logarithms
+LOSS = "loss"
+LARGE = "the model is large: `goto batch 17` executes that one again, and it will be here"
+ALWAYS = ("", "t", "batch")
+FIRST = ("", "t", "fit", "epoch", "batch", "jump")
+OF_EVENTS = ("|W|", "|g|", "|dW|/|W|", "dead")
+CAUGHT = "caught"
+
+
+# --- info batches ---------------------------------------------------------------------------------
+
+
+def say_batches(shell: ModelDebugger) -> None:
+    """Print a table of the batches, and the course of what is known of all of them."""
+    run = Run(shell)
+    if not run.batches:
+        shell.say("there has been no batch of `fit` up to here")
+        return
+    shown = worth_showing(run.batches)
+    figures = Figures(shell, run.is_large)
+    cells = [run.cells_of(one, jump, figures) for one, jump in shown]
+    names = dict.fromkeys(name for one, _ in shown for name in run.outs_of(one))
+    header = [*FIRST, *names, *OF_EVENTS, CAUGHT]
+    for line in shell.lines_of(_with_room(header, cells, [*names], shell.width)):
+        shell.say_line(line)
+    if len(shown) < len(run.batches):
+        left = len(run.batches) - len(shown)
+        shell.say(f"{left} more between them; `goto epoch 0 batch 17` goes to any")
+    if figures.has_again:
+        shell.say(f"{AGAIN} was executed again for what stands behind the metrics")
+    for why in figures.reasons:
+        shell.say_text(why)
+    for line in run.courses():
+        shell.say_line(line)
+
+
+class Run:
+    """The batches of all `fit`s, with the names of what they gave.
+
+    Attributes
+    ----------
+    batches : list of BatchOnTape
+    """
+
+    def __init__(self, shell: ModelDebugger) -> None:
+        self._shell = shell
+        self.batches = list(shell.session.tape.batches())
+        self._runs = [*dict.fromkeys((one.fit, one.model) for one in self.batches)]
+        first = {(one.fit, one.model): one for one in reversed(self.batches)}
+        self._models = {run: self._model_of(first[run]) for run in self._runs}
+        self._is_of_several = len({model for _, model in self._runs}) > 1
+
+    def _model_of(self, one: BatchOnTape) -> Any:
+        """Return the model of a batch, if it lives."""
+        session = self._shell.session
+        event = session.tape.told(one.t if one.fit < 0 else one.fit)
+        if event.kind == UNLOOKED:
+            stretch, _, _ = event.deltas[1].value
+            facts = stretch.journal.recorder.memory.facts(stretch.function)
+            return None if facts is None else facts.model
+        told, recorder = value_of_event(event, "model"), session.recorder
+        return None if recorder is None else recorder.describer.live(told)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether a model is so large that no batch is executed again only for a table."""
+        weights = (
+            getattr(model, "_collected_trainable_weights", None) or ()
+            for model in self._models.values()
+        )
+        return any(sum(math.prod(w.shape) for w in own) > MOST_WEIGHTS for own in weights)
+
+    @property
+    def here(self) -> BatchOnTape:
+        """The batch in which we stand, or the last one before."""
+        now = self._shell.session.stepper.now
+        return max((one for one in self.batches if one.t <= now), default=self.batches[0])
+
+    def of_the_model_here(self) -> list[BatchOnTape]:
+        """Return the batches of the model that is trained where we stand."""
+        here = self.here.model
+        return [one for one in self.batches if one.model == here]
+
+    def outs_of(self, one: BatchOnTape) -> dict[str, float]:
+        """Return the loss and the metrics of a batch by their names."""
+        outs = [*map(float, one.outs or ())]
+        names = [*getattr(self._models[one.fit, one.model], "metrics_names", ())]
+        if len(names) != len(outs):  # it has been compiled anew, or only a file is left
+            names = [LOSS, *(f"#{number}" for number in range(1, len(outs)))]
+        return dict(zip(names, outs, strict=False))
+
+    def cells_of(self, one: BatchOnTape, jump: str, figures: Figures) -> dict[str, str]:
+        """Return the cells of a batch by the names of their columns."""
+        mark, told = figures.of(one)
+        fits = [*dict.fromkeys(fit for fit, _ in self._runs if fit >= 0)]
+        fit = str(fits.index(one.fit) + 1) if len(fits) > 1 and one.fit >= 0 else ""
+        return {
+            "": f"{'>' if one == self.here else ''}{mark}",
+            "t": f"t={one.t}",
+            "fit": f"{fit} {one.model}".strip() if self._is_of_several else fit,
+            "epoch": str(one.epoch) if one.fit >= 0 else "",
+            "batch": str(one.number),
+            "jump": jump,
+            **{name: figure(x) for name, x in self.outs_of(one).items()},
+            **dict(zip(OF_EVENTS, told, strict=True)),
+            CAUGHT: ", ".join(self._shell.caught_in(one.t, self.batches)),
+        }
+
+    def courses(self) -> list[str]:
+        """Return a line for the course of each loss and metric, model by model."""
+        lines: list[str] = []
+        shell = self._shell
+        for model in dict.fromkeys(model for _, model in self._runs):
+            outs = [self.outs_of(one) for one in self.batches if one.model == model]
+            for name in dict.fromkeys(name for one in outs for name in one):
+                values = [one[name] for one in outs if name in one]
+                told = f"{model} {name}" if self._is_of_several else name
+                if len(values) > 2 and len(lines) < MOST_ROWS:
+                    lines.append(course(told, values, shell.width, shell.ascii_only))
+        return lines
+
+
+class Figures:
+    """Figures of batches from their events; a batch is executed again only if that is quick.
+
+    Attributes
+    ----------
+    has_again : bool
+        Whether one was.
+    reasons : dict of str to None
+        Why others were not, or could not be.
+    """
+
+    def __init__(self, shell: ModelDebugger, is_large: bool) -> None:
+        self._is_large = is_large
+        self._tape = shell.session.tape
+        self._known = shell.known_figures
+        self._timeline = shell.session.timelines.current.number
+        self.has_again = False
+        self.reasons: dict[str, None] = {}
+
+    def of(self, one: BatchOnTape) -> tuple[str, list[str]]:
+        """Return the mark of a batch that was executed again, and its figures as words."""
+        key = (self._timeline, one.t)
+        if key not in self._known:
+            found = self._asked(one)
+            if found is None:
+                return "", [""] * len(OF_EVENTS)
+            self._known[key] = found
+        mark, words = self._known[key]
+        self.has_again = self.has_again or bool(mark)
+        return mark, words
+
+    def _asked(self, one: BatchOnTape) -> tuple[str, list[str]] | None:
+        is_at_hand = self._tape.told(one.t).kind != UNLOOKED
+        if self._is_large and not is_at_hand:
+            self.reasons[LARGE] = None
+            return None
+        try:
+            events, is_again = events_of_batch(self._tape, one.t)
+        except ArgumentError as why:
+            self.reasons[str(why)] = None
+            return None
+        values = values_of_batch(events)
+        dead = f"{100 * values.dead / values.units:.0f} %" if values.units else ""
+        measured = (values.weight_norm, values.gradient_norm, values.change)
+        is_trained = bool(values.weights)
+        words = [
+            figure(x, 3) if is_trained and not _is_unknown(x, values) else "" for x in measured
+        ]
+        return (AGAIN if is_again else ""), [*words, dead]
+
+
+def _is_unknown(x: float, values: BatchValues) -> bool:
+    """Return whether a figure is missing because only statistics are left; NaN may be real."""
+    parts = [*values.gradients.values(), *(x for pair in values.weights.values() for x in pair)]
+    return math.isnan(x) and any(isinstance(part, Statistics) for part in parts)
+
+
+def _with_room(
+    header: list[str], cells: list[dict[str, str]], metrics: list[str], width: int
+) -> list[list[str]]:
+    """Return a table without its empty columns, and without the last metrics if it is too wide."""
+    kept = [name for name in header if name in ALWAYS or any(row.get(name) for row in cells)]
+    wide = {name: max(len(name), *(len(row.get(name, "")) for row in cells)) for name in kept}
+    spare = [name for name in kept if name in metrics[1:]] or kept[len(ALWAYS) + 1 :]
+    while spare and sum(wide[name] + 2 for name in kept) - 2 > width:
+        kept.remove(spare.pop())
+        spare = spare or kept[len(ALWAYS) + 1 :]
+    return [kept, *([row.get(name, "") for name in kept] for row in cells)]
+
+
+def worth_showing(batches: list[BatchOnTape]) -> list[tuple[BatchOnTape, str]]:
+    """Return the first and last batches, and where the loss jumped most, each with its jump.
+
+    A jump is how many times as large a loss is as the largest of some batches before.
+    """
+    losses = [_loss_of(one) for one in batches]
+    jumps: dict[int, float] = {}
+    for place, now in enumerate(losses[1:], 1):
+        near = range(max(place - LEVEL, 0), place)
+        before = max((losses[p] for p in near if batches[p][4:] == batches[place][4:]), default=0)
+        is_spoilt = np.isfinite(before) and not np.isfinite(now)
+        jumps[place] = np.inf if is_spoilt else now / before if before > 0 else 1.0
+    chosen = list(range(len(batches)))
+    if len(batches) > MOST_BATCHES:
+        largest = sorted((p for p in jumps if jumps[p] >= JUMP), key=jumps.__getitem__)[-JUMPS:]
+        chosen = sorted({*chosen[:FIRST_BATCHES], *chosen[-FIRST_BATCHES:], *largest})
+    return [
+        (batches[place], f"x{figure(jumps[place])}" if jumps.get(place, 0) >= JUMP else "")
+        for place in chosen
+    ]
+
+
+def course(name: str, values: Sequence[float], width: int, is_plain: bool = False) -> str:
+    """Return a line that shows how a number went: its first value, bars, its last and greatest.
+
+    Examples
+    --------
+    >>> course("loss", [4.0, 3.0, 2.0, 1.0], 60)
+    'loss  4 █▆▃▁ 1   from 1 to 4'
+    >>> course("loss", [1.0, 10.0, 100.0, 1000.0], 60)
+    'loss  1 ▁▃▆█ 1000   from 1 to 1000, logarithmic'
+    """
+    finite = [x for x in values if math.isfinite(x)]
+    first, last = figure(values[0]), figure(values[-1])
+    span = f"   from {figure(min(finite))} to {figure(max(finite))}" if finite else ""
+    if finite and 0 < SPREAD * min(finite) < max(finite):
+        values, span = [math.log(x) if x > 0 else x for x in values], f"{span}, logarithmic"
+    room = max(width - len(f"{name}  {first}  {last}{span}"), 8)
+    return f"{name}  {first} {sparks(values, min(room, 60), is_plain)} {last}{span}"
+
+
+def sparks(
+    values: Sequence[float], width: int, is_plain: bool = False, scale: Sequence[float] = ()
+) -> str:
+    """Return bars for numbers in a row; of more than have room, the greatest of neighbours.
+
+    What is no finite number is `!`. They are as high as if the numbers of `scale` were there too.
+
+    Examples
+    --------
+    >>> sparks([0.0, 1.0, math.nan], 10), sparks([1.0, 1.0], 10)
+    ('▁█!', '▁▁')
+    """
+    pieces = np.array_split(np.asarray(values, "float64"), min(width, len(values)))
+    tops = [math.nan if not np.isfinite(piece).all() else float(piece.max()) for piece in pieces]
+    finite = [x for x in (*tops, *scale) if math.isfinite(x)]
+    least, greatest = min(finite, default=0.0), max(finite, default=0.0)
+    bars = PLAIN_BARS if is_plain else BARS
+    span = greatest - least
+    if not 0 < span < math.inf:
+        return "".join(bars[0] if math.isfinite(x) else "!" for x in tops)
+    return "".join(
+        bars[round((x - least) / span * (len(bars) - 1))] if math.isfinite(x) else "!" for x in tops
+    )
+
+
+# --- diff batch -----------------------------------------------------------------------------------
+
+
+class Contrast(NamedTuple):
+    """Something of two batches: its part, its name, two norms, and how far they are apart."""
+
+    part: str
+    name: str
+    one: float
+    other: float
+    apart: float
+    told: str
+
+
+def batches_named(shell: ModelDebugger, words: str) -> tuple[BatchOnTape, BatchOnTape] | None:
+    """Return the two batches of "batch 10 11" or "epoch 0 batch 3 epoch 1 batch 3"; else None."""
+    place = r"(?:epoch (\d+) )?(?:batch )?(\d+)"
+    found = re.fullmatch(rf"(?=.*batch){place} {place}", " ".join(words.replace(",", " ").split()))
+    if found is None:
+        return None
+    batches = list(shell.session.tape.batches())
+    both = []
+    epoch: str | None = None
+    for asked, number in (found.groups()[:2], found.groups()[2:]):
+        epoch = asked or epoch
+        t = shell.time_of_batch(None if epoch is None else int(epoch), int(number), "diff")
+        both.append(next(one for one in batches if one.t == t))
+    return both[0], both[1]
+
+
+def say_contrast(shell: ModelDebugger, one: BatchOnTape, other: BatchOnTape) -> None:
+    """Print what two batches have in common by name, and how far apart it is."""
+    asked = [events_of_batch(shell.session.tape, batch.t) for batch in (one, other)]
+    if not all(found.events for found in asked):
+        raise ArgumentError("diff: of one of the batches nothing is left but its loss.")
+    values = [values_of_batch(found.events) for found in asked]
+    run = Run(shell)
+    outs, others = run.outs_of(one), run.outs_of(other)
+    contrasts = [_contrast("", name, x, others[name]) for name, x in outs.items() if name in others]
+    contrasts += contrasts_of(*values)
+    epoch = f"epoch {one.epoch}" if one.epoch == other.epoch else ""
+    heads = [
+        f"{AGAIN if found.is_again else ''}{'' if epoch else f'epoch {batch.epoch} '}"
+        f"batch {batch.number}"
+        for batch, found in zip((one, other), asked, strict=True)
+    ]
+    rows: list[Sequence[str]] = [(epoch, *heads, "")]
+    part = ""
+    for contrast in _largest(contrasts):
+        if contrast.part != part:
+            part = contrast.part
+            rows.append((part, "", "", ""))
+        name = f"  {contrast.name}" if part else contrast.name
+        rows.append((name, figure(contrast.one), figure(contrast.other), contrast.told))
+    for line in shell.lines_of(rows):
+        shell.say_line(line)
+    if any(found.is_again for found in asked):
+        shell.say(f"{AGAIN} was executed again")
+
+
+def contrasts_of(one: BatchValues, other: BatchValues) -> list[Contrast]:
+    """Return what has the same name in two batches: activations, gradients, weights."""
+    found = [
+        _contrast(part, name, mine[name], theirs[name])
+        for part, mine, theirs in (
+            ("activations", one.activations, other.activations),
+            ("gradients", one.gradients, other.gradients),
+        )
+        for name in mine
+        if name in theirs
+    ]
+    for name, (before, _) in one.weights.items():
+        if name in other.weights:
+            now = other.weights[name][0]
+            change = relative_change(before, now)
+            sizes = norm(before), norm(now)
+            if change is None:
+                found.append(_contrast("weights before", name, *sizes))
+            else:
+                told = f"changed by {figure(change, 3)} of itself" if change else ""
+                found.append(Contrast("weights before", name, *sizes, change, told))
+    return found
+
+
+def _contrast(part: str, name: str, one: Any, other: Any) -> Contrast:
+    a, b = norm(one), norm(other)
+    apart = _apart(a, b)
+    told = ""
+    if math.isfinite(apart) and apart > math.log(1.005):
+        told = f"x{figure(b / a, 3)}"
+    elif not math.isfinite(apart):
+        told = "from 0" if a == 0 else "to 0" if b == 0 else "not finite"
+    return Contrast(part, name, a, b, apart, told)
+
+
+def _apart(a: float, b: float) -> float:
+    """Return how far apart two sizes are, by their ratio; infinite if one is 0 or not finite."""
+    if a == b or (math.isnan(a) and math.isnan(b)):
+        return 0.0
+    if not (math.isfinite(a) and math.isfinite(b) and a and b):
+        return math.inf
+    return abs(math.log(b / a))
+
+
+def _largest(contrasts: list[Contrast]) -> list[Contrast]:
+    """Return, in their order, those of each part that are farthest apart; mark the farthest."""
+    found = []
+    for part in dict.fromkeys(contrast.part for contrast in contrasts):
+        own = [contrast for contrast in contrasts if contrast.part == part]
+        ranked = sorted(own, key=lambda contrast: -contrast.apart)
+        top = ranked[0] if part and len(ranked) > 1 and ranked[0].apart > 0 else None
+        kept = ranked[:MOST_ROWS]
+        for contrast in own:
+            if any(contrast is one for one in kept):
+                is_top = contrast is top
+                found.append(contrast._replace(told=f"{contrast.told}  <-") if is_top else contrast)
+    return found
+
+
+# --- diff FILE ------------------------------------------------------------------------------------
+
+
+def say_difference_of_runs(shell: ModelDebugger, file: str) -> None:
+    """Print how this run differs from one that was recorded: its losses, and layer by layer."""
+    path = Path(file).with_suffix(".jsonl")
+    if not path.exists():
+        raise ArgumentError(f"diff: there is no file {path}; `record {path.name}` writes one.")
+    here, there = shell.session.tape, Tape.load(path, history=None)
+    found = here.diff(there)
+    if not found:
+        shell.say(f"no difference: {file} has recorded the same")
+        return
+    shell.say_line(f"first difference {found.name} t={found.t}")
+    entry, *values = entry_that_differs(*found.values)
+    for whose, value in zip(("here: ", "there:"), values, strict=True):
+        shell.say_line(f"   {whose} {entry}{short_text(value)}")
+    mine, theirs = list(here.batches()), list(there.batches())
+    apart = next((k for k, (a, b) in enumerate(zip(mine, theirs, strict=False))
+                  if not same(_loss_of(a), _loss_of(b))), None)  # fmt: skip
+    if apart is not None:
+        one, last = mine[apart], min(len(mine), len(theirs)) - 1
+        rows: list[Sequence[str]] = [("loss", "here", "there")]
+        for k, when in ((apart, "first apart"), (last, "last of both")):
+            one, other = mine[k], theirs[k]
+            place = f"{when}: epoch {one.epoch} batch {one.number}"
+            rows.append((place, figure(_loss_of(one)), figure(_loss_of(other))))
+        for line in shell.lines_of(rows):
+            shell.say_line(line)
+    if len(mine) != len(theirs):
+        shell.say(f"batches: {len(mine)} here, {len(theirs)} there")
+    _say_layers(shell, found, _last_weights(here), _last_weights(there))
+
+
+def _loss_of(batch: BatchOnTape) -> float:
+    return float(batch.outs[0]) if batch.outs else math.nan
+
+
+def _last_weights(tape: Tape) -> dict[str, Any]:
+    """Return the values that a tape tells last of weights, by their names."""
+    found: dict[str, Any] = {}
+    for event in tape.back(len(tape) - 1):
+        if event.kind == "update.apply":
+            found.setdefault(event.name, value_of_event(event, "new"))
+        elif event.kind == "weight.create":
+            found.update((d.key, d.value) for d in event.deltas if d.key not in found)
+    return found
+
+
+def _say_layers(
+    shell: ModelDebugger, found: Difference, mine: dict[str, Any], theirs: dict[str, Any]
+) -> None:
+    rows: list[Sequence[str]] = [("layer", "ops that differ", "|W| here", "there", "apart by")]
+    for layer, (differ, of_all) in found.layers.items():
+        if not differ or not layer:
+            continue
+        own = [n for n in mine if n.startswith(f"{layer}/") and n in theirs and n.count("/") == 1]
+        one, other = [mine[n] for n in own], [theirs[n] for n in own]
+        sizes = [figure(norm(x)) if own else "" for x in (one, other)]
+        changes = [relative_change(a, b) for a, b in zip(one, other, strict=True)]
+        known = [x for x in changes if x is not None]
+        rows.append(
+            (layer, f"{differ} of {of_all}", *sizes, figure(max(known), 3) if known else "")
+        )
+    for line in shell.lines_of(rows[: MOST_LAYERS + 1]):
+        shell.say_line(line)
+    if len(rows) > MOST_LAYERS + 1:
+        shell.say(f"{len(rows) - MOST_LAYERS - 1} more layers")
+
+
+# --- plot -----------------------------------------------------------------------------------------
+
+
+def say_plot(shell: ModelDebugger, words: str) -> None:
+    """Print a value over the batches: figures, how its numbers are spread, its course."""
+    run = Run(shell)
+    if not run.batches:
+        raise ArgumentError("plot: there has been no batch of `fit` up to here.")
+    batches = run.of_the_model_here()
+    outs = [run.outs_of(one) for one in batches]
+    if any(words in one for one in outs):
+        say_course(shell, words, batches, [one.get(words, math.nan) for one in outs])
+        return
+    shown = [one for one, _ in worth_showing(batches)]
+    expression = parse_expression(words, "plot")
+    shell.names()  # so that it knows our own names
+    values = [_value_after(shell, expression, one) for one in shown]
+    sizes = [norm(value) for value in values]
+    if all(math.isnan(size) for size in sizes) and not any(_is_numeric(v) for v in values):
+        raise ArgumentError(f"plot: {words!r} is {text_of_value(values[-1])}; expected numbers.")
+    if all(np.ndim(value) == 0 for value in values if not isinstance(value, Statistics)):
+        say_course(shell, words, shown, [_number(value) for value in values])
+        return
+    _say_spread(shell, words, shown, values, sizes)
+
+
+def _is_numeric(value: Any) -> bool:
+    return isinstance(value, np.ndarray | np.number | int | float | Statistics)
+
+
+def _number(value: Any) -> float:
+    return float(value) if _is_numeric(value) and np.ndim(value) == 0 else math.nan
+
+
+def _value_after(shell: ModelDebugger, expression: Expression, batch: BatchOnTape) -> Any:
+    """Return the value of an expression when a batch has written its weights.
+
+    Its gradients and activations are still at hand then.
+    """
+    stepper, tape = shell.session.stepper, shell.session.tape
+    _ = tape[batch.t]  # its events are there now
+    t = last = batch.t
+    first = tape[t]
+    while tape.told(t)[3:6] != (first.kind, END, first.depth):
+        event = tape.told(t + 1)
+        t = event.t
+        last = t if event.kind == "commit" and event.ph == END else last
+    at = t if last == batch.t else last
+    names = stepper.names_for(expression, at)
+    if isinstance(names.get(expression.text), Tensor):  # a symbol of the script, and a layer
+        array = value_named(tape, expression.text, at)
+        names = names if array is None else {**names, expression.text: array}
+    return expression.value(names)
+
+
+def say_course(
+    shell: ModelDebugger, name: str, batches: Sequence[BatchOnTape], numbers: Sequence[float]
+) -> None:
+    """Print a number at each batch that is worth it, with a bar, and its course over all."""
+    number_of = {one.t: number for one, number in zip(batches, numbers, strict=True)}
+    finite = [x for x in numbers if math.isfinite(x)]
+    greatest = max(map(abs, finite), default=0.0)
+    sign = "#" if shell.ascii_only else BARS[-1]
+    rows: list[Sequence[str]] = [("epoch", "batch", name, "")]
+    for one, _ in worth_showing(list(batches)):
+        number = number_of[one.t]
+        is_bar = math.isfinite(number) and 0 < greatest < math.inf
+        bar = sign * round(40 * abs(number) / greatest) if is_bar else ""
+        rows.append((str(one.epoch), str(one.number), figure(number), bar))
+    for line in shell.lines_of(rows):
+        shell.say_line(line)
+    if len(batches) > 2:
+        shell.say_line(course(name, numbers, shell.width, shell.ascii_only))
+
+
+def _say_spread(
+    shell: ModelDebugger,
+    name: str,
+    batches: Sequence[BatchOnTape],
+    values: Sequence[Any],
+    sizes: Sequence[float],
+) -> None:
+    low, high = _range_of(values)
+    scale = f"{figure(low, 3)} .. {figure(high, 3)}"
+    rows: list[Sequence[str]] = [("epoch", "batch", "|x|", "min", "max", scale)]
+    for one, value, size in zip(batches, values, sizes, strict=True):
+        least, greatest = _range_of([value])
+        spread = spread_of(value, low, high, shell.ascii_only)
+        place = str(one.epoch), str(one.number)
+        rows.append((*place, figure(size), figure(least, 3), figure(greatest, 3), spread))
+    shell.say(f"{name}, and how its numbers are spread")
+    for line in shell.lines_of(rows):
+        shell.say_line(line)
+    if len(sizes) > 2:
+        shell.say_line(course("|x|", sizes, shell.width, shell.ascii_only))
+
+
+def _range_of(values: Iterable[Any]) -> tuple[float, float]:
+    lows, highs = [], []
+    for value in values:
+        if isinstance(value, Statistics):
+            ends = [x for x in (value.min, value.max) if x is not None]
+        else:
+            numbers = np.asarray(value, "float64")
+            finite = numbers[np.isfinite(numbers)]
+            ends = [float(finite.min()), float(finite.max())] if finite.size else []
+        lows += ends[:1]
+        highs += ends[-1:]
+    return min(lows, default=math.nan), max(highs, default=math.nan)
+
+
+def spread_of(value: Any, low: float, high: float, is_plain: bool = False) -> str:
+    """Return a histogram of an array as a row of bars; "" where its numbers are not known.
+
+    Examples
+    --------
+    >>> spread_of(np.array([0.0, 0.0, 1.0]), 0.0, 1.0, is_plain=True)
+    '#______________________='
+    """
+    if isinstance(value, Statistics) or not math.isfinite(low) or not low < high:
+        return ""
+    numbers = np.asarray(value, "float64").ravel()
+    counts, _ = np.histogram(numbers[np.isfinite(numbers)], bins=BINS, range=(low, high))
+    if not counts.any():
+        return "no finite number"
+    bars = PLAIN_BARS if is_plain else BARS
+    heights = np.ceil(counts / counts.max() * (len(bars) - 1)).astype(int)
+    return "".join(bars[height] for height in heights)

@@ -1,0 +1,144 @@
+"""What a batch did: its weights, gradients and activations, gathered from its events.
+
+A batch of which nobody heard is executed again for it (see `journal.py`), and the tape stays as it
+is. So a table of some batches costs no more than these.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope.backend import image_data_format
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, UNLOOKED, Event
+from kerascope.trace.history import value_of_event
+from kerascope.trace.statistics import norm
+from kerascope.trace.tape_store import Tape
+
+
+class EventsOfBatch(NamedTuple):
+    """The events of one batch, and whether it was executed again for them; none if forgotten."""
+
+    events: list[Event]
+    is_again: bool
+
+
+@dataclass(frozen=True)
+class BatchValues:
+    """Arrays of one batch by their names; where a tape has no more, `Statistics`.
+
+    Attributes
+    ----------
+    weights : dict of str to (object, object)
+        Of each trained weight the value before the batch and the one after it.
+    gradients : dict of str to object
+        As the optimizer gets them.
+    activations : dict of str to object
+        What came in and out of the layers: the `tensor_map`.
+    dead, units : int
+        Of the units of all ReLUs, how many were 0 for the whole batch.
+    """
+
+    weights: Mapping[str, tuple[Any, Any]]
+    gradients: Mapping[str, Any]
+    activations: Mapping[str, Any]
+    dead: int = 0
+    units: int = 0
+
+    @property
+    def weight_norm(self) -> float:
+        """The norm of all trained weights after the batch; NaN if nothing was trained."""
+        return norm([new for _, new in self.weights.values()])
+
+    @property
+    def gradient_norm(self) -> float:
+        """The norm of all gradients."""
+        return norm([*self.gradients.values()])
+
+    @property
+    def change(self) -> float:
+        """The norm of what the batch added to the weights, relative to them; NaN if not known."""
+        pairs = [*self.weights.values()]
+        if not pairs or not all(isinstance(x, np.ndarray | np.number) for p in pairs for x in p):
+            return math.nan
+        added = norm([np.subtract(new, old, dtype="float64") for old, new in pairs])
+        before = norm([old for old, _ in pairs])
+        return added / before if before else float(added > 0)
+
+
+def events_of_batch(tape: Tape, t: int) -> EventsOfBatch:
+    """Return the events of the batch that begins at a time.
+
+    Raises
+    ------
+    ArgumentError
+        It has to be executed again and cannot be; why.
+    """
+    first = tape.told(t)
+    if first.kind == UNLOOKED:
+        stretch, _, _ = first.deltas[1].value
+        place = bisect_right(stretch.starts, t) - 1
+        return EventsOfBatch(stretch.journal.events_of(stretch, place), True)
+    events: list[Event] = []
+    is_again = tape.is_again(first.t)
+    while t < len(tape):
+        event = tape.told(t)
+        if event.kind == FORGOTTEN:
+            break
+        if event.kind == UNLOOKED:  # its call alone was not heard, as on a timeline that was forked
+            stretch, begin, end = event.deltas[1].value
+            for place in range(begin, end):
+                events += stretch.journal.events_of(stretch, place)
+            is_again = True
+        events.append(event)
+        if event.kind == first.kind and event.ph == END and event.depth == first.depth:
+            return EventsOfBatch(events, is_again)
+        t = event.t + 1
+    return EventsOfBatch([], False)
+
+
+def values_of_batch(events: Iterable[Event]) -> BatchValues:
+    """Gather what some events tell of a batch."""
+    weights: dict[str, tuple[Any, Any]] = {}
+    gradients: dict[str, Any] = {}
+    activations: dict[str, Any] = {}
+    dead = units = 0
+    op = None
+    for event in events:
+        if event.kind == "update.param" and event.ph == BEGIN:
+            gradients[event.name] = value_of_event(event, "g")
+        elif event.kind == "update.apply" and event.name in gradients:
+            weights[event.name] = value_of_event(event, "old"), value_of_event(event, "new")
+        elif event.kind == "op" and event.phase == "forward":
+            op = value_of_event(event, "op") or op  # told at the begin, or at the end
+            if event.ph == END and op == "relu":
+                silent, all_of_it = _dead_of(value_of_event(event, "result"))
+                dead, units = dead + silent, units + all_of_it
+        for name, key, value in event.deltas:
+            if name == "tensor_map":
+                entries = value.items() if key is None else ((key, value),)
+                activations.update((str(k), x[0]) for k, x in entries if isinstance(x, tuple))
+    return BatchValues(weights, gradients, activations, dead, units)
+
+
+def _dead_of(array: Any) -> tuple[int, int]:
+    """Return how many units of a layer were 0 for the whole batch, and how many there are.
+
+    A unit is an entry of the last axis; of an image that is channels first, a channel.
+
+    Examples
+    --------
+    >>> _dead_of(np.array([[0.0, 1.0], [0.0, 0.0]]))
+    (1, 2)
+    """
+    if not isinstance(array, np.ndarray) or array.ndim < 2:
+        return 0, 0
+    is_first = array.ndim > 3 and image_data_format() == "channels_first"
+    own = 1 if is_first else array.ndim - 1
+    has_life = array.any(axis=tuple(axis for axis in range(array.ndim) if axis != own))
+    return int(has_life.size - np.count_nonzero(has_life)), int(has_life.size)

@@ -1,0 +1,522 @@
+"""Forks that run on: what would have come after a change, as far as the first history goes.
+
+A change in the past runs one call of a function again (`timelines.py`). From there a fork can run
+on: the calls that came next in its parent are computed again by their programs, on what they were
+fed then, and before each of them what was written from outside, by callbacks or the script, is
+written again. Only what was overridden is not: it stays, whatever the parent's schedule wrote.
+Callbacks are not called, so they decide nothing anew, and the script does not run.
+
+All of that stands in the parent's journal, a row for each call; the fork has a journal of its own,
+which shares the rows before it, so each batch of it can be looked at, and left for another fork.
+The living variables lend their places while it runs, and have their own numbers back behind it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope.backend.function import Function
+from kerascope.backend.graph import Variable
+from kerascope.errors import ArgumentError
+from kerascope.trace.events import BEGIN, END, FORGOTTEN, Event
+from kerascope.trace.expressions import told as told_of_error
+from kerascope.trace.history import value_of_event
+from kerascope.trace.journal import NOTHING, UNKNOWN, Journal, Row, Stretch, Values, left_of
+from kerascope.trace.recorder import Recorder
+from kerascope.trace.recorder_function import FunctionRecorder
+from kerascope.trace.tape_store import Tape
+from kerascope.trace.timelines import Call
+
+OF_THE_PARENT = ("result", "outs", "epoch_logs")  # what acts that are not run again ended with
+NOT_FOR_TRAINING = ("test_function", "predict_function")
+
+
+class Trained(NamedTuple):
+    """One call of a train function in two histories.
+
+    Attributes
+    ----------
+    model : str
+        Whose function it is.
+    epoch : str
+        Of a batch of `fit`, else "".
+    batch : int
+        Its number: in the epoch, or of the calls.
+    first, second : float
+        The losses.
+    is_same : bool
+        Whether all that came out is the same, bit for bit.
+    """
+
+    model: str
+    epoch: str
+    batch: int
+    first: float
+    second: float
+    is_same: bool
+
+
+class Fork:
+    """A history that leaves another one, and can run on.
+
+    Parameters
+    ----------
+    recorder : Recorder
+        That has heard the call in which something was changed, or will hear the next one.
+    parent : Journal or Fork
+    parent_tape : Tape
+    t : int
+        Up to here both are the same.
+    call : Call, optional
+        That was run again with the change; none if something was set between two calls.
+
+    Attributes
+    ----------
+    overridden : dict of Variable to array
+        What was set between two calls.
+    repeated, silenced : Counter of str
+        How often each variable was written from outside, and how often that was left out.
+    why : str
+        Why it cannot run on further; "" if it can, or has come as far as its parent.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        parent: Journal | Fork,
+        parent_tape: Tape,
+        t: int,
+        call: Call | None = None,
+    ) -> None:
+        self.recorder = recorder
+        self._parent = parent
+        self.parent_tape = parent_tape
+        self.overridden: Values = {}
+        self.repeated: Counter[str] = Counter()
+        self.silenced: Counter[str] = Counter()
+        self.why = ""
+        self.first = -1  # its first own row
+        self._call = call
+        self._at = t
+        self._next = t  # in the parent: what comes next
+        self._silent: set[Variable] = set()
+        self._untold: dict[Variable, Any] = {}  # set, and no function has read it: what was told
+        self._values: Values = {}
+        self._open: Stretch | None = None  # to which calls are added
+        self._outs: list[Any] | None = None  # of the batch that is open
+
+    @property
+    def journal(self) -> Journal:
+        """The rows of its calls.
+
+        Raises
+        ------
+        ArgumentError
+            It cannot be said yet where it leaves its parent.
+        """
+        self.begin()
+        own: Journal = self.recorder.journal
+        return own
+
+    @property
+    def end_of_first(self) -> int:
+        """The time behind the end of its first own call."""
+        return self.journal.place_of(self.first)[2]
+
+    @property
+    def has_run(self) -> bool:
+        """Whether it has run on behind the call in which something was changed."""
+        return self.first >= 0 and len(self.recorder.journal.rows) > self.first + 1
+
+    @property
+    def parent(self) -> Journal:
+        """The rows of the history that it leaves."""
+        return self._parent.journal if isinstance(self._parent, Fork) else self._parent
+
+    # --- it begins --------------------------------------------------------------------------------
+
+    def override(self, variable: Variable, array: np.ndarray) -> None:
+        """Set a variable where it leaves its parent; what the parent writes there is silenced."""
+        self.overridden[variable] = array
+        self._silent.add(variable)
+
+    def silence(self, variable: Variable) -> None:
+        """Let nothing that the parent wrote into a variable from outside be written here."""
+        self._silent.add(variable)
+
+    def begin(self) -> None:
+        """Find out where it leaves its parent, and what all variables are there.
+
+        Raises
+        ------
+        ArgumentError
+            The parent has not come further than that, or it cannot be said any more.
+        """
+        if self.first >= 0:
+            return
+        call = self._call
+        self.first = self._begin_between() if call is None else self._begin_behind(call)
+
+    def _begin_between(self) -> int:
+        """Begin between two calls, perhaps in the midst of a batch; return the first own row."""
+        n = next_row(self.parent, self.parent_tape, self._next)
+        batch = [span for span in self.parent_tape.spans_at(self._next - 1) if span.kind == "batch"]
+        of_batch = next_row(self.parent, self.parent_tape, batch[-1].t) if batch else n
+        if of_batch < n:
+            self._outs = self.parent.rows[of_batch].outs
+        values = self._values_before(n)
+        self._untold = {v: values[v] for v in self.overridden if v in values}
+        self._values = {**values, **self.overridden}
+        self.recorder.journal = self.parent.branch(self.recorder, n)
+        return n
+
+    def _values_before(self, n: int) -> Values:
+        if n < len(self.parent.rows):
+            parent = self._parent
+            if isinstance(parent, Fork) and self._set_by_parent(n):
+                return parent.parent.values_before(n)
+            return self.parent.values_before(n)
+        raise ArgumentError("rerun: no function was called after that; there is nothing to run.")
+
+    def _begin_behind(self, call: Call) -> int:
+        """Begin behind the call that was run again; return its row."""
+        rows, recorder, n = self.parent.rows, self.recorder, self.parent.row_at(call.begin)
+        if n >= len(rows) or self.parent.place_of(n)[0].function is not call.function:
+            raise ArgumentError(
+                "rerun: the first timeline is in this call still, or it failed in it; what comes "
+                "next is not known. Let it go on first: `timeline 1`, then `r` or `c`."
+            )
+        journal = self.parent.branch(recorder, n)
+        values = self.parent.values_before(n)
+        now = recorder.memory.values
+        function = call.function
+        own = [
+            *(v for _, v in function.schedule.variables),
+            *(u.variable for u in function.updates),
+        ]
+        values.update((v, np.array(now[v])) for v in own if v in now)
+        recorder.journal, self._values = journal, values
+        last = recorder.tape[-1]
+        self._outs = list(value_of_event(last, "outputs") or ())
+        times = [call.begin, len(recorder.tape)]
+        spans, none = list(recorder.spans), frozenset[str]()
+        facts = (spans, recorder._act, recorder._phase, None, 0, none, times)
+        row = rows[n]._replace(outs=left_of(self._outs), fed=None, was_set=NOTHING, told=NOTHING)
+        journal.note_changed(Stretch(journal, function, n, *facts), row)
+        self._next = end_of_call(self.parent_tape, call.begin)
+        return n
+
+    # --- it runs on -------------------------------------------------------------------------------
+
+    def run_on(self, batches: int | None = None, to_end_of_fit: bool = False) -> int:
+        """Compute the next calls of the parent, and what is between them; return how many.
+
+        Parameters
+        ----------
+        batches : int, optional
+            How many calls of train functions; by default all there are.
+        to_end_of_fit : bool
+            Whether to end with the `fit` in which it begins.
+
+        Raises
+        ------
+        ArgumentError
+            It begins in no `fit`, or it is not known yet what comes next.
+        """
+        if isinstance(self._parent, Fork):  # that has to have come so far
+            self._parent.run_on(batches, to_end_of_fit)
+        self.begin()
+        limit = self._end_of_fit() if to_end_of_fit else self._limit()
+        rows, self.why = self.journal.rows, ""
+        done, left = len(rows), inf if batches is None else batches
+        with self.journal.lending(self._values):
+            try:
+                while not self.why and left > 0 and self._repeat_next(limit):
+                    left -= self._counts(len(rows) - 1)
+                    left -= self._repeat_rest(limit, left)
+                if not self.why:
+                    self._end_batch(limit) if left <= 0 else self._copy(limit)
+            finally:
+                self._close()
+                self._values = self.journal.values_now()
+        return len(rows) - done
+
+    def _end_of_fit(self) -> int:
+        """Return the time behind the `fit` in which it begins, or to where the parent has come."""
+        tape, t = self.parent_tape, self._at - 1
+        if t < 0 or not any(span.kind == "fit" for span in tape.spans_at(t)):
+            raise ArgumentError("rerun fit: it begins in no `fit`; `rerun` runs to the end.")
+        ends = (e.t + 1 for e in tape if e.kind == "fit" and e.ph == END and e.t >= t)
+        return min(next(ends, len(tape)), self._limit())
+
+    def _counts(self, n: int) -> bool:
+        return is_for_training(self.parent.place_of(n)[0].function)
+
+    def _limit(self) -> int:
+        """Return up to where the parent has come, without a batch whose call has not ended."""
+        tape = self.parent_tape
+        is_live = self.parent.hears
+        observers = self.parent.recorder.observers if is_live else []
+        calls = [o for o in observers if isinstance(o, FunctionRecorder)]
+        if not calls:
+            return len(tape)
+        spans = tape.spans_at(calls[0].began_at)
+        batch = next((span for span in spans if span.kind == "batch"), None)
+        return calls[0].began_at if batch is None else batch.t
+
+    def _repeat_next(self, limit: int) -> bool:
+        """Compute the next call; return False if there is none."""
+        n = len(self.journal.rows)
+        if n >= len(self.parent.rows):
+            return False
+        theirs, first, end = self.parent.place_of(n)
+        if first >= limit:
+            return False
+        is_split = first < self._next
+        if is_split:  # a batch in whose midst this history begins
+            first = begin_of_call(self.parent_tape, self._next, end)
+            end = end_of_call(self.parent_tape, first)
+        if self._next < first:
+            self._close()
+            self._copy(first)
+            if self.why:
+                return False
+        row = self.parent.rows[n]
+        if not self._compute(self._stretch_like(theirs, is_split), theirs, n, row):
+            return False
+        self._next = end
+        return True
+
+    def _repeat_rest(self, limit: int, left: float) -> int:
+        """Compute the rest of the parent's stretch, between whose calls nothing lies.
+
+        Return how many batches these are.
+        """
+        mine, n, rows = self._open, len(self.journal.rows), self.parent.rows
+        theirs, _, end = self.parent.place_of(n - 1)
+        if mine is None or self.why or end != self._next:
+            return 0
+        is_batch, number = is_for_training(theirs.function), 0
+        for k in self.parent.rows_from(n - 1)[1:]:
+            place = k - theirs.first
+            is_over = number >= left or theirs.starts[place] >= limit
+            if is_over or not self._compute(mine, theirs, k, rows[k]):
+                break
+            self._next, number = theirs.starts[place + 1], number + is_batch
+        return number
+
+    def _stretch_like(self, theirs: Stretch, is_split: bool) -> Stretch:
+        """Return a stretch of calls to which the next one belongs."""
+        around = 0 if is_split else theirs.events_around
+        callbacks = None if is_split else theirs.callbacks
+        mine = self._open
+        if mine is not None and not is_split and mine.facts_are_of(theirs):
+            return mine
+        self._close()
+        spans, act, phase = theirs.spans, theirs.act, theirs.phase
+        if is_split:
+            recorder = self.recorder
+            spans, act, phase = list(recorder.spans), recorder._act, recorder._phase
+        journal, starts = self.journal, [len(self.recorder.tape)]
+        none = frozenset[str]()  # nobody has looked what comes into being in them
+        facts = (spans, act, phase, callbacks, around, none, starts, theirs.batches_again)
+        self._open = Stretch(journal, theirs.function, len(journal.rows), *facts)
+        journal.go_on_in(self._open)
+        return self._open
+
+    def _compute(self, stretch: Stretch, theirs: Stretch, n: int, row: Row) -> bool:
+        """Compute a call as in a row of the parent; return False, and say why, if that fails."""
+        sets: Mapping[Variable, np.ndarray] = NOTHING
+        told: Mapping[Variable, Any] = NOTHING
+        try:
+            fed = self.parent.fed_to(theirs, n)
+            if row.was_set or row.told or self._untold:
+                sets = self._set_as_in(row)
+                told = self._told(row, stretch.function, sets)
+                self.journal.set(sets)
+            outs = self.journal.repeat(stretch, row, fed, sets, told)
+        except ArgumentError as error:
+            self.why = str(error)
+        except Exception as error:
+            self.why = f"the call fails here: {told_of_error(error)}"
+        if self.why:
+            return False
+        for v in told:
+            self._untold.pop(v, None)
+        if self._outs is None:
+            self._outs = outs
+        return True
+
+    def _set_as_in(self, row: Row) -> Values:
+        """Return what a row of the parent has written, as far as it is written here, and count."""
+        for v in row.was_set:
+            (self.silenced if v in self._silent else self.repeated)[v.name] += 1
+        return {v: x for v, x in row.was_set.items() if v not in self._silent}
+
+    def _told(self, row: Row, function: Function, sets: Values) -> dict[Variable, Any]:
+        """Return of which variables a recorder would tell that they were set, as in a row."""
+        before = len(self.journal.rows) - 1
+        for v in sets:
+            is_own = before > self.first
+            self._untold.setdefault(v, before if is_own else row.told.get(v, v.get_value()))
+        left_out = self._silent | self._set_by_parent(before + 1)
+        told = {
+            v: old
+            for v, old in row.told.items()
+            if v not in left_out or old is UNKNOWN or v in self._untold
+        }
+        reads = dict.fromkeys(v for _, v in function.schedule.variables)
+        told.update((v, self._untold[v]) for v in reads if v in self._untold and v not in told)
+        told.update((v, self._untold[v]) for v in told if v in self._untold)
+        return {v: row.told[v] if row.told.get(v) is UNKNOWN else old for v, old in told.items()}
+
+    def _set_by_parent(self, n: int) -> set[Variable]:
+        """Return what the parent, a fork too, has itself set before a row: here it is not set."""
+        parent = self._parent
+        if isinstance(parent, Fork) and parent.first == n and self._at < parent._at:
+            return set(parent.overridden)
+        return set()
+
+    # --- what lies between calls ------------------------------------------------------------------
+
+    def _close(self) -> None:
+        """Put what stands for the last calls on the tape."""
+        stretch, self._open = self._open, None
+        if stretch is not None and stretch.starts[0] < stretch.starts[-1]:
+            self.recorder.tape.append(stretch.mark(0, len(stretch)))
+
+    def _end_batch(self, limit: int) -> None:
+        """Take over the rest of a batch whose call is done, if one is open."""
+        self._close()
+        n, end = len(self.journal.rows), limit
+        if n < len(self.parent.rows):
+            end = min(limit, max(self.parent.place_of(n)[1], self._next))
+        rest = self.parent_tape[self._next : end]
+        ends = [event.t for event in rest if event.kind == "batch" and event.ph == END]
+        begins = [event.t for event in rest if event.kind == "batch" and event.ph == BEGIN]
+        if ends and (not begins or ends[0] < begins[0]):
+            self._copy(ends[0] + 1)
+
+    def _copy(self, end: int) -> None:
+        """Take over the parent's events up to a time; those of no call that is computed again."""
+        self._close()
+        tape, skipped = self.recorder.tape, -1
+        for event in self.parent_tape[self._next : end]:
+            self._next = event.t
+            if skipped >= 0:
+                skipped = -1 if event.depth <= skipped else skipped
+                continue
+            if event.kind == FORGOTTEN:
+                self.why = "what comes next is forgotten in the first timeline"
+                return
+            if event.kind == "function" and event.ph == BEGIN and event.act == "function":
+                names = {delta.name for delta in event.deltas}
+                has_failed = "feed_names" in names
+                if has_failed and len(self.journal.rows) >= len(self.parent.rows):
+                    self.why = f"{event.name} failed here in the first timeline"
+                    return
+                if has_failed or "layer" in names:  # that the script has called on numbers
+                    skipped = event.depth
+                    continue
+            tape.append(self._as_here(event)._replace(t=len(tape)))
+        self._next = end
+
+    def _as_here(self, event: Event) -> Event:
+        """Return an event without what only the parent has computed."""
+        if event.kind == "batch" and event.ph == BEGIN:
+            self._outs = None
+        if event.ph != END or event.grain not in ("act", "phase"):
+            return event
+        deltas = event.deltas
+        if event.kind == "batch" and self._outs is not None:
+            own = tuple(self.recorder.memory.payload(x) for x in self._outs)
+            return event._replace(
+                deltas=tuple(
+                    d._replace(value=own) if d.name in ("outs", "result") else d for d in deltas
+                )
+            )
+        return event._replace(deltas=tuple(d for d in deltas if d.name not in OF_THE_PARENT))
+
+    # --- side by side -----------------------------------------------------------------------------
+
+    def losses(self) -> list[Trained]:
+        """Return the losses of both histories, from where they part as far as this one has run."""
+        found, calls = [], Counter[str]()
+        for n, mine in enumerate(self.journal.rows):
+            stretch, _, _ = self.parent.place_of(n)
+            theirs = self.parent.rows[n]
+            if not is_for_training(stretch.function) or not _has_loss(theirs.outs):
+                continue
+            model = self._model_of(stretch.function)
+            epoch, batch = _place_in_fit(stretch, theirs)
+            if batch is None:
+                batch = calls[model] = calls[model] + 1
+            if n < self.first:
+                continue
+            pair = float(theirs.outs[0]), float(mine.outs[0])
+            is_same = _bits(mine.outs) == _bits(theirs.outs)
+            found.append(Trained(model, epoch, batch, *pair, is_same))
+        return found
+
+    def _model_of(self, function: Function) -> str:
+        facts = self.recorder.memory.facts(function)
+        return str(getattr(facts.model, "name", "")) if facts is not None else function.name
+
+
+def is_for_training(function: Function) -> bool:
+    """Tell whether a function changes what it learns: not that of a test or a prediction."""
+    return function.name not in NOT_FOR_TRAINING and bool(function.updates)
+
+
+def _has_loss(outs: list[Any]) -> bool:
+    return (
+        bool(outs) and isinstance(outs[0], (np.ndarray, np.generic, float)) and not np.ndim(outs[0])
+    )
+
+
+def _bits(outs: list[Any]) -> list[Any]:
+    return [x if isinstance(x, tuple) else np.asarray(x).tobytes() for x in outs]
+
+
+def _place_in_fit(stretch: Stretch, row: Row) -> tuple[str, int | None]:
+    """Return epoch and number of a batch; a call outside of `fit` has none."""
+    names = {kind: name.rpartition(" ")[2] for kind, name, *_ in stretch.spans}
+    if "epoch" not in names:
+        return "", None
+    if stretch.callbacks is not None:
+        return names["epoch"], row.number
+    return names["epoch"], int(names["batch"]) if "batch" in names else None
+
+
+def next_row(journal: Journal, tape: Tape, t: int) -> int:
+    """Return the row of the first call that begins at a time or later."""
+    n = journal.row_at(t)
+    if n >= len(journal.rows):
+        return n
+    _, first, end = journal.place_of(n)
+    return n if t <= first or t <= begin_of_call(tape, first, end) else n + 1
+
+
+def begin_of_call(tape: Tape, t: int, end: int) -> int:
+    """Return when the first call of a function begins from a time on.
+
+    Raises
+    ------
+    ArgumentError
+        There is none.
+    """
+    for at in range(t, end):
+        if tape[at].kind == "function" and tape[at].ph == BEGIN:
+            return at
+    raise ArgumentError(f"set: of the call behind t={t} it is not kept what it computes inside.")
+
+
+def end_of_call(tape: Tape, begin: int) -> int:
+    """Return the time behind the end of a call; of one that has not ended, that of the tape."""
+    depth, last = tape[begin].depth, len(tape) - 1
+    return next((t for t in range(begin + 1, last) if tape[t].depth <= depth), last) + 1

@@ -1,0 +1,425 @@
+"""Whether the gradient of a loss is the slope of the loss: by central differences.
+
+The loss is computed with one number moved up and down, by the ops of the graph, one after the other
+in float64, whatever the types of its tensors are: a step of 1e-5 would drown in the roundings of
+float32. An op that gives float32 all the same is named, and then the steps are larger and the
+demands smaller. What is drawn stays as it was drawn, and behind `stop_gradient` nothing moves.
+
+A slope is measured with several steps, and is right if the gradient agrees with one of them: the
+step may have gone over the bend of a relu. Where the slopes to both sides differ however small the
+step is, there is none, and nothing is said.
+
+If the gradient is wrong somewhere, each op between the weights and the loss is asked for its own
+gradient, with random numbers for what arrives from above; so the wrong one is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope.backend.gradient import gradients
+from kerascope.backend.graph import Apply, Tensor, Variable, applies_between, as_tensor, is_float
+from kerascope.backend.ops.broadcasting import Cast
+from kerascope.backend.ops.elementwise import StopGradient
+from kerascope.backend.ops.scan import PartOfScan, Scan, ScanOnce
+from kerascope.backend.ops.while_loop import GivenGradient
+from kerascope.backend.schedule import Schedule, is_needed
+from kerascope.errors import ArgumentError
+
+LARGEST, AT_RANDOM = 4, 4  # entries of each tensor: those of the largest slope, and others
+DOUBLE, SINGLE = 2.2e-16, 1.2e-7  # roundings
+STEPS = {DOUBLE: (1e-4, 1e-5, 1e-6, 1e-7), SINGLE: (1e-1, 3e-2, 1e-2)}  # of a number's size
+LEAST_SIZE = 0.1
+LARGE = 2_000_000  # numbers in a graph
+RELATIVE = {DOUBLE: 1e-4, SINGLE: 5e-2}
+OF_TENSOR = {DOUBLE: 1e-6, SINGLE: 2e-2}  # of the largest slope by a number of the same tensor
+ROUNDINGS = 64
+
+Values = Mapping[Tensor, Any]
+
+
+class Slope(NamedTuple):
+    """The slope by one number, or in one direction.
+
+    Attributes
+    ----------
+    place : tuple of int or None
+        Of the number in its tensor; None for a direction of all numbers at once.
+    symbolic, measured : float
+    noise : float
+        What roundings make of it, at most.
+    verdict : {"right", "wrong", "bend"}
+    """
+
+    place: tuple[int, ...] | None
+    symbolic: float
+    measured: float
+    noise: float
+    verdict: str
+
+    @property
+    def apart(self) -> float:
+        """By how much they differ, as a share of the larger one."""
+        larger = max(abs(self.symbolic), abs(self.measured), self.noise)
+        return abs(self.symbolic - self.measured) / larger if larger else 0.0
+
+
+class Checked(NamedTuple):
+    """What was found by one tensor.
+
+    Attributes
+    ----------
+    name : str
+    slopes : list of Slope
+    """
+
+    name: str
+    slopes: list[Slope]
+
+    @property
+    def worst(self) -> Slope | None:
+        """That which is farthest off; of those that are wrong, if any is."""
+        wrong = [one for one in self.slopes if one.verdict == "wrong"]
+        sound = [one for one in self.slopes if one.verdict == "right"]
+        return max(wrong or sound, key=lambda one: one.apart, default=None)
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether any slope is another one."""
+        return any(one.verdict == "wrong" for one in self.slopes)
+
+
+class WrongOp(NamedTuple):
+    """An op whose own gradient is wrong.
+
+    Attributes
+    ----------
+    apply : Apply
+    position : int
+        Of the input.
+    found : Checked
+    """
+
+    apply: Apply
+    position: int
+    found: Checked
+
+
+# --- a graph computed in float64 ------------------------------------------------------------------
+
+
+class Doubled:
+    """A graph that is computed in float64, again and again, with some numbers moved.
+
+    Parameters
+    ----------
+    outputs : list of Tensor
+    leaves : mapping of Tensor to array
+        What is fed, and what the variables are.
+    cut : list of Tensor, optional
+        Tensors inside that are moved, and not computed.
+    """
+
+    def __init__(self, outputs: list[Tensor], leaves: Values, cut: Sequence[Tensor] = ()) -> None:
+        fed = [x for x in leaves if not isinstance(x, Variable)]
+        inputs = list(dict.fromkeys([*cut, *fed]))
+        self.schedule = Schedule(inputs, outputs)
+        self.single: dict[str, None] = {}  # ops that give float32
+        self._stopped: dict[Any, Any] = {}
+        given = [leaves[x] if x in leaves else np.zeros(()) for x in inputs]
+        values = self.schedule.start([double(x) for x in given])
+        for slot, variable in self.schedule.variables:
+            values[slot] = leaves.get(variable, values[slot])
+        self.values = [double(x) for x in values]
+        self._perform(self.schedule.steps, self.values)
+
+    def of(self, tensor: Tensor) -> Any:
+        """Return the numbers of a tensor; None if it was not computed."""
+        slot = self.schedule.slots.get(tensor)
+        return None if slot is None else self.values[slot]
+
+    def mover(self, tensor: Tensor, results: Sequence[Tensor]) -> Callable[[Any], list[Any]]:
+        """Return what computes the results if a tensor has other numbers."""
+        start = self.schedule.slots[tensor]
+        reached, steps = {start}, []
+        for step in self.schedule.steps:
+            guards = {slot for group in step.guards or () for slot, _ in group}
+            if not reached.isdisjoint({*step.inputs, *guards}):
+                reached.update(step.outputs)
+                steps.append(step)
+
+        def moved(array: Any) -> list[Any]:
+            values = list(self.values)
+            values[start] = array
+            self._perform(steps, values)
+            return [values[self.schedule.slots[x]] for x in results]
+
+        return moved
+
+    def _perform(self, steps: Sequence[Any], values: list[Any]) -> None:
+        for step in steps:
+            if step.guards and not is_needed(step.guards, values):
+                continue
+            op = step.apply.op
+            if isinstance(op, StopGradient):
+                values[step.outputs[0]] = self._stopped.setdefault(step, values[step.inputs[0]])
+                continue
+            results, is_single = perform_doubled(op, [values[slot] for slot in step.inputs])
+            if is_single:
+                self.single[op.name] = None
+            for slot, array in zip(step.outputs, results, strict=True):
+                values[slot] = array
+
+
+def double(x: Any) -> Any:
+    """Return numbers in float64, if they are floats."""
+    is_other = getattr(getattr(x, "dtype", None), "kind", "") == "f" and x.dtype != np.float64
+    return x.astype(np.float64) if is_other else x
+
+
+def perform_doubled(op: Any, arrays: list[Any]) -> tuple[list[Any], bool]:
+    """Return what an op gives, in float64, and whether it has rounded that to less."""
+    if isinstance(op, Cast) and is_float(op.dtype):
+        return [np.asarray(arrays[0]).astype(np.float64)], False
+    if isinstance(op, Scan):  # its program is written for its types; interpreted it takes any
+        result = ScanOnce.perform(op, *arrays)  # type: ignore[arg-type]
+        result = op._chosen(result) if isinstance(op, PartOfScan) else result
+    else:
+        result = op.perform(*arrays)
+    results = list(result) if op.n_outputs > 1 or isinstance(result, (tuple, list)) else [result]
+    by_shape = range(len(arrays)) if op.needs_only_shapes else op.inputs_read_by_shape
+    read = [x for place, x in enumerate(arrays) if place not in by_shape]
+    has_double = any(getattr(x, "dtype", None) == np.float64 for x in read)
+    is_single = has_double and any(
+        getattr(y, "dtype", None) in (np.float32, np.float16) for y in results
+    )
+    return [double(y) for y in results], is_single
+
+
+# --- slopes ---------------------------------------------------------------------------------------
+
+
+def slopes_by(
+    array: np.ndarray,
+    symbolic: Any,
+    measure: Callable[[Any], float],
+    seed: int,
+    rounding: float,
+    is_large: bool = False,
+) -> list[Slope]:
+    """Return slopes by some numbers of a tensor, and in one direction of all.
+
+    Parameters
+    ----------
+    array : np.ndarray
+        The numbers of the tensor.
+    symbolic : np.ndarray
+        The gradient.
+    measure : callable
+        Returns the loss if the tensor has other numbers.
+    seed : int
+        Of the choice.
+    rounding : float
+        DOUBLE or SINGLE.
+    is_large : bool
+        Whether to measure takes so long that one number has to do, besides the direction.
+    """
+    chance = np.random.default_rng(seed)
+    symbolic = np.zeros(np.shape(array)) if symbolic is None else np.asarray(symbolic)
+    largest = float(np.abs(symbolic).max(initial=0.0))
+    start, found = measure(array), []
+    for place in islice(_places(symbolic, chance), 1 if is_large else None):
+        unit = np.zeros(np.shape(array))
+        unit[place] = max(abs(float(array[place])), LEAST_SIZE)
+        found.append(_slope(place, array, unit, symbolic, measure, start, largest, rounding))
+    if prod(np.shape(array)) > 1:
+        unit = chance.normal(size=np.shape(array)) * np.maximum(np.abs(array), LEAST_SIZE)
+        found.append(_slope(None, array, unit, symbolic, measure, start, largest, rounding))
+    return found
+
+
+def _places(symbolic: np.ndarray, chance: np.random.Generator) -> Iterator[tuple[int, ...]]:
+    size = symbolic.size
+    order = np.argsort(-np.abs(symbolic), axis=None, kind="stable")[:LARGEST]
+    others = chance.permutation(size)[: LARGEST + AT_RANDOM]
+    chosen = list(dict.fromkeys([*map(int, order), *map(int, others)]))[: LARGEST + AT_RANDOM]
+    for flat in chosen:
+        yield tuple(map(int, np.unravel_index(flat, symbolic.shape)))
+
+
+def _slope(
+    place: tuple[int, ...] | None,
+    array: np.ndarray,
+    unit: np.ndarray,
+    symbolic: np.ndarray,
+    measure: Callable[[Any], float],
+    start: float,
+    largest: float,
+    rounding: float,
+) -> Slope:
+    """Measure a slope along `unit`, by its own length where one number moves."""
+    length = float(unit[place]) if place is not None else 1.0
+    wanted = float((symbolic * unit).sum()) / length
+    scale = largest * (1.0 if place is not None else float(np.abs(unit).sum()))
+    if place is None:  # roundings and neglected terms add up like random ones
+        scale = largest * float(np.sqrt((unit**2).sum()))
+    nearest, bends = None, []
+    for share in STEPS[rounding]:
+        step = share * length
+        up, down = measure(array + share * unit), measure(array - share * unit)
+        measured = (up - down) / (2 * step)
+        noise = ROUNDINGS * rounding * max(abs(start), abs(up), abs(down)) / step
+        limit = RELATIVE[rounding] * max(abs(wanted), abs(measured))
+        limit += OF_TENSOR[rounding] * scale + noise
+        if abs(measured - wanted) <= limit:
+            return Slope(place, wanted, measured, noise, "right")
+        bends.append((abs((up - start) - (start - down)) / step, noise))
+        if nearest is None or abs(measured - wanted) < abs(nearest - wanted):
+            nearest = measured
+    measured = float("nan") if nearest is None else nearest
+    verdict = "bend" if _is_bend(bends, measured) else "wrong"
+    return Slope(place, wanted, measured, bends[-1][1], verdict)
+
+
+def _is_bend(bends: list[tuple[float, float]], measured: float) -> bool:
+    """Tell whether the slopes to both sides differ however small the step is.
+
+    Where the loss is smooth, they differ by a tenth if the step is a tenth.
+    """
+    (before, _), (last, noise) = bends[-2:]
+    return last > 2 * noise and last > 0.5 * before and last > 1e-3 * abs(measured)
+
+
+# --- the whole, and each op -----------------------------------------------------------------------
+
+
+def check_weights(loss: Tensor, weights: Sequence[Tensor], leaves: Values) -> Whole:
+    """Compare the gradient of a loss by some weights with differences.
+
+    Raises
+    ------
+    ArgumentError
+        The loss is not finite.
+    """
+    symbolic = gradients(loss, list(weights))
+    known = [x for x in symbolic if x is not None]
+    graph = Doubled([loss, *known], leaves)
+    value = graph.of(loss)
+    if not np.isfinite(value).all():
+        raise ArgumentError(
+            f"the loss is {value}, which has no slope. Find where that comes from: catch nan,inf."
+        )
+    rounding = SINGLE if graph.single else DOUBLE
+    is_large = sum(map(np.size, graph.values)) > LARGE
+    found = []
+    for seed, (weight, slope) in enumerate(zip(weights, symbolic, strict=True)):
+        if weight not in graph.schedule.slots:
+            continue  # the loss does not depend on it
+        moved = graph.mover(weight, [loss])
+        found.append(
+            Checked(
+                weight.name,
+                slopes_by(
+                    np.asarray(graph.of(weight)),
+                    None if slope is None else graph.of(slope),
+                    lambda x, moved=moved: float(np.sum(moved(x)[0])),  # type: ignore[misc]
+                    seed,
+                    rounding,
+                    is_large,
+                ),
+            )
+        )
+    return Whole(found, list(graph.single))
+
+
+class Whole(NamedTuple):
+    """What was found by all weights.
+
+    Attributes
+    ----------
+    checked : list of Checked
+    single : list of str
+        The ops that give float32, for which the demands are smaller.
+    """
+
+    checked: list[Checked]
+    single: list[str]
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the gradient by any weight is wrong."""
+        return any(one.is_wrong for one in self.checked)
+
+
+def wrong_ops(loss: Tensor, weights: Sequence[Tensor], leaves: Values) -> list[WrongOp]:
+    """Return the ops whose own gradient is wrong, the last one first."""
+    applies = [a for a in applies_between(list(weights), [loss]) if _can_be_asked(a)]
+    graph = Doubled([loss], leaves)
+    found: list[WrongOp] = []
+    for seed, apply in enumerate(reversed(applies)):
+        outputs = [graph.of(y) for y in apply.outputs]
+        if any(y is None for y in outputs):
+            continue  # of a branch that was not chosen
+        found += _wrong_inputs(apply, outputs, graph, leaves, seed)
+    return found
+
+
+def _can_be_asked(apply: Apply) -> bool:
+    if isinstance(apply.op, (StopGradient, Cast)):
+        return False
+    return any(is_float(y.dtype) for y in apply.outputs)
+
+
+def _wrong_inputs(
+    apply: Apply, outputs: list[Any], graph: Doubled, leaves: Values, seed: int
+) -> Iterator[WrongOp]:
+    """Yield the inputs by which the gradient of one op is wrong."""
+    chance = np.random.default_rng(seed)
+    sent = [chance.normal(size=np.shape(y)).astype("float32") for y in outputs]
+    arriving = [as_tensor(w.astype(y.dtype)) for w, y in zip(sent, apply.outputs, strict=True)]
+    terms = apply.op.grad(apply.inputs, apply.outputs, arriving)
+    for position, (x, term) in enumerate(zip(apply.inputs, terms, strict=True)):
+        array = graph.of(x)
+        is_whole_number = not is_float(x.dtype) or isinstance(array, type(None))
+        if is_whole_number or (isinstance(apply.op, GivenGradient) and not position):
+            continue
+        around = {x: graph.of(x) for x in (*apply.inputs, *apply.outputs)}
+        alone = Doubled([] if term is None else [term], {**leaves, **around})
+        measure, single = _measure_of(apply, position, graph, sent, leaves)
+        rounding = SINGLE if single or alone.single else DOUBLE
+        symbolic = None if term is None else _of_shape(alone.of(term), np.shape(array))
+        slopes = slopes_by(np.asarray(array), symbolic, measure, seed, rounding)
+        found = Checked(x.name, slopes)
+        if found.is_wrong:
+            yield WrongOp(apply, position, found)
+
+
+def _of_shape(term: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Return a term; one whose shape is another is wrong all over, and NaN says so."""
+    return np.asarray(term) if np.shape(term) == shape else np.full(shape, np.nan)
+
+
+def _measure_of(
+    apply: Apply, position: int, graph: Doubled, sent: list[np.ndarray], leaves: Values
+) -> tuple[Callable[[Any], float], bool]:
+    """Return the sum of what an op gives, each number times its own, if an input is another."""
+    if isinstance(apply.op, GivenGradient):  # it gives its first input, computed from the others
+        x, y = apply.inputs[position], apply.inputs[0]
+        cut = Doubled([y], {**leaves, x: graph.of(x)}, [x])
+        moved = cut.mover(x, [y])
+        return (lambda array: float((moved(array)[0] * sent[0]).sum())), bool(cut.single)
+    arrays = [graph.of(x) for x in apply.inputs]
+    _, is_single = perform_doubled(apply.op, arrays)
+
+    def measure(array: Any) -> float:
+        results, _ = perform_doubled(
+            apply.op, [array if k == position else x for k, x in enumerate(arrays)]
+        )
+        return float(sum((y * w).sum() for y, w in zip(results, sent, strict=True)))
+
+    return measure, is_single

@@ -1,0 +1,251 @@
+"""Which row of a batch, and which sample of the data: of a NaN, of the largest loss.
+
+The first axis of what is fed is that of the batch. `tensors_with_rows` follows it from there
+through ops that keep each row apart: elementwise ones, products with a weight, reductions over
+other axes.
+Where it cannot be followed, nothing is said. Which sample a row is the feed knows, through its
+shuffling; a generator does not say.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerascope.backend.graph import Apply, Placeholder, Tensor, applies_between
+from kerascope.backend.ops import (
+    broadcasting,
+    control,
+    convolution,
+    elementwise,
+    indexing,
+    joining,
+    linalg,
+    nn,
+    pooling,
+    random,
+    reduction,
+    shaping,
+)
+from kerascope.backend.shapes import product
+from kerascope.trace.events import BEGIN, END, Event
+from kerascope.trace.function_plan import Plan
+from kerascope.trace.history import value_of_event
+from kerascope.trace.tape_store import Tape
+
+ELEMENTWISE = (
+    broadcasting.Elementwise,
+    broadcasting.Cast,
+    control.Where,
+    elementwise.Erf,
+)
+REDUCTIONS = (reduction.Reduction, reduction.CountOver, broadcasting.Sum)
+WITH_AXES = (shaping.ExpandDims, shaping.Squeeze)
+FORWARD_ONLY_FIRST = (convolution.Convolve, linalg.Dot)  # rows times a weight
+POOLS = (pooling.MaxPool, pooling.AveragePool)
+
+
+# --- following the first axis ---------------------------------------------------------------------
+
+
+def tensors_with_rows(plan: Plan) -> set[Tensor]:
+    """Return the tensors of a model's function whose first axis is that of the batch, for certain.
+
+    Empty for a function that is no model's: what its inputs are, nobody has said.
+    """
+    if plan.facts is None:
+        return set()
+    known: set[Tensor] = set()
+    known.update(
+        x for x in plan.function.inputs if isinstance(x, Placeholder) and _may_have_rows(x)
+    )
+    for planned in plan.steps:
+        apply = planned.step.apply
+        is_drawn = isinstance(apply.op, random.RandomOp) and _may_have_rows(apply.outputs[0])
+        if is_drawn or (len(apply.outputs) == 1 and _keeps_rows(apply, known)):
+            known.update(apply.outputs)
+    return known
+
+
+def _may_have_rows(x: Tensor) -> bool:
+    return x.ndim > 0 and x.shape[0] is None
+
+
+def _keeps_rows(apply: Apply, known: set[Tensor]) -> bool:
+    """Tell whether each row of an op's output stands where the same row of its inputs does."""
+    op, inputs, out = apply.op, apply.inputs, apply.outputs[0]
+    own = [x in known for x in inputs]
+    if not any(own) or not out.ndim:
+        return False
+    if isinstance(op, (nn.Softmax, nn.LogSoftmax)):
+        return op.axis % out.ndim != 0
+    if isinstance(op, ELEMENTWISE):
+        return _are_aligned(inputs, own, out)
+    if isinstance(op, control.Switch):
+        return own == [False, True, True] and not inputs[0].ndim
+    if isinstance(op, FORWARD_ONLY_FIRST):
+        return own == [True, False] and inputs[0].ndim > 1
+    if isinstance(op, REDUCTIONS):
+        return own[0] and op.axes is not None and 0 not in op.axes
+    if isinstance(op, WITH_AXES):
+        return 0 not in op.axes
+    return _moves_rows(op, inputs, own, out)
+
+
+def _moves_rows(op: Any, inputs: list[Tensor], own: list[bool], out: Tensor) -> bool:
+    """Tell the same of ops that compute nothing."""
+    if isinstance(op, broadcasting.SumTo):
+        return all(own) and inputs[0].ndim == inputs[1].ndim
+    if isinstance(op, broadcasting.BroadcastLike):
+        is_plain = None not in inputs[0].shape
+        return own[1] and (is_plain or (own[0] and 0 not in (op.axes or ())))
+    if isinstance(op, joining.Concatenate):
+        return all(own) and op.axis % out.ndim != 0
+    if isinstance(op, shaping.Transpose):
+        return op.pattern[0] == 0
+    if isinstance(op, indexing.Gather):
+        return own == [False, True]
+    if isinstance(op, shaping.Reshaping):
+        rests = inputs[0].shape[1:], out.shape[1:]
+        are_known = not any(None in rest for rest in rests)
+        return own[0] and are_known and product(rests[0]) == product(rests[1])
+    return isinstance(op, POOLS) and own[0]
+
+
+def _are_aligned(inputs: list[Tensor], own: list[bool], out: Tensor) -> bool:
+    """Tell whether broadcasting puts row upon row, and brings in no other axis in their place."""
+    return all(
+        x.ndim == out.ndim if has_rows else x.ndim < out.ndim or x.shape[0] == 1
+        for x, has_rows in zip(inputs, own, strict=True)
+    )
+
+
+# --- a batch, its rows and its samples ------------------------------------------------------------
+
+
+class BatchAt(NamedTuple):
+    """The batch around a time.
+
+    Attributes
+    ----------
+    begin : Event
+        Of its span.
+    number, size : int
+    call : Event or None
+        The begin of the call of the train function.
+    samples : array of int or None
+        Which sample each row is, if the feed can say.
+    """
+
+    begin: Event
+    number: int
+    size: int
+    call: Event | None
+    samples: np.ndarray | None
+
+    def words(self, rows: list[int]) -> str:
+        """Return "row 8 of batch 17 = sample 552"."""
+        first = rows[0]
+        if len(rows) == self.size > 1:
+            return f"all {self.size} rows of batch {self.number}"
+        told = f"row {first} of batch {self.number}"
+        if len(rows) > 1:
+            more = f" and {len(rows) - 4} more" if len(rows) > 4 else ""
+            listed = ", ".join(map(str, rows[:4]))
+            told = f"rows {listed}{more} of batch {self.number}; row {first}"
+            return told + (f" = sample {self.samples[first]}" if self.samples is not None else "")
+        return told + (f" = sample {self.samples[first]}" if self.samples is not None else "")
+
+
+def batch_at(recorder: Any, tape: Tape, t: int) -> BatchAt | None:
+    """Return the batch of `fit` in which a time lies; None outside of batches."""
+    if not 0 <= t < len(tape):
+        return None
+    event = tape[t]
+    spans = [*tape.spans_at(t), *([event] if event.ph == BEGIN else [])]
+    begin = next((span for span in reversed(spans) if span.kind == "batch"), None)
+    if begin is None:
+        return None
+    number, size = value_of_event(begin, "batch_index"), value_of_event(begin, "size")
+    following = (tape[place] for place in range(begin.t + 1, min(begin.t + 12, len(tape))))
+    call = next((e for e in following if e.kind == "function" and e.ph == BEGIN), None)
+    epoch = next((span for span in reversed(spans) if span.kind == "epoch"), None)
+    feed: Any = None if recorder is None or epoch is None else recorder.feed_of(epoch.t, begin.t)
+    samples = feed.samples_of(number) if hasattr(feed, "samples_of") else None
+    return BatchAt(begin, number, size, call, samples)
+
+
+def spoilt_rows(recorder: Any, tape: Tape, event: Event) -> tuple[BatchAt, list[int]] | None:
+    """Return in which rows of its batch an op's output is not finite; None if nobody can say.
+
+    Of a call that begins, the rows of what it is fed.
+    """
+    batch = batch_at(recorder, tape, event.t)
+    plan = _plan_of(recorder, batch)
+    if batch is None or plan is None:
+        return None
+    arrays: list[Any] = []
+    if batch.call is not None and batch.call.t == event.t:
+        arrays = list(value_of_event(event, "inputs") or ())
+    elif event.kind == "op" and event.ph == END:
+        made = {p.name: p.step.apply.outputs[0] for p in plan.steps}
+        if made.get(event.name) in tensors_with_rows(plan):
+            arrays = [value_of_event(event, "result")]
+    is_spoilt = np.zeros(batch.size, bool)
+    for array in arrays:
+        if isinstance(array, np.ndarray) and array.shape[:1] == (batch.size,):
+            is_spoilt |= ~np.isfinite(array).reshape(batch.size, -1).all(axis=1)
+    rows = [int(row) for row in np.flatnonzero(is_spoilt)]
+    return (batch, rows) if rows else None
+
+
+def losses_by_row(recorder: Any, tape: Tape, t: int) -> tuple[BatchAt, np.ndarray] | None:
+    """Return the loss of each row of the batch around a time, with its weight, summed over outputs.
+
+    None where it was not computed yet, or where a loss has no number for each row.
+    """
+    batch = batch_at(recorder, tape, t)
+    plan = _plan_of(recorder, batch)
+    if batch is None or plan is None:
+        return None
+    wanted = _names_of_losses(plan)
+    total, found = np.zeros(batch.size), 0
+    for place in range(batch.begin.t, t + 1):
+        event = tape[place]
+        if event.kind == "op" and event.ph == END and event.name in wanted:
+            out = value_of_event(event, "result")
+            if np.shape(out) != (batch.size,):
+                return None
+            total, found = total + out, found + 1
+    return (batch, total) if wanted and found == len(wanted) else None
+
+
+def _names_of_losses(plan: Plan) -> set[str]:
+    """Return for each output the name of the last op that has a loss for each row."""
+    if plan.facts is None:
+        return set()
+    with_rows = tensors_with_rows(plan)
+    loss = plan.facts.losses.get("total_loss")
+    between = applies_between(plan.facts.model.outputs, [loss] if loss is not None else [])
+    depends = {y for apply in between for y in apply.outputs}
+    last: dict[str, str] = {}
+    for planned in plan.steps:
+        out = planned.step.apply.outputs[0]
+        if planned.phase == "loss" and out in with_rows and out.ndim == 1 and out in depends:
+            last[planned.step.apply.scope.name] = planned.name
+    return set(last.values())
+
+
+def _plan_of(recorder: Any, batch: BatchAt | None) -> Plan | None:
+    """Return the plan of the function that a batch calls."""
+    if recorder is None or batch is None or batch.call is None:
+        return None
+    names = value_of_event(batch.call, "feed_names")
+    plans = [
+        plan
+        for plan in recorder.memory.plans.values()
+        if plan.function.name == batch.call.name
+        and tuple(x.name for x in plan.function.schedule.inputs) == names
+    ]
+    return plans[-1] if plans else None
