@@ -315,7 +315,9 @@ def only_observer() -> Observer | None:
 
 def _is_any_open() -> bool:
     """Drop the watches that are over; tell whether one is left."""
-    pairs = [(reference, reference()) for reference in _watches.get()]
+    references = _watches.get()
+    pairs = [(reference, reference()) for reference in references]
     still = tuple(ref for ref, watch in pairs if watch is not None and not watch.closed)
-    _watches.set(still)
+    if len(still) < len(references):
+        _watches.set(still)
     return bool(still)

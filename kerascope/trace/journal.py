@@ -243,6 +243,7 @@ class Callee:
         self.reads = list(dict.fromkeys(v for _, v in function.schedule.variables))
         self.needs = frozenset(self.reads)
         self.writes = [update.variable for update in function.updates]
+        self.is_learned = False  # whether checkpoints hold its variables
         self.known_after = -1  # how many breaks there had been when all of them were known
         self.events = 0  # of a call, without those that tell of variables that were set
         guards = [step.guards for step in function.schedule.steps]
@@ -434,6 +435,9 @@ class Journal:
     def learn(self, function: Function) -> None:
         """Take note of the variables of a function that is called."""
         callee = self.callee(function)
+        if callee.is_learned:
+            return
+        callee.is_learned = True
         new = {id(v): v for v in (*callee.reads, *callee.writes) if id(v) not in self._variables}
         if new:
             self._variables.update(new)
@@ -519,14 +523,15 @@ class Journal:
 
         What was fed since the last checkpoint stays, so the last calls can be made again.
         """
-        if self._held - self._held_then > self._most_held // 2:
+        most = self._most_held
+        if self._held - self._held_then > most // 2:
             self._next_checkpoint = len(self.rows)
-        if self._held <= self._most_held:
+        if self._held <= most:
             return
         last = max(self._checkpoints, default=0)
         with_rows = [n for n, row in enumerate(self.rows) if row.fed is not None]
         for n in with_rows[: len(with_rows) // 2 + 1]:
-            if n < last or self._held > self._most_held:
+            if n < last or self._held > most:
                 row = self.rows[n]
                 size = sum(map(_bytes_of, row.fed or ()))
                 self._held, self._held_then = self._held - size, self._held_then - size
